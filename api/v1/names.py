@@ -1,0 +1,41 @@
+"""Every group, label, annotation, finalizer and well-known name of the product.
+
+These names are the public contract of OLM v1: changing one breaks users.
+"""
+
+GROUP = "olm.operatorframework.io"
+VERSION = "v1"
+API_VERSION = f"{GROUP}/{VERSION}"
+
+CLUSTER_EXTENSION = "ClusterExtension"
+CLUSTER_CATALOG = "ClusterCatalog"
+CLUSTER_OBJECT_SET = "ClusterObjectSet"
+
+FIELD_MANAGER = GROUP
+"""Field manager of server-side apply for the objects of an extension."""
+
+# Labels
+LABEL_METADATA_NAME = f"{GROUP}/metadata.name"
+LABEL_OWNER_KIND = f"{GROUP}/owner-kind"
+LABEL_OWNER_NAME = f"{GROUP}/owner-name"
+LABEL_REVISION_NAME = f"{GROUP}/revision-name"
+LABEL_MANAGED_BY = "app.kubernetes.io/managed-by"
+
+# Annotations
+ANNOTATION_WATCH_NAMESPACE = f"{GROUP}/watch-namespace"
+ANNOTATION_BUNDLE_NAME = f"{GROUP}/bundle-name"
+ANNOTATION_PACKAGE_NAME = f"{GROUP}/package-name"
+ANNOTATION_BUNDLE_VERSION = f"{GROUP}/bundle-version"
+ANNOTATION_BUNDLE_RELEASE = f"{GROUP}/bundle-release"
+ANNOTATION_BUNDLE_REFERENCE = f"{GROUP}/bundle-reference"
+ANNOTATION_REVISION = f"{GROUP}/revision"
+
+# Finalizers
+FINALIZER_CLEANUP_UNPACK_CACHE = f"{GROUP}/cleanup-unpack-cache"
+FINALIZER_CLEANUP_CONTENT_CACHE = f"{GROUP}/cleanup-contentmanager-cache"
+FINALIZER_DELETE_SERVER_CACHE = f"{GROUP}/delete-server-cache"
+FINALIZER_TEARDOWN = f"{GROUP}/teardown"
+
+SECRET_TYPE_OBJECT_DATA = f"{GROUP}/object-data"
+
+DEFAULT_SYSTEM_NAMESPACE = "olmv1-system"

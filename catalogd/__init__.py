@@ -1,0 +1,1 @@
+"""Unpacks catalog images and serves them over HTTPS."""

@@ -1,0 +1,1 @@
+"""The content server: an ASGI application and its routes."""

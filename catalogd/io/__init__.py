@@ -1,0 +1,1 @@
+"""Where catalogd touches the world: disk, images, cluster."""

@@ -1,0 +1,1 @@
+"""The story of a ClusterCatalog: state, plan, act, status."""

@@ -1,0 +1,50 @@
+"""The errors of this product, and what each tells the reconcile loop to do.
+
+OLMError
+├── TransientError   try again, with back-off
+├── WaitingError     comes right by itself: look again after `seconds`
+└── TerminalError    only a person can help: stop until the object changes
+
+A message names the object and the cause, a hint says what to do about it. Errors of libraries
+are wrapped where they enter (cause chained, text bounded), so callers only ever catch these.
+"""
+
+MAX_CAUSE_LENGTH = 1024
+
+
+class OLMError(Exception):
+    """Any failure that a user may see: `message`, and a `hint` when there is something to do."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def describe(self) -> str:
+        """Message and hint as users read them in a condition or on the terminal."""
+        return f"{self.message}\nhint: {self.hint}" if self.hint else self.message
+
+
+class TransientError(OLMError):
+    """May be different next time: retried with back-off."""
+
+
+class WaitingError(OLMError):
+    """Expected to pass without help; `seconds` is when to look again."""
+
+    def __init__(self, message: str, *, seconds: float, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.seconds = seconds
+
+
+class TerminalError(OLMError):
+    """Stays wrong until a person changes something; `reason` becomes the condition's reason."""
+
+    def __init__(self, message: str, *, reason: str = "Blocked", hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.reason = reason
+
+
+def bounded(text: str, limit: int = MAX_CAUSE_LENGTH) -> str:
+    """Foreign text cut to `limit` characters, so that no response body floods a condition."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"

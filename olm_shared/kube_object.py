@@ -1,0 +1,83 @@
+"""Kubernetes objects as plain JSON, and the few questions everybody asks of them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+KubeObject = dict[str, Any]
+"""An object as the API server speaks it: apiVersion, kind, metadata and the rest."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class GVK:
+    """Group, version and kind; the core group is the empty string."""
+
+    group: str
+    version: str
+    kind: str
+
+    @property
+    def api_version(self) -> str:
+        """`group/version`, or the version alone for the core group."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ObjectKey:
+    """What identifies an object in a cluster; `namespace` is empty for cluster-scoped kinds."""
+
+    gvk: GVK
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        """`Kind namespace/name`, as error messages name objects."""
+        return f"{self.gvk.kind} {self.namespace + '/' if self.namespace else ''}{self.name}"
+
+
+def gvk_of(obj: KubeObject) -> GVK:
+    """Group, version and kind from `apiVersion` and `kind` (empty strings where absent)."""
+    group, _, version = str(obj.get("apiVersion") or "").rpartition("/")
+    return GVK(group, version, str(obj.get("kind") or ""))
+
+
+def metadata(obj: KubeObject) -> dict[str, Any]:
+    """The metadata map, empty if there is none; not a copy when there is."""
+    return obj.get("metadata") or {}
+
+
+def name_of(obj: KubeObject) -> str:
+    """`metadata.name`, or the empty string."""
+    return str(metadata(obj).get("name") or "")
+
+
+def namespace_of(obj: KubeObject) -> str:
+    """`metadata.namespace`, or the empty string."""
+    return str(metadata(obj).get("namespace") or "")
+
+
+def labels_of(obj: KubeObject) -> dict[str, str]:
+    """`metadata.labels`, empty if there are none."""
+    return metadata(obj).get("labels") or {}
+
+
+def annotations_of(obj: KubeObject) -> dict[str, str]:
+    """`metadata.annotations`, empty if there are none."""
+    return metadata(obj).get("annotations") or {}
+
+
+def key_of(obj: KubeObject) -> ObjectKey:
+    """The key of an object."""
+    return ObjectKey(gvk_of(obj), namespace_of(obj), name_of(obj))
+
+
+def condition(obj: KubeObject, kind: str) -> dict[str, Any] | None:
+    """The condition of that type in `status.conditions`, if it is there."""
+    conditions: Iterable[dict[str, Any]] = (obj.get("status") or {}).get("conditions") or ()
+    return next((c for c in conditions if c.get("type") == kind), None)
+
+
+def is_true(obj: KubeObject, kind: str) -> bool:
+    """Whether the condition of that type is there with status "True"."""
+    found = condition(obj, kind)
+    return found is not None and found.get("status") == "True"

@@ -1,0 +1,49 @@
+"""How a reconcile ended, as a type the loop can act on without reading messages."""
+
+from dataclasses import dataclass
+
+from olm_shared.errors import OLMError, TerminalError, WaitingError
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """Desired state reached. Looked at again after `requeue_after` seconds, if given."""
+
+    requeue_after: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Nothing is wrong; look again after `seconds`."""
+
+    seconds: float
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """Failed in a way that may pass: try again with back-off."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """Failed until a person acts; the next event on the object tries again."""
+
+    reason: str
+    message: str
+
+
+Outcome = Done | Wait | Retry | Blocked
+
+
+def outcome_of(error: OLMError) -> Outcome:
+    """The outcome that an error stands for."""
+    match error:
+        case TerminalError():
+            return Blocked(error.reason, error.describe())
+        case WaitingError():
+            return Wait(error.seconds, error.describe())
+        case _:
+            return Retry(error.describe())

@@ -1,0 +1,1 @@
+"""Reconciles ClusterExtensions: resolve, render, check, apply."""

@@ -1,0 +1,1 @@
+"""From objects to a plan: phases, revisions, ownership. Pure."""

@@ -1,0 +1,1 @@
+"""Blobs of a catalog to packages, channels, bundles, deprecations. Pure."""

@@ -1,0 +1,1 @@
+"""The stories: one file a kind, its steps in order."""

@@ -1,0 +1,1 @@
+"""Where operator-controller touches the world: cluster, catalogs, bundles, watches."""

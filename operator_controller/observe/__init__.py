@@ -1,0 +1,1 @@
+"""Is an applied object healthy? Probes. Pure."""

@@ -1,0 +1,1 @@
+"""A registry+v1 bundle to the objects to apply. Pure."""

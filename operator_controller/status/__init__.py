@@ -1,0 +1,1 @@
+"""Everything that was gathered, to conditions. Pure."""

@@ -1,0 +1,18 @@
+"""Fixtures for all tests."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+pytest_plugins = ["e2e.harness.pytest_plugin"]
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Path:
+    """The folder of real bundles, catalogs and goldens; tests skip where it is absent."""
+    default = Path(__file__).parents[2] / "shared" / "corpus"
+    folder = Path(os.environ.get("OLMV1_CORPUS", default))
+    if not folder.is_dir():
+        pytest.skip("no corpus folder; set OLMV1_CORPUS to one")
+    return folder
