@@ -1,0 +1,131 @@
+"""kopf as a doorbell: it watches, we only note which key to look at.
+
+Low-level event handlers keep no state on the objects and write nothing to them. kopf runs in a
+thread and loop of its own, because stopping it cancels every task of its loop, and under a
+supervisor, because an error answer of the API server ends it.
+"""
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import kopf
+
+from olm_shared.kube_object import KubeObject
+from olm_shared.runtime.access import ClusterAccess
+
+RESTART_SECONDS = 1.0
+STOP_SECONDS = 10.0
+
+log = logging.getLogger(__name__)
+
+Ring = Callable[[str, KubeObject], None]
+"""Called in the subscriber's own loop: ADDED, MODIFIED, DELETED or "" (listed), and the object."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bell:
+    """One kind to watch cluster-wide, and whom to tell."""
+
+    group: str
+    version: str
+    plural: str
+    ring: Ring
+
+
+class Doorbell:
+    """Watches kinds until stopped; starts kopf again whenever it ends by itself."""
+
+    def __init__(self, access: ClusterAccess, bells: Sequence[Bell]) -> None:
+        self._access = access
+        self._bells = bells
+        self._listener: asyncio.AbstractEventLoop | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop: asyncio.Event | None = None
+        self._stopping = threading.Event()
+        self.restarts = 0
+
+    async def run(self) -> None:
+        """Watches until cancelled; then stops kopf and waits for its thread."""
+        self._listener = asyncio.get_running_loop()
+        thread = threading.Thread(target=self._supervise, name="doorbell", daemon=True)
+        thread.start()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self._stopping.set()
+            if self._loop is not None and self._stop is not None and not self._loop.is_closed():
+                self._loop.call_soon_threadsafe(self._stop.set)
+            await asyncio.to_thread(thread.join, STOP_SECONDS)
+
+    def _supervise(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                asyncio.run(self._watch())
+            except Exception:
+                log.exception("watching stopped with an error")
+            if not self._stopping.is_set():
+                self.restarts += 1
+                log.warning("watching again in %.0f s", RESTART_SECONDS)
+                self._stopping.wait(RESTART_SECONDS)
+
+    async def _watch(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._stop = asyncio.Event()
+        if self._stopping.is_set():
+            return
+        await kopf.operator(
+            registry=self._registry(),
+            settings=_settings(),
+            clusterwide=True,
+            standalone=True,
+            stop_flag=self._stop,
+        )
+
+    def _registry(self) -> kopf.OperatorRegistry:
+        registry = kopf.OperatorRegistry()
+
+        @kopf.on.login(registry=registry)
+        async def login(**_: Any) -> kopf.ConnectionInfo:
+            return _connection(self._access)
+
+        for bell in self._bells:
+            self._subscribe(registry, bell)
+        return registry
+
+    def _subscribe(self, registry: kopf.OperatorRegistry, bell: Bell) -> None:
+        @kopf.on.event(bell.group, bell.version, bell.plural, registry=registry)
+        async def on_event(event: kopf.RawEvent, **_: Any) -> None:
+            if self._listener is not None and not self._listener.is_closed():
+                self._listener.call_soon_threadsafe(
+                    bell.ring, event["type"] or "", dict(event["object"])
+                )
+
+
+def _settings() -> kopf.OperatorSettings:
+    settings = kopf.OperatorSettings()
+    settings.posting.enabled = False
+    settings.peering.standalone = True
+    settings.scanning.disabled = True
+    settings.watching.server_timeout = 290
+    settings.watching.client_timeout = 330
+    settings.networking.error_backoffs = [1] * 30
+    return settings
+
+
+def _connection(access: ClusterAccess) -> kopf.ConnectionInfo:
+    authorization = access.authorization() or ""
+    scheme, _, token = authorization.partition(" ")
+    settings = access.configuration
+    return kopf.ConnectionInfo(
+        server=access.server,
+        ca_path=settings.ssl_ca_cert,
+        insecure=not settings.verify_ssl,
+        scheme=scheme if token else None,
+        token=token or None,
+        certificate_path=settings.cert_file,
+        private_key_path=settings.key_file,
+    )

@@ -1,0 +1,340 @@
+"""The one client of the API server: raw JSON over one aiohttp session, any identity.
+
+Typed models are slow and large, so objects stay plain JSON. A `KubeClient` is cheap:
+`as_service_account` gives one that shares connections but acts as somebody else.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field, replace
+from types import TracebackType
+from typing import Any, Self
+
+import aiohttp
+import orjson
+
+from olm_shared.kube_object import GVK, KubeObject, gvk_of, name_of, namespace_of
+from olm_shared.runtime.access import ClusterAccess
+from olm_shared.runtime.api_errors import ApiError, NotFoundError, error_from
+
+REQUEST_SECONDS = 30.0
+WATCH_SECONDS = 290
+"""Asked of the server for a watch; below the five minutes many proxies cut at."""
+WATCH_SILENCE_SECONDS = 330.0
+"""Longer than any watch lasts: only a connection that died silently is this quiet."""
+MAX_CONNECTIONS = 64
+TRIES = 4
+PAGE_SIZE = 500
+
+JSON_TYPE = "application/json"
+MERGE_PATCH = "application/merge-patch+json"
+JSON_PATCH = "application/json-patch+json"
+APPLY_PATCH = "application/apply-patch+yaml"
+METADATA_OBJECT = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """What discovery says of a kind: where its objects live."""
+
+    gvk: GVK
+    plural: str
+    namespaced: bool
+
+    def path(self, namespace: str = "", name: str = "", subresource: str = "") -> str:
+        """The URL path of a collection, an object or a subresource."""
+        gv = f"/apis/{self.gvk.api_version}" if self.gvk.group else f"/api/{self.gvk.version}"
+        scope = f"/namespaces/{namespace}" if self.namespaced and namespace else ""
+        return gv + scope + "".join(f"/{part}" for part in (self.plural, name, subresource) if part)
+
+
+@dataclass(slots=True)
+class _Shared:
+    """What all identities share: connections and discovery."""
+
+    access: ClusterAccess
+    session: aiohttp.ClientSession
+    watch_session: aiohttp.ClientSession
+    resources: dict[str, dict[str, Resource]] = field(default_factory=dict)
+
+
+def _session(access: ClusterAccess, limit: int) -> aiohttp.ClientSession:
+    connector = aiohttp.TCPConnector(ssl=access.tls(), limit=limit, keepalive_timeout=60)
+    return aiohttp.ClientSession(connector=connector, auto_decompress=True)
+
+
+@dataclass(frozen=True, slots=True)
+class KubeClient:
+    """Requests to the API server as one identity."""
+
+    _shared: _Shared
+    _headers: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def connect(cls, access: ClusterAccess) -> Self:
+        """A client with the configuration's own identity; must be made inside a running loop."""
+        return cls(_Shared(access, _session(access, MAX_CONNECTIONS), _session(access, 0)))
+
+    async def close(self) -> None:
+        """Closes the connections that all identities share."""
+        await self._shared.session.close()
+        await self._shared.watch_session.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    def as_service_account(self, namespace: str, name: str) -> "KubeClient":
+        """The same connections, acting as a service account (impersonation)."""
+        groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}")
+        headers = [("Impersonate-User", f"system:serviceaccount:{namespace}:{name}")]
+        headers += [("Impersonate-Group", g) for g in (*groups, "system:authenticated")]
+        return replace(self, _headers=tuple(headers))
+
+    def _request_headers(self, accept: str) -> list[tuple[str, str]]:
+        headers = [("Accept", accept), *self._headers]
+        authorization = self._shared.access.authorization()
+        if authorization:
+            headers.append(("Authorization", authorization))
+        return headers
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Any = None,
+        params: Mapping[str, str] | None = None,
+        content_type: str = JSON_TYPE,
+        accept: str = JSON_TYPE,
+    ) -> Any:
+        """One request; the decoded answer. Raises ApiError.
+
+        429 is answered by waiting as the server asks, a bounded number of times; nothing else is
+        repeated here, because only the caller knows whether that is safe.
+        """
+        headers = self._request_headers(accept)
+        if body is not None:
+            headers.append(("Content-Type", content_type))
+        for attempt in range(1, TRIES + 1):
+            status, content, retry_after = await self._send(method, path, headers, body, params)
+            if status != 429 or attempt == TRIES:
+                break
+            await asyncio.sleep(min(retry_after, 5.0) * attempt)
+        if status >= 400:
+            raise error_from(status, content)
+        return orjson.loads(content) if content[:1] in (b"{", b"[") else content.decode()
+
+    async def _send(
+        self,
+        method: str,
+        path: str,
+        headers: list[tuple[str, str]],
+        body: Any,
+        params: Mapping[str, str] | None,
+    ) -> tuple[int, bytes, float]:
+        try:
+            async with self._shared.session.request(
+                method,
+                self._shared.access.server + path,
+                headers=headers,
+                params=params,
+                data=None if body is None else orjson.dumps(body),
+                timeout=aiohttp.ClientTimeout(total=REQUEST_SECONDS),
+            ) as response:
+                wait = response.headers.get("Retry-After", "1")
+                content = await response.read()
+                return response.status, content, float(wait) if wait.isdigit() else 1.0
+        except TimeoutError as error:
+            message = f"no answer from the API server within {REQUEST_SECONDS:.0f} s"
+            raise ApiError(f"{message}: {method} {path}") from error
+        except aiohttp.ClientError as error:
+            raise ApiError(f"cannot reach the API server: {error}") from error
+
+    async def resource(self, gvk: GVK) -> Resource:
+        """The resource that serves a kind. Raises NotFoundError if none does."""
+        known = self._shared.resources.get(gvk.api_version, {})
+        if gvk.kind not in known:
+            known = await self._discover(gvk)
+            self._shared.resources[gvk.api_version] = known
+        if gvk.kind not in known:
+            raise NotFoundError(
+                f'no matches for kind "{gvk.kind}" in version "{gvk.api_version}"', status=404
+            )
+        return known[gvk.kind]
+
+    def forget_resources(self) -> None:
+        """Drops what discovery said, because a CustomResourceDefinition changed."""
+        self._shared.resources.clear()
+
+    async def _discover(self, gvk: GVK) -> dict[str, Resource]:
+        path = f"/apis/{gvk.api_version}" if gvk.group else f"/api/{gvk.version}"
+        try:
+            listed = await self.request("GET", path)
+        except NotFoundError:
+            return {}
+        return {
+            entry["kind"]: Resource(
+                GVK(gvk.group, gvk.version, entry["kind"]), entry["name"], entry["namespaced"]
+            )
+            for entry in listed["resources"]
+            if "/" not in entry["name"]
+        }
+
+    async def get(
+        self, gvk: GVK, name: str, namespace: str = "", *, metadata_only: bool = False
+    ) -> KubeObject:
+        """One object. Raises NotFoundError, ForbiddenError, ApiError."""
+        resource = await self.resource(gvk)
+        accept = METADATA_OBJECT if metadata_only else JSON_TYPE
+        found: KubeObject = await self.request("GET", resource.path(namespace, name), accept=accept)
+        return found
+
+    async def find(self, gvk: GVK, name: str, namespace: str = "") -> KubeObject | None:
+        """One object, or None if it (or its kind) does not exist."""
+        try:
+            return await self.get(gvk, name, namespace)
+        except NotFoundError:
+            return None
+
+    async def list_all(
+        self,
+        gvk: GVK,
+        namespace: str = "",
+        *,
+        labels: str = "",
+        metadata_only: bool = False,
+    ) -> tuple[list[KubeObject], str]:
+        """All objects, page by page, and the resource version to watch from."""
+        path = (await self.resource(gvk)).path(namespace)
+        accept = METADATA_LIST if metadata_only else JSON_TYPE
+        params = {"limit": str(PAGE_SIZE), **({"labelSelector": labels} if labels else {})}
+        items: list[KubeObject] = []
+        while True:
+            page = await self.request("GET", path, params=params, accept=accept)
+            items += page.get("items") or []
+            meta = page.get("metadata") or {}
+            if not meta.get("continue"):
+                break
+            params["continue"] = meta["continue"]
+        for item in items:
+            item.setdefault("apiVersion", gvk.api_version)
+            item.setdefault("kind", gvk.kind)
+        return items, str(meta.get("resourceVersion") or "")
+
+    async def create(self, obj: KubeObject, *, field_manager: str, dry_run: bool = False) -> Any:
+        """POSTs an object. Raises AlreadyExistsError if there is one of that name."""
+        path = (await self.resource(gvk_of(obj))).path(namespace_of(obj))
+        params = {"fieldManager": field_manager, **({"dryRun": "All"} if dry_run else {})}
+        return await self.request("POST", path, body=obj, params=params)
+
+    async def apply(
+        self, obj: KubeObject, *, field_manager: str, force: bool = True, dry_run: bool = False
+    ) -> Any:
+        """Server-side apply; creates what is missing, writes nothing that is the same already."""
+        path = (await self.resource(gvk_of(obj))).path(namespace_of(obj), name_of(obj))
+        params = {"fieldManager": field_manager, "force": "true" if force else "false"}
+        if dry_run:
+            params["dryRun"] = "All"
+        return await self.request("PATCH", path, body=obj, params=params, content_type=APPLY_PATCH)
+
+    async def patch(
+        self,
+        obj: KubeObject,
+        patch: Any,
+        *,
+        subresource: str = "",
+        content_type: str = MERGE_PATCH,
+        field_manager: str = "",
+    ) -> Any:
+        """Patches the object that `obj` names; only its kind, namespace and name are looked at."""
+        resource = await self.resource(gvk_of(obj))
+        path = resource.path(namespace_of(obj), name_of(obj), subresource)
+        params = {"fieldManager": field_manager} if field_manager else None
+        return await self.request(
+            "PATCH", path, body=patch, params=params, content_type=content_type
+        )
+
+    async def delete(
+        self,
+        obj: KubeObject,
+        *,
+        uid: str = "",
+        resource_version: str = "",
+        propagation: str = "Background",
+    ) -> None:
+        """Deletes an object; the preconditions, if given, must hold, else ConflictError.
+
+        An object that is already gone is success.
+        """
+        path = (await self.resource(gvk_of(obj))).path(namespace_of(obj), name_of(obj))
+        preconditions = {"uid": uid, "resourceVersion": resource_version}
+        body = {
+            "apiVersion": "v1",
+            "kind": "DeleteOptions",
+            "propagationPolicy": propagation,
+            "preconditions": {key: value for key, value in preconditions.items() if value},
+        }
+        try:
+            await self.request("DELETE", path, body=body)
+        except NotFoundError:
+            return
+
+    async def watch(
+        self,
+        gvk: GVK,
+        *,
+        resource_version: str,
+        labels: str = "",
+        metadata_only: bool = False,
+    ) -> AsyncIterator[dict[str, Any]]:
+        """Events after a resource version until the server ends the watch.
+
+        Raises GoneError when the version is too old: list again, then watch from there.
+        """
+        path = (await self.resource(gvk)).path()
+        params = {
+            "watch": "true",
+            "allowWatchBookmarks": "true",
+            "resourceVersion": resource_version,
+            "timeoutSeconds": str(WATCH_SECONDS),
+            **({"labelSelector": labels} if labels else {}),
+        }
+        headers = self._request_headers(METADATA_OBJECT if metadata_only else JSON_TYPE)
+        timeout = aiohttp.ClientTimeout(total=None, sock_read=WATCH_SILENCE_SECONDS)
+        try:
+            async with self._shared.watch_session.get(
+                self._shared.access.server + path, params=params, headers=headers, timeout=timeout
+            ) as response:
+                if response.status >= 400:
+                    raise error_from(response.status, await response.read())
+                async for event in _events(response.content):
+                    yield event
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise ApiError(f"watch of {gvk.kind} was cut: {error}") from error
+
+
+async def _events(stream: aiohttp.StreamReader) -> AsyncIterator[dict[str, Any]]:
+    """JSON lines of any length: aiohttp's own line reader refuses long ones."""
+    pending = bytearray()
+    async for chunk in stream.iter_any():
+        pending += chunk
+        if b"\n" not in chunk:
+            continue
+        *lines, rest = pending.split(b"\n")
+        pending = bytearray(rest)
+        for line in filter(None, lines):
+            event = orjson.loads(line)
+            if event["type"] == "ERROR":
+                raise error_from(
+                    int(event["object"].get("code") or 500), orjson.dumps(event["object"])
+                )
+            yield event

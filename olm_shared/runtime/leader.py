@@ -1,0 +1,151 @@
+"""Leader election by Lease, in UTC outside and by the monotonic clock inside.
+
+One holder at a time: a lease is taken only when its record has not changed for the lease's whole
+duration on our own clock, so clocks of different machines need not agree. A leader that cannot
+renew before its deadline stops leading; the program then exits and starts anew.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from olm_shared.kube_object import GVK, KubeObject
+from olm_shared.runtime.api_errors import ApiError, NotFoundError
+from olm_shared.runtime.kube import KubeClient
+
+LEASE = GVK("coordination.k8s.io", "v1", "Lease")
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseTimes:
+    """Seconds: how long a lease holds, when its holder gives up renewing, how often it tries."""
+
+    duration: float = 137.0
+    renew_deadline: float = 107.0
+    retry: float = 26.0
+
+
+class LostLeadershipError(Exception):
+    """Somebody else may lead now: stop writing at once."""
+
+
+class Elector:
+    """Waits for a lease, works while holding it, releases it at the end."""
+
+    def __init__(
+        self,
+        client: KubeClient,
+        *,
+        namespace: str,
+        name: str,
+        identity: str,
+        times: LeaseTimes | None = None,
+        clock: Callable[[], datetime] = lambda: datetime.fromtimestamp(time.time(), UTC),
+    ) -> None:
+        self._client = client
+        self._namespace = namespace
+        self._name = name
+        self._identity = identity
+        self._times = times or LeaseTimes()
+        self._clock = clock
+        self._seen: tuple[str, float] = ("", 0.0)
+
+    async def run(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Runs `work` once as leader. Raises LostLeadershipError when the lease is lost."""
+        while not await self._try():  # noqa: ASYNC110 - the event is in another process
+            await asyncio.sleep(self._pause())
+        log.info("leading as %s", self._identity)
+        try:
+            async with asyncio.TaskGroup() as group:
+                renewing = group.create_task(self._renew())
+                await work()
+                renewing.cancel()
+        except* LostLeadershipError as lost:
+            raise LostLeadershipError(str(lost.exceptions[0])) from lost
+        finally:
+            await self._release()
+
+    def _pause(self) -> float:
+        return min(self._times.retry, 2.0)
+
+    async def _renew(self) -> None:
+        renewed = time.monotonic()
+        while True:
+            await asyncio.sleep(self._times.retry)
+            left = self._times.renew_deadline - (time.monotonic() - renewed)
+            try:
+                async with asyncio.timeout(max(left, 0.001)):
+                    if await self._try():
+                        renewed = time.monotonic()
+                        continue
+                raise LostLeadershipError(f"lease {self._name} is held by somebody else")
+            except TimeoutError as error:
+                raise LostLeadershipError(f"could not renew lease {self._name} in time") from error
+
+    async def _try(self) -> bool:
+        try:
+            lease = await self._client.get(LEASE, self._name, self._namespace)
+        except NotFoundError:
+            lease = None
+        except ApiError as error:
+            log.warning("cannot read lease %s: %s", self._name, error)
+            return False
+        try:
+            return await self._take(lease)
+        except ApiError as error:
+            log.info("did not get lease %s: %s", self._name, error)
+            return False
+
+    async def _take(self, lease: KubeObject | None) -> bool:
+        if lease is None:
+            await self._client.create(self._record({}, {}), field_manager=self._identity)
+            return True
+        spec = lease.get("spec") or {}
+        holder = spec.get("holderIdentity") or ""
+        if holder and holder != self._identity and not self._expired(lease, spec):
+            return False
+        body = self._record(spec, {"resourceVersion": lease["metadata"]["resourceVersion"]})
+        await self._client.patch(body, body)
+        return True
+
+    def _expired(self, lease: KubeObject, spec: dict[str, Any]) -> bool:
+        version = lease["metadata"]["resourceVersion"]
+        now = time.monotonic()
+        if self._seen[0] != version:
+            self._seen = (version, now)
+        return now - self._seen[1] > float(spec.get("leaseDurationSeconds") or 0)
+
+    def _record(self, old: dict[str, Any], meta: dict[str, Any]) -> KubeObject:
+        now = self._clock().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        mine = old.get("holderIdentity") == self._identity
+        return {
+            "apiVersion": LEASE.api_version,
+            "kind": LEASE.kind,
+            "metadata": {"name": self._name, "namespace": self._namespace, **meta},
+            "spec": {
+                "holderIdentity": self._identity,
+                "leaseDurationSeconds": round(self._times.duration),
+                "acquireTime": (mine and old.get("acquireTime")) or now,
+                "renewTime": now,
+                "leaseTransitions": int(old.get("leaseTransitions") or 0) + (0 if mine else 1),
+            },
+        }
+
+    async def _release(self) -> None:
+        try:
+            lease = await self._client.get(LEASE, self._name, self._namespace)
+            if (lease.get("spec") or {}).get("holderIdentity") != self._identity:
+                return
+            body = self._record(
+                lease["spec"], {"resourceVersion": lease["metadata"]["resourceVersion"]}
+            )
+            body["spec"] |= {"holderIdentity": "", "leaseDurationSeconds": 1}
+            await self._client.patch(body, body)
+        except ApiError as error:
+            log.warning("lease %s is not released and will expire: %s", self._name, error)
