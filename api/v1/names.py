@@ -3,6 +3,8 @@
 These names are the public contract of OLM v1: changing one breaks users.
 """
 
+import hashlib
+
 GROUP = "olm.operatorframework.io"
 VERSION = "v1"
 API_VERSION = f"{GROUP}/{VERSION}"
@@ -29,6 +31,12 @@ ANNOTATION_BUNDLE_VERSION = f"{GROUP}/bundle-version"
 ANNOTATION_BUNDLE_RELEASE = f"{GROUP}/bundle-release"
 ANNOTATION_BUNDLE_REFERENCE = f"{GROUP}/bundle-reference"
 ANNOTATION_REVISION = f"{GROUP}/revision"
+ANNOTATION_RENDER_INPUTS = f"{GROUP}/render-inputs"
+"""Digest of all that decides what a bundle renders to: unchanged inputs need no rendering."""
+ANNOTATION_CONTENT_DIGEST = f"{GROUP}/content-digest"
+"""Digest of the objects of a revision."""
+ANNOTATION_SERVICE_ACCOUNT_NAME = f"{GROUP}/service-account-name"
+ANNOTATION_SERVICE_ACCOUNT_NAMESPACE = f"{GROUP}/service-account-namespace"
 
 # Finalizers
 FINALIZER_CLEANUP_UNPACK_CACHE = f"{GROUP}/cleanup-unpack-cache"
@@ -39,3 +47,19 @@ FINALIZER_TEARDOWN = f"{GROUP}/teardown"
 SECRET_TYPE_OBJECT_DATA = f"{GROUP}/object-data"
 
 DEFAULT_SYSTEM_NAMESPACE = "olmv1-system"
+
+MAX_LABEL_VALUE = 63
+_HASH_LENGTH = 10
+
+
+def label_value(name: str) -> str:
+    """An object's name as the value of a label: itself, or a stable short form when too long."""
+    return shortened(name, MAX_LABEL_VALUE)
+
+
+def shortened(name: str, limit: int) -> str:
+    """A name of at most `limit` characters: cut, with a hash of the whole in place of the rest."""
+    if len(name) <= limit:
+        return name
+    digest = hashlib.sha256(name.encode()).hexdigest()[:_HASH_LENGTH]
+    return f"{name[: limit - _HASH_LENGTH - 1].rstrip('-.')}-{digest}"

@@ -1,0 +1,171 @@
+"""Whose is this object, and may we have it? The single-owner promise, as a table.
+
+First the situation is named from what is there, then (situation, policy) says what to do.
+The policies are those of `collisionProtection` in the ClusterObjectSet API.
+"""
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from api.v1 import names
+from olm_shared.kube_object import KubeObject, annotations_of, key_of, labels_of, metadata
+
+
+class Situation(Enum):
+    """What a look at the cluster found under the name of an object."""
+
+    ABSENT = auto()
+    OURS = auto()
+    OURS_OLDER = auto()
+    OURS_NEWER = auto()
+    ORPHANED = auto()
+    """Labelled as this extension's, but no longer owned by anybody."""
+    LEFTOVER = auto()
+    """Owned by a deleted object of our name: garbage collection will remove it."""
+    OTHER_EXTENSION = auto()
+    OTHER_CONTROLLER = auto()
+    HELM = auto()
+    FOREIGN = auto()
+
+
+class Policy(Enum):
+    """How much may be taken over; the values are the API's."""
+
+    PREVENT = "Prevent"
+    IF_NO_CONTROLLER = "IfNoController"
+    NONE = "None"
+
+
+class Action(Enum):
+    """What to do with one object."""
+
+    CREATE = auto()
+    APPLY = auto()
+    SKIP = auto()
+    """A newer revision has it already."""
+    WAIT = auto()
+    REFUSE = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Who applies: the object that owns what is applied, and the revision's number."""
+
+    api_version: str
+    kind: str
+    name: str
+    uid: str
+    revision: int
+
+    @property
+    def label(self) -> str:
+        """The owner's name as the value of a label, which is shorter than names may be."""
+        return names.label_value(self.name)
+
+    def reference(self) -> dict[str, object]:
+        """The controller owner reference for applied objects."""
+        return {
+            "apiVersion": self.api_version,
+            "kind": self.kind,
+            "name": self.name,
+            "uid": self.uid,
+            "controller": True,
+            "blockOwnerDeletion": True,
+        }
+
+
+_ALWAYS: dict[Situation, Action] = {
+    Situation.ABSENT: Action.CREATE,
+    Situation.OURS: Action.APPLY,
+    Situation.OURS_OLDER: Action.APPLY,
+    Situation.OURS_NEWER: Action.SKIP,
+    Situation.ORPHANED: Action.APPLY,
+    Situation.LEFTOVER: Action.WAIT,
+    Situation.OTHER_EXTENSION: Action.REFUSE,
+}
+_BY_POLICY: dict[tuple[Situation, Policy], Action] = {
+    (Situation.OTHER_CONTROLLER, Policy.PREVENT): Action.REFUSE,
+    (Situation.OTHER_CONTROLLER, Policy.IF_NO_CONTROLLER): Action.REFUSE,
+    (Situation.OTHER_CONTROLLER, Policy.NONE): Action.APPLY,
+    (Situation.HELM, Policy.PREVENT): Action.REFUSE,
+    (Situation.HELM, Policy.IF_NO_CONTROLLER): Action.REFUSE,
+    (Situation.HELM, Policy.NONE): Action.APPLY,
+    (Situation.FOREIGN, Policy.PREVENT): Action.REFUSE,
+    (Situation.FOREIGN, Policy.IF_NO_CONTROLLER): Action.APPLY,
+    (Situation.FOREIGN, Policy.NONE): Action.APPLY,
+}
+
+
+def action_for(situation: Situation, policy: Policy) -> Action:
+    """What the table says."""
+    return _ALWAYS.get(situation) or _BY_POLICY[situation, policy]
+
+
+def situation_of(live: KubeObject | None, owner: Owner) -> Situation:
+    """Names the situation from the live object's metadata (nothing else is looked at)."""
+    if live is None:
+        return Situation.ABSENT
+    controller = controller_of(live)
+    if controller is None:
+        return _uncontrolled(live, owner)
+    if controller.get("uid") == owner.uid:
+        return _by_revision(live, owner)
+    if not str(controller.get("apiVersion")).startswith(f"{names.GROUP}/"):
+        return Situation.OTHER_CONTROLLER
+    same = (controller.get("kind"), controller.get("name")) == (owner.kind, owner.name)
+    return Situation.LEFTOVER if same else Situation.OTHER_EXTENSION
+
+
+def controller_of(live: KubeObject) -> dict[str, object] | None:
+    """The owner reference with `controller: true`, if there is one."""
+    references = metadata(live).get("ownerReferences") or ()
+    return next((r for r in references if r.get("controller")), None)
+
+
+def _uncontrolled(live: KubeObject, owner: Owner) -> Situation:
+    labels = labels_of(live)
+    if labels.get(names.LABEL_OWNER_NAME) == owner.label and (
+        labels.get(names.LABEL_OWNER_KIND) == owner.kind
+    ):
+        return Situation.ORPHANED
+    if "meta.helm.sh/release-name" in annotations_of(live):
+        return Situation.HELM
+    return Situation.FOREIGN
+
+
+def _by_revision(live: KubeObject, owner: Owner) -> Situation:
+    found = revision_of(live)
+    if found == owner.revision:
+        return Situation.OURS
+    return Situation.OURS_OLDER if found < owner.revision else Situation.OURS_NEWER
+
+
+def revision_of(live: KubeObject) -> int:
+    """The number of the revision that applied an object last, 0 if it does not say."""
+    text = annotations_of(live).get(names.ANNOTATION_REVISION, "")
+    return int(text) if text.isascii() and text.isdigit() else 0
+
+
+def refusal(live: KubeObject, situation: Situation) -> tuple[str, str]:
+    """The documents' message for an object that we may not have, and a hint naming the owner."""
+    key = key_of(live)
+    message = (
+        f"{key.gvk.kind} '{key.name}' already exists in namespace '{key.namespace}' "
+        "and cannot be managed by operator-controller"
+    )
+    return message, _owner_hint(live, situation)
+
+
+def _owner_hint(live: KubeObject, situation: Situation) -> str:
+    controller = controller_of(live) or {}
+    match situation:
+        case Situation.OTHER_EXTENSION:
+            owner = labels_of(live).get(names.LABEL_OWNER_NAME) or controller.get("name")
+            return f"it belongs to {controller.get('kind')} '{owner}'; an object has one owner"
+        case Situation.OTHER_CONTROLLER:
+            return f"it is controlled by {controller.get('kind')} '{controller.get('name')}'"
+        case Situation.HELM:
+            release = annotations_of(live).get("meta.helm.sh/release-name")
+            return f"it belongs to the Helm release '{release}'"
+        case _:
+            return "it was made by somebody else; delete it if it is no longer needed"

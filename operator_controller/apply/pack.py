@@ -1,0 +1,199 @@
+"""The content of a revision as immutable Secrets, so that no revision is too large for etcd.
+
+Layout as upstream's: each object is JSON under a key that is its own digest, so equal objects
+are stored once and a changed object can never hide behind an old key.
+"""
+
+import base64
+import gzip
+import hashlib
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from api.v1 import names
+from olm_shared.errors import TerminalError
+from olm_shared.kube_object import KubeObject, key_of
+from operator_controller.apply.phases import Phase
+
+MAX_SECRET_BYTES = 900 * 1024
+"""Data bytes in one Secret: below the API server's 1 MiB with room for its envelope."""
+MAX_OBJECT_BYTES = 10 * 1024 * 1024
+"""Of one object when decompressed: a bound against content that grows without end."""
+GZIP_MAGIC = b"\x1f\x8b"
+
+
+class ContentError(TerminalError):
+    """The content of a revision cannot be stored, or is not what was stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """`phases` as in `spec.phases` of a ClusterObjectSet, and the Secrets they refer to."""
+
+    phases: tuple[dict[str, Any], ...]
+    secrets: tuple[KubeObject, ...]
+
+
+def sanitised(obj: KubeObject) -> KubeObject:
+    """What of an object is ours to apply: no status, no metadata that the server owns."""
+    meta = obj.get("metadata") or {}
+    kept = {
+        key: meta[key] for key in ("name", "namespace", "labels", "annotations") if meta.get(key)
+    }
+    annotations = dict(kept.get("annotations") or {})
+    annotations.pop("kubectl.kubernetes.io/last-applied-configuration", None)
+    if annotations:
+        kept["annotations"] = annotations
+    else:
+        kept.pop("annotations", None)
+    body = {key: value for key, value in obj.items() if key not in ("metadata", "status")}
+    return {**body, "metadata": kept}
+
+
+def encode(obj: KubeObject) -> bytes:
+    """The stored form of an object: compact JSON with sorted keys, gzipped when large."""
+    data = orjson.dumps(obj, option=orjson.OPT_SORT_KEYS)
+    if len(data) <= MAX_SECRET_BYTES:
+        return data
+    packed = gzip.compress(data, compresslevel=9, mtime=0)
+    if len(data) > MAX_OBJECT_BYTES or len(packed) > MAX_SECRET_BYTES:
+        raise ContentError(
+            f"{key_of(obj)} is too large to store: {len(data)} bytes, {len(packed)} compressed, "
+            f"at most {MAX_SECRET_BYTES} compressed and {MAX_OBJECT_BYTES} in all"
+        )
+    return packed
+
+
+def decode(data: bytes) -> KubeObject:
+    """The object of its stored form. Raises ContentError."""
+    if data.startswith(GZIP_MAGIC):
+        data = _inflate(data)
+    try:
+        found = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise ContentError(f"stored object is no JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise ContentError("stored object is no JSON object")
+    return found
+
+
+def _inflate(data: bytes) -> bytes:
+    inflater = zlib.decompressobj(wbits=31)
+    try:
+        plain = inflater.decompress(data, MAX_OBJECT_BYTES + 1)
+    except zlib.error as error:
+        raise ContentError(f"stored object cannot be decompressed: {error}") from error
+    if len(plain) > MAX_OBJECT_BYTES:
+        raise ContentError(f"stored object is larger than {MAX_OBJECT_BYTES} bytes")
+    return plain
+
+
+def content_key(data: bytes) -> str:
+    """The key of stored data: base64url of its SHA-256, without padding (43 characters)."""
+    return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+
+
+def pack(revision: str, owner: str, namespace: str, phases: Sequence[Phase]) -> Packed:
+    """Phases with references in place of objects, and the Secrets which hold those."""
+    stored = {}
+    keys: list[list[str]] = []
+    for phase in phases:
+        row = []
+        for obj in phase.objects:
+            data = encode(obj)
+            stored[content_key(data)] = data
+            row.append(content_key(data))
+        keys.append(row)
+    secrets = [_secret(revision, owner, namespace, chunk) for chunk in _chunks(stored)]
+    where = {key: secret["metadata"]["name"] for secret in secrets for key in secret["data"]}
+    return Packed(
+        tuple(
+            {
+                "name": phase.name,
+                "objects": [
+                    {"ref": {"name": where[key], "namespace": namespace, "key": key}} for key in row
+                ],
+            }
+            for phase, row in zip(phases, keys, strict=True)
+        ),
+        tuple(secrets),
+    )
+
+
+def _chunks(stored: Mapping[str, bytes]) -> Iterable[dict[str, bytes]]:
+    chunk: dict[str, bytes] = {}
+    size = 0
+    for key, data in stored.items():
+        if chunk and size + len(data) > MAX_SECRET_BYTES:
+            yield chunk
+            chunk, size = {}, 0
+        chunk[key] = data
+        size += len(data)
+    if chunk:
+        yield chunk
+
+
+def _secret(revision: str, owner: str, namespace: str, chunk: Mapping[str, bytes]) -> KubeObject:
+    digest = hashlib.sha256()
+    for key in sorted(chunk):
+        digest.update(key.encode())
+        digest.update(chunk[key])
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "type": names.SECRET_TYPE_OBJECT_DATA,
+        "immutable": True,
+        "metadata": {
+            "name": f"{revision}-{digest.hexdigest()[:16]}",
+            "namespace": namespace,
+            "labels": {
+                names.LABEL_REVISION_NAME: revision,
+                names.LABEL_OWNER_NAME: owner,
+            },
+        },
+        "data": {key: base64.b64encode(data).decode() for key, data in sorted(chunk.items())},
+    }
+
+
+def unpack(
+    phases: Sequence[Mapping[str, Any]], secrets: Mapping[tuple[str, str], KubeObject]
+) -> tuple[Phase, ...]:
+    """The phases of a ClusterObjectSet with their objects; `secrets` by (namespace, name).
+
+    Raises ContentError naming the phase, the Secret and the key that is missing or damaged.
+    """
+    return tuple(
+        Phase(phase["name"], tuple(_object(phase["name"], o, secrets) for o in phase["objects"]))
+        for phase in phases
+    )
+
+
+def _object(
+    phase: str, entry: Mapping[str, Any], secrets: Mapping[tuple[str, str], KubeObject]
+) -> KubeObject:
+    ref = entry.get("ref")
+    if ref is None:
+        inline: KubeObject = entry["object"]
+        return inline
+    where = (ref.get("namespace") or "", ref["name"])
+    prefix = f'resolving ref in phase "{phase}": '
+    if where not in secrets:
+        raise ContentError(f"{prefix}Secret {where[0]}/{where[1]} not found")
+    data = (secrets[where].get("data") or {}).get(ref["key"])
+    if data is None:
+        raise ContentError(f'{prefix}key "{ref["key"]}" not found in Secret {where[0]}/{where[1]}')
+    return decode(base64.b64decode(data))
+
+
+def refs(phases: Sequence[Mapping[str, Any]]) -> frozenset[tuple[str, str]]:
+    """The Secrets, as (namespace, name), that phases refer to."""
+    return frozenset(
+        ((entry["ref"].get("namespace") or ""), entry["ref"]["name"])
+        for phase in phases
+        for entry in phase["objects"]
+        if entry.get("ref")
+    )

@@ -1,0 +1,127 @@
+"""In which order the objects of a revision are applied.
+
+A phase starts when the one before it is done; the order is upstream's. Kinds that no phase lists
+are deployed with the workloads.
+"""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from olm_shared.kube_object import GVK, KubeObject, gvk_of, name_of, namespace_of
+
+MAX_OBJECTS_PER_PHASE = 50
+"""Limit of the ClusterObjectSet API; a larger phase is split into numbered ones."""
+
+_CERT_MANAGER = "cert-manager.io"
+_RBAC = "rbac.authorization.k8s.io"
+_STORAGE = "storage.k8s.io"
+
+PHASES: tuple[tuple[str, frozenset[tuple[str, str]]], ...] = (
+    ("namespaces", frozenset({("", "Namespace")})),
+    (
+        "policies",
+        frozenset(
+            {
+                ("networking.k8s.io", "NetworkPolicy"),
+                ("policy", "PodDisruptionBudget"),
+                ("scheduling.k8s.io", "PriorityClass"),
+            }
+        ),
+    ),
+    ("identity", frozenset({("", "ServiceAccount")})),
+    ("configuration", frozenset({("", "Secret"), ("", "ConfigMap")})),
+    (
+        "storage",
+        frozenset(
+            {("", "PersistentVolume"), ("", "PersistentVolumeClaim"), (_STORAGE, "StorageClass")}
+        ),
+    ),
+    ("crds", frozenset({("apiextensions.k8s.io", "CustomResourceDefinition")})),
+    ("roles", frozenset({(_RBAC, "ClusterRole"), (_RBAC, "Role")})),
+    ("bindings", frozenset({(_RBAC, "ClusterRoleBinding"), (_RBAC, "RoleBinding")})),
+    (
+        "infrastructure",
+        frozenset({("", "Service"), (_CERT_MANAGER, "Issuer"), (_CERT_MANAGER, "Certificate")}),
+    ),
+    ("deploy", frozenset({("apps", "Deployment")})),
+    ("scaling", frozenset({("autoscaling.k8s.io", "VerticalPodAutoscaler")})),
+    (
+        "publish",
+        frozenset(
+            {
+                ("monitoring.coreos.com", "PrometheusRule"),
+                ("monitoring.coreos.com", "ServiceMonitor"),
+                ("monitoring.coreos.com", "PodMonitor"),
+                ("networking.k8s.io", "Ingress"),
+                ("route.openshift.io", "Route"),
+                ("console.openshift.io", "ConsoleYAMLSample"),
+                ("console.openshift.io", "ConsoleQuickStart"),
+                ("console.openshift.io", "ConsoleCLIDownload"),
+                ("console.openshift.io", "ConsoleLink"),
+                ("console.openshift.io", "ConsolePlugin"),
+            }
+        ),
+    ),
+    (
+        "admission",
+        frozenset(
+            {
+                ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"),
+                ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"),
+            }
+        ),
+    ),
+)
+
+_DEFAULT_PHASE = "deploy"
+_PHASE_OF = {kind: name for name, kinds in PHASES for kind in kinds}
+_ORDER = {name: index for index, (name, _) in enumerate(PHASES)}
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """Objects that are applied together; names are unique within a revision."""
+
+    name: str
+    objects: tuple[KubeObject, ...]
+
+
+def phase_of(gvk: GVK) -> str:
+    """The phase in which objects of a kind are applied."""
+    return _PHASE_OF.get((gvk.group, gvk.kind), _DEFAULT_PHASE)
+
+
+def into_phases(objects: Iterable[KubeObject]) -> tuple[Phase, ...]:
+    """Objects in phases, sorted; phases without objects are left out."""
+    grouped: dict[str, list[KubeObject]] = {}
+    for obj in objects:
+        grouped.setdefault(phase_of(gvk_of(obj)), []).append(obj)
+    return tuple(
+        phase
+        for name in sorted(grouped, key=_ORDER.__getitem__)
+        for phase in _split(name, sorted(grouped[name], key=_sort_key))
+    )
+
+
+def _sort_key(obj: KubeObject) -> tuple[GVK, str, str]:
+    return gvk_of(obj), namespace_of(obj), name_of(obj)
+
+
+def _split(name: str, objects: Sequence[KubeObject]) -> Iterable[Phase]:
+    for start in range(0, len(objects), MAX_OBJECTS_PER_PHASE):
+        number = start // MAX_OBJECTS_PER_PHASE + 1
+        part = tuple(objects[start : start + MAX_OBJECTS_PER_PHASE])
+        yield Phase(name if number == 1 else f"{name}-{number}", part)
+
+
+def content_digest(phases: Sequence[Phase]) -> str:
+    """A digest of phases and their objects; equal content has an equal digest."""
+    digest = hashlib.sha256()
+    for phase in phases:
+        digest.update(phase.name.encode() + b"\n")
+        for obj in phase.objects:
+            digest.update(orjson.dumps(obj, option=orjson.OPT_SORT_KEYS) + b"\n")
+    return digest.hexdigest()

@@ -1,0 +1,179 @@
+"""Revisions of an extension, read from its ClusterObjectSets: the record of what is installed."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from api.v1 import names
+from olm_shared.kube_object import KubeObject, annotations_of, is_true, metadata, name_of
+from operator_controller.apply.phases import Phase, content_digest
+
+KEPT_ARCHIVED = 5
+"""Archived revisions that are kept for history and rollback; upstream's number."""
+
+
+@dataclass(frozen=True, slots=True)
+class BundleIdentity:
+    """Which bundle a revision holds. `release` is empty when the bundle has none."""
+
+    name: str
+    version: str
+    package: str
+    image: str
+    release: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """One ClusterObjectSet of an extension, as the extension's story needs it."""
+
+    name: str
+    uid: str
+    number: int
+    bundle: BundleIdentity
+    inputs: str
+    content: str
+    archived: bool
+    deleting: bool
+    succeeded: bool
+    raw: KubeObject
+
+
+def parse_revision(raw: KubeObject) -> Revision:
+    """Reads a ClusterObjectSet; annotations that are missing read as empty."""
+    spec = raw.get("spec") or {}
+    notes = annotations_of(raw)
+    return Revision(
+        name=name_of(raw),
+        uid=str(metadata(raw).get("uid") or ""),
+        number=int(spec.get("revision") or 0),
+        bundle=BundleIdentity(
+            name=notes.get(names.ANNOTATION_BUNDLE_NAME, ""),
+            version=notes.get(names.ANNOTATION_BUNDLE_VERSION, ""),
+            package=notes.get(names.ANNOTATION_PACKAGE_NAME, ""),
+            image=notes.get(names.ANNOTATION_BUNDLE_REFERENCE, ""),
+            release=notes.get(names.ANNOTATION_BUNDLE_RELEASE, ""),
+        ),
+        inputs=notes.get(names.ANNOTATION_RENDER_INPUTS, ""),
+        content=notes.get(names.ANNOTATION_CONTENT_DIGEST, ""),
+        archived=spec.get("lifecycleState") == "Archived",
+        deleting=bool(metadata(raw).get("deletionTimestamp")),
+        succeeded=is_true(raw, "Succeeded"),
+        raw=raw,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Revisions:
+    """All revisions of one extension, oldest first."""
+
+    every: tuple[Revision, ...] = ()
+
+    @classmethod
+    def of(cls, objects: Iterable[KubeObject]) -> "Revisions":
+        """From ClusterObjectSets in any order."""
+        parsed = (parse_revision(raw) for raw in objects)
+        return cls(tuple(sorted(parsed, key=lambda r: r.number)))
+
+    @property
+    def active(self) -> tuple[Revision, ...]:
+        """Those that are neither archived nor being deleted."""
+        return tuple(r for r in self.every if not r.archived and not r.deleting)
+
+    @property
+    def installed(self) -> Revision | None:
+        """The newest active revision that rolled out once."""
+        return next((r for r in reversed(self.active) if r.succeeded), None)
+
+    @property
+    def latest(self) -> Revision | None:
+        """The newest active revision, rolled out or not."""
+        return self.active[-1] if self.active else None
+
+    @property
+    def next_number(self) -> int:
+        """The number of the next revision; numbers are never used twice."""
+        return self.every[-1].number + 1 if self.every else 1
+
+    @property
+    def obsolete(self) -> tuple[Revision, ...]:
+        """Archived revisions beyond the number that is kept, oldest first."""
+        archived = [r for r in self.every if r.archived and not r.deleting]
+        return tuple(archived[: max(0, len(archived) - KEPT_ARCHIVED)])
+
+
+@dataclass(frozen=True, slots=True)
+class Desired:
+    """What the newest revision of an extension should hold."""
+
+    extension: str
+    extension_uid: str
+    service_account: tuple[str, str] | None
+    bundle: BundleIdentity
+    inputs: str
+    phases: tuple[Phase, ...]
+    progress_deadline_minutes: int | None = None
+
+
+def revision_annotations(desired: Desired) -> dict[str, str]:
+    """The annotations that say what a revision holds and who applies it."""
+    bundle = desired.bundle
+    notes = {
+        names.ANNOTATION_BUNDLE_NAME: bundle.name,
+        names.ANNOTATION_PACKAGE_NAME: bundle.package,
+        names.ANNOTATION_BUNDLE_VERSION: bundle.version,
+        names.ANNOTATION_BUNDLE_REFERENCE: bundle.image,
+        names.ANNOTATION_RENDER_INPUTS: desired.inputs,
+        names.ANNOTATION_CONTENT_DIGEST: content_digest(desired.phases),
+    }
+    if bundle.release:
+        notes[names.ANNOTATION_BUNDLE_RELEASE] = bundle.release
+    if desired.service_account:
+        namespace, name = desired.service_account
+        notes[names.ANNOTATION_SERVICE_ACCOUNT_NAMESPACE] = namespace
+        notes[names.ANNOTATION_SERVICE_ACCOUNT_NAME] = name
+    return notes
+
+
+def revision_object(
+    desired: Desired, number: int, phases: Sequence[Mapping[str, Any]]
+) -> KubeObject:
+    """The ClusterObjectSet of a new revision; `phases` as packed for its spec."""
+    spec: dict[str, Any] = {
+        "lifecycleState": "Active",
+        "revision": number,
+        "collisionProtection": "Prevent",
+        "phases": list(phases),
+    }
+    if desired.progress_deadline_minutes:
+        spec["progressDeadlineMinutes"] = desired.progress_deadline_minutes
+    return {
+        "apiVersion": names.API_VERSION,
+        "kind": names.CLUSTER_OBJECT_SET,
+        "metadata": {
+            "name": revision_name(desired.extension, number),
+            "labels": owner_labels(names.CLUSTER_EXTENSION, desired.extension),
+            "annotations": revision_annotations(desired),
+            "ownerReferences": [
+                {
+                    "apiVersion": names.API_VERSION,
+                    "kind": names.CLUSTER_EXTENSION,
+                    "name": desired.extension,
+                    "uid": desired.extension_uid,
+                    "controller": True,
+                    "blockOwnerDeletion": True,
+                }
+            ],
+        },
+        "spec": spec,
+    }
+
+
+def revision_name(extension: str, number: int) -> str:
+    """`<extension>-<number>`, within the length of object names."""
+    return names.shortened(extension, 253 - len(str(number)) - 1) + f"-{number}"
+
+
+def owner_labels(kind: str, name: str) -> dict[str, str]:
+    """The labels by which everything of one owner is found."""
+    return {names.LABEL_OWNER_KIND: kind, names.LABEL_OWNER_NAME: names.label_value(name)}
