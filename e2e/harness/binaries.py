@@ -1,0 +1,113 @@
+"""Where the executables of the control plane and the registry come from.
+
+A control plane is looked for in this order, and taken whole from the first place that has both
+etcd and kube-apiserver, because versions that were not meant for each other fail in odd ways:
+
+1. the folder named by KUBEBUILDER_ASSETS (setup-envtest prints one);
+2. PATH;
+3. our own build of the Go module e2e/controlplane, kept in a cache folder.
+
+kube-controller-manager and kubectl come from the same place, or from our build where it has none
+(the archives of envtest have no kube-controller-manager). The archives are not downloaded from
+here: without a controller manager the build would be needed anyway.
+"""
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from e2e.harness.errors import BinaryUnavailable
+from e2e.harness.gobuild import GoModule, built
+
+KUBERNETES_VERSION = "v1.34.4"
+
+_VERSION_VARIABLES = "k8s.io/component-base/version"
+
+CONTROL_PLANE = GoModule(
+    name="controlplane",
+    title="control plane",
+    packages=2650,
+    ldflags=(
+        f"-X {_VERSION_VARIABLES}.gitVersion={KUBERNETES_VERSION}",
+        f"-X {_VERSION_VARIABLES}.gitMajor=1",
+        f"-X {_VERSION_VARIABLES}.gitMinor=34",
+        f"-X {_VERSION_VARIABLES}.gitTreeState=clean",
+    ),
+)
+REGISTRY = GoModule(name="registry", title="registry", packages=360)
+
+
+@dataclass(frozen=True, slots=True)
+class Executable:
+    """How to call a program: the first words of its command line, and where they come from."""
+
+    argv: tuple[str, ...]
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class ControlPlaneBinaries:
+    """The programs of a control plane, all of one origin where possible."""
+
+    etcd: Executable
+    kube_apiserver: Executable
+    kube_controller_manager: Executable
+    kubectl: Executable
+
+
+def control_plane_binaries() -> ControlPlaneBinaries:
+    """Find the control plane's programs; build them (minutes, once) if there are none.
+
+    Errors: BinaryUnavailable, BuildFailed.
+    """
+    found = _from_assets() or _from_path() or {}
+    return ControlPlaneBinaries(
+        etcd=found.get("etcd") or _our_build("etcd"),
+        kube_apiserver=found.get("kube-apiserver") or _our_build("kube-apiserver"),
+        kube_controller_manager=(
+            found.get("kube-controller-manager") or _our_build("kube-controller-manager")
+        ),
+        kubectl=found.get("kubectl") or _our_build("kubectl"),
+    )
+
+
+def registry_binary() -> Executable:
+    """Find the registry, or build it (half a minute, once).
+
+    Errors: BinaryUnavailable, BuildFailed.
+    """
+    return Executable((str(built(REGISTRY)),), "built")
+
+
+def _from_assets() -> dict[str, Executable] | None:
+    folder = os.environ.get("KUBEBUILDER_ASSETS")
+    if not folder:
+        return None
+    found = _programs(folder, "KUBEBUILDER_ASSETS")
+    if missing := [name for name in ("etcd", "kube-apiserver") if name not in found]:
+        # Going on with other programs than the ones asked for would only confuse.
+        raise BinaryUnavailable(
+            f"KUBEBUILDER_ASSETS is {folder}, which has no executable {' and no '.join(missing)}\n"
+            "hint: set it to the folder that setup-envtest prints, or unset it"
+        )
+    return found
+
+
+def _from_path() -> dict[str, Executable] | None:
+    found = _programs(os.environ.get("PATH", os.defpath), "PATH")
+    return found if "etcd" in found and "kube-apiserver" in found else None
+
+
+def _programs(search_path: str, origin: str) -> dict[str, Executable]:
+    names = ("etcd", "kube-apiserver", "kube-controller-manager", "kubectl")
+    located = {name: shutil.which(name, path=search_path) for name in names}
+    return {
+        name: Executable((str(Path(place).absolute()),), origin)
+        for name, place in located.items()
+        if place is not None
+    }
+
+
+def _our_build(component: str) -> Executable:
+    return Executable((str(built(CONTROL_PLANE)), component), "built")

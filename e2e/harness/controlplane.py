@@ -1,0 +1,305 @@
+"""A real Kubernetes control plane for tests: etcd, kube-apiserver, kube-controller-manager.
+
+There is no scheduler and no kubelet: Pods stay Pending and Deployments never become available.
+Webhooks that name a Service cannot be reached; those that name a URL on loopback can.
+"""
+
+import json
+import ssl
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+import yaml
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from e2e.harness.binaries import ControlPlaneBinaries, Executable, control_plane_binaries
+from e2e.harness.components import (
+    HOST,
+    ControlPlaneOptions,
+    Places,
+    Ports,
+    apiserver_args,
+    audit_policy,
+    controller_manager_args,
+    etcd_args,
+)
+from e2e.harness.errors import CommandFailed
+from e2e.harness.kubeconfig import certificate_user, token_user, write_kubeconfig
+from e2e.harness.pki import (
+    CertificateAuthority,
+    KeyPair,
+    private_key_pem,
+    public_key_pem,
+    write_private,
+)
+from e2e.harness.ports import free_port
+from e2e.harness.process import ChildProcess, service_environment
+
+REQUEST_TIMEOUT = 30.0
+KUBECTL_TIMEOUT = 120.0
+SERVER_NAMES = (
+    "localhost",
+    "kubernetes",
+    "kubernetes.default",
+    "kubernetes.default.svc",
+    "kubernetes.default.svc.cluster.local",
+    HOST,
+)
+
+
+class ControlPlane:
+    """One control plane on loopback ports, with its state in a folder.
+
+    Start, stop and start again keep state, ports and kubeconfigs. The folder may be given to a
+    later ControlPlane, which takes up state and keys on other ports. `stop` leaves no process.
+    """
+
+    def __init__(
+        self,
+        work_dir: Path,
+        *,
+        options: ControlPlaneOptions | None = None,
+        binaries: ControlPlaneBinaries | None = None,
+    ) -> None:
+        """Describe a control plane; nothing is started, written or built yet."""
+        self.options = options or ControlPlaneOptions()
+        self.places = Places(work_dir.absolute())
+        self._binaries = binaries
+        self._ports: Ports | None = None
+        self._children: dict[str, ChildProcess] = {}
+
+    @property
+    def ports(self) -> Ports:
+        """The ports, chosen at first use."""
+        if self._ports is None:
+            self._ports = Ports(free_port(), free_port(), free_port(), free_port())
+        return self._ports
+
+    @property
+    def binaries(self) -> ControlPlaneBinaries:
+        """The programs, found or built at first use."""
+        if self._binaries is None:
+            self._binaries = control_plane_binaries()
+        return self._binaries
+
+    @property
+    def url(self) -> str:
+        """The address of the API server."""
+        return f"https://{HOST}:{self.ports.apiserver}"
+
+    @property
+    def ca_file(self) -> Path:
+        """The certificate that the API server's certificate is to be checked with."""
+        return self.places.pki / "ca.crt"
+
+    @property
+    def kubeconfig(self) -> Path:
+        """The administrator's kubeconfig (group system:masters)."""
+        return self.places.kubeconfigs / "admin.yaml"
+
+    def __enter__(self) -> Self:
+        """Start."""
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop."""
+        self.stop()
+
+    def start(self) -> None:
+        """Start everything and wait until it serves; on failure nothing is left running.
+
+        Errors: ProcessFailed, BinaryUnavailable, BuildFailed.
+        """
+        self._prepare()
+        try:
+            self.start_etcd()
+            self.start_apiserver()
+            if self.options.controller_manager:
+                self.start_controller_manager()
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        """Stop everything, clients before servers. Idempotent."""
+        self.stop_controller_manager()
+        self.stop_apiserver()
+        self.stop_etcd()
+
+    def start_etcd(self) -> None:
+        """Start etcd; it is ready when the API server finds it ready."""
+        self._launch("etcd", self.binaries.etcd, etcd_args(self.places, self.ports))
+
+    def stop_etcd(self) -> None:
+        """Stop etcd; its data stays."""
+        self._halt("etcd")
+
+    def start_apiserver(self) -> None:
+        """Start the API server and wait until it says that it is ready."""
+        arguments = apiserver_args(self.places, self.ports, self.options)
+        child = self._launch("kube-apiserver", self.binaries.kube_apiserver, arguments)
+        with self.client() as client:
+            child.wait_ready(lambda: _answers_ok(client, "/readyz"))
+
+    def stop_apiserver(self) -> None:
+        """Stop the API server; state stays in etcd, so starting it again is a restart."""
+        self._halt("kube-apiserver")
+
+    def start_controller_manager(self) -> None:
+        """Start the controllers; wait until they run and the default service account is there."""
+        arguments = controller_manager_args(self.places, self.ports, self.options)
+        name = "kube-controller-manager"
+        child = self._launch(name, self.binaries.kube_controller_manager, arguments)
+        health = f"https://{HOST}:{self.ports.controller_manager}/healthz"
+        account = "/api/v1/namespaces/default/serviceaccounts/default"
+        with self.client() as client:
+            child.wait_ready(lambda: _answers_ok(client, health) and _answers_ok(client, account))
+
+    def stop_controller_manager(self) -> None:
+        """Stop the controllers: no garbage collection, no ends of namespaces."""
+        self._halt("kube-controller-manager")
+
+    def client(self, *, timeout: float = REQUEST_TIMEOUT) -> httpx.Client:
+        """An HTTP client with the API server as base URL and the administrator's rights."""
+        context = ssl.create_default_context(cafile=str(self.ca_file))
+        context.load_cert_chain(self.places.certificate("admin"), self.places.key("admin"))
+        return httpx.Client(base_url=self.url, verify=context, timeout=timeout, trust_env=False)
+
+    def kubeconfig_for(self, user: str, groups: Sequence[str] = ()) -> Path:
+        """A kubeconfig for a user known by client certificate, with no rights but its groups'."""
+        authority = CertificateAuthority.load_or_create(self.places.pki, "ca")
+        return self._write_kubeconfig(user, certificate_user(authority.issue_client(user, groups)))
+
+    def kubeconfig_for_service_account(self, namespace: str, name: str) -> Path:
+        """A kubeconfig for an existing service account, with a token valid for a day.
+
+        Errors: httpx.HTTPStatusError if there is no such account.
+        """
+        account = f"/api/v1/namespaces/{namespace}/serviceaccounts/{name}"
+        request = {
+            "apiVersion": "authentication.k8s.io/v1",
+            "kind": "TokenRequest",
+            "spec": {"expirationSeconds": 24 * 3600},
+        }
+        with self.client() as client:
+            answer = client.post(f"{account}/token", json=request).raise_for_status()
+        user = token_user(answer.json()["status"]["token"])
+        return self._write_kubeconfig(f"{namespace}.{name}", user)
+
+    def kubectl(
+        self,
+        *arguments: str,
+        stdin: str | None = None,
+        kubeconfig: Path | None = None,
+        timeout: float = KUBECTL_TIMEOUT,
+    ) -> str:
+        """Run kubectl as the administrator, or as `kubeconfig` says; its standard output.
+
+        Errors: CommandFailed with its standard error.
+        """
+        argv = (*self.binaries.kubectl.argv, *arguments)
+        done = subprocess.run(
+            argv,
+            input=stdin,
+            env=service_environment(
+                KUBECONFIG=str(kubeconfig or self.kubeconfig),
+                # Its cache is keyed by host and port, which the next control plane may reuse.
+                KUBECACHEDIR=str(self.places.root / "kubectl-cache"),
+            ),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=timeout,
+        )
+        if done.returncode != 0:
+            raise CommandFailed(
+                argv, returncode=done.returncode, stdout=done.stdout, stderr=done.stderr
+            )
+        return done.stdout
+
+    def audit_events(self) -> list[dict[str, Any]]:
+        """All requests that the API server has completed, if the option `audit` is set."""
+        if not self.places.audit_log.is_file():
+            return []
+        return [json.loads(line) for line in self.places.audit_log.read_text().splitlines()]
+
+    def _prepare(self) -> None:
+        for folder in (self.places.root, self.places.pki, self.places.logs, self.places.etcd_data):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._write_keys()
+        if self.options.audit is not None:
+            policy = yaml.safe_dump(audit_policy(self.options.audit))
+            self.places.audit_policy.write_text(policy)
+
+    def _write_keys(self) -> None:
+        pki = self.places.pki
+        etcd_authority = CertificateAuthority.load_or_create(pki, "etcd-ca")
+        etcd_authority.issue_peer("etcd", hosts=["localhost", HOST]).write(pki, "etcd")
+        etcd_authority.issue_client("kube-apiserver").write(pki, "etcd-client")
+        authority = CertificateAuthority.load_or_create(pki, "ca")
+        service_address = self.options.service_cidr.partition("/")[0].rpartition(".")[0] + ".1"
+        names = (*SERVER_NAMES, service_address)
+        authority.issue_server("kube-apiserver", hosts=names).write(pki, "apiserver")
+        authority.issue_server("controller-manager", hosts=[HOST]).write(pki, "controller-manager")
+        self._write_service_account_keys()
+        admin = authority.issue_client("admin", ["system:masters"])
+        admin.write(pki, "admin")
+        self._write_kubeconfig("admin", certificate_user(admin))
+        manager: KeyPair = authority.issue_client("system:kube-controller-manager")
+        self._write_kubeconfig("kube-controller-manager", certificate_user(manager))
+
+    def _write_service_account_keys(self) -> None:
+        private = Path(self.places.key("service-accounts"))
+        if private.is_file():
+            return  # tokens that were given out stay valid
+        key = ec.generate_private_key(ec.SECP256R1())
+        write_private(private, private_key_pem(key))
+        private.with_suffix(".pub").write_bytes(public_key_pem(key.public_key()))
+
+    def _write_kubeconfig(self, name: str, user: dict[str, Any]) -> Path:
+        return write_kubeconfig(
+            self.places.kubeconfigs / f"{name.replace(':', '.').replace('/', '.')}.yaml",
+            server=self.url,
+            authority=self.ca_file.read_bytes(),
+            user=user,
+        )
+
+    def _launch(self, name: str, program: Executable, arguments: Sequence[str]) -> ChildProcess:
+        child = ChildProcess(
+            name, (*program.argv, *arguments), log=self.places.logs / f"{name}.log"
+        )
+        self._children[name] = child
+        child.start()
+        return child
+
+    def _halt(self, name: str) -> None:
+        child = self._children.pop(name, None)
+        if child is not None:
+            child.stop()
+
+
+def wait_until(condition: Callable[[], bool], *, what: str, timeout: float = 30.0) -> None:
+    """Poll until the condition holds; TimeoutError naming `what` if it does not in time."""
+    deadline = time.monotonic() + timeout
+    while not condition():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"after {timeout:.0f} s still not: {what}")
+        time.sleep(0.05)
+
+
+def _answers_ok(client: httpx.Client, url: str) -> bool:
+    try:
+        return client.get(url, timeout=2.0).status_code == httpx.codes.OK
+    except httpx.TransportError:
+        return False

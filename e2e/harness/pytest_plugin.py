@@ -1,0 +1,53 @@
+"""Fixtures: a control plane, a registry, a namespace of one's own, kubectl.
+
+A control plane and a registry are started once per test process, at their first use; a run that
+uses neither pays nothing. With pytest-xdist each worker has its own.
+"""
+
+import secrets
+from collections.abc import Iterator
+from functools import partial
+from typing import Protocol
+
+import pytest
+
+from e2e.harness.controlplane import ControlPlane
+from e2e.harness.registry import Registry
+
+
+class Kubectl(Protocol):
+    """Runs kubectl; returns its standard output, raises CommandFailed with its standard error."""
+
+    def __call__(self, *arguments: str, stdin: str | None = None) -> str:
+        """Run `kubectl ARGUMENTS...`."""
+
+
+@pytest.fixture(scope="session")
+def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    """A running control plane, shared by all tests of the session."""
+    with ControlPlane(tmp_path_factory.mktemp("control-plane")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Registry]:
+    """A running registry with TLS and no authentication, shared by all tests of the session."""
+    with Registry(tmp_path_factory.mktemp("registry")) as running:
+        yield running
+
+
+@pytest.fixture
+def namespace(control_plane: ControlPlane) -> Iterator[str]:
+    """The name of a fresh namespace; it is deleted after the test, without waiting for its end."""
+    name = f"test-{secrets.token_hex(5)}"
+    body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+    with control_plane.client() as client:
+        client.post("/api/v1/namespaces", json=body).raise_for_status()
+        yield name
+        client.delete(f"/api/v1/namespaces/{name}")
+
+
+@pytest.fixture
+def kubectl(control_plane: ControlPlane) -> Kubectl:
+    """Runs kubectl as the administrator of the control plane."""
+    return partial(control_plane.kubectl)
