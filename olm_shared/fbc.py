@@ -1,0 +1,208 @@
+"""File-based catalogs: bytes to blobs, and which files of a folder to read in which order.
+
+A blob keeps nothing but its canonical form: compact JSON with sorted keys and numbers as upstream
+re-encodes them, so that the same catalog has the same bytes whatever it was written in. Input is
+taken piece by piece; memory is bounded by the largest document, not by the file.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+import pathspec
+
+from olm_shared.canonical_json import CanonicalError, canonical
+from olm_shared.errors import TransientError, bounded
+from olm_shared.json_documents import JsonTextError, load_values
+from olm_shared.kube_yaml import YamlError, load_all
+
+INDEX_IGNORE = ".indexignore"
+MAX_DOCUMENT_BYTES = 64 << 20
+
+_META_KEYS = ("schema", "package", "name")
+
+# Between the brackets only white space and at least one line break: inside a JSON string a raw
+# line break is forbidden, and between values there is a comma, so this is always a boundary.
+_JSON_BOUNDARY = re.compile(rb"\}[ \t\r]*\n(?:---[ \t\r]*\n)?\s*(?=\{)")
+_YAML_BOUNDARY = re.compile(rb"(?:^|\n)---[ \t\r]*\n")
+_OVERLAP = 64
+"""A boundary cut by the end of a piece is found when the search restarts this far back."""
+
+
+class FbcError(TransientError):
+    """A catalog that cannot be read: file, document and line are in the message.
+
+    Transient, because the tag may move to a repaired image.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """One object of a catalog. `raw` is canonical JSON without a line break at its end."""
+
+    schema: str
+    package: str
+    name: str
+    raw: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Document:
+    """A piece of a file: its number and first line, both counted from 1."""
+
+    text: bytes
+    number: int
+    line: int
+
+
+def parse(data: bytes, *, path: str) -> Iterator[Blob]:
+    """The blobs of a file, in order. `path` names the file in errors. Raises FbcError."""
+    return parse_pieces((data,), path=path)
+
+
+def parse_pieces(pieces: Iterable[bytes], *, path: str) -> Iterator[Blob]:
+    """As `parse`, for a file that arrives in pieces of any size."""
+    for document in _documents(pieces, path):
+        is_json = document.text[:1] == b"{"
+        values = _from_json(document, path) if is_json else _from_yaml(document, path)
+        for value in values:
+            yield _blob(value, document, path)
+
+
+def files_to_read(paths: Iterable[str], ignores: Mapping[str, str]) -> list[str]:
+    """The files of a catalog folder in reading order, without the ignored ones.
+
+    `paths` are relative with forward slashes; `ignores` maps a folder ("" is the root) to the
+    text of its `.indexignore`. The order is that of a walk which sorts each folder by name; a
+    deeper ignore file overrules a higher one, as in git.
+    """
+    specs = {
+        folder: pathspec.GitIgnoreSpec.from_lines(text.splitlines())
+        for folder, text in ignores.items()
+    }
+    kept = (p for p in paths if p.rpartition("/")[2] != INDEX_IGNORE and not _ignored(p, specs))
+    return sorted(kept, key=lambda path: path.split("/"))
+
+
+def _ignored(path: str, specs: Mapping[str, pathspec.GitIgnoreSpec]) -> bool:
+    folder = path.rpartition("/")[0]
+    while True:
+        spec = specs.get(folder)
+        if spec is not None:
+            verdict = spec.check_file(path[len(folder) :].lstrip("/")).include
+            if verdict is not None:
+                return verdict
+        if not folder:
+            return False
+        folder = folder.rpartition("/")[0]
+
+
+def _documents(pieces: Iterable[bytes], path: str) -> Iterator[_Document]:
+    """Cuts a file at document boundaries; what the boundary is follows from its first byte."""
+    pending = bytearray()
+    boundary: re.Pattern[bytes] | None = None
+    number, line, searched = 1, 1, 0
+    for piece in pieces:
+        pending += piece
+        if boundary is None:
+            boundary = _boundary_of(pending)
+            if boundary is None:
+                continue
+        start = 0
+        for cut in boundary.finditer(pending, max(0, searched - _OVERLAP)):
+            end = cut.start() + 1 if boundary is _JSON_BOUNDARY else cut.start()
+            if end > start or boundary is _JSON_BOUNDARY:
+                yield from _document(pending[start:end], number, line)
+                number += 1
+            line += pending.count(b"\n", start, cut.end())
+            start = cut.end()
+        del pending[:start]
+        searched = len(pending)
+        if searched > MAX_DOCUMENT_BYTES:
+            raise FbcError(
+                f"{path}: document {number} (line {line}) is larger than {MAX_DOCUMENT_BYTES} bytes"
+            )
+    yield from _document(pending, number, line)
+
+
+def _boundary_of(start: bytearray) -> re.Pattern[bytes] | None:
+    first = start.lstrip()[:1]
+    if not first:
+        return None
+    return _JSON_BOUNDARY if first == b"{" else _YAML_BOUNDARY
+
+
+def _document(text: bytearray, number: int, line: int) -> Iterator[_Document]:
+    stripped = text.lstrip(b" \t\r\n") if text.lstrip()[:1] == b"{" else text
+    if stripped.strip():
+        skipped = text.count(b"\n", 0, len(text) - len(stripped))
+        yield _Document(bytes(stripped), number, line + skipped)
+
+
+def _from_json(document: _Document, path: str) -> list[Any]:
+    try:
+        return [orjson.loads(document.text)]
+    except orjson.JSONDecodeError as refused:
+        try:
+            return load_values(document.text)
+        except JsonTextError:
+            return _flow_style(document, path, refused)
+
+
+def _flow_style(document: _Document, path: str, refused: orjson.JSONDecodeError) -> list[Any]:
+    """YAML may begin with a brace too; if it is none, the fault of the JSON is the better one."""
+    try:
+        return list(load_all(document.text))
+    except YamlError as error:
+        raise _error(path, document, str(refused.msg), line=refused.lineno) from error
+
+
+def _from_yaml(document: _Document, path: str) -> Iterator[Any]:
+    try:
+        yield from load_all(document.text)
+    except YamlError as error:
+        raise _error(path, document, error.message, line=error.line) from error
+
+
+def _blob(value: Any, document: _Document, path: str) -> Blob:
+    if not isinstance(value, dict):
+        kind = type(value).__name__
+        raise _error(path, document, f"expected an object with a schema, got {kind}")
+    try:
+        schema, package, name = _meta(value)
+        return Blob(schema, package, name, canonical(value))
+    except (CanonicalError, _MetaError) as error:
+        raise _error(path, document, str(error)) from error
+
+
+class _MetaError(Exception):
+    """What is wrong with schema, package or name."""
+
+
+def _meta(value: dict[str, Any]) -> tuple[str, str, str]:
+    """Schema, package and name; keys match whatever their case, and must not collide."""
+    spellings: dict[str, list[str]] = {}
+    for key in value:
+        spellings.setdefault(key.casefold(), []).append(key)
+    for folded, keys in sorted(spellings.items()):
+        if len(keys) > 1:
+            raise _MetaError(f'duplicate keys for key "{folded}": [{" ".join(sorted(keys))}]')
+    schema, package, name = (
+        _text(value[spellings[key][0]], key) if key in spellings else "" for key in _META_KEYS
+    )
+    return schema, package, name
+
+
+def _text(value: Any, key: str) -> str:
+    if not isinstance(value, str):
+        raise _MetaError(
+            f'expected value for key "{key}" to be a string, got {type(value).__name__}'
+        )
+    return value
+
+
+def _error(path: str, document: _Document, fault: str, *, line: int = 1) -> FbcError:
+    where = f"document {document.number}, line {document.line + max(line, 1) - 1}"
+    return FbcError(f"{path}: {where}: {bounded(fault, 300)}")

@@ -1,0 +1,57 @@
+"""The grammar of image references."""
+
+import pytest
+
+from olm_shared.errors import TerminalError
+from olm_shared.image_ref import ImageRef, parse_ref
+
+DIGEST = "sha256:" + "ab" * 32
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("quay.io/org/cat:v1", ImageRef("quay.io", "org/cat", "v1")),
+        ("localhost:5000/cat:v1", ImageRef("localhost:5000", "cat", "v1")),
+        ("localhost/cat:v1", ImageRef("localhost", "cat", "v1")),
+        (f"quay.io/org/cat@{DIGEST}", ImageRef("quay.io", "org/cat", "", DIGEST)),
+        (f"quay.io/org/cat:v1@{DIGEST}", ImageRef("quay.io", "org/cat", "v1", DIGEST)),
+        ("[::1]:5000/a__b/c--d.e:_x", ImageRef("[::1]:5000", "a__b/c--d.e", "_x")),
+    ],
+)
+def test_reads(text: str, expected: ImageRef) -> None:
+    assert parse_ref(text) == expected
+    assert str(parse_ref(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("cat:v1", "repository name must be canonical"),
+        ("org/cat:v1", "repository name must be canonical"),
+        ("docker.io/cat:v1", "repository name must be canonical"),
+        ("", "repository name must be canonical"),
+        ("quay.io/:v1", "repository name must be canonical"),
+        ("quay.io/org/cat", "must end with a digest or a tag"),
+        ("quay.io/Org/cat:v1", "invalid reference format"),
+        ("quay.io/org//cat:v1", "invalid reference format"),
+        ("-quay.io/org/cat:v1", "invalid reference format"),
+        ("quay.io/org/cat:", "invalid tag format"),
+        ("quay.io/org/cat:-v1", "invalid tag format"),
+        ("quay.io/org/cat:" + "v" * 129, "invalid tag format"),
+        ("quay.io/org/cat@", 'unsupported digest algorithm ""'),
+        ("quay.io/org/cat@md5:" + "ab" * 16, 'unsupported digest algorithm "md5"'),
+        ("quay.io/org/cat@sha256:abc", "sha256 has 64 lower-case hex characters"),
+        ("quay.io/org/cat@sha256:" + "AB" * 32, "sha256 has 64 lower-case hex characters"),
+        ("quay.io/org/" + "a" * 256 + ":v1", "must not be more than 255 characters"),
+    ],
+)
+def test_refuses_and_says_why(text: str, fault: str) -> None:
+    with pytest.raises(TerminalError) as caught:
+        parse_ref(text)
+    assert caught.value.message.startswith(f'error parsing image reference "{text}": ')
+    assert fault in caught.value.message
+
+
+def test_canonical_drops_the_tag() -> None:
+    assert str(parse_ref("quay.io/org/cat:v1").canonical(DIGEST)) == f"quay.io/org/cat@{DIGEST}"
