@@ -16,11 +16,17 @@ CLUSTER_OBJECT_SET = "ClusterObjectSet"
 FIELD_MANAGER = GROUP
 """Field manager of server-side apply for the objects of an extension."""
 
+REVISION_FIELD_MANAGER = f"{GROUP}/clusterextension-controller"
+"""Field manager of server-side apply for ClusterObjectSets."""
+
 # Labels
 LABEL_METADATA_NAME = f"{GROUP}/metadata.name"
+"""On every ClusterCatalog: its own name, so that selectors can name it."""
 LABEL_OWNER_KIND = f"{GROUP}/owner-kind"
 LABEL_OWNER_NAME = f"{GROUP}/owner-name"
 LABEL_REVISION_NAME = f"{GROUP}/revision-name"
+LABEL_MIGRATED_FROM_HELM = f"{GROUP}/migrated-from-helm"
+"""On a ClusterObjectSet that was made from a Helm release of upstream's older form."""
 LABEL_MANAGED_BY = "app.kubernetes.io/managed-by"
 
 # Annotations
@@ -30,13 +36,35 @@ ANNOTATION_PACKAGE_NAME = f"{GROUP}/package-name"
 ANNOTATION_BUNDLE_VERSION = f"{GROUP}/bundle-version"
 ANNOTATION_BUNDLE_RELEASE = f"{GROUP}/bundle-release"
 ANNOTATION_BUNDLE_REFERENCE = f"{GROUP}/bundle-reference"
+ANNOTATION_BUNDLE_PROPERTIES = "olm.properties"
+"""Properties of the bundle as a JSON array, on a CSV and on a ClusterObjectSet."""
 ANNOTATION_REVISION = f"{GROUP}/revision"
+ANNOTATION_SERVICE_ACCOUNT_NAME = f"{GROUP}/service-account-name"
+"""On a ClusterObjectSet: the identity that applies it. Absent: the controller's own."""
+ANNOTATION_SERVICE_ACCOUNT_NAMESPACE = f"{GROUP}/service-account-namespace"
 ANNOTATION_RENDER_INPUTS = f"{GROUP}/render-inputs"
 """Digest of all that decides what a bundle renders to: unchanged inputs need no rendering."""
 ANNOTATION_CONTENT_DIGEST = f"{GROUP}/content-digest"
 """Digest of the objects of a revision."""
-ANNOTATION_SERVICE_ACCOUNT_NAME = f"{GROUP}/service-account-name"
-ANNOTATION_SERVICE_ACCOUNT_NAMESPACE = f"{GROUP}/service-account-namespace"
+ANNOTATION_GENERATOR = f"{GROUP}/generator"
+"""On our CRDs: which channel of the API they hold."""
+ANNOTATION_FEATURE_SET = f"{GROUP}/feature-set"
+"""On our installed objects: which channel of the API they were installed with."""
+
+# Annotations of the workloads that bundles deploy
+ANNOTATION_TARGET_NAMESPACES = "olm.targetNamespaces"
+"""On pod templates: the namespaces to watch, joined by commas; empty for all of them."""
+ANNOTATION_OPERATOR_NAMESPACE = "olm.operatorNamespace"
+
+# Labels of images and of bundle metadata
+LABEL_INDEX_CONFIGS = "operators.operatorframework.io.index.configs.v1"
+"""On a catalog image: the folder of the catalog."""
+LABEL_BUNDLE_PACKAGE = "operators.operatorframework.io.bundle.package.v1"
+LABEL_BUNDLE_MEDIATYPE = "operators.operatorframework.io.bundle.mediatype.v1"
+LABEL_BUNDLE_MANIFESTS = "operators.operatorframework.io.bundle.manifests.v1"
+LABEL_BUNDLE_METADATA = "operators.operatorframework.io.bundle.metadata.v1"
+LABEL_BUNDLE_CHANNELS = "operators.operatorframework.io.bundle.channels.v1"
+LABEL_BUNDLE_DEFAULT_CHANNEL = "operators.operatorframework.io.bundle.channel.default.v1"
 
 # Finalizers
 FINALIZER_CLEANUP_UNPACK_CACHE = f"{GROUP}/cleanup-unpack-cache"
