@@ -5,6 +5,8 @@ These names are the public contract of OLM v1: changing one breaks users.
 
 import hashlib
 
+import hashlib
+
 GROUP = "olm.operatorframework.io"
 VERSION = "v1"
 API_VERSION = f"{GROUP}/{VERSION}"
@@ -39,6 +41,10 @@ ANNOTATION_BUNDLE_REFERENCE = f"{GROUP}/bundle-reference"
 ANNOTATION_BUNDLE_PROPERTIES = "olm.properties"
 """Properties of the bundle as a JSON array, on a CSV and on a ClusterObjectSet."""
 ANNOTATION_REVISION = f"{GROUP}/revision"
+ANNOTATION_RENDER_INPUTS = f"{GROUP}/render-inputs"
+"""Digest of all that decides what a bundle renders to: unchanged inputs need no rendering."""
+ANNOTATION_CONTENT_DIGEST = f"{GROUP}/content-digest"
+"""Digest of the objects of a revision."""
 ANNOTATION_SERVICE_ACCOUNT_NAME = f"{GROUP}/service-account-name"
 """On a ClusterObjectSet: the identity that applies it. Absent: the controller's own."""
 ANNOTATION_SERVICE_ACCOUNT_NAMESPACE = f"{GROUP}/service-account-namespace"
@@ -75,6 +81,23 @@ FINALIZER_TEARDOWN = f"{GROUP}/teardown"
 SECRET_TYPE_OBJECT_DATA = f"{GROUP}/object-data"
 
 DEFAULT_SYSTEM_NAMESPACE = "olmv1-system"
+
+MAX_LABEL_VALUE = 63
+_HASH_LENGTH = 10
+
+
+def label_value(name: str) -> str:
+    """An object's name as the value of a label: itself, or a stable short form when too long."""
+    return shortened(name, MAX_LABEL_VALUE)
+
+
+def shortened(name: str, limit: int) -> str:
+    """A name of at most `limit` characters: cut, with a hash of the whole in place of the rest."""
+    if len(name) <= limit:
+        return name
+    digest = hashlib.sha256(name.encode()).hexdigest()[:_HASH_LENGTH]
+    return f"{name[: limit - _HASH_LENGTH - 1].rstrip('-.')}-{digest}"
+
 
 MAX_LABEL_VALUE = 63
 _HASH_LENGTH = 10
