@@ -23,7 +23,7 @@ class Doc:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # types hold markers, and types must hash
 class Keywords:
     """Schema keywords as the API server spells them, for example `{"maxLength": 63}`."""
 

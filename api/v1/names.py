@@ -5,8 +5,6 @@ These names are the public contract of OLM v1: changing one breaks users.
 
 import hashlib
 
-import hashlib
-
 GROUP = "olm.operatorframework.io"
 VERSION = "v1"
 API_VERSION = f"{GROUP}/{VERSION}"
@@ -81,23 +79,6 @@ FINALIZER_TEARDOWN = f"{GROUP}/teardown"
 SECRET_TYPE_OBJECT_DATA = f"{GROUP}/object-data"
 
 DEFAULT_SYSTEM_NAMESPACE = "olmv1-system"
-
-MAX_LABEL_VALUE = 63
-_HASH_LENGTH = 10
-
-
-def label_value(name: str) -> str:
-    """An object's name as the value of a label: itself, or a stable short form when too long."""
-    return shortened(name, MAX_LABEL_VALUE)
-
-
-def shortened(name: str, limit: int) -> str:
-    """A name of at most `limit` characters: cut, with a hash of the whole in place of the rest."""
-    if len(name) <= limit:
-        return name
-    digest = hashlib.sha256(name.encode()).hexdigest()[:_HASH_LENGTH]
-    return f"{name[: limit - _HASH_LENGTH - 1].rstrip('-.')}-{digest}"
-
 
 MAX_LABEL_VALUE = 63
 _HASH_LENGTH = 10
