@@ -56,6 +56,8 @@ class Owner:
     name: str
     uid: str
     revision: int
+    newer: frozenset[int] = frozenset()
+    """Revisions of the same owner that are in service and newer than this one."""
 
     @property
     def label(self) -> str:
@@ -137,7 +139,8 @@ def _by_revision(live: KubeObject, owner: Owner) -> Situation:
     found = revision_of(live)
     if found == owner.revision:
         return Situation.OURS
-    return Situation.OURS_OLDER if found < owner.revision else Situation.OURS_NEWER
+    # A higher number that is no revision any more is a trace of one that was deleted.
+    return Situation.OURS_NEWER if found in owner.newer else Situation.OURS_OLDER
 
 
 def revision_of(live: KubeObject) -> int:

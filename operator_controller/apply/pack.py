@@ -17,6 +17,7 @@ import orjson
 from api.v1 import names
 from olm_shared.errors import TerminalError
 from olm_shared.kube_object import KubeObject, key_of
+from operator_controller.apply.ownership import Policy
 from operator_controller.apply.phases import Phase
 
 MAX_SECRET_BYTES = 900 * 1024
@@ -160,16 +161,26 @@ def _secret(revision: str, owner: str, namespace: str, chunk: Mapping[str, bytes
 
 
 def unpack(
-    phases: Sequence[Mapping[str, Any]], secrets: Mapping[tuple[str, str], KubeObject]
+    spec: Mapping[str, Any], secrets: Mapping[tuple[str, str], KubeObject]
 ) -> tuple[Phase, ...]:
-    """The phases of a ClusterObjectSet with their objects; `secrets` by (namespace, name).
+    """The phases of a ClusterObjectSet's spec with objects; `secrets` by (namespace, name).
 
     Raises ContentError naming the phase, the Secret and the key that is missing or damaged.
     """
+    whole = spec.get("collisionProtection")
     return tuple(
-        Phase(phase["name"], tuple(_object(phase["name"], o, secrets) for o in phase["objects"]))
-        for phase in phases
+        Phase(
+            phase["name"],
+            tuple(_object(phase["name"], entry, secrets) for entry in phase["objects"]),
+            tuple(_policy(entry, phase, whole) for entry in phase["objects"]),
+        )
+        for phase in spec.get("phases") or ()
     )
+
+
+def _policy(entry: Mapping[str, Any], phase: Mapping[str, Any], whole: str | None) -> Policy:
+    key = "collisionProtection"
+    return Policy(entry.get(key) or phase.get(key) or whole or Policy.PREVENT)
 
 
 def _object(

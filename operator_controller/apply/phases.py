@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import orjson
 
 from olm_shared.kube_object import GVK, KubeObject, gvk_of, name_of, namespace_of
+from operator_controller.apply.ownership import Policy
 
 MAX_OBJECTS_PER_PHASE = 50
 """Limit of the ClusterObjectSet API; a larger phase is split into numbered ones."""
@@ -83,10 +84,18 @@ _ORDER = {name: index for index, (name, _) in enumerate(PHASES)}
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """Objects that are applied together; names are unique within a revision."""
+    """Objects that are applied together; names are unique within a revision.
+
+    `policies` are those of the objects, in their order; empty means Prevent for all.
+    """
 
     name: str
     objects: tuple[KubeObject, ...]
+    policies: tuple[Policy, ...] = ()
+
+    def policy_of(self, index: int) -> Policy:
+        """What may be done for the object at that place if it is there already."""
+        return self.policies[index] if index < len(self.policies) else Policy.PREVENT
 
 
 def phase_of(gvk: GVK) -> str:

@@ -46,24 +46,23 @@ class Applied:
 class ObjectWriter:
     """Applies and removes objects as one identity, for one owner."""
 
-    def __init__(self, client: KubeClient, owner: Owner, policy: Policy) -> None:
+    def __init__(self, client: KubeClient, owner: Owner) -> None:
         self._client = client
         self._owner = owner
-        self._policy = policy
 
-    async def apply(self, obj: KubeObject, live: KubeObject | None) -> Applied:
+    async def apply(self, obj: KubeObject, live: KubeObject | None, policy: Policy) -> Applied:
         """Makes the cluster have `obj`; `live` is its metadata as far as it is known.
 
         Raises CollisionError, WaitingError, or ApiError naming the object.
         """
         try:
-            return await self._apply(owned(obj, self._owner), live)
+            return await self._apply(owned(obj, self._owner), live, policy)
         except AlreadyExistsError as error:
             raise TransientError(f"{key_of(obj)}: {error.message}") from error
         except ApiError as error:
             raise _naming(error, obj) from error
 
-    async def _apply(self, obj: KubeObject, live: KubeObject | None) -> Applied:
+    async def _apply(self, obj: KubeObject, live: KubeObject | None, policy: Policy) -> Applied:
         if live is None:
             try:
                 return await self._create(obj)
@@ -72,7 +71,7 @@ class ObjectWriter:
         if live is None:
             return await self._create(obj)
         situation = situation_of(live, self._owner)
-        match action_for(situation, self._policy):
+        match action_for(situation, policy):
             case Action.CREATE | Action.APPLY:
                 return await self._patch(obj, live)
             case Action.SKIP:

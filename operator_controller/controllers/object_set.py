@@ -1,0 +1,179 @@
+"""The story of a ClusterObjectSet: one revision, rolled out phase by phase, kept as it is, archived.
+
+Everything it applies is applied as the identity that its annotations name. The objects belong to
+the extension that the revision is of, so they pass from one revision to the next in one write; a
+ClusterObjectSet of no extension owns its objects itself.
+"""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from api import wire
+from api.v1 import names
+from api.v1.clusterobjectset import ClusterObjectSet
+from api.v1.conditions import merge_conditions
+from olm_shared.errors import OLMError, TerminalError
+from olm_shared.kube_object import KubeObject, annotations_of, metadata, name_of
+from olm_shared.outcome import Done, Outcome, Wait, outcome_of
+from olm_shared.runtime.kube import KubeClient
+from operator_controller.apply.ownership import Owner, controller_of
+from operator_controller.apply.revisions import Revision, Revisions, parse_revision
+from operator_controller.io.revisions import RevisionStore
+from operator_controller.io.rollout import Gate, Memory, RevisionRollout
+from operator_controller.io.statuses import write_status
+from operator_controller.io.watches import ManagedWatches
+from operator_controller.status.object_set import RevisionFacts, Rollout, revision_conditions
+
+ROLLOUT_POLL_SECONDS = 2.0
+DEGRADED_POLL_SECONDS = 30.0
+TEARDOWN_POLL_SECONDS = 1.0
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class ObjectSetController:
+    """Reconciles ClusterObjectSets by name."""
+
+    client: KubeClient
+    store: RevisionStore
+    watches: ManagedWatches
+    gate: Gate
+    clock: Callable[[], datetime]
+    allow_controller_identity: bool = False
+    _memories: dict[str, Memory] = field(default_factory=dict)
+
+    async def reconcile(self, name: str) -> Outcome:
+        """Brings one ClusterObjectSet forward; writes its status on every exit."""
+        raw = await self.store.find(name)
+        if raw is None or metadata(raw).get("deletionTimestamp"):
+            self._memories.pop(name, None)
+            return Done()
+        revision = parse_revision(raw)
+        rollout = Rollout()
+        outcome: Outcome
+        try:
+            if revision.archived:
+                outcome = await self._archive(revision)
+            else:
+                rollout = await self._roll_out(revision)
+                outcome = _next_look(rollout)
+        except OLMError as error:
+            outcome = outcome_of(error)
+        await self._write_status(raw, revision, rollout, outcome)
+        if rollout.complete:
+            await self._archive_older(revision)
+        return outcome
+
+    async def _roll_out(self, revision: Revision) -> Rollout:
+        siblings = await self._siblings(revision)
+        client = self._identity(revision)
+        memory = self._memories.setdefault(revision.name, Memory())
+        rollout = RevisionRollout(
+            client,
+            owner_of(revision, siblings),
+            watches=self.watches,
+            memory=memory,
+            gate=self.gate,
+        )
+        return await rollout.run(await self.store.content(revision.raw))
+
+    async def _archive(self, revision: Revision) -> Outcome:
+        self._memories.pop(revision.name, None)
+        if is_archived(revision.raw):
+            return Done()
+        siblings = await self._siblings(revision)
+        rollout = RevisionRollout(
+            self._identity(revision),
+            owner_of(revision, siblings),
+            watches=self.watches,
+            memory=Memory(),
+            gate=self.gate,
+        )
+        if await rollout.tear_down(await self.store.content(revision.raw)):
+            return Done()
+        message = "removing revision resources that are not owned by another revision"
+        return Wait(TEARDOWN_POLL_SECONDS, message)
+
+    async def _archive_older(self, revision: Revision) -> None:
+        for older in (await self._siblings(revision)).active:
+            if older.number < revision.number:
+                log.info("%s replaces %s", revision.name, older.name)
+                await self.store.archive(older)
+
+    async def _siblings(self, revision: Revision) -> Revisions:
+        controller = controller_of(revision.raw)
+        if controller is None or controller.get("kind") != names.CLUSTER_EXTENSION:
+            return Revisions((revision,))
+        return await self.store.of_extension(str(controller["name"]))
+
+    def _identity(self, revision: Revision) -> KubeClient:
+        notes = annotations_of(revision.raw)
+        name = notes.get(names.ANNOTATION_SERVICE_ACCOUNT_NAME)
+        namespace = notes.get(names.ANNOTATION_SERVICE_ACCOUNT_NAMESPACE)
+        if name and namespace:
+            return self.client.as_service_account(namespace, name)
+        if self.allow_controller_identity:
+            return self.client
+        raise TerminalError(
+            f"ClusterObjectSet {revision.name} names no service account to act as",
+            hint=f"set the annotations {names.ANNOTATION_SERVICE_ACCOUNT_NAMESPACE} and "
+            f"{names.ANNOTATION_SERVICE_ACCOUNT_NAME}, or start operator-controller with "
+            "--allow-controller-identity",
+        )
+
+    async def _write_status(
+        self, raw: KubeObject, revision: Revision, rollout: Rollout, outcome: Outcome
+    ) -> None:
+        old = ClusterObjectSet.from_object(raw).status
+        facts = RevisionFacts(
+            version=revision.bundle.version or str(revision.number),
+            generation=int(metadata(raw).get("generation") or 0),
+            archived=revision.archived,
+            rollout=rollout,
+            outcome=outcome,
+            succeeded_before=revision.succeeded,
+        )
+        merged = merge_conditions(old.conditions, revision_conditions(facts), self.clock())
+        status: dict[str, Any] = dict(raw.get("status") or {})
+        status["conditions"] = [wire.write(condition) for condition in merged]
+        await write_status(self.client, raw, status)
+
+
+def is_archived(raw: KubeObject) -> bool:
+    """Whether the archiving of a revision is finished."""
+    conditions = (raw.get("status") or {}).get("conditions") or ()
+    return any(c["type"] == "Progressing" and c["reason"] == "Archived" for c in conditions)
+
+
+def owner_of(revision: Revision, siblings: Revisions) -> Owner:
+    """Who owns the objects of a revision: its extension, or else the ClusterObjectSet itself."""
+    newer = frozenset(r.number for r in siblings.active if r.number > revision.number)
+    controller = controller_of(revision.raw)
+    if controller is not None and controller.get("kind") == names.CLUSTER_EXTENSION:
+        return Owner(
+            api_version=names.API_VERSION,
+            kind=names.CLUSTER_EXTENSION,
+            name=str(controller["name"]),
+            uid=str(controller["uid"]),
+            revision=revision.number,
+            newer=newer,
+        )
+    return Owner(
+        api_version=names.API_VERSION,
+        kind=names.CLUSTER_OBJECT_SET,
+        name=name_of(revision.raw),
+        uid=revision.uid,
+        revision=revision.number,
+    )
+
+
+def _next_look(rollout: Rollout) -> Outcome:
+    if not rollout.complete:
+        return Wait(ROLLOUT_POLL_SECONDS)
+    if rollout.degraded:
+        return Done(requeue_after=DEGRADED_POLL_SECONDS)
+    return Done()

@@ -1,0 +1,123 @@
+"""ClusterObjectSets and the Secrets with their content, in the cluster.
+
+Secrets come first and the ClusterObjectSet last, so that a revision which exists is complete.
+A kill in between leaves only Secrets, which the next revision or the deletion of the extension
+sweeps away.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from api.v1 import names
+from olm_shared.kube_object import GVK, KubeObject, labels_of, metadata, name_of
+from olm_shared.runtime.api_errors import AlreadyExistsError
+from olm_shared.runtime.kube import KubeClient
+from operator_controller.apply.pack import pack, refs, unpack
+from operator_controller.apply.phases import Phase
+from operator_controller.apply.revisions import (
+    Desired,
+    Revision,
+    Revisions,
+    owner_labels,
+    parse_revision,
+    revision_name,
+    revision_object,
+)
+
+OBJECT_SET = GVK(names.GROUP, names.VERSION, names.CLUSTER_OBJECT_SET)
+SECRET = GVK("", "v1", "Secret")
+
+
+class RevisionStore:
+    """Reads and writes revisions with the controller's own identity."""
+
+    def __init__(self, client: KubeClient, system_namespace: str) -> None:
+        self._client = client
+        self._namespace = system_namespace
+
+    async def of_extension(self, extension: str) -> Revisions:
+        """All revisions of an extension."""
+        found, _ = await self._client.list_all(OBJECT_SET, labels=_selector(extension))
+        return Revisions.of(found)
+
+    async def find(self, name: str) -> KubeObject | None:
+        """One ClusterObjectSet, or None."""
+        return await self._client.find(OBJECT_SET, name)
+
+    async def create(self, desired: Desired, revisions: Revisions) -> Revision:
+        """Writes the next revision. Raises ContentError, ApiError."""
+        number = revisions.next_number
+        name = revision_name(desired.extension, number)
+        packed = pack(name, names.label_value(desired.extension), self._namespace, desired.phases)
+        await self._sweep(desired.extension, {r.name for r in revisions.every} | {name})
+        for secret in packed.secrets:
+            try:
+                await self._client.create(secret, field_manager=names.FIELD_MANAGER)
+            except AlreadyExistsError:
+                continue  # the name is the digest of the content: it is this very Secret
+        created = await self._client.create(
+            revision_object(desired, number, packed.phases), field_manager=names.FIELD_MANAGER
+        )
+        await self._own(created, packed.secrets)
+        return parse_revision(created)
+
+    async def content(self, raw: KubeObject) -> tuple[Phase, ...]:
+        """The phases with their objects. Raises ContentError, ApiError."""
+        spec = raw.get("spec") or {}
+        wanted = sorted(refs(spec.get("phases") or ()))
+        found = await asyncio.gather(
+            *(self._client.find(SECRET, name, namespace) for namespace, name in wanted)
+        )
+        secrets = {
+            where: secret for where, secret in zip(wanted, found, strict=True) if secret is not None
+        }
+        await self._own(
+            raw, [s for s in secrets.values() if not metadata(s).get("ownerReferences")]
+        )
+        return unpack(spec, secrets)
+
+    async def patch(self, revision: Revision, patch: Mapping[str, Any]) -> None:
+        """Merge-patches a ClusterObjectSet."""
+        await self._client.patch(revision.raw, patch, field_manager=names.FIELD_MANAGER)
+
+    async def archive(self, revision: Revision) -> None:
+        """Takes a revision out of service: its reconcile removes what only it had."""
+        await self.patch(revision, {"spec": {"lifecycleState": "Archived"}})
+
+    async def delete(self, revision: Revision) -> None:
+        """Deletes a revision; its Secrets follow it."""
+        await self._client.delete(revision.raw, uid=revision.uid)
+
+    async def sweep(self, extension: str) -> None:
+        """Removes Secrets of an extension that no revision refers to."""
+        revisions = await self.of_extension(extension)
+        await self._sweep(extension, {r.name for r in revisions.every})
+
+    async def _sweep(self, extension: str, kept: set[str]) -> None:
+        labels = f"{names.LABEL_OWNER_NAME}={names.label_value(extension)}"
+        found, _ = await self._client.list_all(
+            SECRET, self._namespace, labels=labels, metadata_only=True
+        )
+        for secret in found:
+            revision = labels_of(secret).get(names.LABEL_REVISION_NAME)
+            if revision and revision not in kept and not metadata(secret).get("ownerReferences"):
+                await self._client.delete({**secret, "apiVersion": "v1", "kind": "Secret"})
+
+    async def _own(self, owner: KubeObject, secrets: Sequence[KubeObject]) -> None:
+        reference = {
+            "apiVersion": names.API_VERSION,
+            "kind": names.CLUSTER_OBJECT_SET,
+            "name": name_of(owner),
+            "uid": metadata(owner)["uid"],
+            "controller": True,
+        }
+        for secret in secrets:
+            if labels_of(secret).get(names.LABEL_REVISION_NAME) == name_of(owner):
+                target = {**secret, "apiVersion": "v1", "kind": "Secret"}
+                await self._client.patch(target, {"metadata": {"ownerReferences": [reference]}})
+
+
+def _selector(extension: str) -> str:
+    labels = owner_labels(names.CLUSTER_EXTENSION, extension)
+    return ",".join(f"{key}={value}" for key, value in labels.items())

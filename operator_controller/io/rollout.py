@@ -1,0 +1,151 @@
+"""Applies the phases of one revision and remembers what it left behind.
+
+The memory is only a saving: without it every object is applied again, which changes nothing in
+the cluster. With it, and while the watches are quiet, a look at a revision needs no request.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from olm_shared.errors import OLMError, TransientError, WaitingError
+from olm_shared.kube_object import GVK, KubeObject, ObjectKey, gvk_of, key_of
+from olm_shared.runtime.kube import KubeClient
+from operator_controller.apply.owned import Fingerprint, fingerprint
+from operator_controller.apply.ownership import Owner, Policy
+from operator_controller.apply.phases import Phase
+from operator_controller.io.objects import ObjectWriter
+from operator_controller.io.watches import ManagedWatches, OwnerKey
+from operator_controller.observe.probes import Finding, Health, describe, has_probe, probe
+from operator_controller.status.object_set import Rollout
+
+PARALLEL_WRITES = 8
+SETTLE_SECONDS = 5.0
+GATE_SECONDS = 5.0
+"""How long a reconcile itself waits for a phase before it comes back later."""
+GATE_POLL_SECONDS = 0.05
+
+Gate = Callable[[GVK], bool]
+"""Whether the next phase waits until objects of a kind are healthy."""
+
+
+@dataclass(slots=True)
+class Memory:
+    """What was applied for one revision, by key."""
+
+    applied: dict[ObjectKey, Fingerprint] = field(default_factory=dict)
+
+
+class RevisionRollout:
+    """Rolls one revision out as one identity."""
+
+    def __init__(
+        self,
+        client: KubeClient,
+        owner: Owner,
+        *,
+        watches: ManagedWatches,
+        memory: Memory,
+        gate: Gate,
+    ) -> None:
+        self._client = client
+        self._owner = owner
+        self._key: OwnerKey = (owner.kind, owner.name)
+        self._writer = ObjectWriter(client, owner)
+        self._watches = watches
+        self._memory = memory
+        self._gate = gate
+        self._slots = asyncio.Semaphore(PARALLEL_WRITES)
+
+    async def run(self, phases: Sequence[Phase]) -> Rollout:
+        """Applies phase after phase, as far as they get healthy.
+
+        Raises TransientError with one line for each object that could not be applied.
+        """
+        kinds = {gvk_of(obj) for phase in phases for obj in phase.objects}
+        self._watches.keep_only(self._key, kinds)
+        unhealthy: list[str] = []
+        for phase in phases:
+            waiting = await self._run_phase(phase, unhealthy)
+            if waiting:
+                return Rollout(waiting=tuple(waiting), unhealthy=tuple(unhealthy))
+        degraded = tuple(self._watches.problems(self._key))
+        return Rollout(complete=True, unhealthy=tuple(unhealthy), degraded=degraded)
+
+    async def _run_phase(self, phase: Phase, unhealthy: list[str]) -> list[str]:
+        kinds = {gvk_of(obj) for obj in phase.objects}
+        self._watches.ensure(self._key, self._client, kinds)
+        await self._watches.settle(self._key, SETTLE_SECONDS)
+        await self._apply_all(phase)
+        probed = [obj for obj in phase.objects if has_probe(gvk_of(obj).group, gvk_of(obj).kind)]
+        gating = [obj for obj in probed if self._gate(gvk_of(obj))]
+        waiting = await self._wait_for(gating)
+        others = await self._probe_all(obj for obj in probed if not self._gate(gvk_of(obj)))
+        unhealthy += [describe(obj, found) for obj, found in others]
+        return [describe(obj, found) for obj, found in waiting]
+
+    async def _apply_all(self, phase: Phase) -> None:
+        results = await asyncio.gather(
+            *(self._apply(obj, phase.policy_of(i)) for i, obj in enumerate(phase.objects)),
+            return_exceptions=True,
+        )
+        failures = [r for r in results if isinstance(r, BaseException)]
+        unexpected = [f for f in failures if not isinstance(f, OLMError)]
+        if unexpected:
+            raise unexpected[0]
+        raise_together([f for f in failures if isinstance(f, OLMError)])
+
+    async def _apply(self, obj: KubeObject, policy: Policy) -> None:
+        key = key_of(obj)
+        view = self._watches.view(self._key, key.gvk)
+        live = view.get(key) if view is not None else None
+        if live is not None and self._memory.applied.get(key) == fingerprint(live):
+            return
+        async with self._slots:
+            done = await self._writer.apply(obj, live, policy)
+        self._memory.applied[key] = done.seen
+
+    async def _wait_for(self, objects: Sequence[KubeObject]) -> list[tuple[KubeObject, Finding]]:
+        deadline = asyncio.get_running_loop().time() + GATE_SECONDS
+        while True:
+            failing = await self._probe_all(objects)
+            if not failing or asyncio.get_running_loop().time() > deadline:
+                return failing
+            objects = [obj for obj, _ in failing]
+            await asyncio.sleep(GATE_POLL_SECONDS)
+
+    async def _probe_all(self, objects: Iterable[KubeObject]) -> list[tuple[KubeObject, Finding]]:
+        asked = list(objects)
+        found = await asyncio.gather(*(self._probe(obj) for obj in asked))
+        return [
+            (obj, finding)
+            for obj, finding in zip(asked, found, strict=True)
+            if finding.health is not Health.HEALTHY
+        ]
+
+    async def _probe(self, obj: KubeObject) -> Finding:
+        key = key_of(obj)
+        async with self._slots:
+            live = await self._client.find(key.gvk, key.name, key.namespace)
+        return probe(live) if live is not None else Finding(Health.UNHEALTHY, "is missing")
+
+    async def tear_down(self, phases: Sequence[Phase]) -> bool:
+        """Removes what only this revision has, last phase first; whether all of it is gone."""
+        for phase in reversed(phases):
+            gone = await asyncio.gather(*(self._writer.remove(obj) for obj in phase.objects))
+            if not all(gone):
+                return False
+        return True
+
+
+def raise_together(failures: Sequence[OLMError]) -> None:
+    """Raises the errors of a phase as one, sorted, so that conditions do not flap."""
+    if not failures:
+        return
+    if len(failures) == 1:
+        raise failures[0]
+    waits = [f for f in failures if isinstance(f, WaitingError)]
+    lines = "\n".join(sorted(f.describe() for f in failures))
+    if len(waits) == len(failures):
+        raise WaitingError(lines, seconds=min(w.seconds for w in waits))
+    raise TransientError(lines)

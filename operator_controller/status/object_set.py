@@ -1,0 +1,112 @@
+"""What a reconcile of a ClusterObjectSet found, as its conditions. Wording: upstream's."""
+
+from dataclasses import dataclass
+
+from api.v1.conditions import Condition, ConditionStatus, ConditionType, Reason
+from olm_shared.outcome import Blocked, Done, Outcome, Retry, Wait
+
+MAX_LINES = 20
+"""Objects that a condition lists before it only counts the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rollout:
+    """How far a revision is.
+
+    `complete`: every phase is applied. `waiting`: what the next phase waits for. `unhealthy`:
+    objects that do not work although nothing waits for them. `degraded`: watches that do not run.
+    """
+
+    complete: bool = False
+    waiting: tuple[str, ...] = ()
+    unhealthy: tuple[str, ...] = ()
+    degraded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionFacts:
+    """What the conditions are computed from."""
+
+    version: str
+    generation: int
+    archived: bool
+    rollout: Rollout
+    outcome: Outcome
+    succeeded_before: bool
+
+
+def revision_conditions(facts: RevisionFacts) -> tuple[Condition, ...]:
+    """Progressing, Available and, once it rolled out, Succeeded."""
+    conditions = [_progressing(facts), _available(facts)]
+    if facts.succeeded_before or (facts.rollout.complete and not facts.archived):
+        conditions.append(
+            _condition(
+                facts,
+                ConditionType.SUCCEEDED,
+                (ConditionStatus.TRUE, Reason.SUCCEEDED, "Revision succeeded rolling out."),
+            )
+        )
+    return tuple(conditions)
+
+
+Verdict = tuple[ConditionStatus, str, str]
+
+
+def _condition(facts: RevisionFacts, kind: ConditionType, verdict: Verdict) -> Condition:
+    status, reason, message = verdict
+    return Condition(
+        type=kind,
+        status=status,
+        reason=reason,
+        message=message,
+        observed_generation=facts.generation,
+    )
+
+
+def _progressing(facts: RevisionFacts) -> Condition:
+    return _condition(facts, ConditionType.PROGRESSING, _progress(facts))
+
+
+def _progress(facts: RevisionFacts) -> Verdict:
+    match facts.outcome:
+        case Blocked(reason=reason, message=message):
+            return ConditionStatus.FALSE, reason, message
+        case Retry(message=message):
+            return ConditionStatus.TRUE, Reason.RETRYING, message
+        case Wait(message=message) if message and not facts.rollout.complete:
+            return ConditionStatus.TRUE, Reason.ROLLING_OUT, message
+        case Done() | Wait():
+            pass
+    if facts.archived:
+        return ConditionStatus.FALSE, Reason.ARCHIVED, "revision is archived"
+    if not facts.rollout.complete:
+        message = f"Revision {facts.version} is rolling out."
+        return ConditionStatus.TRUE, Reason.ROLLING_OUT, message
+    message = "\n".join((f"Revision {facts.version} has rolled out.", *facts.rollout.degraded))
+    return ConditionStatus.TRUE, Reason.SUCCEEDED, message
+
+
+def _available(facts: RevisionFacts) -> Condition:
+    return _condition(facts, ConditionType.AVAILABLE, _availability(facts))
+
+
+def _availability(facts: RevisionFacts) -> Verdict:
+    if facts.archived:
+        return ConditionStatus.UNKNOWN, Reason.ARCHIVED, "revision is archived"
+    if isinstance(facts.outcome, Retry | Blocked):
+        return ConditionStatus.UNKNOWN, Reason.RECONCILING, facts.outcome.message
+    failing = facts.rollout.waiting + facts.rollout.unhealthy
+    if failing:
+        return ConditionStatus.FALSE, Reason.PROBE_FAILURE, _lines(failing)
+    if not facts.rollout.complete:
+        message = f"Revision {facts.version} is rolling out."
+        return ConditionStatus.FALSE, Reason.ROLLING_OUT, message
+    message = "Objects are available and pass all probes."
+    return ConditionStatus.TRUE, Reason.PROBES_SUCCEEDED, message
+
+
+def _lines(found: tuple[str, ...]) -> str:
+    shown = sorted(found)[:MAX_LINES]
+    if len(found) > MAX_LINES:
+        shown.append(f"and {len(found) - MAX_LINES} more")
+    return "\n".join(shown)
