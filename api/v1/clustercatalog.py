@@ -203,7 +203,7 @@ class ClusterCatalog:
     olm.operatorframework.io/metadata.name with its own name, for selectors.
     """
 
-    metadata: Annotated[ObjectMeta, Presence.REQUIRED]
+    metadata: ObjectMeta
     spec: Annotated[ClusterCatalogSpec, Doc("Which catalog is served, and how it ranks.")]
     status: Annotated[ClusterCatalogStatus, Doc("What was fetched, and where it is served.")] = (
         field(default_factory=ClusterCatalogStatus)

@@ -396,7 +396,7 @@ class ClusterExtension:
     Progressing tell what came of it.
     """
 
-    metadata: ObjectMeta
+    metadata: Annotated[ObjectMeta, Presence.NOT_REQUIRED]
     spec: Annotated[
         ClusterExtensionSpec,
         Doc("What shall be installed, where, and with which rights."),

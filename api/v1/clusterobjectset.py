@@ -226,7 +226,7 @@ class ClusterObjectSet:
     the last ones as history. The objects in it do not change any more.
     """
 
-    metadata: ObjectMeta
+    metadata: Annotated[ObjectMeta, Presence.NOT_REQUIRED]
     spec: Annotated[
         ClusterObjectSetSpec,
         Doc("The objects of the revision, and how they are put into the cluster."),

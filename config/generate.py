@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""Write config/crd from the models in api/: run by `make generate`, compared by `make verify`.
+
+With --check nothing is written: the exit code is 1 if a file is not what would be written.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from api.v1.crds import definitions
+
+CRD_FOLDER = Path(__file__).parent / "crd"
+
+HEADER = "# Generated from api/v1 by `make generate`. Do not edit.\n"
+
+
+class _Dumper(yaml.SafeDumper):
+    """Readable YAML: no aliases, long text in blocks."""
+
+    def ignore_aliases(self, _data: Any) -> bool:
+        return True
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = "|" if "\n" in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _represent_text)
+
+
+def files() -> dict[Path, str]:
+    """What shall stand in config/crd: the content of every file."""
+    return {
+        CRD_FOLDER / f"{name}.yaml": HEADER + yaml.dump(crd, Dumper=_Dumper, width=100)
+        for name, crd in definitions().items()
+    }
+
+
+def main() -> int:
+    """Write or check the files."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="only compare, write nothing")
+    check = parser.parse_args().check
+    stale = []
+    for path, content in files().items():
+        if path.is_file() and path.read_text(encoding="utf-8") == content:
+            continue
+        stale.append(path.name)
+        if not check:
+            path.write_text(content, encoding="utf-8")
+    if stale:
+        sys.stdout.write(f"{'stale' if check else 'written'}: {', '.join(stale)}\n")
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
