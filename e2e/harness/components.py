@@ -156,6 +156,8 @@ def apiserver_args(places: Places, ports: Ports, options: ControlPlaneOptions) -
         f"--service-cluster-ip-range={options.service_cidr}",
         "--allow-privileged=true",
         "--profiling=false",
+        # Open watches are ended at shutdown; else they hold it up for a minute.
+        "--shutdown-watch-termination-grace-period=500ms",
         *_admission(options.admission_plugins),
         *_audit(places, options.audit),
         *options.apiserver_args,

@@ -71,7 +71,8 @@ class ControlPlane:
         self.places = Places(work_dir.absolute())
         self._binaries = binaries
         self._ports: Ports | None = None
-        self._children: dict[str, ChildProcess] = {}
+        self.children: dict[str, ChildProcess] = {}
+        """The running components, by name."""
 
     @property
     def ports(self) -> Ports:
@@ -279,12 +280,12 @@ class ControlPlane:
         child = ChildProcess(
             name, (*program.argv, *arguments), log=self.places.logs / f"{name}.log"
         )
-        self._children[name] = child
+        self.children[name] = child
         child.start()
         return child
 
     def _halt(self, name: str) -> None:
-        child = self._children.pop(name, None)
+        child = self.children.pop(name, None)
         if child is not None:
             child.stop()
 

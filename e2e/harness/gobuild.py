@@ -193,7 +193,7 @@ def _watch(build: ChildProcess, module: GoModule, log: Path) -> int:
     started = time.monotonic()
     while (code := build.wait(PROGRESS_INTERVAL)) is None:
         _say(progress_line(module, log.read_text(errors="replace"), time.monotonic() - started))
-    _say(f"{module.title}: built in {time.monotonic() - started:.0f} s")
+    _say(f"{module.title}: go build ended after {time.monotonic() - started:.0f} s")
     return code
 
 
