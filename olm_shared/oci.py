@@ -1,0 +1,147 @@
+"""Image manifests, indexes and configurations as registries hold them. Pure: bytes in, facts out.
+
+Both families of media types are read: OCI image spec v1 and Docker image manifest v2 schema 2.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import orjson
+
+from olm_shared.errors import TransientError
+from olm_shared.image_ref import digest_fault
+
+OCI_INDEX = "application/vnd.oci.image.index.v1+json"
+OCI_MANIFEST = "application/vnd.oci.image.manifest.v1+json"
+DOCKER_INDEX = "application/vnd.docker.distribution.manifest.list.v2+json"
+DOCKER_MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
+INDEX_TYPES = frozenset({OCI_INDEX, DOCKER_INDEX})
+MANIFEST_TYPES = (OCI_MANIFEST, OCI_INDEX, DOCKER_MANIFEST, DOCKER_INDEX)
+
+MAX_MANIFEST_BYTES = 4 << 20
+MAX_CONFIG_BYTES = 4 << 20
+MAX_LAYERS = 256
+MAX_COMPRESSED_BYTES = 4 << 30
+"""All layers of an image together, as they are transferred."""
+
+
+class ImageContentError(TransientError):
+    """A manifest or blob that is not what it should be. The tag may move, so it is tried again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Descriptor:
+    """What a manifest says of a blob; `size` in bytes."""
+
+    media_type: str
+    digest: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """An operating system and processor architecture, in Go's words."""
+
+    os: str
+    architecture: str
+
+    def __str__(self) -> str:
+        return f"{self.os}/{self.architecture}"
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A single image: its configuration and its layers, lowest first."""
+
+    config: Descriptor
+    layers: tuple[Descriptor, ...]
+
+
+def sha256_digest(data: bytes) -> str:
+    """`sha256:` and the hexadecimal sum."""
+    return "sha256:" + hashlib.sha256(data).hexdigest()
+
+
+def verify(data: bytes, digest: str, what: str) -> None:
+    """Raises ImageContentError when the bytes do not have that digest."""
+    algorithm, _, expected = digest.partition(":")
+    actual = hashlib.new(algorithm, data).hexdigest()
+    if actual != expected:
+        raise ImageContentError(
+            f"{what} does not match its digest: expected {digest}, got {algorithm}:{actual}"
+        )
+
+
+def read_manifest(data: bytes, media_type: str, platform: Platform) -> Manifest | Descriptor:
+    """A manifest's content, or, for an index, the descriptor of the manifest for the platform.
+
+    Raises ImageContentError when it is neither, or has nothing for the platform.
+    """
+    document = _object(data, "manifest")
+    kind = str(document.get("mediaType") or media_type.partition(";")[0].strip())
+    if kind in INDEX_TYPES or (kind not in MANIFEST_TYPES and "manifests" in document):
+        return _choose(_list(document, "manifests"), platform)
+    if "config" not in document or "layers" not in document:
+        raise ImageContentError(
+            f"manifest of media type {kind or 'unknown'} is no container image",
+            hint="give the reference of a catalog or bundle image",
+        )
+    layers = _list(document, "layers")
+    if len(layers) > MAX_LAYERS:
+        raise ImageContentError(f"image has more than {MAX_LAYERS} layers")
+    manifest = Manifest(_descriptor(document["config"]), tuple(map(_descriptor, layers)))
+    total = sum(layer.size for layer in manifest.layers)
+    if total > MAX_COMPRESSED_BYTES or manifest.config.size > MAX_CONFIG_BYTES:
+        raise ImageContentError(f"image is larger than {MAX_COMPRESSED_BYTES} bytes")
+    return manifest
+
+
+def read_labels(data: bytes) -> Mapping[str, str]:
+    """The labels in an image configuration. Raises ImageContentError."""
+    config = _object(data, "image configuration").get("config")
+    labels = config.get("Labels") if isinstance(config, dict) else None
+    if not isinstance(labels, dict):
+        return MappingProxyType({})
+    return MappingProxyType({str(key): str(value) for key, value in labels.items()})
+
+
+def _choose(entries: Sequence[Any], platform: Platform) -> Descriptor:
+    offered = []
+    for entry in entries:
+        where = entry.get("platform") if isinstance(entry, dict) else None
+        where = where if isinstance(where, dict) else {}
+        found = Platform(str(where.get("os") or ""), str(where.get("architecture") or ""))
+        if found == platform:
+            return _descriptor(entry)
+        offered.append(str(found))
+    names = ", ".join(sorted(set(offered))) or "nothing"
+    raise ImageContentError(f"image index has no manifest for {platform}; it has {names}")
+
+
+def _descriptor(value: Any) -> Descriptor:
+    entry = value if isinstance(value, dict) else {}
+    digest, size = entry.get("digest"), entry.get("size")
+    fault = digest_fault(digest) if isinstance(digest, str) else "digest is missing"
+    if fault or not isinstance(size, int) or size < 0:
+        raise ImageContentError(f"manifest has an invalid descriptor: {fault or 'size is missing'}")
+    return Descriptor(str(entry.get("mediaType") or ""), str(digest), size)
+
+
+def _object(data: bytes, what: str) -> dict[str, Any]:
+    try:
+        parsed = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise ImageContentError(f"{what} is no JSON: {error}") from error
+    if not isinstance(parsed, dict):
+        raise ImageContentError(f"{what} is no JSON object")
+    return parsed
+
+
+def _list(document: Mapping[str, Any], key: str) -> Sequence[Any]:
+    value = document.get(key)
+    if not isinstance(value, list):
+        raise ImageContentError(f'manifest has no list "{key}"')
+    return value

@@ -1,0 +1,38 @@
+"""Reads a catalog folder file by file; blobs come in upstream's walk order. Blocking."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from olm_shared.fbc import INDEX_IGNORE, Blob, FbcError, files_to_read, parse_pieces
+
+PIECE_BYTES = 1 << 20
+MAX_IGNORE_BYTES = 1 << 20
+
+
+def read_catalog(root: Path) -> Iterator[Blob]:
+    """All blobs below a folder. Raises FbcError naming file, document and line."""
+    paths: list[str] = []
+    ignores: dict[str, str] = {}
+    for folder, _, names in os.walk(root):
+        here = Path(folder).relative_to(root).as_posix()
+        prefix = "" if here == "." else f"{here}/"
+        paths += (prefix + name for name in names)
+        if INDEX_IGNORE in names:
+            ignores[prefix.rstrip("/")] = _ignore_text(Path(folder, INDEX_IGNORE))
+    for path in files_to_read(paths, ignores):
+        yield from parse_pieces(_pieces(root / path), path=path)
+
+
+def _ignore_text(file: Path) -> str:
+    with file.open("rb") as opened:
+        return opened.read(MAX_IGNORE_BYTES).decode("utf-8", errors="replace")
+
+
+def _pieces(file: Path) -> Iterator[bytes]:
+    try:
+        with file.open("rb") as opened:
+            while piece := opened.read(PIECE_BYTES):
+                yield piece
+    except OSError as error:
+        raise FbcError(f"{file.name}: cannot be read: {error.strerror}") from error

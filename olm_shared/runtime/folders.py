@@ -1,0 +1,37 @@
+"""Folders that are written once: removed whole whatever their modes, published by a rename."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+FOLDER_MODE = 0o500
+FILE_MODE = 0o400
+
+
+def make_read_only(root: Path) -> None:
+    """Takes the write permission from everything in a folder, as nobody is to change it."""
+    for folder, _, files in os.walk(root, topdown=False):
+        for name in files:
+            Path(folder, name).chmod(FILE_MODE)
+        Path(folder).chmod(FOLDER_MODE)
+
+
+def remove_tree(path: Path) -> None:
+    """Removes a folder or file, read-only ones too; one that is not there is no error."""
+
+    def unlock(_: Callable[..., Any], failed: str, __: object) -> None:
+        if not Path(failed).exists():
+            return
+        Path(failed).parent.chmod(0o700)
+        if Path(failed).is_dir():
+            Path(failed).chmod(0o700)
+            remove_tree(Path(failed))
+        else:
+            Path(failed).unlink()
+
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, onerror=unlock)
+    else:
+        path.unlink(missing_ok=True)

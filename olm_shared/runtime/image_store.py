@@ -1,0 +1,170 @@
+"""Unpacked images on disk, keyed by owner and digest: `BASE/OWNER/DIGEST/{image.json,files/}`.
+
+Flow: reference -> digest -> hit, or fetch, unpack aside, rename. A digest's folder is there whole
+or not at all, whenever the process is killed. An owner has one image at a time; others of its own
+are removed after a success. The caller makes sure that an owner is pulled for once at a time.
+"""
+
+import asyncio
+import tempfile
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from olm_shared.errors import OLMError
+from olm_shared.image_ref import ImageRef, parse_ref
+from olm_shared.layers import LayerError, Rules
+from olm_shared.runtime.folders import make_read_only, remove_tree
+from olm_shared.runtime.registry import FetchedImage, PullSettings, RegistryClient
+from olm_shared.runtime.unpack import unpack
+
+FACTS = "image.json"
+FILES = "files"
+TEMPORARY = ".tmp-"
+MAX_READ_BYTES = 256 << 20
+"""Most that `PulledImage.read` brings into memory; bundles stay below 10 MiB."""
+
+RulesFor = Callable[[ImageRef, Mapping[str, str]], Rules]
+"""What to keep of an image, from the reference that was asked for and the image's labels."""
+
+
+def everything(_: ImageRef, __: Mapping[str, str]) -> Rules:
+    """Keeps all files of an image; links are left out."""
+    return Rules()
+
+
+@dataclass(frozen=True, slots=True)
+class PulledImage:
+    """An image on disk. `ref` is canonical; `folder` holds its files, read-only."""
+
+    ref: ImageRef
+    labels: Mapping[str, str]
+    folder: Path
+
+    async def read(self) -> dict[str, bytes]:
+        """All files: relative path with forward slashes -> content. Raises LayerError."""
+        return await asyncio.to_thread(_read_files, self.folder)
+
+
+class ImageStore:
+    """Pulls images once and keeps them."""
+
+    def __init__(
+        self, base: Path, settings: Callable[[], PullSettings], *, jitter: Callable[[], float]
+    ) -> None:
+        """`settings` is asked at each pull, so that changes need no restart."""
+        self._base = base
+        self._settings = settings
+        self._jitter = jitter
+
+    async def pull(
+        self, reference: str, *, owner: str, rules_for: RulesFor = everything
+    ) -> PulledImage:
+        """The image for a reference, from disk if its digest is there.
+
+        Raises TerminalError for a malformed reference, RegistryError, ImageContentError,
+        LayerError; all name the reference.
+        """
+        ref = parse_ref(reference)
+        async with self._client() as client:
+            canonical = await client.resolve(ref)
+            return await self.pull_resolved(ref, canonical, owner=owner, rules_for=rules_for)
+
+    async def resolve(self, reference: str) -> ImageRef:
+        """The canonical reference: one small request for a tag, none for a digest."""
+        ref = parse_ref(reference)
+        if ref.is_canonical:
+            return ref.canonical(ref.digest)
+        async with self._client() as client:
+            return await client.resolve(ref)
+
+    async def pull_resolved(
+        self, ref: ImageRef, canonical: ImageRef, *, owner: str, rules_for: RulesFor = everything
+    ) -> PulledImage:
+        """As `pull`, when the digest is known already; `ref` is what the user wrote."""
+        final = self._base / owner / canonical.digest
+        hit = await asyncio.to_thread(_load, final, canonical)
+        if hit is None:
+            await asyncio.to_thread(_make_base, final.parent, self._base)
+            hit = await self._fetch(ref, canonical, final, rules_for)
+        await asyncio.to_thread(_remove_others, final)
+        return hit
+
+    def forget(self, owner: str) -> None:
+        """Removes what an owner had. Blocking."""
+        remove_tree(self._base / owner)
+
+    def collect(self, owners: Collection[str]) -> None:
+        """Removes what belongs to none of the owners, and interrupted pulls. Blocking.
+
+        Must not run while pulls do: at start, or between them.
+        """
+        for entry in self._base.iterdir() if self._base.is_dir() else ():
+            if not entry.is_dir() or entry.name not in owners:
+                remove_tree(entry)
+
+    def _client(self) -> RegistryClient:
+        return RegistryClient(self._settings(), jitter=self._jitter)
+
+    async def _fetch(
+        self, ref: ImageRef, canonical: ImageRef, final: Path, rules_for: RulesFor
+    ) -> PulledImage:
+        prefix = f"{TEMPORARY}{final.parent.name}-"
+        work = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix=prefix, dir=self._base))
+        try:
+            async with self._client() as client:
+                fetched = await client.fetch(canonical, work)
+            rules = rules_for(ref, fetched.labels)
+            await asyncio.to_thread(_publish, fetched, work, final, rules)
+            return PulledImage(canonical, fetched.labels, final / FILES)
+        except LayerError as error:
+            raise LayerError(f'image "{ref}": {error.message}', hint=error.hint) from error
+        finally:
+            await asyncio.to_thread(remove_tree, work)
+
+
+def _make_base(owner: Path, base: Path) -> None:
+    base.mkdir(parents=True, exist_ok=True, mode=0o770)
+    owner.mkdir(exist_ok=True, mode=0o700)
+
+
+def _publish(fetched: FetchedImage, work: Path, final: Path, rules: Rules) -> None:
+    """Unpacks aside, then renames: the folder `final` is complete from its first moment."""
+    image = work / "image"
+    (image / FILES).mkdir(parents=True)
+    unpack(fetched.layers, image / FILES, rules)
+    (image / FACTS).write_bytes(orjson.dumps({"labels": dict(fetched.labels)}))
+    make_read_only(image / FILES)
+    if final.exists():
+        remove_tree(final)
+    image.rename(final)
+
+
+def _load(final: Path, canonical: ImageRef) -> PulledImage | None:
+    if not final.is_dir():
+        remove_tree(final)
+        return None
+    try:
+        labels = orjson.loads((final / FACTS).read_bytes())["labels"]
+    except (OSError, orjson.JSONDecodeError, KeyError, TypeError):
+        remove_tree(final)
+        return None
+    return PulledImage(canonical, labels, final / FILES)
+
+
+def _remove_others(final: Path) -> None:
+    for entry in final.parent.iterdir():
+        if entry != final:
+            remove_tree(entry)
+
+
+def _read_files(folder: Path) -> dict[str, bytes]:
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    if sum(path.stat().st_size for path in paths) > MAX_READ_BYTES:
+        raise LayerError(f"image has more than {MAX_READ_BYTES} bytes of files")
+    try:
+        return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+    except OSError as error:
+        raise OLMError(f"cannot read unpacked image: {error}") from error

@@ -1,0 +1,93 @@
+"""What can go wrong between us and a registry, in words a user can act on.
+
+RegistryError
+├── UnreachableError     no answer: name, network, time-out, 5xx
+├── UntrustedError       its certificate is signed by a CA we do not know
+├── UnauthorizedError    it wants (other) credentials
+└── ImageNotFoundError   it does not have that image
+"""
+
+import socket
+import ssl
+
+import httpx
+
+from olm_shared.errors import TransientError, bounded
+from olm_shared.image_ref import ImageRef
+
+
+class RegistryError(TransientError):
+    """A registry did not give us an image."""
+
+
+class UnreachableError(RegistryError):
+    """No usable answer; worth another try at once."""
+
+
+class UntrustedError(RegistryError):
+    """The registry's certificate cannot be verified."""
+
+
+class UnauthorizedError(RegistryError):
+    """The registry refuses our credentials, or that we have none."""
+
+
+class ImageNotFoundError(RegistryError):
+    """No such repository, tag or digest."""
+
+
+def from_transport(error: Exception, ref: ImageRef, host: str) -> RegistryError:
+    """The error for a request that got no answer."""
+    causes = _chain(error)
+    verification = next((c for c in causes if isinstance(c, ssl.SSLCertVerificationError)), None)
+    if verification is not None:
+        return UntrustedError(
+            f'image "{ref}": certificate of registry {host} is not trusted: '
+            f"{verification.verify_message}",
+            hint="put the certificate of its CA into the folder given with --pull-cas-dir",
+        )
+    if any("WRONG_VERSION_NUMBER" in str(c) or "record layer" in str(c) for c in causes):
+        return UnreachableError(
+            f'image "{ref}": registry {host} does not speak TLS',
+            hint="serve it over HTTPS, or mark it insecure in registries.conf",
+        )
+    return UnreachableError(
+        f'image "{ref}": cannot reach registry {host}: {_reason(error, causes)}',
+        hint="check the host name in the reference, and the network between here and there",
+    )
+
+
+def from_answer(status: int, ref: ImageRef, host: str, text: str = "") -> RegistryError:
+    """The error for an answer that is no success."""
+    said = f" ({bounded(text, 200)})" if text else ""
+    if status in (401, 403):
+        return UnauthorizedError(
+            f'image "{ref}": registry {host} refuses access{said}',
+            hint=f"give credentials for {host} in a pull secret, and check that they may read it",
+        )
+    if status == 404:
+        return ImageNotFoundError(
+            f'image "{ref}" not found in registry {host}{said}',
+            hint="check the repository and the tag or digest",
+        )
+    kind = UnreachableError if status >= 500 or status in (408, 429) else RegistryError
+    return kind(f'image "{ref}": registry {host} answers {status}{said}')
+
+
+def _chain(error: BaseException | None) -> list[BaseException]:
+    found: list[BaseException] = []
+    while error is not None and len(found) < 10:
+        found.append(error)
+        error = error.__cause__ or error.__context__
+    return found
+
+
+def _reason(error: Exception, causes: list[BaseException]) -> str:
+    if isinstance(error, httpx.TimeoutException):
+        return "no answer in time"
+    if any(isinstance(cause, socket.gaierror) for cause in causes):
+        return "its name cannot be resolved"
+    if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
+        return "connection refused"
+    text = bounded(str(error), 200)
+    return text or type(error).__name__
