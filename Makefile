@@ -1,0 +1,76 @@
+# `make` alone shows this help. Everything is installed into .venv and the cache folder
+# (OLMV1_CACHE_DIR, else XDG_CACHE_HOME/olmv1, else ~/.cache/olmv1); nothing else is touched.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PYTEST := $(BIN)/python -m pytest
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test test-unit test-property test-integration lint fmt bench e2e generate verify lock binaries clean
+
+help: ## Show this help
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
+
+$(STAMP): requirements/dev.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "error: Python 3.11 or newer is needed, $(PYTHON) is older; set PYTHON=..." >&2; exit 1; }
+	@echo "installing into $(VENV) ..."
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
+	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+install: $(STAMP) ## Install everything into .venv
+
+binaries: $(STAMP) ## Find or build the control plane and the registry
+	@$(BIN)/python -m e2e.harness binaries
+
+demo: binaries ## Install and update a real operator on an embedded control plane
+	@$(BIN)/python -m e2e.demo
+
+test: lint test-unit test-property test-integration ## Lint, then all tests
+	@echo "all tests passed"
+
+test-unit: $(STAMP) ## Tests that need no processes
+	@$(PYTEST) -q -n 2 -m "not integration and not property"
+
+test-property: $(STAMP) ## Generated cases
+	@$(PYTEST) -q -n 2 -m property
+
+test-integration: binaries ## Tests against a real API server, registry and HTTPS
+	@$(PYTEST) -q -m integration --durations=5
+
+e2e: test-integration ## The same as test-integration
+
+lint: $(STAMP) ## ruff, mypy --strict, import contracts, generated files
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+	@$(MAKE) --no-print-directory verify
+
+fmt: $(STAMP) ## Format the code and fix what can be fixed
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+bench: $(STAMP) ## Print figures of the hot paths
+	@for each in tests/bench/bench_*.py; do $(BIN)/python $$each || exit 1; done
+
+generate: $(STAMP) ## Write the generated files anew (CRDs)
+	@$(BIN)/python -m config.generate
+
+verify: $(STAMP) ## Check that generated files are what would be generated
+	@$(BIN)/python -m config.generate --check
+
+lock: $(STAMP) ## Resolve dependencies anew, with hashes and without addresses
+	@$(BIN)/uv pip compile -q --universal --generate-hashes --no-header --python-version 3.11 \
+	  pyproject.toml -o requirements/runtime.txt
+	@$(BIN)/uv pip compile -q --universal --generate-hashes --no-header --python-version 3.11 \
+	  --group dev pyproject.toml -o requirements/dev.txt
+
+clean: ## Remove the virtual environment and what tools left
+	@rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis \
+	  .import_linter_cache
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
