@@ -291,6 +291,7 @@ class KubeClient:
     async def watch(
         self,
         gvk: GVK,
+        namespace: str = "",
         *,
         resource_version: str,
         labels: str = "",
@@ -300,7 +301,7 @@ class KubeClient:
 
         Raises GoneError when the version is too old: list again, then watch from there.
         """
-        path = (await self.resource(gvk)).path()
+        path = (await self.resource(gvk)).path(namespace)
         params = {
             "watch": "true",
             "allowWatchBookmarks": "true",

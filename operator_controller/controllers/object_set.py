@@ -1,4 +1,4 @@
-"""The story of a ClusterObjectSet: one revision, rolled out phase by phase, kept as it is, archived.
+"""The story of a ClusterObjectSet: one revision, rolled out phase by phase, kept, archived.
 
 Everything it applies is applied as the identity that its annotations name. The objects belong to
 the extension that the revision is of, so they pass from one revision to the next in one write; a

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from olm_shared.errors import OLMError, TransientError, WaitingError
-from olm_shared.kube_object import GVK, KubeObject, ObjectKey, gvk_of, key_of
+from olm_shared.kube_object import GVK, KubeObject, ObjectKey, gvk_of, key_of, namespace_of
 from olm_shared.runtime.kube import KubeClient
 from operator_controller.apply.owned import Fingerprint, fingerprint
 from operator_controller.apply.ownership import Owner, Policy
 from operator_controller.apply.phases import Phase
 from operator_controller.io.objects import ObjectWriter
-from operator_controller.io.watches import ManagedWatches, OwnerKey
+from operator_controller.io.watches import ManagedWatches, OwnerKey, Scope
 from operator_controller.observe.probes import Finding, Health, describe, has_probe, probe
 from operator_controller.status.object_set import Rollout
 
@@ -62,8 +62,8 @@ class RevisionRollout:
 
         Raises TransientError with one line for each object that could not be applied.
         """
-        kinds = {gvk_of(obj) for phase in phases for obj in phase.objects}
-        self._watches.keep_only(self._key, kinds)
+        if not self._owner.newer:
+            self._watches.keep_only(self._key, _scopes(o for p in phases for o in p.objects))
         unhealthy: list[str] = []
         for phase in phases:
             waiting = await self._run_phase(phase, unhealthy)
@@ -73,8 +73,7 @@ class RevisionRollout:
         return Rollout(complete=True, unhealthy=tuple(unhealthy), degraded=degraded)
 
     async def _run_phase(self, phase: Phase, unhealthy: list[str]) -> list[str]:
-        kinds = {gvk_of(obj) for obj in phase.objects}
-        self._watches.ensure(self._key, self._client, kinds)
+        self._watches.ensure(self._key, self._client, _scopes(phase.objects))
         await self._watches.settle(self._key, SETTLE_SECONDS)
         await self._apply_all(phase)
         probed = [obj for obj in phase.objects if has_probe(gvk_of(obj).group, gvk_of(obj).kind)]
@@ -97,7 +96,7 @@ class RevisionRollout:
 
     async def _apply(self, obj: KubeObject, policy: Policy) -> None:
         key = key_of(obj)
-        view = self._watches.view(self._key, key.gvk)
+        view = self._watches.view(self._key, (key.gvk, key.namespace))
         live = view.get(key) if view is not None else None
         if live is not None and self._memory.applied.get(key) == fingerprint(live):
             return
@@ -136,6 +135,10 @@ class RevisionRollout:
             if not all(gone):
                 return False
         return True
+
+
+def _scopes(objects: Iterable[KubeObject]) -> set[Scope]:
+    return {(gvk_of(obj), namespace_of(obj)) for obj in objects}
 
 
 def raise_together(failures: Sequence[OLMError]) -> None:

@@ -1,9 +1,10 @@
 """Metadata-only watches of what we manage: the memory of the controller follows our objects only.
 
-One watch per extension and kind, as the extension's own identity and with its label as the
-selector. The watch is also a cache: while nothing changes, a reconcile needs no request at all.
-A denied or broken watch is retried, and until then reported as degraded, so that the controller
-looks by itself from time to time.
+One watch per extension, kind and namespace, as the extension's own identity and with its label
+as the selector: nothing wider, so that an identity needs rights only where its objects are. The
+watch is also a cache: while nothing changes, a reconcile needs no request at all. A denied or
+broken watch is retried, and until then reported as degraded, so that the controller looks by
+itself from time to time.
 """
 
 import asyncio
@@ -25,6 +26,8 @@ log = logging.getLogger(__name__)
 
 OwnerKey = tuple[str, str]
 """Kind and name of the owner, as in the owner labels."""
+Scope = tuple[GVK, str]
+"""A kind, and the namespace of its objects (empty for cluster-scoped kinds)."""
 OnChange = Callable[[OwnerKey, ObjectKey], None]
 
 
@@ -53,35 +56,35 @@ class ManagedWatches:
 
     def __init__(self, on_change: OnChange) -> None:
         self._on_change = on_change
-        self._watches: dict[OwnerKey, dict[GVK, _Watch]] = {}
+        self._watches: dict[OwnerKey, dict[Scope, _Watch]] = {}
 
-    def ensure(self, owner: OwnerKey, client: KubeClient, kinds: Iterable[GVK]) -> None:
+    def ensure(self, owner: OwnerKey, client: KubeClient, scopes: Iterable[Scope]) -> None:
         """Starts what is missing; a watch of another identity is replaced."""
         running = self._watches.setdefault(owner, {})
-        for gvk in kinds:
-            known = running.get(gvk)
+        for scope in scopes:
+            known = running.get(scope)
             if known is not None and known.client == client and not known.task.done():
                 continue
             if known is not None:
                 known.task.cancel()
             view = View()
-            task = asyncio.create_task(self._follow(owner, client, gvk, view))
-            running[gvk] = _Watch(view, task, client)
+            task = asyncio.create_task(self._follow(owner, client, scope, view))
+            running[scope] = _Watch(view, task, client)
 
-    def keep_only(self, owner: OwnerKey, kinds: Iterable[GVK]) -> None:
-        """Stops the watches of kinds that the owner no longer has."""
+    def keep_only(self, owner: OwnerKey, scopes: Iterable[Scope]) -> None:
+        """Stops the watches of what the owner no longer has."""
         running = self._watches.get(owner, {})
-        for gvk in set(running) - set(kinds):
-            running.pop(gvk).task.cancel()
+        for scope in set(running) - set(scopes):
+            running.pop(scope).task.cancel()
 
     def stop(self, owner: OwnerKey) -> None:
         """Stops all watches of an owner."""
         self.keep_only(owner, ())
         self._watches.pop(owner, None)
 
-    def view(self, owner: OwnerKey, gvk: GVK) -> View | None:
-        """What is known of a kind, or None while its first list is not in."""
-        watch = self._watches.get(owner, {}).get(gvk)
+    def view(self, owner: OwnerKey, scope: Scope) -> View | None:
+        """What is known of a kind there, or None while its first list is not in."""
+        watch = self._watches.get(owner, {}).get(scope)
         return watch.view if watch is not None and watch.view.synced.is_set() else None
 
     async def settle(self, owner: OwnerKey, seconds: float) -> None:
@@ -109,25 +112,22 @@ class ManagedWatches:
         await asyncio.gather(*tasks, return_exceptions=True)
         self._watches.clear()
 
-    async def _follow(self, owner: OwnerKey, client: KubeClient, gvk: GVK, view: View) -> None:
-        selector = {
-            names.LABEL_OWNER_KIND: owner[0],
-            names.LABEL_OWNER_NAME: names.label_value(owner[1]),
-        }
-        labels = ",".join(f"{key}={value}" for key, value in selector.items())
+    async def _follow(self, owner: OwnerKey, client: KubeClient, scope: Scope, view: View) -> None:
         while True:
             try:
-                await self._list(owner, client, gvk, view, labels)
+                version = await self._list(owner, client, scope, view)
+                await self._watch(owner, client, scope, view, version)
             except ApiError as error:
-                view.problem = f"cannot watch {gvk.kind}: {error.message}"
+                view.problem = f"cannot watch {scope[0].kind}: {error.message}"
                 view.synced.clear()
                 log.info("%s %s: %s", *owner, view.problem)
                 await asyncio.sleep(RETRY_SECONDS)
 
-    async def _list(
-        self, owner: OwnerKey, client: KubeClient, gvk: GVK, view: View, labels: str
-    ) -> None:
-        items, version = await client.list_all(gvk, labels=labels, metadata_only=True)
+    async def _list(self, owner: OwnerKey, client: KubeClient, scope: Scope, view: View) -> str:
+        gvk, namespace = scope
+        items, version = await client.list_all(
+            gvk, namespace, labels=_selector(owner), metadata_only=True
+        )
         fresh = {_key(gvk, item): item for item in items}
         changed = {k for k in set(fresh) | set(view.objects) if _differ(fresh, view.objects, k)}
         view.objects = fresh
@@ -137,26 +137,20 @@ class ManagedWatches:
         if not first:
             for key in changed:
                 self._on_change(owner, key)
-        await self._watch(owner, client, gvk, view, (labels, version))
+        return version
 
     async def _watch(
-        self,
-        owner: OwnerKey,
-        client: KubeClient,
-        gvk: GVK,
-        view: View,
-        start: tuple[str, str],
+        self, owner: OwnerKey, client: KubeClient, scope: Scope, view: View, version: str
     ) -> None:
-        labels, version = start
         while True:
             try:
                 async for event in client.watch(
-                    gvk, resource_version=version, labels=labels, metadata_only=True
+                    *scope, resource_version=version, labels=_selector(owner), metadata_only=True
                 ):
                     obj = event["object"]
                     version = metadata(obj).get("resourceVersion") or version
                     if event["type"] != "BOOKMARK":
-                        self._note(owner, gvk, view, event["type"], obj)
+                        self._note(owner, scope[0], view, event["type"], obj)
             except GoneError:
                 return
 
@@ -171,6 +165,14 @@ class ManagedWatches:
         same = before is not None and fingerprint(before) == fingerprint(obj)
         if not same or has_probe(gvk.group, gvk.kind):
             self._on_change(owner, key)
+
+
+def _selector(owner: OwnerKey) -> str:
+    labels = {
+        names.LABEL_OWNER_KIND: owner[0],
+        names.LABEL_OWNER_NAME: names.label_value(owner[1]),
+    }
+    return ",".join(f"{key}={value}" for key, value in labels.items())
 
 
 def _key(gvk: GVK, obj: KubeObject) -> ObjectKey:
