@@ -64,7 +64,7 @@ generate: $(STAMP) ## Write the generated files anew (CRDs)
 verify: $(STAMP) ## Check that generated files are what would be generated
 	@$(BIN)/python -m config.generate --check
 
-lock: $(STAMP) ## Resolve dependencies anew, with hashes and without addresses
+lock: ## Resolve dependencies anew, with hashes and without addresses
 	@$(BIN)/uv pip compile -q --universal --generate-hashes --no-header --python-version 3.11 \
 	  pyproject.toml -o requirements/runtime.txt
 	@$(BIN)/uv pip compile -q --universal --generate-hashes --no-header --python-version 3.11 \
