@@ -27,7 +27,7 @@ _VERSION_VARIABLES = "k8s.io/component-base/version"
 CONTROL_PLANE = GoModule(
     name="controlplane",
     title="control plane",
-    packages=2650,
+    packages=2630,
     ldflags=(
         f"-X {_VERSION_VARIABLES}.gitVersion={KUBERNETES_VERSION}",
         f"-X {_VERSION_VARIABLES}.gitMajor=1",
@@ -35,7 +35,7 @@ CONTROL_PLANE = GoModule(
         f"-X {_VERSION_VARIABLES}.gitTreeState=clean",
     ),
 )
-REGISTRY = GoModule(name="registry", title="registry", packages=360)
+REGISTRY = GoModule(name="registry", title="registry", packages=580)
 
 
 @dataclass(frozen=True, slots=True)

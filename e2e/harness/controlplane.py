@@ -158,7 +158,12 @@ class ControlPlane:
         self._halt("kube-apiserver")
 
     def start_controller_manager(self) -> None:
-        """Start the controllers; wait until they run and the default service account is there."""
+        """Start the controllers; wait until they run and the default service account is there.
+
+        The garbage collector looks for new kinds every half minute only. A test that needs the
+        dependents of a kind that it has just defined collected at once can stop and start the
+        controllers, which takes less than a second.
+        """
         arguments = controller_manager_args(self.places, self.ports, self.options)
         name = "kube-controller-manager"
         child = self._launch(name, self.binaries.kube_controller_manager, arguments)

@@ -6,20 +6,27 @@ uses neither pays nothing. With pytest-xdist each worker has its own.
 
 import secrets
 from collections.abc import Iterator
-from functools import partial
+from pathlib import Path
 from typing import Protocol
 
+import httpx
 import pytest
 
-from e2e.harness.controlplane import ControlPlane
+from e2e.harness.controlplane import KUBECTL_TIMEOUT, ControlPlane
 from e2e.harness.registry import Registry
 
 
 class Kubectl(Protocol):
     """Runs kubectl; returns its standard output, raises CommandFailed with its standard error."""
 
-    def __call__(self, *arguments: str, stdin: str | None = None) -> str:
-        """Run `kubectl ARGUMENTS...`."""
+    def __call__(
+        self,
+        *arguments: str,
+        stdin: str | None = None,
+        kubeconfig: Path | None = None,
+        timeout: float = KUBECTL_TIMEOUT,
+    ) -> str:
+        """Run `kubectl ARGUMENTS...`, as the administrator or as `kubeconfig` says."""
 
 
 @pytest.fixture(scope="session")
@@ -44,10 +51,12 @@ def namespace(control_plane: ControlPlane) -> Iterator[str]:
     with control_plane.client() as client:
         client.post("/api/v1/namespaces", json=body).raise_for_status()
         yield name
-        client.delete(f"/api/v1/namespaces/{name}")
+        answer = client.delete(f"/api/v1/namespaces/{name}")
+        if answer.status_code != httpx.codes.NOT_FOUND:  # a test may have deleted it itself
+            answer.raise_for_status()
 
 
 @pytest.fixture
 def kubectl(control_plane: ControlPlane) -> Kubectl:
     """Runs kubectl as the administrator of the control plane."""
-    return partial(control_plane.kubectl)
+    return control_plane.kubectl

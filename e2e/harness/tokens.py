@@ -9,7 +9,9 @@ import base64
 import binascii
 import hmac
 import json
+import logging
 import ssl
+import sys
 import threading
 import time
 from http import HTTPStatus
@@ -30,6 +32,16 @@ SERVICE = "olmv1-registry"
 TOKEN_LIFETIME = 300
 COORDINATE_BYTES = 32  # of a P-256 point or signature part
 SHUTDOWN_POLL = 0.05
+
+logger = logging.getLogger(__name__)
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:  # noqa: ARG002 - given
+        """Log instead of printing: a client that does not trust us is part of many tests."""
+        logger.info("the conversation with %s failed: %r", client_address, sys.exception())
 
 
 class TokenService:
@@ -64,12 +76,15 @@ class TokenService:
 
     def start(self, tls: tuple[Path, Path] | None = None) -> None:
         """Listen, with TLS if a certificate and its key are given."""
-        server = ThreadingHTTPServer((self.host, self.port), self._handler())
-        server.daemon_threads = True
+        server = _Server((self.host, self.port), self._handler())
         if tls is not None:
             context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
             context.load_cert_chain(*tls)
-            server.socket = context.wrap_socket(server.socket, server_side=True)
+            # The handshake is left to the request's own thread: a client that says nothing must not
+            # keep others waiting.
+            server.socket = context.wrap_socket(
+                server.socket, server_side=True, do_handshake_on_connect=False
+            )
         self._server = server
         self._thread = threading.Thread(
             target=server.serve_forever, args=(SHUTDOWN_POLL,), name="token-service", daemon=True

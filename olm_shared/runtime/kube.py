@@ -93,11 +93,13 @@ class KubeClient:
         await self.close()
 
     def as_service_account(self, namespace: str, name: str) -> "KubeClient":
-        """The same connections, acting as a service account (impersonation)."""
-        groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}")
-        headers = [("Impersonate-User", f"system:serviceaccount:{namespace}:{name}")]
-        headers += [("Impersonate-Group", g) for g in (*groups, "system:authenticated")]
-        return replace(self, _headers=tuple(headers))
+        """The same connections, acting as a service account (impersonation).
+
+        The server adds the account's groups itself when none are asked for; asking for them
+        would need the right to impersonate groups.
+        """
+        user = f"system:serviceaccount:{namespace}:{name}"
+        return replace(self, _headers=(("Impersonate-User", user),))
 
     def _request_headers(self, accept: str) -> list[tuple[str, str]]:
         headers = [("Accept", accept), *self._headers]

@@ -1,0 +1,70 @@
+"""File-based catalogs made from bundle folders, for tests and the demo."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+import yaml
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedBundle:
+    """A bundle in a registry, as a catalog names it."""
+
+    package: str
+    name: str
+    version: str
+    image: str
+
+
+def bundle_facts(folder: Path, image: str) -> PublishedBundle:
+    """Package, name and version of a bundle folder. ValueError if it has no CSV."""
+    annotations = yaml.safe_load((folder / "metadata" / "annotations.yaml").read_bytes())
+    package = annotations["annotations"]["operators.operatorframework.io.bundle.package.v1"]
+    for path in sorted((folder / "manifests").iterdir()):
+        for document in yaml.load_all(path.read_bytes(), yaml.CSafeLoader):
+            if document and document.get("kind") == "ClusterServiceVersion":
+                return PublishedBundle(
+                    package=package,
+                    name=document["metadata"]["name"],
+                    version=str(document["spec"]["version"]),
+                    image=image,
+                )
+    raise ValueError(f"no ClusterServiceVersion in {folder}")
+
+
+def package_blobs(bundles: Iterable[PublishedBundle]) -> list[Mapping[str, Any]]:
+    """One package with one channel, `stable`, in which each bundle replaces the one before it."""
+    ordered = list(bundles)
+    package = ordered[0].package
+    entries = [
+        {"name": bundle.name} | ({"replaces": before.name} if before else {})
+        for before, bundle in zip([None, *ordered], ordered, strict=False)
+    ]
+    return [
+        {"schema": "olm.package", "name": package, "defaultChannel": "stable"},
+        {"schema": "olm.channel", "package": package, "name": "stable", "entries": entries},
+        *(_bundle_blob(bundle) for bundle in ordered),
+    ]
+
+
+def _bundle_blob(bundle: PublishedBundle) -> Mapping[str, Any]:
+    value = {"packageName": bundle.package, "version": bundle.version}
+    return {
+        "schema": "olm.bundle",
+        "package": bundle.package,
+        "name": bundle.name,
+        "image": bundle.image,
+        "properties": [{"type": "olm.package", "value": value}],
+    }
+
+
+def catalog_files(packages: Iterable[Iterable[Mapping[str, Any]]]) -> dict[str, bytes]:
+    """The files of a catalog: a folder a package, as the documents recommend."""
+    files = {}
+    for blobs in packages:
+        lines = list(blobs)
+        files[f"{lines[0]['name']}/catalog.json"] = b"\n".join(orjson.dumps(b) for b in lines)
+    return files

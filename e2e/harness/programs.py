@@ -1,0 +1,175 @@
+"""catalogd and operator-controller as processes outside the cluster, with their own rights only.
+
+Each runs with a token of its own service account and the roles of config/rbac, so a right that is
+missing there is noticed here.
+"""
+
+import os
+import shutil
+import ssl
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import httpx
+
+from e2e.harness.controlplane import ControlPlane, wait_until
+from e2e.harness.pki import CertificateAuthority
+from e2e.harness.ports import free_port
+from e2e.harness.process import ChildProcess, service_environment
+from e2e.harness.registry import Registry
+
+CONFIG = Path(__file__).parents[2] / "config"
+SYSTEM_NAMESPACE = "olmv1-system"
+HOST = "127.0.0.1"
+
+
+class Olm:
+    """Both programs over a control plane and a registry; any of them may be killed and started."""
+
+    def __init__(self, work_dir: Path, control_plane: ControlPlane, registry: Registry) -> None:
+        """Describe them; nothing is started or written yet."""
+        self.work_dir = work_dir.absolute()
+        self.control_plane = control_plane
+        self.registry = registry
+        self.catalogd: ChildProcess | None = None
+        self.operator_controller: ChildProcess | None = None
+        self._catalogs_port = free_port(HOST)
+        self._health_ports = free_port(HOST), free_port(HOST)
+
+    def __enter__(self) -> Self:
+        """Install and start."""
+        self.install()
+        try:
+            self.start_catalogd()
+            self.start_operator_controller()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop."""
+        self.stop()
+
+    @property
+    def catalogs_url(self) -> str:
+        """Where catalogd serves."""
+        return f"https://{HOST}:{self._catalogs_port}"
+
+    @property
+    def catalogs_ca(self) -> Path:
+        """The certificate to check catalogd with."""
+        return self.work_dir / "catalogd-cas" / "ca.crt"
+
+    def install(self) -> None:
+        """Create the CRDs, the namespace, the accounts and their roles, and the certificates."""
+        kubectl = self.control_plane.kubectl
+        kubectl("apply", "--server-side", "-f", str(CONFIG / "crd"))
+        kubectl("wait", "--for=condition=Established", "-f", str(CONFIG / "crd"), "--timeout=30s")
+        kubectl("apply", "-f", str(CONFIG / "rbac" / "namespace.yaml"))
+        kubectl("apply", "-f", str(CONFIG / "rbac"))
+        authority = CertificateAuthority.load_or_create(self.work_dir / "pki", "ca")
+        pair = authority.issue_server("catalogd", hosts=["localhost", HOST])
+        pair.write(self.work_dir / "pki", "catalogd")
+        self.catalogs_ca.parent.mkdir(parents=True, exist_ok=True)
+        self.catalogs_ca.write_bytes(authority.certificate)
+        registry_cas = self.work_dir / "registry-cas"
+        registry_cas.mkdir(parents=True, exist_ok=True)
+        if self.registry.ca_file is not None:
+            shutil.copyfile(self.registry.ca_file, registry_cas / "registry.crt")
+
+    def start_catalogd(self, *extra: str) -> None:
+        """Start catalogd and wait until it is ready."""
+        self.catalogd = self._start(
+            "catalogd",
+            "catalogd-controller-manager",
+            self._health_ports[0],
+            [
+                f"--catalogs-server-addr={HOST}:{self._catalogs_port}",
+                f"--external-address={HOST}:{self._catalogs_port}",
+                f"--tls-cert={self.work_dir / 'pki' / 'catalogd.crt'}",
+                f"--tls-key={self.work_dir / 'pki' / 'catalogd.key'}",
+                f"--cache-dir={self.work_dir / 'catalogd'}",
+                f"--webhook-server-port={free_port(HOST)}",
+                *extra,
+            ],
+        )
+
+    def start_operator_controller(self, *extra: str) -> None:
+        """Start operator-controller and wait until it is ready."""
+        self.operator_controller = self._start(
+            "operator-controller",
+            "operator-controller-controller-manager",
+            self._health_ports[1],
+            [
+                f"--catalogd-cas-dir={self.catalogs_ca.parent}",
+                f"--cache-path={self.work_dir / 'operator-controller'}",
+                *extra,
+            ],
+        )
+
+    def stop(self) -> None:
+        """Stop both. Idempotent."""
+        for child in (self.operator_controller, self.catalogd):
+            if child is not None:
+                child.stop()
+
+    def kill(self, child: ChildProcess | None) -> None:
+        """End a program with SIGKILL, as a crash would."""
+        if child is not None and child.pid is not None:
+            os.kill(child.pid, 9)
+            child.wait(10.0)
+
+    def _start(
+        self, program: str, account: str, health_port: int, arguments: Sequence[str]
+    ) -> ChildProcess:
+        kubeconfig = self.control_plane.kubeconfig_for_service_account(SYSTEM_NAMESPACE, account)
+        child = ChildProcess(
+            program,
+            [
+                str(Path(sys.executable).with_name(program)),
+                f"--kubeconfig={kubeconfig}",
+                f"--system-namespace={SYSTEM_NAMESPACE}",
+                f"--health-probe-bind-address={HOST}:{health_port}",
+                f"--pull-cas-dir={self.work_dir / 'registry-cas'}",
+                *arguments,
+            ],
+            log=self.work_dir / "logs" / f"{program}.log",
+            env=service_environment(PYTHONUNBUFFERED="1"),
+        )
+        child.start()
+        child.wait_ready(lambda: _answers(f"http://{HOST}:{health_port}/readyz"))
+        return child
+
+    def client(self) -> httpx.Client:
+        """An HTTP client for catalogd that checks its certificate."""
+        context = ssl.create_default_context(cafile=str(self.catalogs_ca))
+        return httpx.Client(base_url=self.catalogs_url, verify=context, trust_env=False)
+
+
+def _answers(url: str) -> bool:
+    try:
+        return httpx.get(url, timeout=2.0, trust_env=False).status_code == httpx.codes.OK
+    except httpx.HTTPError:
+        return False
+
+
+def wait_for_condition(
+    control_plane: ControlPlane, resource: str, condition: str, *, timeout: float = 60.0
+) -> None:
+    """Wait until `resource` (as `kind/name`) has a condition `Type=Status`; TimeoutError if not."""
+    kind, _, status = condition.partition("=")
+    path = f'{{.status.conditions[?(@.type=="{kind}")].status}}'
+
+    def holds() -> bool:
+        return control_plane.kubectl("get", resource, "-o", f"jsonpath={path}") == status
+
+    wait_until(holds, what=f"{resource} {condition}", timeout=timeout)
