@@ -1,0 +1,325 @@
+"""Reads plain values as Go's typed structs do, and gives back what writing them would show.
+
+OLM reads some manifests into types (ClusterServiceVersion and all in it, definitions) and the
+rest as they are. Types change what comes out: unknown fields vanish, empty optional ones too,
+required ones appear, null elements become zero values, quantities take their canonical form,
+and a wrong type is an error. The rules are those of k8s.io/apimachinery's unstructured
+converter.
+
+Shapes are tables of text, one struct each: `Name: field=type ...`. A type is `str`, `int`,
+`bool`, `float`, `any` (kept as it is), `bytes`, `time`, `quantity`, `intstr`, `semver`, a
+struct's name, `[]type`, `{}type` (a map), `*type` (absent and empty differ), `schema|bool`,
+`schema|list` or `schema|strings`; `!` before it means written even when empty.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from operator_controller.bundle import quantity
+from operator_controller.bundle.crd_types import CRD_TYPES, META_TYPES
+from operator_controller.bundle.csv_types import CONFIG_TYPES, CSV_TYPES
+from operator_controller.bundle.pod_types import POD_TYPES, SCHEDULING_TYPES, VOLUME_TYPES
+
+Read = Callable[[Any], Any]
+
+SCHEMA = "JSONSchemaProps"
+
+
+class ShapeError(Exception):
+    """A value of the wrong type; `path` is where, outermost first."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.path: list[str] = []
+
+    def __str__(self) -> str:
+        where = "".join(self.path).removeprefix(".")
+        return f"{where}: {self.problem}" if where else self.problem
+
+
+def read(type_name: str, value: Any) -> Any:
+    """`value` as the named type would write it again; a new value, sharing only `any` parts.
+
+    Raises ShapeError where a type does not fit.
+    """
+    return _reader(type_name).read(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How a type is read, and what it is when absent (None: nothing to write)."""
+
+    read: Read
+    zero: Callable[[], Any]
+    drops_empty: bool = False
+
+
+@dataclass(slots=True)
+class _Struct:
+    """A struct's fields by name, and those that are written even when absent."""
+
+    fields: dict[str, tuple[Read, bool]] = field(default_factory=dict)
+    required: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)
+
+    def read(self, value: Any) -> dict[str, Any]:
+        if type(value) is not dict:
+            raise ShapeError(f"cannot restore struct from: {go_kind(value)}")
+        result: dict[str, Any] = {}
+        fields = self.fields
+        name = ""
+        try:
+            for name, item in value.items():
+                known = fields.get(name)
+                if known is None or item is None:
+                    continue
+                read_item, drops_empty = known
+                shown = read_item(item)
+                if shown is None or (drops_empty and not shown):
+                    continue
+                result[name] = shown
+        except ShapeError as error:
+            error.path.insert(0, f".{name}")
+            raise
+        return self._complete(result)
+
+    def zero(self) -> dict[str, Any] | None:
+        return self._complete({}) or None
+
+    def _complete(self, result: dict[str, Any]) -> dict[str, Any]:
+        for name, zero in self.required:
+            if name not in result and (empty := zero()) is not None:
+                result[name] = empty
+        return result
+
+
+# --- plain types -----------------------------------------------------------------------------
+
+_GO_KINDS = {
+    str: "string",
+    bool: "bool",
+    int: "int64",
+    float: "float64",
+    list: "slice",
+    dict: "map",
+}
+
+
+def go_kind(value: Any) -> str:
+    """How Go names the kind of a JSON value."""
+    return _GO_KINDS.get(type(value), "invalid")
+
+
+def _mismatch(value: Any, wanted: str) -> ShapeError:
+    return ShapeError(f"cannot convert {go_kind(value)} to {wanted}")
+
+
+def _read_str(value: Any) -> Any:
+    if type(value) is str:
+        return value
+    raise _mismatch(value, "string")
+
+
+def _read_int(value: Any) -> Any:
+    if type(value) is int:
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    raise _mismatch(value, "int64")
+
+
+def _read_bool(value: Any) -> Any:
+    if type(value) is bool:
+        return value
+    raise _mismatch(value, "bool")
+
+
+def _read_float(value: Any) -> Any:
+    if type(value) in (int, float):
+        return value
+    raise _mismatch(value, "float64")
+
+
+def _read_any(value: Any) -> Any:
+    return value
+
+
+def _read_intstr(value: Any) -> Any:
+    if type(value) in (int, str):
+        return value
+    return _read_int(value)
+
+
+def _read_quantity(value: Any) -> Any:
+    if type(value) not in (str, int, float):
+        raise _mismatch(value, "resource.Quantity")
+    try:
+        return quantity.canonical(value.strip() if isinstance(value, str) else str(value))
+    except ValueError as error:
+        raise ShapeError(str(error)) from None
+
+
+_TIME = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?(?:Z|[-+][0-9]{2}:[0-9]{2})"
+)
+
+
+def _read_time(value: Any) -> Any:
+    if type(value) is str and _TIME.fullmatch(value):
+        return value
+    raise ShapeError(f'parsing time "{value}" as "2006-01-02T15:04:05Z07:00": cannot parse it')
+
+
+_SEMVER = re.compile(
+    r"v?[0-9]+(?:\.[0-9]+){0,2}(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?"
+    r"(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?"
+)
+
+
+def _read_semver(value: Any) -> Any:
+    text = _read_str(value)
+    if not _SEMVER.fullmatch(text.strip()):
+        raise ShapeError(f'invalid version "{text}"')
+    return text
+
+
+def _none() -> None:
+    return None
+
+
+_PLAIN: dict[str, Reader] = {
+    "str": Reader(_read_str, str, drops_empty=True),
+    "int": Reader(_read_int, int, drops_empty=True),
+    "bool": Reader(_read_bool, bool, drops_empty=True),
+    "float": Reader(_read_float, int, drops_empty=True),
+    "any": Reader(_read_any, _none),
+    "bytes": Reader(_read_str, _none, drops_empty=True),
+    "time": Reader(_read_time, _none),
+    "quantity": Reader(_read_quantity, lambda: "0"),
+    "intstr": Reader(_read_intstr, int),
+    "semver": Reader(_read_semver, _none),
+}
+
+
+# --- types made of others --------------------------------------------------------------------
+
+
+def _list_reader(element: Reader) -> Reader:
+    read_element, zero = element.read, element.zero
+
+    def read_list(value: Any) -> Any:
+        if type(value) is not list:
+            raise ShapeError(f"cannot restore slice from {go_kind(value)}")
+        result = []
+        for index, item in enumerate(value):
+            try:
+                result.append(zero() if item is None else read_element(item))
+            except ShapeError as error:
+                error.path.insert(0, f"[{index}]")
+                raise
+        return result
+
+    return Reader(read_list, _none, drops_empty=True)
+
+
+def _map_reader(element: Reader) -> Reader:
+    read_element, zero = element.read, element.zero
+
+    def read_map(value: Any) -> Any:
+        if type(value) is not dict:
+            raise ShapeError(f"cannot restore map from {go_kind(value)}")
+        result = {}
+        for key, item in value.items():
+            try:
+                result[key] = zero() if item is None else read_element(item)
+            except ShapeError as error:
+                error.path.insert(0, f".{key}")
+                raise
+        return result
+
+    return Reader(read_map, _none, drops_empty=True)
+
+
+def _schema_or(alternative: type, element: str) -> Reader:
+    """A schema, or a list, or a boolean: what stands for neither is as good as absent."""
+    strict = alternative is bool
+
+    def read_either(value: Any) -> Any:
+        if type(value) is dict:
+            return _reader(SCHEMA).read(value)
+        if type(value) is alternative:
+            return value if strict else (_reader(element).read(value) or None)
+        if strict:
+            raise ShapeError("boolean or JSON schema expected")
+        return None
+
+    return Reader(read_either, _none)
+
+
+# --- the tables ------------------------------------------------------------------------------
+
+_STRUCTS: dict[str, _Struct] = {}
+_READERS: dict[str, Reader] = dict(_PLAIN)
+
+
+def _reader(type_name: str) -> Reader:
+    """The reader of a type by its notation, made at first use."""
+    known = _READERS.get(type_name)
+    if known is None:
+        known = _READERS[type_name] = _make_reader(type_name)
+    return known
+
+
+def _make_reader(type_name: str) -> Reader:
+    match type_name:
+        case "schema|bool":
+            return _schema_or(bool, "bool")
+        case "schema|list":
+            return _schema_or(list, f"[]{SCHEMA}")
+        case "schema|strings":
+            return _schema_or(list, "[]str")
+    if type_name.startswith("*"):
+        return Reader(_reader(type_name[1:]).read, _none)
+    if type_name.startswith("[]"):
+        return _list_reader(_reader(type_name[2:]))
+    if type_name.startswith("{}"):
+        return _map_reader(_reader(type_name[2:]))
+    return _struct_reader(type_name)
+
+
+def _struct_reader(name: str) -> Reader:
+    struct = _STRUCTS[name] = _Struct()
+    # Registered before its fields are looked at: schemas contain schemas.
+    reader = _READERS[name] = Reader(struct.read, struct.zero)
+    for entry in _SHAPES[name]:
+        field_name, _, notation = entry.partition("=")
+        always = notation.startswith("!")
+        field_type = _reader(notation.lstrip("!"))
+        struct.fields[field_name] = (field_type.read, field_type.drops_empty and not always)
+        if always or not field_type.drops_empty:
+            struct.required.append((field_name, field_type.zero))
+    return reader
+
+
+def _shapes(*tables: str) -> dict[str, tuple[str, ...]]:
+    text = re.sub(r"\n +", " ", "\n".join(tables))
+    lines: Iterable[str] = filter(None, text.splitlines())
+    return {name: tuple(rest.split()) for name, _, rest in (line.partition(":") for line in lines)}
+
+
+_SHAPES = _shapes(
+    CSV_TYPES,
+    CONFIG_TYPES,
+    CRD_TYPES,
+    META_TYPES,
+    POD_TYPES,
+    SCHEDULING_TYPES,
+    VOLUME_TYPES,
+)
+
+
+def fields_of(struct_name: str) -> dict[str, str]:
+    """The notation of every field of a struct, by field name."""
+    return dict(entry.split("=", 1) for entry in _SHAPES[struct_name])

@@ -1,0 +1,199 @@
+"""The shape of a Deployment and all below it.
+
+Written in the notation of `go_types`; source: the published types of k8s.io/api v0.34.
+"""
+
+POD_TYPES = """
+AppArmorProfile: type=!str localhostProfile=*str
+Capabilities: add=[]str drop=[]str
+ConfigMapEnvSource: name=str optional=*bool
+ConfigMapKeySelector: name=str key=!str optional=*bool
+Container: name=!str image=str command=[]str args=[]str workingDir=str ports=[]ContainerPort
+    envFrom=[]EnvFromSource env=[]EnvVar resources=ResourceRequirements
+    resizePolicy=[]ContainerResizePolicy restartPolicy=*str
+    restartPolicyRules=[]ContainerRestartRule volumeMounts=[]VolumeMount
+    volumeDevices=[]VolumeDevice livenessProbe=*Probe readinessProbe=*Probe startupProbe=*Probe
+    lifecycle=*Lifecycle terminationMessagePath=str terminationMessagePolicy=str
+    imagePullPolicy=str securityContext=*SecurityContext stdin=bool stdinOnce=bool tty=bool
+ContainerPort: name=str hostPort=int containerPort=!int protocol=str hostIP=str
+ContainerResizePolicy: resourceName=!str restartPolicy=!str
+ContainerRestartRule: action=str exitCodes=*ContainerRestartRuleOnExitCodes
+ContainerRestartRuleOnExitCodes: operator=str values=[]int
+DeploymentSpec: replicas=*int selector=!*LabelSelector template=!PodTemplateSpec
+    strategy=DeploymentStrategy minReadySeconds=int revisionHistoryLimit=*int paused=bool
+    progressDeadlineSeconds=*int
+DeploymentStrategy: type=str rollingUpdate=*RollingUpdateDeployment
+EnvFromSource: prefix=str configMapRef=*ConfigMapEnvSource secretRef=*SecretEnvSource
+EnvVar: name=!str value=str valueFrom=*EnvVarSource
+EnvVarSource: fieldRef=*ObjectFieldSelector resourceFieldRef=*ResourceFieldSelector
+    configMapKeyRef=*ConfigMapKeySelector secretKeyRef=*SecretKeySelector
+    fileKeyRef=*FileKeySelector
+EphemeralContainer: name=!str image=str command=[]str args=[]str workingDir=str
+    ports=[]ContainerPort envFrom=[]EnvFromSource env=[]EnvVar resources=ResourceRequirements
+    resizePolicy=[]ContainerResizePolicy restartPolicy=*str
+    restartPolicyRules=[]ContainerRestartRule volumeMounts=[]VolumeMount
+    volumeDevices=[]VolumeDevice livenessProbe=*Probe readinessProbe=*Probe startupProbe=*Probe
+    lifecycle=*Lifecycle terminationMessagePath=str terminationMessagePolicy=str
+    imagePullPolicy=str securityContext=*SecurityContext stdin=bool stdinOnce=bool tty=bool
+    targetContainerName=str
+ExecAction: command=[]str
+FileKeySelector: volumeName=!str path=!str key=!str optional=*bool
+GRPCAction: port=!int service=!*str
+HTTPGetAction: path=str port=!intstr host=str scheme=str httpHeaders=[]HTTPHeader
+HTTPHeader: name=!str value=!str
+HostAlias: ip=!str hostnames=[]str
+Lifecycle: postStart=*LifecycleHandler preStop=*LifecycleHandler stopSignal=*str
+LifecycleHandler: exec=*ExecAction httpGet=*HTTPGetAction tcpSocket=*TCPSocketAction
+    sleep=*SleepAction
+LocalObjectReference: name=str
+PodDNSConfig: nameservers=[]str searches=[]str options=[]PodDNSConfigOption
+PodDNSConfigOption: name=str value=*str
+PodOS: name=!str
+PodReadinessGate: conditionType=!str
+PodResourceClaim: name=!str resourceClaimName=*str resourceClaimTemplateName=*str
+PodSchedulingGate: name=!str
+PodSecurityContext: seLinuxOptions=*SELinuxOptions windowsOptions=*WindowsSecurityContextOptions
+    runAsUser=*int runAsGroup=*int runAsNonRoot=*bool supplementalGroups=[]int
+    supplementalGroupsPolicy=*str fsGroup=*int sysctls=[]Sysctl fsGroupChangePolicy=*str
+    seccompProfile=*SeccompProfile appArmorProfile=*AppArmorProfile seLinuxChangePolicy=*str
+PodSpec: volumes=[]Volume initContainers=[]Container containers=![]Container
+    ephemeralContainers=[]EphemeralContainer restartPolicy=str terminationGracePeriodSeconds=*int
+    activeDeadlineSeconds=*int dnsPolicy=str nodeSelector={}str serviceAccountName=str
+    serviceAccount=str automountServiceAccountToken=*bool nodeName=str hostNetwork=bool
+    hostPID=bool hostIPC=bool shareProcessNamespace=*bool securityContext=*PodSecurityContext
+    imagePullSecrets=[]LocalObjectReference hostname=str subdomain=str affinity=*Affinity
+    schedulerName=str tolerations=[]Toleration hostAliases=[]HostAlias priorityClassName=str
+    priority=*int dnsConfig=*PodDNSConfig readinessGates=[]PodReadinessGate runtimeClassName=*str
+    enableServiceLinks=*bool preemptionPolicy=*str overhead={}quantity
+    topologySpreadConstraints=[]TopologySpreadConstraint setHostnameAsFQDN=*bool os=*PodOS
+    hostUsers=*bool schedulingGates=[]PodSchedulingGate resourceClaims=[]PodResourceClaim
+    resources=*ResourceRequirements hostnameOverride=*str
+PodTemplateSpec: metadata=ObjectMeta spec=PodSpec
+Probe: exec=*ExecAction httpGet=*HTTPGetAction tcpSocket=*TCPSocketAction grpc=*GRPCAction
+    initialDelaySeconds=int timeoutSeconds=int periodSeconds=int successThreshold=int
+    failureThreshold=int terminationGracePeriodSeconds=*int
+ResourceClaim: name=!str request=str
+ResourceRequirements: limits={}quantity requests={}quantity claims=[]ResourceClaim
+RollingUpdateDeployment: maxUnavailable=*intstr maxSurge=*intstr
+SELinuxOptions: user=str role=str type=str level=str
+SeccompProfile: type=!str localhostProfile=*str
+SecretEnvSource: name=str optional=*bool
+SecretKeySelector: name=str key=!str optional=*bool
+SecurityContext: capabilities=*Capabilities privileged=*bool seLinuxOptions=*SELinuxOptions
+    windowsOptions=*WindowsSecurityContextOptions runAsUser=*int runAsGroup=*int
+    runAsNonRoot=*bool readOnlyRootFilesystem=*bool allowPrivilegeEscalation=*bool procMount=*str
+    seccompProfile=*SeccompProfile appArmorProfile=*AppArmorProfile
+SleepAction: seconds=!int
+Sysctl: name=!str value=!str
+TCPSocketAction: port=!intstr host=str
+VolumeDevice: name=!str devicePath=!str
+VolumeMount: name=!str readOnly=bool recursiveReadOnly=*str mountPath=!str subPath=str
+    mountPropagation=*str subPathExpr=str
+WindowsSecurityContextOptions: gmsaCredentialSpecName=*str gmsaCredentialSpec=*str
+    runAsUserName=*str hostProcess=*bool
+"""
+"""Deployments, pod templates, containers."""
+
+SCHEDULING_TYPES = """
+Affinity: nodeAffinity=*NodeAffinity podAffinity=*PodAffinity podAntiAffinity=*PodAntiAffinity
+NodeAffinity: requiredDuringSchedulingIgnoredDuringExecution=*NodeSelector
+    preferredDuringSchedulingIgnoredDuringExecution=[]PreferredSchedulingTerm
+NodeSelector: nodeSelectorTerms=![]NodeSelectorTerm
+NodeSelectorRequirement: key=!str operator=!str values=[]str
+NodeSelectorTerm: matchExpressions=[]NodeSelectorRequirement
+    matchFields=[]NodeSelectorRequirement
+PodAffinity: requiredDuringSchedulingIgnoredDuringExecution=[]PodAffinityTerm
+    preferredDuringSchedulingIgnoredDuringExecution=[]WeightedPodAffinityTerm
+PodAffinityTerm: labelSelector=*LabelSelector namespaces=[]str topologyKey=!str
+    namespaceSelector=*LabelSelector matchLabelKeys=[]str mismatchLabelKeys=[]str
+PodAntiAffinity: requiredDuringSchedulingIgnoredDuringExecution=[]PodAffinityTerm
+    preferredDuringSchedulingIgnoredDuringExecution=[]WeightedPodAffinityTerm
+PreferredSchedulingTerm: weight=!int preference=!NodeSelectorTerm
+Toleration: key=str operator=str value=str effect=str tolerationSeconds=*int
+TopologySpreadConstraint: maxSkew=!int topologyKey=!str whenUnsatisfiable=!str
+    labelSelector=*LabelSelector minDomains=*int nodeAffinityPolicy=*str nodeTaintsPolicy=*str
+    matchLabelKeys=[]str
+WeightedPodAffinityTerm: weight=!int podAffinityTerm=!PodAffinityTerm
+"""
+"""Where pods may run."""
+
+VOLUME_TYPES = """
+AWSElasticBlockStoreVolumeSource: volumeID=!str fsType=str partition=int readOnly=bool
+AzureDiskVolumeSource: diskName=!str diskURI=!str cachingMode=*str fsType=*str readOnly=*bool
+    kind=*str
+AzureFileVolumeSource: secretName=!str shareName=!str readOnly=bool
+CSIVolumeSource: driver=!str readOnly=*bool fsType=*str volumeAttributes={}str
+    nodePublishSecretRef=*LocalObjectReference
+CephFSVolumeSource: monitors=![]str path=str user=str secretFile=str
+    secretRef=*LocalObjectReference readOnly=bool
+CinderVolumeSource: volumeID=!str fsType=str readOnly=bool secretRef=*LocalObjectReference
+ClusterTrustBundleProjection: name=*str signerName=*str labelSelector=*LabelSelector
+    optional=*bool path=!str
+ConfigMapProjection: name=str items=[]KeyToPath optional=*bool
+ConfigMapVolumeSource: name=str items=[]KeyToPath defaultMode=*int optional=*bool
+DownwardAPIProjection: items=[]DownwardAPIVolumeFile
+DownwardAPIVolumeFile: path=!str fieldRef=*ObjectFieldSelector
+    resourceFieldRef=*ResourceFieldSelector mode=*int
+DownwardAPIVolumeSource: items=[]DownwardAPIVolumeFile defaultMode=*int
+EmptyDirVolumeSource: medium=str sizeLimit=*quantity
+EphemeralVolumeSource: volumeClaimTemplate=*PersistentVolumeClaimTemplate
+FCVolumeSource: targetWWNs=[]str lun=*int fsType=str readOnly=bool wwids=[]str
+FlexVolumeSource: driver=!str fsType=str secretRef=*LocalObjectReference readOnly=bool
+    options={}str
+FlockerVolumeSource: datasetName=str datasetUUID=str
+GCEPersistentDiskVolumeSource: pdName=!str fsType=str partition=int readOnly=bool
+GitRepoVolumeSource: repository=!str revision=str directory=str
+GlusterfsVolumeSource: endpoints=!str path=!str readOnly=bool
+HostPathVolumeSource: path=!str type=*str
+ISCSIVolumeSource: targetPortal=!str iqn=!str lun=!int iscsiInterface=str fsType=str
+    readOnly=bool portals=[]str chapAuthDiscovery=bool chapAuthSession=bool
+    secretRef=*LocalObjectReference initiatorName=*str
+ImageVolumeSource: reference=str pullPolicy=str
+KeyToPath: key=!str path=!str mode=*int
+NFSVolumeSource: server=!str path=!str readOnly=bool
+ObjectFieldSelector: apiVersion=str fieldPath=!str
+PersistentVolumeClaimSpec: accessModes=[]str selector=*LabelSelector
+    resources=VolumeResourceRequirements volumeName=str storageClassName=*str volumeMode=*str
+    dataSource=*TypedLocalObjectReference dataSourceRef=*TypedObjectReference
+    volumeAttributesClassName=*str
+PersistentVolumeClaimTemplate: metadata=ObjectMeta spec=!PersistentVolumeClaimSpec
+PersistentVolumeClaimVolumeSource: claimName=!str readOnly=bool
+PhotonPersistentDiskVolumeSource: pdID=!str fsType=str
+PodCertificateProjection: signerName=str keyType=str maxExpirationSeconds=*int
+    credentialBundlePath=str keyPath=str certificateChainPath=str
+PortworxVolumeSource: volumeID=!str fsType=str readOnly=bool
+ProjectedVolumeSource: sources=![]VolumeProjection defaultMode=*int
+QuobyteVolumeSource: registry=!str volume=!str readOnly=bool user=str group=str tenant=str
+RBDVolumeSource: monitors=![]str image=!str fsType=str pool=str user=str keyring=str
+    secretRef=*LocalObjectReference readOnly=bool
+ResourceFieldSelector: containerName=str resource=!str divisor=quantity
+ScaleIOVolumeSource: gateway=!str system=!str secretRef=!*LocalObjectReference sslEnabled=bool
+    protectionDomain=str storagePool=str storageMode=str volumeName=str fsType=str readOnly=bool
+SecretProjection: name=str items=[]KeyToPath optional=*bool
+SecretVolumeSource: secretName=str items=[]KeyToPath defaultMode=*int optional=*bool
+ServiceAccountTokenProjection: audience=str expirationSeconds=*int path=!str
+StorageOSVolumeSource: volumeName=str volumeNamespace=str fsType=str readOnly=bool
+    secretRef=*LocalObjectReference
+TypedLocalObjectReference: apiGroup=!*str kind=!str name=!str
+TypedObjectReference: apiGroup=!*str kind=!str name=!str namespace=*str
+Volume: name=!str hostPath=*HostPathVolumeSource emptyDir=*EmptyDirVolumeSource
+    gcePersistentDisk=*GCEPersistentDiskVolumeSource
+    awsElasticBlockStore=*AWSElasticBlockStoreVolumeSource gitRepo=*GitRepoVolumeSource
+    secret=*SecretVolumeSource nfs=*NFSVolumeSource iscsi=*ISCSIVolumeSource
+    glusterfs=*GlusterfsVolumeSource persistentVolumeClaim=*PersistentVolumeClaimVolumeSource
+    rbd=*RBDVolumeSource flexVolume=*FlexVolumeSource cinder=*CinderVolumeSource
+    cephfs=*CephFSVolumeSource flocker=*FlockerVolumeSource downwardAPI=*DownwardAPIVolumeSource
+    fc=*FCVolumeSource azureFile=*AzureFileVolumeSource configMap=*ConfigMapVolumeSource
+    vsphereVolume=*VsphereVirtualDiskVolumeSource quobyte=*QuobyteVolumeSource
+    azureDisk=*AzureDiskVolumeSource photonPersistentDisk=*PhotonPersistentDiskVolumeSource
+    projected=*ProjectedVolumeSource portworxVolume=*PortworxVolumeSource
+    scaleIO=*ScaleIOVolumeSource storageos=*StorageOSVolumeSource csi=*CSIVolumeSource
+    ephemeral=*EphemeralVolumeSource image=*ImageVolumeSource
+VolumeProjection: secret=*SecretProjection downwardAPI=*DownwardAPIProjection
+    configMap=*ConfigMapProjection serviceAccountToken=*ServiceAccountTokenProjection
+    clusterTrustBundle=*ClusterTrustBundleProjection podCertificate=*PodCertificateProjection
+VolumeResourceRequirements: limits={}quantity requests={}quantity
+VsphereVirtualDiskVolumeSource: volumePath=!str fsType=str storagePolicyName=str
+    storagePolicyID=str
+"""
+"""Volumes and what they are made from."""

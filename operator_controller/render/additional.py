@@ -1,0 +1,16 @@
+"""The objects a bundle brings beside what its service version describes."""
+
+from collections.abc import Iterator
+
+from olm_shared.kube_object import KubeObject, metadata
+from operator_controller.render.context import Context
+from operator_controller.render.kinds import NAMESPACED_KINDS
+
+
+def additional_objects(context: Context) -> Iterator[KubeObject]:
+    """As they are, but namespaced ones always live in the install namespace."""
+    for obj in context.bundle.others:
+        if obj["kind"] in NAMESPACED_KINDS:
+            yield {**obj, "metadata": {**metadata(obj), "namespace": context.install_namespace}}
+        else:
+            yield obj

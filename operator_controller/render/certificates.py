@@ -1,0 +1,124 @@
+"""How webhooks get serving certificates: a strategy per provider, the same Secret for all.
+
+Every provider puts certificate and key into one Secret per deployment that serves webhooks,
+and a CA bundle into whatever calls them. Providers differ in who does it, which objects and
+annotations tell them so, and nothing else:
+
+- cert-manager: an Issuer and a Certificate; its CA injector reads an annotation.
+- OpenShift service-ca: annotations only.
+- self: annotations only, read by this product's own certificate controller, which keeps the
+  Secret named on the Service and fills `caBundle` where the other annotation asks for it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from olm_shared.kube_object import KubeObject
+from operator_controller.render.names import object_name
+from operator_controller.render.options import CertificateProvider
+
+CERT_MANAGER_INJECT = "cert-manager.io/inject-ca-from"
+SERVICE_CA_INJECT = "service.beta.openshift.io/inject-cabundle"
+SERVICE_CA_SECRET = "service.beta.openshift.io/serving-cert-secret-name"  # noqa: S105 - a name
+SELF_INJECT = "olm.operatorframework.io/inject-ca-from-secret"
+SELF_SECRET = "olm.operatorframework.io/serving-cert-secret-name"  # noqa: S105 - a name
+
+CERTIFICATE_KEY, PRIVATE_KEY_KEY = "tls.crt", "tls.key"
+
+VALIDITY, RENEW_BEFORE = "17520h0m0s", "24h0m0s"
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """The names around one deployment that serves webhooks."""
+
+    service: str
+    namespace: str
+
+    @property
+    def secret(self) -> str:
+        """The Secret with certificate and key, also the name of the certificate itself."""
+        return object_name(self.service, "cert")
+
+    @property
+    def dns_names(self) -> tuple[str, str, str]:
+        """The names callers use for the service."""
+        short = f"{self.service}.{self.namespace}"
+        return short, f"{short}.svc", f"{short}.svc.cluster.local"
+
+
+def serving_of(deployment_name: str, namespace: str) -> Serving:
+    """The names for a deployment; its name may have dots, a service's may not."""
+    return Serving(object_name(deployment_name.replace(".", "-"), "service"), namespace)
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """What one provider wants on and beside the generated objects."""
+
+    caller_annotations: Callable[[Serving], dict[str, str]]
+    service_annotations: Callable[[Serving], dict[str, str]]
+    additional_objects: Callable[[Serving], list[KubeObject]]
+
+
+def strategy_of(provider: CertificateProvider) -> Strategy:
+    """The strategy of a provider."""
+    return _STRATEGIES[provider]
+
+
+def _nothing(_: Serving) -> dict[str, str]:
+    return {}
+
+
+def _no_objects(_: Serving) -> list[KubeObject]:
+    return []
+
+
+def _qualified_secret(serving: Serving) -> str:
+    return f"{serving.namespace}/{serving.secret}"
+
+
+def _cert_manager_objects(serving: Serving) -> list[KubeObject]:
+    issuer = object_name(serving.secret, "selfsigned-issuer")
+    spec: dict[str, Any] = {
+        "secretName": serving.secret,
+        "commonName": serving.dns_names[0],
+        "usages": ["server auth"],
+        "dnsNames": list(serving.dns_names),
+        "issuerRef": {"name": issuer},
+        "duration": VALIDITY,
+        "renewBefore": RENEW_BEFORE,
+    }
+    return [
+        _cert_manager_object("Issuer", issuer, serving.namespace, {"selfSigned": {}}),
+        _cert_manager_object("Certificate", serving.secret, serving.namespace, spec),
+    ]
+
+
+def _cert_manager_object(kind: str, name: str, namespace: str, spec: dict[str, Any]) -> KubeObject:
+    return {
+        "apiVersion": "cert-manager.io/v1",
+        "kind": kind,
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": spec,
+    }
+
+
+_STRATEGIES = {
+    CertificateProvider.CERT_MANAGER: Strategy(
+        caller_annotations=lambda serving: {CERT_MANAGER_INJECT: _qualified_secret(serving)},
+        service_annotations=_nothing,
+        additional_objects=_cert_manager_objects,
+    ),
+    CertificateProvider.OPENSHIFT_SERVICE_CA: Strategy(
+        caller_annotations=lambda _: {SERVICE_CA_INJECT: "true"},
+        service_annotations=lambda serving: {SERVICE_CA_SECRET: serving.secret},
+        additional_objects=_no_objects,
+    ),
+    CertificateProvider.SELF: Strategy(
+        caller_annotations=lambda serving: {SELF_INJECT: _qualified_secret(serving)},
+        service_annotations=lambda serving: {SELF_SECRET: serving.secret},
+        additional_objects=_no_objects,
+    ),
+}

@@ -1,0 +1,66 @@
+"""From a bundle and a user's request to the objects to apply: the one entry for programs.
+
+Flow: what OLM v1 does not support at all, the user's configuration, the renderer.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from olm_shared.kube_object import KubeObject
+from operator_controller.bundle import configuration
+from operator_controller.bundle.loader import BundleError
+from operator_controller.bundle.model import InstallMode, RegistryV1
+from operator_controller.render.options import CertificateProvider, RenderOptions, go_list
+from operator_controller.render.renderer import render
+
+INSTALLABLE_MODES = (
+    InstallMode.ALL_NAMESPACES,
+    InstallMode.SINGLE_NAMESPACE,
+    InstallMode.OWN_NAMESPACE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstallRequest:
+    """What a user asks for: `config` is `spec.config.inline`, None when there is none."""
+
+    install_namespace: str
+    config: Any = None
+    annotated_watch_namespace: str | None = None
+    certificate_provider: CertificateProvider | None = None
+
+
+def install_objects(bundle: RegistryV1, request: InstallRequest) -> list[KubeObject]:
+    """The objects that installing `bundle` as requested means.
+
+    Raises BundleError for what cannot be installed at all, ConfigurationError for a
+    configuration that does not fit, RenderError for a faulty bundle.
+    """
+    for fault in unsupported(bundle, request.certificate_provider):
+        raise BundleError(f"unsupported bundle: {fault}")
+    config = configuration.parse(
+        request.config,
+        bundle.csv,
+        request.install_namespace,
+        annotated_watch_namespace=request.annotated_watch_namespace,
+    )
+    watched = config.watch_namespace
+    options = RenderOptions(
+        install_namespace=request.install_namespace,
+        target_namespaces=None if watched is None else (watched,),
+        certificate_provider=request.certificate_provider,
+        deployment_config=config.deployment_config,
+    )
+    return render(bundle, options)
+
+
+def unsupported(bundle: RegistryV1, provider: CertificateProvider | None) -> Iterator[str]:
+    """What no configuration makes installable."""
+    if bundle.csv.owned_api_services:
+        yield "apiServiceDefintions are not supported"
+    if bundle.csv.webhooks and provider is None:
+        yield "webhookDefinitions are not supported"
+    if not any(map(bundle.csv.supports, INSTALLABLE_MODES)):
+        modes = go_list([mode.value for mode in INSTALLABLE_MODES])
+        yield f"bundle must support at least one of {modes} install modes"
