@@ -16,6 +16,7 @@ LARGEST_EXACT_INTEGER = 1 << 53
 # A number that may be written differently: a fraction, an exponent, 16 digits or more. Matches
 # inside strings only cost a walk over the value.
 _SUSPECT = re.compile(rb"[:,\[]-?(?:[0-9]{16}|[0-9]+[.eE])")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_SEPARATORS = ((b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"))
 
 
@@ -26,21 +27,11 @@ class CanonicalError(Exception):
 def canonical(value: dict[str, Any]) -> bytes:
     """The canonical bytes of an object. Raises CanonicalError."""
     text = _encode(value)
-    if text is None or _SUSPECT.search(text):
+    if text is None or (_SUSPECT.search(text) and _has_inexact_number(value)):
         text = _encode_slowly(value)
     for raw, escaped in _LINE_SEPARATORS:
         if raw in text:
             text = text.replace(raw, escaped)
-    return text
-
-
-def _encode_slowly(value: Any) -> bytes:
-    try:
-        text = _encode(_numbers_as_float64(value))
-    except RecursionError:
-        text = None
-    if text is None:
-        raise CanonicalError("the document nests too deep or holds what JSON cannot")
     return text
 
 
@@ -51,12 +42,38 @@ def _encode(value: Any) -> bytes | None:
         return None
 
 
-def _numbers_as_float64(value: Any) -> Any:
+def _has_inexact_number(value: Any) -> bool:
+    """Whether any number may be written differently. Image tags look like numbers to a regex."""
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        kind = type(item)
+        if kind is dict:
+            pending += [child for child in item.values() if type(child) is not str]
+        elif kind is list:
+            pending += [child for child in item if type(child) is not str]
+        elif kind is float or (kind is int and abs(item) > LARGEST_EXACT_INTEGER):
+            return True
+    return False
+
+
+def _encode_slowly(value: Any) -> bytes:
+    try:
+        text = _encode(_as_upstream(value))
+    except RecursionError:
+        text = None
+    if text is None:
+        raise CanonicalError("the document nests too deep or holds what JSON cannot")
+    return text
+
+
+def _as_upstream(value: Any) -> Any:
+    """Numbers as float64; what UTF-8 cannot express (lone surrogates) replaced."""
     match value:
         case dict():
-            return {str(key): _numbers_as_float64(child) for key, child in value.items()}
+            return {_as_upstream(str(key)): _as_upstream(child) for key, child in value.items()}
         case list():
-            return [_numbers_as_float64(child) for child in value]
+            return [_as_upstream(child) for child in value]
         case bool():
             return value
         case int() if abs(value) > LARGEST_EXACT_INTEGER:
@@ -64,7 +81,7 @@ def _numbers_as_float64(value: Any) -> Any:
         case float():
             return orjson.Fragment(go_number(value))
         case str():
-            return value.encode("utf-8", errors="replace").decode()
+            return _SURROGATE.sub("\ufffd", value)
         case _:
             return value
 

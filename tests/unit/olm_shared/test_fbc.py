@@ -138,3 +138,7 @@ def test_ignore_files_follow_git_and_deeper_ones_win() -> None:
     }
     paths = ["README.md", "a/index.yaml", "a/objects/x.yaml", "c/keep.md", "c/x.json", "x.json"]
     assert files_to_read(paths, ignores) == ["a/index.yaml", "c/keep.md", "x.json"]
+
+
+def test_a_lone_surrogate_is_replaced_as_go_does() -> None:
+    assert raws('{"a":"\\ud800x"}') == ['{"a":"�x"}']
