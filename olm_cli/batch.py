@@ -1,0 +1,93 @@
+"""Answers JSON lines with JSON lines: in order, one bad line not stopping the rest.
+
+Lines that arrive together are answered in parallel; a program that sends one and waits is
+answered at once.
+"""
+
+import multiprocessing
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import orjson
+
+from olm_shared.errors import OLMError, bounded
+
+Answer = Callable[[Mapping[str, Any]], dict[str, Any]]
+
+PARALLEL_FROM = 4
+"""Fewer lines than this are answered before other processes have started."""
+
+CHUNK = 4
+"""So many neighbours go to the same process: they are often about the same thing."""
+
+READ_BYTES = 1 << 20
+
+
+def answers(source: str, answer: Answer) -> Iterator[bytes]:
+    """One line for each line of the file `source` (`-`: standard input).
+
+    `answer` gives the fields beside `id`, or raises OLMError, which becomes `error`. It has to
+    be a function of a module, for other processes to find it.
+    """
+    with ExitStack() as stack:
+        stream = _open(source, stack)
+        pool: ProcessPoolExecutor | None = None
+        for lines in _groups(stream):
+            if pool is None and len(lines) >= PARALLEL_FROM:
+                pool = stack.enter_context(_pool())
+            respond = partial(_respond, answer)
+            yield from pool.map(respond, lines, chunksize=CHUNK) if pool else map(respond, lines)
+
+
+def _open(source: str, stack: ExitStack) -> BinaryIO:
+    if source == "-":
+        return sys.stdin.buffer
+    return stack.enter_context(Path(source).open("rb"))
+
+
+def _pool() -> ProcessPoolExecutor:
+    # Forking keeps what is imported already, which is most of what starting would cost.
+    methods = multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("fork" if "fork" in methods else None)
+    return ProcessPoolExecutor(len(os.sched_getaffinity(0)), mp_context=context)
+
+
+def _groups(stream: BinaryIO) -> Iterator[list[bytes]]:
+    """The lines that are there, again and again until the end of the stream."""
+    rest = b""
+    while data := stream.read1(READ_BYTES):  # type: ignore[attr-defined]  # buffered streams have it
+        *lines, rest = (rest + data).split(b"\n")
+        if full := [line for line in lines if line.strip()]:
+            yield full
+    if rest.strip():
+        yield [rest]
+
+
+def _respond(answer: Answer, line: bytes) -> bytes:
+    identity = None
+    try:
+        request = orjson.loads(line)
+        if not isinstance(request, dict):
+            return _error_line(None, "a request is a JSON object")
+        identity = request.get("id")
+        return _line({"id": identity, **answer(request)})
+    except OLMError as error:
+        return _error_line(identity, error.message)
+    except orjson.JSONDecodeError as error:
+        return _error_line(identity, f"no JSON: {error}")
+    except Exception as error:  # noqa: BLE001 - one line's fault is not the next one's
+        return _error_line(identity, bounded(f"internal error: {type(error).__name__}: {error}"))
+
+
+def _error_line(identity: Any, message: str) -> bytes:
+    return _line({"id": identity, "error": message})
+
+
+def _line(value: dict[str, Any]) -> bytes:
+    return orjson.dumps(value) + b"\n"

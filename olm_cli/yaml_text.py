@@ -1,0 +1,36 @@
+"""Objects as YAML for people, which every reader takes as it was meant."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import yaml
+
+from olm_shared.kube_yaml import resolve_plain
+
+
+class _Dumper(yaml.CSafeDumper):
+    """Text of several lines as blocks; text that looks like something else in quotes."""
+
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - the library's signature
+        """Shared parts are written out wherever they are."""
+        return True
+
+
+def _represent_text(dumper: yaml.CSafeDumper, text: str) -> yaml.ScalarNode:
+    style = None
+    if "\n" in text:
+        style = "|"
+    elif not isinstance(resolve_plain(text), str):
+        style = '"'  # the library's own resolver lets some by, such as y and n
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _represent_text)
+
+
+def dump_all(objects: Iterable[Any]) -> str:
+    """The documents, with `---` between them, keys in the order they have."""
+    text: str = yaml.dump_all(
+        objects, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=2**31 - 1
+    )
+    return text
