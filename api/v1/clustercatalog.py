@@ -36,9 +36,6 @@ class AvailabilityMode(StrEnum):
     AVAILABLE = "Available"
 
 
-IMAGE_IF_TYPE_IS_IMAGE = union_member("image", of="type", when="Image", called="source type")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageSource:
     """The image that holds the catalog."""
@@ -94,7 +91,11 @@ class CatalogSource:
 class ClusterCatalogSpec:
     """Which catalog is served, and how it ranks."""
 
-    source: Annotated[CatalogSource, Doc("Where the catalog comes from."), IMAGE_IF_TYPE_IS_IMAGE]
+    source: Annotated[
+        CatalogSource,
+        Doc("Where the catalog comes from."),
+        union_member("image", of="type", when="Image", called="source type"),
+    ]
     priority: Annotated[
         int,
         Doc(
@@ -187,7 +188,6 @@ class ClusterCatalogStatus:
     resolved_source: Annotated[
         ResolvedSource | None,
         Doc("The source of what is served, by digest."),
-        IMAGE_IF_TYPE_IS_IMAGE,
     ] = None
     urls: Annotated[CatalogURLs | None, Doc("Where the content is served.")] = None
     last_unpacked: Annotated[

@@ -35,7 +35,7 @@ class ConditionStatus(StrEnum):
 
 
 class ConditionType(StrEnum):
-    """Every type of condition that we set, by kind."""
+    """Every type of condition of the published API, by kind."""
 
     PROGRESSING = "Progressing"  # all three kinds
 
@@ -53,7 +53,7 @@ class ConditionType(StrEnum):
 
 
 class Reason(StrEnum):
-    """Every reason of a condition that we set."""
+    """Every reason of the published API, by the condition that it is first used with."""
 
     # Progressing, and what it has in common with others
     SUCCEEDED = "Succeeded"
