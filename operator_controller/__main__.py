@@ -1,1 +1,171 @@
-"""Wiring and start-up."""
+"""Wiring and start-up of operator-controller."""
+
+import asyncio
+import logging
+import random
+import socket
+import uuid
+
+from api.v1 import names
+from olm_shared.kube_object import GVK, ObjectKey
+from olm_shared.runtime.access import ClusterAccess, load_access
+from olm_shared.runtime.api_errors import ApiError
+from olm_shared.runtime.doorbell import Bell, Doorbell
+from olm_shared.runtime.image_store import ImageStore
+from olm_shared.runtime.kube import KubeClient
+from olm_shared.runtime.leader import Elector
+from olm_shared.runtime.program import configure_logging, run, serve_health, utc_now
+from olm_shared.runtime.registry import PullSettings
+from olm_shared.runtime.trust import registry_trust as trust
+from olm_shared.runtime.workqueue import Backoff, WorkQueue
+from operator_controller.controllers.extension import EXTENSION, ExtensionController
+from operator_controller.controllers.object_set import ObjectSetController
+from operator_controller.controllers.triggers import Triggers
+from operator_controller.io.bundles import BundleSource
+from operator_controller.io.catalogs import CATALOG, CatalogClient
+from operator_controller.io.revisions import OBJECT_SET, RevisionStore
+from operator_controller.io.rollout import Gate
+from operator_controller.io.watches import ManagedWatches, OwnerKey
+from operator_controller.settings import Settings, parse_settings
+
+LEASE = "9c4404e7.operatorframework.io"
+RESYNC_SECONDS = 600.0
+CRD_POLL_SECONDS = 0.5
+
+log = logging.getLogger(__name__)
+
+
+def main() -> None:
+    """The console script `operator-controller`."""
+    settings = parse_settings()
+    configure_logging(settings.log_level)
+    run(lambda: serve(settings))
+
+
+async def serve(settings: Settings) -> None:
+    """Runs until cancelled: health at once, the controllers while leading."""
+    access = load_access(settings.kubeconfig)
+    ready = asyncio.Event()
+    async with KubeClient.connect(access) as client, asyncio.TaskGroup() as group:
+        group.create_task(serve_health(settings.health_address, {"controllers": ready.is_set}))
+        group.create_task(_lead(settings, access, client, ready))
+
+
+async def _lead(
+    settings: Settings, access: ClusterAccess, client: KubeClient, ready: asyncio.Event
+) -> None:
+    if not settings.leader_elect:
+        await _control(settings, access, client, ready)
+        return
+    ready.set()  # a replica that waits for the lease is as ready as it can be
+    identity = f"{socket.gethostname()}_{uuid.uuid1()}"
+    elector = Elector(client, namespace=settings.system_namespace, name=LEASE, identity=identity)
+    await elector.run(lambda: _control(settings, access, client, ready))
+
+
+async def _control(
+    settings: Settings, access: ClusterAccess, client: KubeClient, ready: asyncio.Event
+) -> None:
+    for kind in (EXTENSION, OBJECT_SET, CATALOG):
+        await _served(client, kind)
+    catalogs = CatalogClient(client, lambda: trust(settings.catalogd_cas_dir))
+    controllers = _Controllers(settings, client, catalogs)
+    try:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(controllers.extensions.run())
+            group.create_task(controllers.object_sets.run())
+            group.create_task(Doorbell(access, controllers.bells()).run())
+            group.create_task(controllers.resync())
+            ready.set()
+    finally:
+        await controllers.watches.close()
+        await catalogs.close()
+
+
+class _Controllers:
+    """Both stories and their queues, wired to each other."""
+
+    def __init__(self, settings: Settings, client: KubeClient, catalogs: CatalogClient) -> None:
+        self._client = client
+        store = RevisionStore(client, settings.system_namespace)
+        images = ImageStore(
+            settings.cache_path / "unpack",
+            lambda: PullSettings(cas_dir=settings.pull_cas_dir),
+            jitter=random.random,
+        )
+        self.watches = ManagedWatches(self._managed)
+        extension = ExtensionController(
+            client=client,
+            catalogs=catalogs,
+            bundles=BundleSource(images, client, settings.certificate_provider),
+            store=store,
+            watches=self.watches,
+            clock=utc_now,
+            allow_controller_identity=settings.allow_controller_identity,
+        )
+        object_set = ObjectSetController(
+            client=client,
+            store=store,
+            watches=self.watches,
+            gate=_gate(wait_for_workloads=settings.gates["BoxcutterRuntime"]),
+            clock=utc_now,
+            allow_controller_identity=settings.allow_controller_identity,
+        )
+        backoff = Backoff(random.random)
+        self.extensions = WorkQueue(extension.reconcile, backoff=backoff, workers=settings.workers)
+        self.object_sets = WorkQueue(
+            object_set.reconcile, backoff=backoff, workers=settings.workers
+        )
+        self.triggers = Triggers(self.extensions.add, self.object_sets.add)
+
+    def _managed(self, owner: OwnerKey, key: ObjectKey) -> None:
+        self.triggers.managed(owner, key)
+
+    def bells(self) -> list[Bell]:
+        """What to watch, and whom to tell."""
+        ring = self.triggers
+        return [
+            Bell(names.GROUP, names.VERSION, "clusterextensions", ring.extension),
+            Bell(names.GROUP, names.VERSION, "clusterobjectsets", ring.object_set),
+            Bell(names.GROUP, names.VERSION, "clustercatalogs", ring.catalog),
+        ]
+
+    async def resync(self) -> None:
+        """Looks at everything from time to time: a deletion during an outage rings no bell."""
+        while True:
+            await asyncio.sleep(RESYNC_SECONDS)
+            try:
+                for kind, add in (
+                    (EXTENSION, self.extensions.add),
+                    (OBJECT_SET, self.object_sets.add),
+                ):
+                    found, _ = await self._client.list_all(kind, metadata_only=True)
+                    for obj in found:
+                        add(obj["metadata"]["name"])
+            except ApiError as error:
+                log.warning("cannot list for the periodic look at everything: %s", error)
+
+
+def _gate(*, wait_for_workloads: bool) -> Gate:
+    """CRDs and namespaces are always waited for: what comes after them needs them."""
+    always = {("apiextensions.k8s.io", "CustomResourceDefinition"), ("", "Namespace")}
+    return lambda gvk: wait_for_workloads or (gvk.group, gvk.kind) in always
+
+
+async def _served(client: KubeClient, kind: GVK) -> None:
+    """Waits until the API server serves a kind: kopf does not notice one that comes later."""
+    waiting = False
+    while True:
+        try:
+            await client.resource(kind)
+        except ApiError as error:
+            if not waiting:
+                log.warning("waiting for the API: %s", error)
+            waiting = True
+            await asyncio.sleep(CRD_POLL_SECONDS)
+        else:
+            return
+
+
+if __name__ == "__main__":
+    main()

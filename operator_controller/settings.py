@@ -1,1 +1,133 @@
-"""Flags and environment, read here only."""
+"""Flags and environment, read here only. Upstream's flags have upstream's meaning."""
+
+import argparse
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from api.v1 import names
+from olm_shared.flags import (
+    add_common,
+    add_switch,
+    feature_gates,
+    log_level,
+    parse_address,
+)
+from olm_shared.runtime.access import SERVICE_ACCOUNT_FOLDER
+from olm_shared.runtime.workqueue import DEFAULT_WORKERS
+from operator_controller.render.options import CertificateProvider
+
+GATES = {
+    "SingleOwnNamespaceInstallSupport": True,
+    "WebhookProviderCertManager": True,
+    "WebhookProviderOpenshiftServiceCA": True,
+    "BoxcutterRuntime": False,
+    "DeploymentConfig": True,
+    "BundleReleaseSupport": False,
+    "PreflightPermissions": True,
+}
+"""Feature gates by upstream's names. What is additive is on."""
+
+DEFAULT_CACHE_PATH = Path("/var/cache/operator-controller")
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How operator-controller runs."""
+
+    kubeconfig: str | None
+    system_namespace: str
+    cache_path: Path
+    catalogd_cas_dir: Path | None
+    pull_cas_dir: Path | None
+    health_address: tuple[str, int] | None
+    leader_elect: bool
+    workers: int
+    allow_controller_identity: bool
+    certificate_provider: CertificateProvider | None
+    gates: dict[str, bool]
+    log_level: int
+
+
+def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
+    """Settings from a command line; exits with a message and code 2 when it is wrong."""
+    parser = _parser()
+    given = parser.parse_args(arguments)
+    try:
+        gates = feature_gates(given.feature_gates, GATES, log)
+    except argparse.ArgumentTypeError as error:
+        parser.error(str(error))
+    if bool(given.tls_cert) != bool(given.tls_key):
+        parser.error(
+            "unable to configure TLS certificates: tls-cert and tls-key flags must be used together"
+        )
+    provider = given.webhook_cert_provider
+    return Settings(
+        kubeconfig=given.kubeconfig,
+        system_namespace=given.system_namespace or own_namespace(),
+        cache_path=given.cache_path,
+        catalogd_cas_dir=Path(given.catalogd_cas_dir) if given.catalogd_cas_dir else None,
+        pull_cas_dir=Path(given.pull_cas_dir) if given.pull_cas_dir else None,
+        health_address=given.health_probe_bind_address,
+        leader_elect=given.leader_elect,
+        workers=given.max_concurrent_reconciles,
+        allow_controller_identity=given.allow_controller_identity,
+        certificate_provider=CertificateProvider(provider) if provider else None,
+        gates=gates,
+        log_level=log_level(given.klog_v),
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="operator-controller",
+        description="Installs and updates the extensions that ClusterExtensions ask for.",
+        allow_abbrev=False,
+    )
+    add_common(parser)
+    parser.add_argument(
+        "--catalogd-cas-dir", default="", help="folder of CA files to check catalogd with"
+    )
+    parser.add_argument(
+        "--cache-path",
+        type=Path,
+        default=DEFAULT_CACHE_PATH,
+        help="folder for unpacked bundles (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--health-probe-bind-address",
+        type=parse_address,
+        default=("", 8081),
+        help="address of /healthz and /readyz (default: :8081)",
+    )
+    parser.add_argument(
+        "--metrics-bind-address", type=parse_address, default=None, help="address of /metrics"
+    )
+    parser.add_argument(
+        "--max-concurrent-reconciles",
+        type=int,
+        default=DEFAULT_WORKERS,
+        help="extensions that are worked on side by side (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--webhook-cert-provider",
+        choices=[provider.value for provider in CertificateProvider],
+        help="who issues webhook certificates (default: what the cluster has)",
+    )
+    add_switch(
+        parser,
+        "--allow-controller-identity",
+        "act with the controller's own rights where spec.serviceAccount is not set",
+    )
+    return parser
+
+
+def own_namespace() -> str:
+    """The pod's namespace, or the default one outside a cluster."""
+    try:
+        return (SERVICE_ACCOUNT_FOLDER / "namespace").read_text().strip()
+    except FileNotFoundError:
+        return names.DEFAULT_SYSTEM_NAMESPACE

@@ -1,0 +1,102 @@
+"""Command lines as Go programs read them, so that upstream's arguments work here unchanged.
+
+`--flag=value` and `--flag value`, booleans with and without a value, feature gates as a
+comma-separated map that may be given several times, and klog's flags.
+"""
+
+import argparse
+import logging
+from collections.abc import Iterable, Mapping
+
+KLOG_VALUES = (
+    "v", "vmodule", "log-backtrace-at", "log-dir", "log-file", "log-file-max-size",
+    "stderrthreshold",
+)  # fmt: skip
+KLOG_SWITCHES = (
+    "add-dir-header", "alsologtostderr", "logtostderr", "one-output", "skip-headers",
+    "skip-log-headers",
+)  # fmt: skip
+
+TLS_PROFILES = ("modern", "intermediate", "old", "custom")
+
+GENERIC_GATES = ("AllAlpha", "AllBeta")
+
+
+def parse_bool(text: str) -> bool:
+    """A boolean as Go's flag package reads it."""
+    if text in ("1", "t", "T", "true", "TRUE", "True"):
+        return True
+    if text in ("0", "f", "F", "false", "FALSE", "False"):
+        return False
+    raise argparse.ArgumentTypeError(f"{text!r} is no boolean; say true or false")
+
+
+def parse_address(text: str) -> tuple[str, int] | None:
+    """`HOST:PORT` or `:PORT` (all interfaces); None for the empty text and `0`, which mean off."""
+    if text in ("", "0"):
+        return None
+    host, colon, port = text.rpartition(":")
+    if not colon or not port.isascii() or not port.isdigit() or int(port) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no address; say HOST:PORT or :PORT")
+    return host.strip("[]"), int(port)
+
+
+def add_switch(parser: argparse.ArgumentParser, name: str, description: str) -> None:
+    """Adds a boolean flag that is off unless given, with or without a value."""
+    parser.add_argument(
+        name, nargs="?", const=True, default=False, type=parse_bool, help=description
+    )
+
+
+def add_common(parser: argparse.ArgumentParser) -> None:
+    """Adds what both programs know: cluster, leader election, gates, TLS, klog."""
+    parser.add_argument("--kubeconfig", help="kubeconfig file (default: the pod's own account)")
+    add_switch(parser, "--leader-elect", "work only while holding the lease, so that replicas wait")
+    parser.add_argument("--system-namespace", default="", help="namespace of our own objects")
+    parser.add_argument(
+        "--feature-gates", action="append", default=[], metavar="NAME=BOOL,...",
+        help="switches of features; unknown ones are warned about",
+    )  # fmt: skip
+    parser.add_argument("--pull-cas-dir", default="", help="folder of CA files for registries")
+    parser.add_argument(
+        "--global-pull-secret", default="", metavar="NAMESPACE/NAME", help="pull secret for images"
+    )
+    parser.add_argument("--tls-cert", default="", help="certificate file of the servers")
+    parser.add_argument("--tls-key", default="", help="key file of the servers")
+    parser.add_argument("--tls-profile", default="intermediate", choices=TLS_PROFILES)
+    parser.add_argument("--tls-custom-ciphers", default="", help="comma list, profile custom")
+    parser.add_argument("--tls-custom-curves", default="", help="comma list, profile custom")
+    parser.add_argument("--tls-custom-version", default="TLSv1.2", help="profile custom")
+    parser.add_argument("--pprof-bind-address", default="0", help="accepted, without effect")
+    for name in KLOG_VALUES:
+        spelling = ("-v", "--v") if name == "v" else (f"--{name}", f"--{name.replace('-', '_')}")
+        parser.add_argument(*spelling, dest=f"klog_{name}", default="", help=argparse.SUPPRESS)
+    for name in KLOG_SWITCHES:
+        parser.add_argument(
+            f"--{name}", f"--{name.replace('-', '_')}", dest=f"klog_{name}",
+            nargs="?", const=True, type=parse_bool, help=argparse.SUPPRESS,
+        )  # fmt: skip
+
+
+def feature_gates(
+    texts: Iterable[str], defaults: Mapping[str, bool], log: logging.Logger
+) -> dict[str, bool]:
+    """The state of each known gate. Unknown ones are warned about and change nothing.
+
+    Raises ArgumentTypeError for text that is no map of booleans.
+    """
+    gates = dict(defaults)
+    for part in filter(None, (p.strip() for text in texts for p in text.split(","))):
+        name, equals, value = part.partition("=")
+        if not equals:
+            raise argparse.ArgumentTypeError(f"feature gate {part!r}: say NAME=true or NAME=false")
+        if name in gates:
+            gates[name] = parse_bool(value)
+        elif name not in GENERIC_GATES:
+            log.warning("unknown feature gate %s is ignored", name)
+    return gates
+
+
+def log_level(verbosity: str) -> int:
+    """The level for klog's `-v`: 0 to 3 say what happens, 4 and more also why."""
+    return logging.DEBUG if verbosity.isdigit() and int(verbosity) >= 4 else logging.INFO

@@ -1,0 +1,98 @@
+"""What every long-running program needs: logging, signals, health, a clock."""
+
+import asyncio
+import logging
+import signal
+import sys
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
+
+import uvloop
+from aiohttp import web
+
+from olm_shared.errors import OLMError
+
+log = logging.getLogger(__name__)
+
+
+def utc_now() -> datetime:
+    """The time, for wiring: code that decides by time is given a clock."""
+    return datetime.fromtimestamp(time.time(), UTC)
+
+
+def configure_logging(level: int) -> None:
+    """One line a record on standard error; libraries speak up from warnings on."""
+    logging.Formatter.converter = time.gmtime
+    logging.basicConfig(
+        level=logging.WARNING,
+        format="%(asctime)s.%(msecs)03dZ %(levelname)s %(name)s: %(message)s",
+        datefmt="%Y-%m-%dT%H:%M:%S",
+        stream=sys.stderr,
+    )
+    for package in ("api", "olm_shared", "catalogd", "operator_controller"):
+        logging.getLogger(package).setLevel(level)
+
+
+def run(main: Callable[[], Awaitable[None]]) -> None:
+    """Runs a program until SIGTERM or SIGINT; exit code 1 with one message for its own errors."""
+    try:
+        uvloop.run(_until_signal(main))
+    except OLMError as error:
+        sys.exit(f"error: {error.describe()}")
+
+
+async def _until_signal(main: Callable[[], Awaitable[None]]) -> None:
+    task = asyncio.ensure_future(main())
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, task.cancel)
+    try:
+        await task
+    except asyncio.CancelledError:
+        log.info("stopping")
+    except BaseExceptionGroup as group:
+        raise _first(group) from group
+
+
+def _first(group: BaseExceptionGroup) -> BaseException:
+    """The first error of a group of tasks: the others were cancelled because of it."""
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+async def serve_health(
+    address: tuple[str, int] | None, checks: Mapping[str, Callable[[], bool]]
+) -> None:
+    """Serves /healthz (alive) and /readyz (all checks hold) until cancelled."""
+    if address is None:
+        await asyncio.Event().wait()
+        return
+    app = web.Application()
+    app.router.add_get("/healthz", _alive)
+    app.router.add_get("/readyz", _ready(checks))
+    runner = web.AppRunner(app, access_log=None, handle_signals=False)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, address[0] or None, address[1]).start()
+        await asyncio.Event().wait()
+    finally:
+        await runner.cleanup()
+
+
+async def _alive(_: web.Request) -> web.Response:
+    return web.Response(text="ok")
+
+
+def _ready(
+    checks: Mapping[str, Callable[[], bool]],
+) -> Callable[[web.Request], Awaitable[web.Response]]:
+    async def answer(_: web.Request) -> web.Response:
+        failing = [name for name, holds in checks.items() if not holds()]
+        if failing:
+            return web.Response(status=503, text=f"not ready: {', '.join(failing)}")
+        return web.Response(text="ok")
+
+    return answer

@@ -1,0 +1,274 @@
+"""The story of a ClusterExtension: what should be installed, as which revision, what came of it.
+
+STEPS run in order. Each reads the context and returns a richer one, or raises what stops the
+story; whatever happens, the status is computed once, at the end, from all that was gathered.
+Rolling out is the story of the revision (`controllers.object_set`).
+"""
+
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from api import wire
+from api.v1 import names
+from api.v1.clusterextension import BundleMetadata, ClusterExtension
+from api.v1.conditions import merge_conditions
+from api.wire import InvalidObjectError
+from olm_shared.errors import OLMError, TerminalError, TransientError
+from olm_shared.kube_object import GVK, KubeObject, labels_of, metadata
+from olm_shared.outcome import Done, Outcome, outcome_of
+from olm_shared.runtime.api_errors import NotFoundError
+from olm_shared.runtime.kube import KubeClient
+from operator_controller.apply.pack import sanitised
+from operator_controller.apply.phases import into_phases
+from operator_controller.apply.revisions import (
+    BundleIdentity,
+    Desired,
+    Revision,
+    Revisions,
+    revision_annotations,
+)
+from operator_controller.catalog import Deprecation
+from operator_controller.controllers.inputs import inputs_digest, install_request
+from operator_controller.io.bundles import BundleSource
+from operator_controller.io.catalogs import CatalogClient
+from operator_controller.io.revisions import RevisionStore
+from operator_controller.io.statuses import write_status
+from operator_controller.io.watches import ManagedWatches
+from operator_controller.resolve import Request, Resolution, ResolutionError, resolve
+from operator_controller.resolve.selectors import selects
+from operator_controller.status.extension import ExtensionFacts, extension_status
+
+EXTENSION = GVK(names.GROUP, names.VERSION, names.CLUSTER_EXTENSION)
+FINALIZERS = (names.FINALIZER_CLEANUP_UNPACK_CACHE, names.FINALIZER_CLEANUP_CONTENT_CACHE)
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the steps have gathered so far about one extension."""
+
+    raw: KubeObject
+    extension: ClusterExtension
+    revisions: Revisions | None = None
+    bundle: BundleIdentity | None = None
+    deprecations: tuple[Deprecation, ...] | None = None
+    desired: Desired | None = None
+
+    @property
+    def name(self) -> str:
+        """The extension's name."""
+        return self.extension.metadata.name
+
+    @property
+    def history(self) -> Revisions:
+        """The revisions; none before they are read."""
+        return self.revisions or Revisions()
+
+    @property
+    def chosen(self) -> BundleIdentity:
+        """The bundle that `resolve` chose."""
+        if self.bundle is None:
+            raise RuntimeError("no step before this one chose a bundle")
+        return self.bundle
+
+
+@dataclass(slots=True)
+class ExtensionController:
+    """Reconciles ClusterExtensions by name."""
+
+    client: KubeClient
+    catalogs: CatalogClient
+    bundles: BundleSource
+    store: RevisionStore
+    watches: ManagedWatches
+    clock: Callable[[], datetime]
+    allow_controller_identity: bool = False
+    _steps: tuple["Step", ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._steps = (
+            self.check_identity,
+            self.read_revisions,
+            self.resolve,
+            self.render,
+            self.revise,
+            self.forget_old,
+        )
+
+    async def reconcile(self, name: str) -> Outcome:
+        """Brings one ClusterExtension forward; writes its status on every exit."""
+        raw = await self.client.find(EXTENSION, name)
+        if raw is None:
+            self.watches.stop((names.CLUSTER_EXTENSION, name))
+            return Done()
+        if metadata(raw).get("deletionTimestamp"):
+            return await self._delete(raw)
+        raw = await self._ensure_finalizers(raw)
+        try:
+            context = Context(raw, ClusterExtension.from_object(raw))
+        except InvalidObjectError as error:
+            raise TerminalError(str(error)) from error
+        context, outcome = await self._run(context)
+        await self._write_status(context, outcome)
+        return outcome
+
+    async def _run(self, context: Context) -> tuple[Context, Outcome]:
+        for step in self._steps:
+            try:
+                context = await step(context)
+            except OLMError as error:
+                return context, outcome_of(error)
+        return context, Done()
+
+    async def _ensure_finalizers(self, raw: KubeObject) -> KubeObject:
+        present = list(metadata(raw).get("finalizers") or ())
+        missing = [f for f in FINALIZERS if f not in present]
+        if not missing:
+            return raw
+        meta = {
+            "finalizers": present + missing,
+            "resourceVersion": metadata(raw)["resourceVersion"],
+        }
+        patched: KubeObject = await self.client.patch(raw, {"metadata": meta})
+        return patched
+
+    async def _delete(self, raw: KubeObject) -> Outcome:
+        """Frees what is ours outside the cluster's own bookkeeping, then lets go.
+
+        The objects follow by their owner references, also when the service account is gone.
+        """
+        name = metadata(raw)["name"]
+        present = list(metadata(raw).get("finalizers") or ())
+        if not set(present) & set(FINALIZERS):
+            return Done()
+        self.watches.stop((names.CLUSTER_EXTENSION, name))
+        await self.bundles.forget(name)
+        await self.store.sweep(name)
+        meta = {
+            "finalizers": [f for f in present if f not in FINALIZERS],
+            "resourceVersion": metadata(raw)["resourceVersion"],
+        }
+        try:
+            await self.client.patch(raw, {"metadata": meta})
+        except NotFoundError:
+            return Done()
+        return Done()
+
+    # Steps
+
+    async def check_identity(self, context: Context) -> Context:
+        """There is a service account to act as, and the namespace it is in."""
+        spec = context.extension.spec
+        account = spec.service_account_name
+        if not account and not self.allow_controller_identity:
+            raise TerminalError(
+                f'ClusterExtension "{context.name}" names no service account to install it with',
+                hint="set spec.serviceAccount.name to a ServiceAccount in namespace "
+                f'"{spec.namespace}" that may install the bundle, or start operator-controller '
+                "with --allow-controller-identity",
+            )
+        await self._require(GVK("", "v1", "Namespace"), spec.namespace, "")
+        if account:
+            await self._require(GVK("", "v1", "ServiceAccount"), account, spec.namespace)
+        return context
+
+    async def _require(self, gvk: GVK, name: str, namespace: str) -> None:
+        try:
+            await self.client.get(gvk, name, namespace, metadata_only=True)
+        except NotFoundError as error:
+            where = f' in namespace "{namespace}"' if namespace else ""
+            option = f" --namespace {namespace}" if namespace else ""
+            raise TransientError(
+                f'{gvk.kind} "{name}" not found{where}',
+                hint=f"create it: kubectl create {gvk.kind.lower()} {name}{option}",
+            ) from error
+
+    async def read_revisions(self, context: Context) -> Context:
+        """What is installed and what is on the way, from the ClusterObjectSets."""
+        return replace(context, revisions=await self.store.of_extension(context.name))
+
+    async def resolve(self, context: Context) -> Context:
+        """Which bundle it should be. Without any catalog, the one that is installed."""
+        wanted = context.extension.spec.source.catalog
+        installed = context.history.installed
+        raws = await self.catalogs.list_catalogs()
+        contents = await self.catalogs.contents(raws, wanted.package_name)
+        try:
+            found = resolve(Request(wanted, _installed(installed)), contents)
+        except ResolutionError:
+            selected = any(selects(wanted.selector, labels_of(raw)) for raw in raws)
+            unmet = installed and wanted.version not in ("", installed.bundle.version)
+            if installed is None or selected or unmet:
+                raise
+            return replace(context, bundle=installed.bundle)
+        return replace(context, bundle=_identity(found), deprecations=found.deprecations)
+
+    async def render(self, context: Context) -> Context:
+        """The objects of the bundle, unless the newest revision was made of the same inputs."""
+        bundle = context.chosen
+        provider = await self.bundles.certificate_provider()
+        request = install_request(context.extension, provider)
+        inputs = inputs_digest(bundle, request)
+        latest = context.history.latest
+        if latest is not None and latest.inputs == inputs:
+            return context
+        objects = await self.bundles.render(context.name, bundle, request)
+        spec = context.extension.spec
+        account = spec.service_account_name
+        desired = Desired(
+            extension=context.name,
+            extension_uid=context.extension.metadata.uid,
+            service_account=(spec.namespace, account) if account else None,
+            bundle=bundle,
+            inputs=inputs,
+            phases=into_phases(sanitised(obj) for obj in objects),
+            progress_deadline_minutes=spec.progress_deadline_minutes,
+        )
+        return replace(context, desired=desired)
+
+    async def revise(self, context: Context) -> Context:
+        """A new revision where the content changed; a new label on the old one where not."""
+        if context.desired is None:
+            return context
+        latest = context.history.latest
+        notes = revision_annotations(context.desired)
+        if latest is not None and latest.content == notes[names.ANNOTATION_CONTENT_DIGEST]:
+            await self.store.patch(latest, {"metadata": {"annotations": notes}})
+        else:
+            created = await self.store.create(context.desired, context.history)
+            log.info("%s: %s is to be installed", created.name, context.desired.bundle.name)
+        return await self.read_revisions(context)
+
+    async def forget_old(self, context: Context) -> Context:
+        """Deletes archived revisions beyond those kept for history."""
+        for revision in context.history.obsolete:
+            await self.store.delete(revision)
+        return context
+
+    async def _write_status(self, context: Context, outcome: Outcome) -> None:
+        old = context.extension.status
+        facts = ExtensionFacts(context.extension, outcome, context.revisions, context.deprecations)
+        new = extension_status(facts)
+        merged = replace(
+            new, conditions=merge_conditions(old.conditions, new.conditions, self.clock())
+        )
+        await write_status(self.client, context.raw, wire.write(merged))
+
+
+Step = Callable[[Context], Awaitable[Context]]
+
+
+def _installed(revision: Revision | None) -> BundleMetadata | None:
+    if revision is None:
+        return None
+    bundle = revision.bundle
+    return BundleMetadata(name=bundle.name, version=bundle.version, release=bundle.release or None)
+
+
+def _identity(found: Resolution) -> BundleIdentity:
+    return BundleIdentity(
+        name=found.bundle, version=str(found.version), package=found.package, image=found.image
+    )

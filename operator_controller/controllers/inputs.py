@@ -1,0 +1,35 @@
+"""What decides which objects an extension's bundle renders to, and a digest of all of it."""
+
+import hashlib
+from dataclasses import asdict
+
+import orjson
+
+from api.v1 import names
+from api.v1.clusterextension import ClusterExtension
+from operator_controller.apply.revisions import BundleIdentity
+from operator_controller.render.install import InstallRequest
+from operator_controller.render.options import CertificateProvider
+
+RENDERER_VERSION = 1
+"""Raised when equal inputs render to other objects than before, so that they render anew."""
+
+
+def install_request(
+    extension: ClusterExtension, provider: CertificateProvider | None
+) -> InstallRequest:
+    """What the user of an extension asks the renderer for."""
+    spec = extension.spec
+    watched = extension.metadata.annotations.get(names.ANNOTATION_WATCH_NAMESPACE)
+    return InstallRequest(
+        install_namespace=spec.namespace,
+        config=spec.config.inline if spec.config else None,
+        annotated_watch_namespace=watched or None,
+        certificate_provider=provider,
+    )
+
+
+def inputs_digest(bundle: BundleIdentity, request: InstallRequest) -> str:
+    """Equal digests mean equal objects."""
+    inputs = [RENDERER_VERSION, asdict(bundle), asdict(request)]
+    return hashlib.sha256(orjson.dumps(inputs, option=orjson.OPT_SORT_KEYS)).hexdigest()

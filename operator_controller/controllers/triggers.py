@@ -1,0 +1,97 @@
+"""Which key to look at when something happens. Nothing is decided here, only rung."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from api.v1 import names
+from olm_shared.kube_object import KubeObject, ObjectKey, labels_of, metadata, name_of
+from operator_controller.apply.ownership import controller_of
+from operator_controller.io.watches import OwnerKey
+
+Add = Callable[[str], None]
+Seen = tuple[Any, ...]
+
+
+@dataclass(slots=True)
+class Triggers:
+    """Turns events into keys of extensions and of ClusterObjectSets.
+
+    Status writes of our own ring nothing that would only look and find all done.
+    """
+
+    add_extension: Add
+    add_object_set: Add
+    _extensions: dict[str, Seen] = field(default_factory=dict)
+    _catalogs: dict[str, Seen] = field(default_factory=dict)
+    _object_sets: dict[str, Seen] = field(default_factory=dict)
+    _sets_of: dict[OwnerKey, set[str]] = field(default_factory=dict)
+
+    def extension(self, event: str, obj: KubeObject) -> None:
+        """A ClusterExtension was listed, made, changed or deleted."""
+        if _changed(self._extensions, event, obj, _wish(obj)):
+            self.add_extension(name_of(obj))
+
+    def object_set(self, event: str, obj: KubeObject) -> None:
+        """A ClusterObjectSet; its extension looks at its conditions too."""
+        owner = _owner_of(obj)
+        named = self._sets_of.setdefault(owner, set())
+        if event == "DELETED":
+            named.discard(name_of(obj))
+        else:
+            named.add(name_of(obj))
+        if _changed(self._object_sets, event, obj, _wish(obj)):
+            self.add_object_set(name_of(obj))
+        if owner[0] == names.CLUSTER_EXTENSION:
+            self.add_extension(owner[1])
+
+    def catalog(self, event: str, obj: KubeObject) -> None:
+        """A ClusterCatalog: every extension may resolve differently when its content changed."""
+        if _changed(self._catalogs, event, obj, _content(obj)):
+            for name in self._extensions:
+                self.add_extension(name)
+
+    def managed(self, owner: OwnerKey, _: ObjectKey) -> None:
+        """An object that we applied was changed or deleted."""
+        for name in self._sets_of.get(owner, ()):
+            self.add_object_set(name)
+
+
+def _changed(seen: dict[str, Seen], event: str, obj: KubeObject, now: Seen) -> bool:
+    name = name_of(obj)
+    if event == "DELETED":
+        seen.pop(name, None)
+        return True
+    if event and seen.get(name) == now:
+        return False
+    seen[name] = now
+    return True
+
+
+def _wish(obj: KubeObject) -> Seen:
+    meta = metadata(obj)
+    notes = tuple(sorted((meta.get("annotations") or {}).items()))
+    finalizers = tuple(meta.get("finalizers") or ())
+    deleting = meta.get("deletionTimestamp")
+    return meta.get("uid"), meta.get("generation"), notes, finalizers, deleting
+
+
+def _content(obj: KubeObject) -> Seen:
+    spec, status = obj.get("spec") or {}, obj.get("status") or {}
+    conditions = status.get("conditions") or ()
+    serving = next((c.get("status") for c in conditions if c.get("type") == "Serving"), None)
+    return (
+        tuple(sorted(labels_of(obj).items())),
+        spec.get("priority"),
+        spec.get("availabilityMode"),
+        repr(status.get("resolvedSource")),
+        repr(status.get("urls")),
+        serving,
+    )
+
+
+def _owner_of(obj: KubeObject) -> OwnerKey:
+    controller = controller_of(obj)
+    if controller is not None and controller.get("kind") == names.CLUSTER_EXTENSION:
+        return names.CLUSTER_EXTENSION, str(controller["name"])
+    return names.CLUSTER_OBJECT_SET, name_of(obj)

@@ -1,0 +1,74 @@
+"""Bundles from their images, as the objects to apply."""
+
+import asyncio
+
+from olm_shared.errors import OLMError, TerminalError, TransientError
+from olm_shared.kube_object import GVK, KubeObject
+from olm_shared.runtime.api_errors import NotFoundError
+from olm_shared.runtime.image_store import ImageStore
+from olm_shared.runtime.kube import KubeClient
+from operator_controller.apply.revisions import BundleIdentity
+from operator_controller.bundle.loader import load
+from operator_controller.render.install import InstallRequest, install_objects
+from operator_controller.render.options import CertificateProvider
+
+_SIGNS = (
+    (CertificateProvider.CERT_MANAGER, GVK("cert-manager.io", "v1", "Certificate")),
+    (
+        CertificateProvider.OPENSHIFT_SERVICE_CA,
+        GVK("operator.openshift.io", "v1", "ServiceCA"),
+    ),
+)
+"""Which served kind shows that a certificate provider is there; the first one found is taken."""
+
+
+class BundleSource:
+    """Pulls bundle images and renders them."""
+
+    def __init__(
+        self, images: ImageStore, client: KubeClient, forced: CertificateProvider | None
+    ) -> None:
+        self._images = images
+        self._client = client
+        self._forced = forced
+
+    async def certificate_provider(self) -> CertificateProvider | None:
+        """Who issues webhook certificates in this cluster, as of now."""
+        if self._forced is not None:
+            return self._forced
+        for provider, kind in _SIGNS:
+            try:
+                await self._client.resource(kind)
+            except NotFoundError:
+                continue
+            return provider
+        return None
+
+    async def render(
+        self, owner: str, bundle: BundleIdentity, request: InstallRequest
+    ) -> list[KubeObject]:
+        """The objects of a bundle. Errors name the bundle and keep their kind."""
+        try:
+            image = await self._images.pull(bundle.image, owner=owner)
+            files = await image.read()
+            return await asyncio.to_thread(_render, files, request)
+        except OLMError as error:
+            raise _naming(error, bundle) from error
+
+    async def forget(self, owner: str) -> None:
+        """Removes what was unpacked for an owner."""
+        await asyncio.to_thread(self._images.forget, owner)
+
+
+def _render(files: dict[str, bytes], request: InstallRequest) -> list[KubeObject]:
+    return install_objects(load(files), request)
+
+
+def _naming(error: OLMError, bundle: BundleIdentity) -> OLMError:
+    message = (
+        f'error for resolved bundle "{bundle.name}" with version "{bundle.version}": '
+        f"{error.message}"
+    )
+    if isinstance(error, TerminalError):
+        return TerminalError(message, reason=error.reason, hint=error.hint)
+    return TransientError(message, hint=error.hint)

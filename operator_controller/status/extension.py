@@ -1,0 +1,219 @@
+"""What a reconcile of a ClusterExtension found, as its status. The only place that says it.
+
+Wording: the documents' where they have one, else upstream's.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from api import wire
+from api.v1.clusterextension import (
+    BundleMetadata,
+    ClusterExtension,
+    ClusterExtensionStatus,
+    InstallStatus,
+    RevisionStatus,
+)
+from api.v1.conditions import Condition, ConditionStatus, ConditionType, Reason
+from olm_shared.kube_object import KubeObject, condition
+from olm_shared.outcome import Blocked, Done, Outcome, Retry, Wait
+from operator_controller.apply.revisions import Revision, Revisions
+from operator_controller.catalog import Deprecation, Schema
+
+Verdict = tuple[ConditionStatus, str, str]
+
+DEPRECATED_SCHEMAS = (Schema.PACKAGE, Schema.CHANNEL, Schema.BUNDLE)
+DEPRECATION_TYPES = (
+    ConditionType.DEPRECATED,
+    ConditionType.PACKAGE_DEPRECATED,
+    ConditionType.CHANNEL_DEPRECATED,
+    ConditionType.BUNDLE_DEPRECATED,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ExtensionFacts:
+    """Everything that the status is computed from.
+
+    `revisions` is None when they could not be read. `deprecations` is all that the catalog of
+    the chosen bundle says of the package, None when none was chosen.
+    """
+
+    extension: ClusterExtension
+    outcome: Outcome
+    revisions: Revisions | None = None
+    deprecations: tuple[Deprecation, ...] | None = None
+
+    @property
+    def installed(self) -> Revision | None:
+        """What is installed, as far as is known."""
+        return self.revisions.installed if self.revisions else None
+
+
+def extension_status(facts: ExtensionFacts) -> ClusterExtensionStatus:
+    """The status, with the conditions that changed or were looked at."""
+    verdicts = {
+        **_deprecations(facts),
+        ConditionType.INSTALLED: _installed(facts),
+        ConditionType.PROGRESSING: _progressing(facts),
+        **_available(facts),
+    }
+    conditions = tuple(
+        Condition(
+            type=kind,
+            status=status,
+            reason=reason,
+            message=message,
+            observed_generation=facts.extension.metadata.generation,
+        )
+        for kind, (status, reason, message) in verdicts.items()
+    )
+    return ClusterExtensionStatus(
+        conditions=conditions,
+        install=_install(facts.revisions),
+        active_revisions=_active(facts.revisions),
+    )
+
+
+def _installed(facts: ExtensionFacts) -> Verdict:
+    if facts.revisions is None:
+        return ConditionStatus.UNKNOWN, Reason.FAILED, _message(facts.outcome)
+    installed = facts.revisions.installed
+    if installed is not None:
+        message = f"Installed bundle {installed.bundle.image} successfully"
+        return ConditionStatus.TRUE, Reason.SUCCEEDED, message
+    latest = facts.revisions.latest
+    failing = latest is None or _reason(latest) == Reason.RETRYING
+    reason = Reason.FAILED if failing else Reason.ABSENT
+    return ConditionStatus.FALSE, reason, "No bundle installed"
+
+
+def _progressing(facts: ExtensionFacts) -> Verdict:
+    match facts.outcome:
+        case Blocked(reason=reason, message=message):
+            return ConditionStatus.FALSE, reason, message
+        case Retry(message=message):
+            return ConditionStatus.TRUE, Reason.RETRYING, message
+        case Wait(message=message) if message:
+            return ConditionStatus.TRUE, Reason.ROLLING_OUT, message
+        case Done() | Wait():
+            return _rollout(facts.revisions.latest if facts.revisions else None)
+
+
+def _rollout(latest: Revision | None) -> Verdict:
+    """What the newest revision says of itself, in the words of an extension."""
+    if latest is None:
+        return ConditionStatus.TRUE, Reason.RETRYING, "waiting for the first revision"
+    found = condition(latest.raw, ConditionType.PROGRESSING)
+    if found is None:
+        message = f"Revision {latest.bundle.version} is rolling out."
+        return ConditionStatus.TRUE, Reason.ROLLING_OUT, message
+    if found["reason"] == Reason.SUCCEEDED and latest.succeeded:
+        degraded = found["message"].partition("\n")[2]
+        return ConditionStatus.TRUE, Reason.SUCCEEDED, _steady(degraded)
+    message = found["message"]
+    if found["reason"] != Reason.ROLLING_OUT:
+        bundle = latest.bundle
+        message = (
+            f'error for resolved bundle "{bundle.name}" with version "{bundle.version}": {message}'
+        )
+    return ConditionStatus(found["status"]), found["reason"], message
+
+
+def _steady(degraded: str) -> str:
+    return f"desired state reached\n{degraded}" if degraded else "desired state reached"
+
+
+def _available(facts: ExtensionFacts) -> dict[ConditionType, Verdict]:
+    shown = facts.revisions and (facts.revisions.installed or facts.revisions.latest)
+    found = condition(shown.raw, ConditionType.AVAILABLE) if shown else None
+    if found is None:
+        return {}
+    verdict = (ConditionStatus(found["status"]), found["reason"], found["message"])
+    return {ConditionType.AVAILABLE: verdict}
+
+
+def _deprecations(facts: ExtensionFacts) -> dict[ConditionType, Verdict]:
+    """The four conditions; when no bundle was chosen, those of last time stay as they are."""
+    if facts.deprecations is None:
+        message = "deprecation status unknown: catalog data unavailable"
+        unknown = ConditionStatus.UNKNOWN, Reason.DEPRECATION_STATUS_UNKNOWN, message
+        known = {c.type for c in facts.extension.status.conditions}
+        return {kind: unknown for kind in DEPRECATION_TYPES if kind not in known}
+    package, channel, bundle = (_messages(facts, s) for s in DEPRECATED_SCHEMAS)
+    verdicts = {
+        ConditionType.DEPRECATED: _deprecated([*package, *channel, *bundle]),
+        ConditionType.PACKAGE_DEPRECATED: _deprecated(package),
+        ConditionType.CHANNEL_DEPRECATED: _deprecated(channel),
+        ConditionType.BUNDLE_DEPRECATED: _deprecated(bundle),
+    }
+    if facts.installed is None:
+        absent = ConditionStatus.UNKNOWN, Reason.ABSENT, "no bundle installed yet"
+        verdicts[ConditionType.BUNDLE_DEPRECATED] = absent
+    return verdicts
+
+
+def _messages(facts: ExtensionFacts, schema: Schema) -> list[str]:
+    """What concerns this extension: its package, its channels, the bundle it has."""
+    channels = facts.extension.spec.source.catalog.channels
+    installed = facts.installed.bundle.name if facts.installed else ""
+
+    def concerns(name: str) -> bool:
+        match schema:
+            case Schema.CHANNEL:
+                return not channels or name in channels
+            case Schema.BUNDLE:
+                return bool(installed) and name == installed
+            case _:
+                return True
+
+    found = facts.deprecations or ()
+    return [d.message for d in found if d.schema == schema and d.message and concerns(d.name)]
+
+
+def _deprecated(messages: Sequence[str]) -> Verdict:
+    text = "\n".join(messages)
+    status = ConditionStatus.TRUE if text else ConditionStatus.FALSE
+    return status, Reason.DEPRECATED, text
+
+
+def _install(revisions: Revisions | None) -> InstallStatus | None:
+    installed = revisions.installed if revisions else None
+    if installed is None:
+        return None
+    bundle = installed.bundle
+    return InstallStatus(
+        bundle=BundleMetadata(
+            name=bundle.name, version=bundle.version, release=bundle.release or None
+        )
+    )
+
+
+def _active(revisions: Revisions | None) -> tuple[RevisionStatus, ...]:
+    active = revisions.active if revisions else ()
+    return tuple(RevisionStatus(name=r.name, conditions=_unfinished(r)) for r in active)
+
+
+def _unfinished(revision: Revision) -> tuple[Condition, ...]:
+    if revision.succeeded:
+        return ()
+    shown = (ConditionType.PROGRESSING, ConditionType.AVAILABLE)
+    found = (condition(revision.raw, kind) for kind in shown)
+    return tuple(_condition(c) for c in found if c is not None)
+
+
+def _condition(raw: KubeObject) -> Condition:
+    return wire.read(Condition, raw)
+
+
+def _reason(revision: Revision) -> str:
+    found = condition(revision.raw, ConditionType.PROGRESSING)
+    return str(found["reason"]) if found else ""
+
+
+def _message(outcome: Outcome) -> str:
+    match outcome:
+        case Blocked(message=message) | Retry(message=message) | Wait(message=message):
+            return message
+        case Done():
+            return ""
