@@ -59,8 +59,10 @@ def _binaries(_: argparse.Namespace) -> None:
 
 
 def _up(arguments: argparse.Namespace) -> None:
-    # A service manager or `timeout` says SIGTERM where a person says Ctrl-C.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # A service manager says SIGTERM where a person says Ctrl-C, and a shell script that puts us in
+    # the background has SIGINT ignored.
+    for request_to_end in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(request_to_end, signal.default_int_handler)
     with ExitStack() as stack:
         folder: Path = arguments.work_dir or Path(
             stack.enter_context(tempfile.TemporaryDirectory(prefix="olmv1-"))
