@@ -26,6 +26,7 @@ from api.schema import (
 from api.v1 import names
 from api.v1.common import LABEL, SUBDOMAIN, LabelSelector, ObjectMeta, subdomain
 from api.v1.conditions import Conditions
+from api.v1.install_options import InstallOptions
 from api.v1.versions import BUNDLE_RELEASE, BUNDLE_VERSION, VERSION_RANGE
 
 
@@ -40,13 +41,6 @@ class UpgradeConstraintPolicy(StrEnum):
 
     CATALOG_PROVIDED = "CatalogProvided"
     SELF_CERTIFIED = "SelfCertified"
-
-
-class Enforcement(StrEnum):
-    """What a preflight check does."""
-
-    NONE = "None"
-    STRICT = "Strict"
 
 
 class ConfigType(StrEnum):
@@ -153,63 +147,6 @@ class Source:
     catalog: Annotated[
         CatalogFilter,
         Doc("Which bundle to take from the ClusterCatalogs of the cluster."),
-        Presence.NOT_REQUIRED,
-    ]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CRDUpgradeSafety:
-    """The check of changed CustomResourceDefinitions: one switch in two spellings."""
-
-    enforcement: Annotated[
-        Enforcement | None,
-        Doc(
-            """
-            Strict: refuse an update that changes a CustomResourceDefinition in a way that can
-            break existing objects or their clients (removed fields, changed types, narrower
-            limits). This is also what happens when nothing is said.
-
-            None: do not check. Objects may become invalid, and data may be lost.
-            """
-        ),
-    ] = None
-    disabled: Annotated[
-        bool | None,
-        Doc("Older spelling of the same switch: true is enforcement None, false is Strict."),
-    ] = None
-
-    @property
-    def enforced(self) -> bool:
-        """Whether the check is to be made."""
-        return not self.disabled and self.enforcement is not Enforcement.NONE
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Preflight:
-    """Checks before content is installed or updated."""
-
-    crd_upgrade_safety: Annotated[
-        CRDUpgradeSafety,
-        Doc("Whether updates of CustomResourceDefinitions are checked for safety."),
-        Rule(
-            "has(self.enforcement) != has(self.disabled)",
-            "exactly one of [enforcement disabled] must be set",
-        ),
-        Presence.NOT_REQUIRED,
-    ]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstallOptions:
-    """How content is installed."""
-
-    preflight: Annotated[
-        Preflight,
-        Doc("Checks that are made before content is installed or updated."),
-        Rule(
-            "has(self.crdUpgradeSafety)",
-            "at least one of [crdUpgradeSafety] are required when preflight is specified",
-        ),
         Presence.NOT_REQUIRED,
     ]
 

@@ -1,0 +1,71 @@
+"""spec.install of a ClusterExtension: the checks before content is installed or updated."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated
+
+from api.schema import Doc, Presence, Rule
+
+
+class Enforcement(StrEnum):
+    """What a preflight check does."""
+
+    NONE = "None"
+    STRICT = "Strict"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CRDUpgradeSafety:
+    """The check of changed CustomResourceDefinitions: one switch in two spellings."""
+
+    enforcement: Annotated[
+        Enforcement | None,
+        Doc(
+            """
+            Strict: refuse an update that changes a CustomResourceDefinition in a way that can
+            break existing objects or their clients (removed fields, changed types, narrower
+            limits). This is also what happens when nothing is said.
+
+            None: do not check. Objects may become invalid, and data may be lost.
+            """
+        ),
+    ] = None
+    disabled: Annotated[
+        bool | None,
+        Doc("Older spelling of the same switch: true is enforcement None, false is Strict."),
+    ] = None
+
+    @property
+    def enforced(self) -> bool:
+        """Whether the check is to be made."""
+        return not self.disabled and self.enforcement is not Enforcement.NONE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preflight:
+    """Checks before content is installed or updated."""
+
+    crd_upgrade_safety: Annotated[
+        CRDUpgradeSafety,
+        Doc("Whether updates of CustomResourceDefinitions are checked for safety."),
+        Rule(
+            "has(self.enforcement) != has(self.disabled)",
+            "exactly one of [enforcement disabled] must be set",
+        ),
+        Presence.NOT_REQUIRED,
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstallOptions:
+    """How content is installed."""
+
+    preflight: Annotated[
+        Preflight,
+        Doc("Checks that are made before content is installed or updated."),
+        Rule(
+            "has(self.crdUpgradeSafety)",
+            "at least one of [crdUpgradeSafety] are required when preflight is specified",
+        ),
+        Presence.NOT_REQUIRED,
+    ]
