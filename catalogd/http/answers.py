@@ -1,0 +1,144 @@
+"""From a request and the content that is served to an answer: headers, and which bytes. Pure.
+
+Nothing is read here; an answer names sections of files, and whoever sends it reads them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from catalogd import gzip_parts
+from catalogd.http import problems
+from catalogd.http.problems import Problem
+from catalogd.index import Index, Query, Section
+from catalogd.preconditions import (
+    ByteRange,
+    Headers,
+    RangeFault,
+    Validators,
+    Verdict,
+    evaluate,
+    negotiate,
+    requested_range,
+)
+from catalogd.query import BadQueryError, parse_query
+
+MEDIA_TYPE = "application/jsonl"
+IDENTITY, GZIP, ZSTD = "identity", "gzip", "zstd"
+
+HeaderList = Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """The content that is served, as far as answers depend on it; `sizes` in bytes by coding."""
+
+    digest: str
+    modified: int
+    sizes: Mapping[str, int]
+    index: Index
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What to send: `before`, then the sections of the file of `coding`, then `after`."""
+
+    status: int
+    headers: HeaderList
+    coding: str = IDENTITY
+    sections: Sequence[Section] = ()
+    before: bytes = b""
+    after: bytes = b""
+
+
+def answer_all(headers: Headers, version: Version) -> Answer:
+    """`/all`: the whole catalog, or a range of it."""
+    coding = negotiate(headers.get("accept-encoding", ""), (ZSTD, GZIP))
+    size = version.sizes[coding]
+    current = _validators(version, coding)
+    common = (*_headers(current, coding), ("accept-ranges", "bytes"))
+    if (early := _early(headers, current, common)) is not None:
+        return early
+    match requested_range(headers, size, current):
+        case RangeFault():
+            extent = ("content-range", f"bytes */{size}")
+            return problem(problems.RANGE_NOT_SATISFIABLE, (extent,))
+        case ByteRange(first, last):
+            extent = ("content-range", f"bytes {first}-{last}/{size}")
+            section = Section(first, last - first + 1)
+            return Answer(206, (*common, extent, _length(section.length)), coding, (section,))
+        case None:
+            return Answer(200, (*common, _length(size)), coding, (Section(0, size),))
+
+
+def answer_metas(headers: Headers, version: Version, query_string: str) -> Answer:
+    """`/metas`: the blobs that match; nothing that matches is an empty success."""
+    try:
+        query = parse_query(query_string)
+    except BadQueryError:
+        return problem(problems.BAD_REQUEST)
+    return _everything(headers, version) if query.is_everything else _some(headers, version, query)
+
+
+def _everything(headers: Headers, version: Version) -> Answer:
+    """No parameter means the whole catalog, but `/metas` knows no ranges."""
+    return answer_all({k: v for k, v in headers.items() if k != "range"}, version)
+
+
+def _some(headers: Headers, version: Version, query: Query) -> Answer:
+    blobs = version.index.find(query)
+    group = version.index.group(blobs)
+    offered = (GZIP,) if group is not None else ()
+    coding = negotiate(headers.get("accept-encoding", ""), offered)
+    current = _validators(version, coding)
+    common = _headers(current, coding)
+    if (early := _early(headers, current, common)) is not None:
+        return early
+    plain = tuple(version.index.sections(blobs))
+    plain_size = sum(section.length for section in plain)
+    if coding == IDENTITY or group is None:
+        return Answer(200, (*common, _length(plain_size)), IDENTITY, plain)
+    after = gzip_parts.DEFLATE_END + gzip_parts.trailer(group.crc, plain_size)
+    size = len(gzip_parts.HEADER) + group.segment.length + len(after)
+    lengths = (*common, _length(size))
+    return Answer(200, lengths, GZIP, (group.segment,), before=gzip_parts.HEADER, after=after)
+
+
+def problem(fault: Problem, headers: HeaderList = ()) -> Answer:
+    """An error answer."""
+    common = (
+        ("content-type", "text/plain; charset=utf-8"),
+        ("x-content-type-options", "nosniff"),
+        _length(len(fault.body)),
+    )
+    return Answer(fault.status, (*common, *headers), before=fault.body)
+
+
+def _early(headers: Headers, current: Validators, common: HeaderList) -> Answer | None:
+    match evaluate(headers, current):
+        case Verdict.NOT_MODIFIED:
+            return Answer(304, tuple(h for h in common if h[0] != "content-type"))
+        case Verdict.FAILED:
+            return problem(problems.PRECONDITION_FAILED)
+        case Verdict.PROCEED:
+            return None
+
+
+def _validators(version: Version, coding: str) -> Validators:
+    """A variant is another representation, so it has another strong ETag."""
+    suffix = "" if coding == IDENTITY else f"-{coding}"
+    return Validators(f'"{version.digest}{suffix}"', version.modified)
+
+
+def _headers(current: Validators, coding: str) -> HeaderList:
+    encoding = () if coding == IDENTITY else (("content-encoding", coding),)
+    return (
+        ("content-type", MEDIA_TYPE),
+        ("etag", current.etag),
+        ("last-modified", current.last_modified),
+        ("vary", "Accept-Encoding"),
+        *encoding,
+    )
+
+
+def _length(size: int) -> tuple[str, str]:
+    return ("content-length", str(size))

@@ -1,0 +1,143 @@
+"""Serves `/catalogs/NAME/api/v1/{all,metas}`: an ASGI callable, because bytes are many.
+
+Files are read a piece at a time as the client takes them, so a slow client costs a buffer; the
+answer's time is bounded, so it cannot keep a replaced version's files open for ever. An answer
+holds on to the version it began with.
+"""
+
+import asyncio
+import logging
+import re
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from contextlib import nullcontext
+from typing import Any
+
+from catalogd.http import problems
+from catalogd.http.answers import Answer, Version, answer_all, answer_metas, problem
+from catalogd.io.content import Content
+from catalogd.preconditions import Headers
+from catalogd.query import name_fault
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Library = Callable[[str], Content | None]
+"""The content that is served for a catalog now, None for none."""
+
+PIECE_BYTES = 256 << 10
+ANSWER_SECONDS = 300.0
+"""Longest time an answer may take, as upstream's write time-out."""
+
+_PATH = re.compile(r"/catalogs/([^/]*)/api/v1/(all|metas)")
+
+log = logging.getLogger(__name__)
+
+
+class ContentApp:
+    """The two content endpoints."""
+
+    def __init__(
+        self, library: Library, *, metas: bool = True, answer_seconds: float = ANSWER_SECONDS
+    ) -> None:
+        self._library = library
+        self._metas = metas
+        self._seconds = answer_seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers one request."""
+        content, answer = self._answer(scope)
+        with content or nullcontext():
+            try:
+                async with asyncio.timeout(self._seconds):
+                    await _send(scope["method"], answer, content, receive, send)
+            except TimeoutError:
+                # The server closes a connection whose answer was not completed.
+                log.warning("client took longer than %.0f s: cut off", self._seconds)
+
+    def _answer(self, scope: Scope) -> tuple[Content | None, Answer]:
+        match = _PATH.fullmatch(scope["path"])
+        if match is None or (match[2] == "metas" and not self._metas):
+            return None, problem(problems.NO_SUCH_PAGE)
+        if scope["method"] not in ("GET", "HEAD"):
+            return None, problem(problems.METHOD_NOT_ALLOWED)
+        name, endpoint = match.groups()
+        if fault := name_fault(name):
+            return None, problem(problems.invalid_name(fault))
+        content = self._library(name)
+        if content is None:
+            return None, problem(problems.NO_CONTENT)
+        headers, version = _headers(scope), _version(content)
+        if endpoint == "all":
+            return content, answer_all(headers, version)
+        query = scope["query_string"].decode("latin-1")
+        return content, answer_metas(headers, version, query)
+
+
+def _version(content: Content) -> Version:
+    sizes = {coding: file.size for coding, file in content.files.items()}
+    manifest = content.manifest
+    return Version(manifest.version, manifest.modified, sizes, content.index)
+
+
+def _headers(scope: Scope) -> Headers:
+    """By lower-case name; repeated ones joined, as a list field may be split."""
+    found: dict[str, str] = {}
+    for raw_name, raw_value in scope["headers"]:
+        name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
+        found[name] = f"{found[name]}, {value}" if name in found else value
+    return found
+
+
+async def _send(
+    method: str, answer: Answer, content: Content | None, receive: Receive, send: Send
+) -> None:
+    headers = [(name.encode(), value.encode("latin-1")) for name, value in answer.headers]
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    pieces = _pieces(answer, content) if method != "HEAD" else iter(())
+    last = next(pieces, b"")
+    second = next(pieces, None)
+    if second is not None:
+        await send({"type": "http.response.body", "body": last, "more_body": True})
+        last = await _stream(second, pieces, receive, send)
+    await send({"type": "http.response.body", "body": last})
+
+
+async def _stream(piece: bytes, pieces: Iterator[bytes], receive: Receive, send: Send) -> bytes:
+    """Sends all pieces but the last, which is returned; stops when the client is gone.
+
+    Sending to a client that is gone neither fails nor waits, so it has to be noticed.
+    """
+    gone = asyncio.ensure_future(_disconnected(receive))
+    try:
+        for following in pieces:
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+            piece = following
+            if gone.done():
+                return b""
+    finally:
+        gone.cancel()
+    return piece
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _pieces(answer: Answer, content: Content | None) -> Iterator[bytes]:
+    """The body in pieces of about PIECE_BYTES; small sections are gathered."""
+    parts, size = [answer.before], len(answer.before)
+    for section in answer.sections if content else ():
+        offset, left = section.offset, section.length
+        while left and content:
+            part = content.files[answer.coding].read(offset, min(left, PIECE_BYTES - size))
+            if not part:
+                raise OSError("catalog file is shorter than its index says")
+            parts.append(part)
+            offset, left, size = offset + len(part), left - len(part), size + len(part)
+            if size >= PIECE_BYTES:
+                yield b"".join(parts)
+                parts, size = [], 0
+    parts.append(answer.after)
+    if rest := b"".join(parts):
+        yield rest

@@ -1,0 +1,80 @@
+"""ClusterCatalogs in the API server: read, patch, and tell our own echoes from news."""
+
+from typing import Any
+
+from api import wire
+from api.v1 import names
+from api.v1.clustercatalog import ClusterCatalog, ClusterCatalogStatus
+from api.wire import InvalidObjectError
+from olm_shared.errors import TerminalError
+from olm_shared.kube_object import GVK, KubeObject, metadata, name_of
+from olm_shared.runtime.kube import KubeClient
+
+CLUSTER_CATALOG = GVK(names.GROUP, names.VERSION, names.CLUSTER_CATALOG)
+PLURAL = "clustercatalogs"
+STATUS_FIELDS = ("conditions", "resolvedSource", "urls", "lastUnpacked")
+
+
+class Cluster:
+    """The catalogs of a cluster."""
+
+    def __init__(self, client: KubeClient) -> None:
+        self._client = client
+        self._written: dict[str, str] = {}
+
+    async def find(self, name: str) -> ClusterCatalog | None:
+        """One catalog. Raises ApiError, TerminalError."""
+        found = await self._client.find(CLUSTER_CATALOG, name)
+        return None if found is None else read_catalog_object(found)
+
+    async def names(self) -> list[str]:
+        """The names of all catalogs."""
+        items, _ = await self._client.list_all(CLUSTER_CATALOG, metadata_only=True)
+        return [name_of(item) for item in items]
+
+    async def catalogs(self) -> list[ClusterCatalog]:
+        """All catalogs."""
+        items, _ = await self._client.list_all(CLUSTER_CATALOG)
+        return [read_catalog_object(item) for item in items]
+
+    async def patch_metadata(self, catalog: ClusterCatalog, patch: dict[str, Any]) -> None:
+        """Merges into the metadata of the version that was read. Raises ConflictError, ApiError."""
+        version = catalog.metadata.resource_version
+        body = {"metadata": {**patch, "resourceVersion": version}}
+        self._remember(await self._client.patch(_named(catalog), body))
+
+    async def write_status(self, catalog: ClusterCatalog, status: ClusterCatalogStatus) -> None:
+        """Replaces the status, unless it says that already. Raises ApiError."""
+        if status == catalog.status:
+            return
+        written = wire.write(status)
+        body = {"status": {field: written.get(field) for field in STATUS_FIELDS}}
+        self._remember(await self._client.patch(_named(catalog), body, subresource="status"))
+
+    def is_echo(self, obj: KubeObject) -> bool:
+        """Whether an event only shows what we wrote last."""
+        version = metadata(obj).get("resourceVersion")
+        return version is not None and self._written.get(name_of(obj)) == version
+
+    def _remember(self, answer: KubeObject) -> None:
+        self._written[name_of(answer)] = str(metadata(answer).get("resourceVersion") or "")
+
+    def forget(self, name: str) -> None:
+        """The catalog is gone."""
+        self._written.pop(name, None)
+
+
+def read_catalog_object(obj: KubeObject) -> ClusterCatalog:
+    """The typed catalog. Raises TerminalError when the object is none."""
+    try:
+        return ClusterCatalog.from_object(obj)
+    except InvalidObjectError as error:
+        raise TerminalError(str(error)) from error
+
+
+def _named(catalog: ClusterCatalog) -> KubeObject:
+    return {
+        "apiVersion": names.API_VERSION,
+        "kind": names.CLUSTER_CATALOG,
+        "metadata": {"name": catalog.metadata.name},
+    }

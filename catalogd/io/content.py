@@ -1,0 +1,140 @@
+"""One version of a catalog on disk: `catalog.jsonl`, its compressed variants, its index.
+
+A version's folder is named after the SHA-256 of the plain content and never changes. Open files
+outlive the folder's removal, so an answer that began with one version ends with it.
+"""
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import orjson
+
+from catalogd.index import BadIndexError, Index
+
+FORMAT = 1
+PLAIN, GZIP, ZSTD = "identity", "gzip", "zstd"
+FILES = {PLAIN: "catalog.jsonl", GZIP: "catalog.jsonl.gz", ZSTD: "catalog.jsonl.zst"}
+INDEX_FILE = "index.json"
+MANIFEST_FILE = "content.json"
+
+
+class CorruptContentError(Exception):
+    """A version that is incomplete or was changed: not to be served."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a version consists of.
+
+    `digests` are SHA-256 in hex by file name, `sizes` in bytes; `modified` in seconds since the
+    epoch is when this content was first stored.
+    """
+
+    version: str
+    blobs: int
+    modified: int
+    sizes: Mapping[str, int]
+    digests: Mapping[str, str]
+    format: int = FORMAT
+
+    def to_json(self) -> bytes:
+        """As it lies on disk."""
+        return orjson.dumps(self)
+
+
+@dataclass(slots=True)
+class OpenFile:
+    """A file that is read at any place by many at once."""
+
+    descriptor: int
+    size: int
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Up to `length` bytes from `offset`."""
+        return os.pread(self.descriptor, length, offset)
+
+
+class Content:
+    """A version that is open for serving; closed when it is retired and nobody reads it."""
+
+    def __init__(self, manifest: Manifest, index: Index, files: Mapping[str, OpenFile]) -> None:
+        self.manifest = manifest
+        self.index = index
+        self.files = files
+        self._readers = 0
+        self._retired = False
+
+    def __enter__(self) -> Self:
+        """Begins an answer: the files stay open until it ends."""
+        self._readers += 1
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Ends an answer."""
+        self._readers -= 1
+        self._close_if_unused()
+
+    def retire(self) -> None:
+        """Another version is served from now on."""
+        self._retired = True
+        self._close_if_unused()
+
+    def _close_if_unused(self) -> None:
+        if self._retired and self._readers == 0:
+            for file in self.files.values():
+                os.close(file.descriptor)
+            self.files = {}
+
+
+def open_content(folder: Path, *, verify: bool) -> Content:
+    """Opens a version; `verify` compares every file with its digest (blocking, 0.5 s per GB).
+
+    Raises CorruptContentError.
+    """
+    manifest = _read_manifest(folder)
+    if verify:
+        for name, digest in manifest.digests.items():
+            if _sha256(folder / name) != digest:
+                raise CorruptContentError(f"{folder / name} does not match its digest")
+    files: dict[str, OpenFile] = {}
+    try:
+        index = Index.from_document(orjson.loads((folder / INDEX_FILE).read_bytes()))
+        for coding, name in FILES.items():
+            files[coding] = _open(folder / name, manifest.sizes[name])
+    except (OSError, KeyError, orjson.JSONDecodeError, BadIndexError) as error:
+        for file in files.values():
+            os.close(file.descriptor)
+        raise CorruptContentError(f"{folder} is incomplete: {error}") from error
+    return Content(manifest, index, files)
+
+
+def _read_manifest(folder: Path) -> Manifest:
+    try:
+        fields: dict[str, Any] = orjson.loads((folder / MANIFEST_FILE).read_bytes())
+        manifest = Manifest(**fields)
+    except (OSError, orjson.JSONDecodeError, TypeError) as error:
+        raise CorruptContentError(f"{folder} has no readable manifest: {error}") from error
+    if manifest.format != FORMAT or manifest.version != folder.name:
+        raise CorruptContentError(f"{folder} is of another version or format")
+    return manifest
+
+
+def _open(path: Path, size: int) -> OpenFile:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    actual = os.fstat(descriptor).st_size
+    if actual != size:
+        os.close(descriptor)
+        raise CorruptContentError(f"{path} has {actual} bytes, not {size}")
+    return OpenFile(descriptor, size)
+
+
+def _sha256(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise CorruptContentError(f"{path} cannot be read: {error}") from error

@@ -1,0 +1,122 @@
+"""Brings catalog images in, each in a process of its own, a bounded number at a time."""
+
+import asyncio
+import logging
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from catalogd.io.ingest import Job, Result
+from catalogd.stored import Stored
+from olm_shared.errors import TerminalError, TransientError, bounded
+
+AT_ONCE = 2
+"""Ingests use a core and a half each; the serving loop must get its share."""
+TIMEOUT_SECONDS = 1800.0
+MAX_RESULT_BYTES = 1 << 20
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ImageSettings:
+    """Where content goes, and how registries are reached."""
+
+    cache_dir: Path
+    cas_dir: Path | None = None
+    auth_file: Path | None = None
+    plain_http: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """Content that is on disk now: see `catalogd.stored.Stored`."""
+
+    source: str
+    version: str
+    unpacked: int
+
+
+class Images:
+    """Resolves, pulls and writes catalogs."""
+
+    def __init__(self, settings: Callable[[], ImageSettings]) -> None:
+        """`settings` is asked at each job, so that changes need no restart."""
+        self._settings = settings
+        self._slots = asyncio.Semaphore(AT_ONCE)
+
+    async def fetch(self, name: str, reference: str, known: Stored | None) -> Fetched:
+        """The content of a reference, written to disk if it is not `known`.
+
+        Raises TerminalError, TransientError with the condition's text.
+        """
+        if known is not None and known.source == reference:
+            return Fetched(known.source, known.version, known.unpacked)
+        settings = self._settings()
+        job = Job(
+            catalog=name,
+            reference=reference,
+            cache_dir=str(settings.cache_dir),
+            known_source=known.source if known else "",
+            known_version=known.version if known else "",
+            cas_dir=str(settings.cas_dir or ""),
+            auth_file=str(settings.auth_file or ""),
+            plain_http=tuple(sorted(settings.plain_http)),
+        )
+        async with self._slots:
+            result = await _run(job)
+        if result.error:
+            raise _error(result)
+        unpacked = result.unpacked or (known.unpacked if known else 0)
+        return Fetched(result.source, result.version, unpacked)
+
+
+def _error(result: Result) -> TerminalError | TransientError:
+    message, _, hint = result.error.partition("\nhint: ")
+    if result.blocked:
+        return TerminalError(message, hint=hint)
+    return TransientError(message, hint=hint)
+
+
+async def _run(job: Job) -> Result:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "catalogd.io.ingest",
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        limit=MAX_RESULT_BYTES,
+    )
+    if process.stdin is None or process.stdout is None:
+        raise TransientError("ingest process has no pipes")
+    try:
+        process.stdin.write(orjson.dumps(job) + b"\n")
+        await process.stdin.drain()
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            output = await process.stdout.read()
+            code = await process.wait()
+    except TimeoutError as error:
+        raise TransientError(f"catalog was not unpacked within {TIMEOUT_SECONDS:.0f} s") from error
+    except ConnectionError as error:
+        raise TransientError("ingest process ended early") from error
+    finally:
+        await _stop(process)
+    return _result(output, code)
+
+
+async def _stop(process: asyncio.subprocess.Process) -> None:
+    """Ends what was cancelled: the folder it wrote to is cleaned by the next attempt."""
+    if process.returncode is None:
+        process.kill()
+        await process.wait()
+
+
+def _result(output: bytes, code: int) -> Result:
+    try:
+        return Result(**orjson.loads(output))
+    except (orjson.JSONDecodeError, TypeError) as error:
+        log.exception("ingest process ended with %d: %s", code, bounded(repr(output), 200))
+        raise TransientError(f"unpacking ended unexpectedly (exit code {code})") from error

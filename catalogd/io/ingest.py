@@ -1,0 +1,156 @@
+"""From a reference to a stored version: resolve, pull, read, write. A process of its own.
+
+Flow: a job comes as JSON on standard input, a result leaves as JSON on standard output. The
+process ends after one job, so its memory is returned, and hostile content can hurt nothing else.
+It writes only below the catalog's own folders, and ends when its parent does.
+
+Run as `python -m catalogd.io.ingest`.
+"""
+
+import asyncio
+import os
+import random
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from catalogd.io.store import prepare_version, publish_version
+from catalogd.io.writer import write_content
+from olm_shared.errors import OLMError, TerminalError, TransientError
+from olm_shared.layers import Rules
+from olm_shared.runtime.fbc_folder import read_catalog
+from olm_shared.runtime.folders import remove_tree
+from olm_shared.runtime.image_store import ImageStore
+from olm_shared.runtime.registry import PullSettings
+
+CONFIGS_LABEL = "operators.operatorframework.io.index.configs.v1"
+UNPACK_FOLDER, CATALOGS_FOLDER = "unpack", "catalogs"
+SOURCE_PREFIX = "source catalog content: "
+STORE_PREFIX = "error storing fbc: "
+TERMINAL_PREFIX = "terminal error: "
+"""How upstream's terminal errors print; catalogd has always shown it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What to do. `known_source` and `known_version` are what is stored; empty for nothing."""
+
+    catalog: str
+    reference: str
+    cache_dir: str
+    known_source: str = ""
+    known_version: str = ""
+    cas_dir: str = ""
+    auth_file: str = ""
+    plain_http: tuple[str, ...] = ()
+
+    def pull_settings(self) -> PullSettings:
+        """How to reach the registry."""
+        return PullSettings(
+            cas_dir=Path(self.cas_dir) if self.cas_dir else None,
+            auth_file=Path(self.auth_file) if self.auth_file else None,
+            plain_http=frozenset(self.plain_http),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What came of it: `source` canonical; `unpacked` in seconds since the epoch, 0 if the source
+    was known; or an error, `blocked` if only a person can help.
+    """
+
+    source: str = ""
+    version: str = ""
+    unpacked: int = 0
+    error: str = ""
+    blocked: bool = False
+
+
+async def ingest(job: Job) -> Result:
+    """Brings the catalog's version folder up to date. Raises OLMError."""
+    images = ImageStore(Path(job.cache_dir, UNPACK_FOLDER), job.pull_settings, jitter=random.random)
+    try:
+        canonical = await images.resolve(job.reference)
+        if str(canonical) == job.known_source:
+            return Result(source=str(canonical), version=job.known_version)
+        pulled = await images.pull(
+            str(canonical),
+            owner=job.catalog,
+            rules_for=lambda _, labels: _rules(job.reference, labels),
+        )
+    except OLMError as error:
+        raise _prefixed(SOURCE_PREFIX, error) from error
+    version = await asyncio.to_thread(_write, job, pulled.folder)
+    images.forget(job.catalog)
+    return Result(source=str(canonical), version=version, unpacked=int(time.time()))
+
+
+def _rules(reference: str, labels: Mapping[str, str]) -> Rules:
+    root = labels.get(CONFIGS_LABEL)
+    if root is not None:
+        return Rules(roots=(root,), refuse_links=True)
+    message = f'catalog image is missing the required label "{CONFIGS_LABEL}"'
+    hint = f'"{reference}" is no catalog image: build one with opm generate dockerfile'
+    if "@" in reference:
+        raise TerminalError(message, hint=hint)
+    raise TransientError(message, hint=hint)
+
+
+def _write(job: Job, root: Path) -> str:
+    """Reads the catalog and writes the version's folder, unless that content is stored already."""
+    work = prepare_version(Path(job.cache_dir, CATALOGS_FOLDER, job.catalog))
+    try:
+        manifest = write_content(read_catalog(root), work, modified=int(time.time()))
+        if manifest.version != job.known_version:
+            publish_version(work, manifest.version)
+    except OLMError as error:
+        prefix = f"{STORE_PREFIX}error walking FBC root: "
+        raise _prefixed(prefix, error) from error
+    except OSError as error:
+        raise TransientError(f"{STORE_PREFIX}{error.strerror}: {error.filename}") from error
+    finally:
+        remove_tree(work)
+    return manifest.version
+
+
+def _prefixed(prefix: str, error: OLMError) -> OLMError:
+    if isinstance(error, TerminalError):
+        message = f"{prefix}{TERMINAL_PREFIX}{error.message}"
+        return TerminalError(message, reason=error.reason, hint=error.hint)
+    return TransientError(prefix + error.message, hint=error.hint)
+
+
+def _read_job(line: bytes) -> Job:
+    fields: dict[str, Any] = orjson.loads(line)
+    return Job(**{**fields, "plain_http": tuple(fields.get("plain_http", ()))})
+
+
+def _end_with_parent() -> None:
+    """The parent holds our standard input open as long as it lives."""
+    while os.read(sys.stdin.fileno(), 4096):
+        pass
+    os._exit(1)
+
+
+def main() -> None:
+    """Does the one job on standard input."""
+    job = _read_job(sys.stdin.buffer.readline())
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    try:
+        result = asyncio.run(ingest(job))
+    except OLMError as error:
+        blocked = isinstance(error, TerminalError)
+        result = Result(error=error.describe(), blocked=blocked)
+    sys.stdout.buffer.write(orjson.dumps(result))
+    sys.stdout.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

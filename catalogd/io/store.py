@@ -1,0 +1,146 @@
+"""Catalog content on disk: `ROOT/NAME/{state.json,VERSION/}`, and what of it is being served.
+
+`state.json` is the commit point: it is replaced by one rename, and names the version that counts.
+Whatever else lies in a catalog's folder is an interrupted attempt or an old version. So a process
+killed at any time leaves either the old content or the new one, never a mixture.
+"""
+
+import asyncio
+import logging
+import os
+import shutil
+from collections.abc import Collection
+from pathlib import Path
+
+from catalogd.io.content import Content, CorruptContentError, open_content
+from catalogd.stored import Stored, read_stored
+from olm_shared.errors import TransientError
+from olm_shared.runtime.folders import remove_tree
+
+log = logging.getLogger(__name__)
+
+STATE_FILE = "state.json"
+TEMPORARY = ".tmp-"
+
+
+class Store:
+    """The contents of all catalogs. Methods that touch the disk leave the event loop free."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._serving: dict[str, Content] = {}
+        self._stored: dict[str, Stored] = {}
+
+    def content(self, name: str) -> Content | None:
+        """What is served for a catalog now."""
+        return self._serving.get(name)
+
+    def names(self) -> list[str]:
+        """The catalogs that are served."""
+        return sorted(self._serving)
+
+    async def load(self, name: str) -> Stored | None:
+        """What is stored for a catalog; opened for serving when it was not yet.
+
+        Content that does not match its digests is removed: it will be fetched again.
+        """
+        if name in self._serving:
+            return self._stored[name]
+        found = await asyncio.to_thread(self._read, name)
+        if found is None:
+            return None
+        self._stored[name], self._serving[name] = found
+        return found[0]
+
+    async def commit(self, name: str, stored: Stored) -> None:
+        """Makes a version, whose folder is there, the one that is served.
+
+        Raises TransientError when the disk fails or the version is not whole.
+        """
+        current = self._stored.get(name)
+        if current == stored:
+            return
+        fresh = current is None or current.version != stored.version
+        try:
+            content = await asyncio.to_thread(self._commit, name, stored, fresh=fresh)
+        except (OSError, CorruptContentError) as error:
+            raise TransientError(f"cannot store catalog {name}: {error}") from error
+        self._stored[name] = stored
+        if content is not None:
+            self._swap(name, content)
+            await asyncio.to_thread(self._remove_others, name, stored.version)
+
+    async def withdraw(self, name: str) -> None:
+        """Serves a catalog no more and removes its content."""
+        self._swap(name, None)
+        self._stored.pop(name, None)
+        await asyncio.to_thread(remove_tree, self._root / name)
+
+    async def collect(self, names: Collection[str]) -> None:
+        """Removes the content of catalogs that do not exist."""
+        for entry in await asyncio.to_thread(os.listdir, self._root):
+            if entry not in names:
+                await self.withdraw(entry)
+
+    def close(self) -> None:
+        """Serves nothing any more; content stays on disk."""
+        for name in self.names():
+            self._swap(name, None)
+
+    def _swap(self, name: str, content: Content | None) -> None:
+        old = self._serving.pop(name, None)
+        if content is not None:
+            self._serving[name] = content
+        if old is not None:
+            old.retire()
+
+    def _read(self, name: str) -> tuple[Stored, Content] | None:
+        folder = self._root / name
+        try:
+            stored = read_stored((folder / STATE_FILE).read_bytes())
+            if stored is not None:
+                return stored, open_content(folder / stored.version, verify=True)
+            log.warning("catalog %s: %s cannot be read", name, STATE_FILE)
+        except FileNotFoundError:
+            return None
+        except (OSError, CorruptContentError) as error:
+            log.warning("catalog %s: stored content is dropped: %s", name, error)
+        remove_tree(folder)
+        return None
+
+    def _commit(self, name: str, stored: Stored, *, fresh: bool) -> Content | None:
+        folder = self._root / name
+        content = open_content(folder / stored.version, verify=False) if fresh else None
+        aside = folder / f"{TEMPORARY}{STATE_FILE}"
+        with aside.open("wb") as file:
+            file.write(stored.to_json())
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(folder / STATE_FILE)
+        return content
+
+    def _remove_others(self, name: str, version: str) -> None:
+        for entry in (self._root / name).iterdir():
+            if entry.name not in (STATE_FILE, version):
+                remove_tree(entry)
+
+
+def prepare_version(folder: Path) -> Path:
+    """An empty folder in which a catalog's next version is written. Blocking.
+
+    Removes what interrupted attempts left. One attempt per catalog at a time.
+    """
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for entry in folder.glob(f"{TEMPORARY}*"):
+        remove_tree(entry)
+    work = folder / f"{TEMPORARY}version"
+    work.mkdir(mode=0o700)
+    return work
+
+
+def publish_version(work: Path, version: str) -> None:
+    """Gives a finished version its name. One that is there already is the same. Blocking."""
+    final = work.parent / version
+    if final.exists():
+        shutil.rmtree(final)
+    work.rename(final)

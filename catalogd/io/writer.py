@@ -1,0 +1,215 @@
+"""Writes a version of a catalog from its blobs: plain, gzip, zstd and index, in one pass.
+
+Memory is bounded by the chunks in flight. Compression runs in threads beside the parsing, because
+zlib and zstd let go of the interpreter while they work.
+"""
+
+import hashlib
+import queue
+import threading
+import zlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import IO
+
+import orjson
+import zstandard
+
+from catalogd import gzip_parts
+from catalogd.index import Group, IndexBuilder, Section
+from catalogd.io.content import FILES, GZIP, INDEX_FILE, MANIFEST_FILE, PLAIN, ZSTD, Manifest
+from olm_shared.fbc import Blob
+
+CHUNK_BYTES = 512 << 10
+CHUNKS_IN_FLIGHT = 4
+GZIP_LEVEL = 6
+ZSTD_LEVEL = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    """A piece of the plain file; `ends_group` after the last byte of a package's run."""
+
+    data: bytes
+    ends_group: bool
+
+
+_END = _Chunk(b"", ends_group=False)
+
+
+class _Digesting:
+    """A file that knows its size and digest."""
+
+    def __init__(self, path: Path) -> None:
+        self._file: IO[bytes] = path.open("xb")
+        self._sum = hashlib.sha256()
+        self.size = 0
+
+    def write(self, data: bytes) -> None:
+        self._file.write(data)
+        self._sum.update(data)
+        self.size += len(data)
+
+    def close(self) -> str:
+        """Ends the file; its digest."""
+        self._file.close()
+        return self._sum.hexdigest()
+
+
+class _Gzip:
+    """The gzip variant: one stream for `/all`, whose groups can be cut out for `/metas`.
+
+    A full flush ends a group at a byte and forgets what came before, so the segment can follow
+    any header.
+    """
+
+    def __init__(self, out: _Digesting) -> None:
+        self._out = out
+        self._deflate = zlib.compressobj(GZIP_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
+        self._crc = self._group_crc = self._plain = 0
+        self._group_start = len(gzip_parts.HEADER)
+        self.segments: list[tuple[Section, int]] = []
+        out.write(gzip_parts.HEADER)
+
+    def take(self, chunk: _Chunk) -> None:
+        self._crc = zlib.crc32(chunk.data, self._crc)
+        self._group_crc = zlib.crc32(chunk.data, self._group_crc)
+        self._plain += len(chunk.data)
+        self._out.write(self._deflate.compress(chunk.data))
+        if chunk.ends_group:
+            self._out.write(self._deflate.flush(zlib.Z_FULL_FLUSH))
+            segment = Section(self._group_start, self._out.size - self._group_start)
+            self.segments.append((segment, self._group_crc))
+            self._group_start, self._group_crc = self._out.size, 0
+
+    def end(self) -> None:
+        self._out.write(self._deflate.flush())
+        self._out.write(gzip_parts.trailer(self._crc, self._plain))
+
+
+class _Zstd:
+    """The zstd variant, one frame."""
+
+    def __init__(self, out: _Digesting) -> None:
+        self._out = out
+        self._compress = zstandard.ZstdCompressor(
+            level=ZSTD_LEVEL, write_checksum=True
+        ).compressobj()
+
+    def take(self, chunk: _Chunk) -> None:
+        self._out.write(self._compress.compress(chunk.data))
+
+    def end(self) -> None:
+        self._out.write(self._compress.flush())
+
+
+class _Worker:
+    """Runs a stage in a thread of its own, fed through a short queue."""
+
+    def __init__(self, take: Callable[[_Chunk], None], end: Callable[[], None]) -> None:
+        self._take, self._end = take, end
+        self._chunks: queue.Queue[_Chunk] = queue.Queue(CHUNKS_IN_FLIGHT)
+        self._error: Exception | None = None
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def put(self, chunk: _Chunk) -> None:
+        self._chunks.put(chunk)
+
+    def finish(self) -> None:
+        """Waits for all work. Raises what the stage raised."""
+        self._chunks.put(_END)
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+
+    def _run(self) -> None:
+        while (chunk := self._chunks.get()) is not _END:
+            self._step(partial(self._take, chunk))
+        self._step(self._end)
+
+    def _step(self, work: Callable[[], None]) -> None:
+        """Once it failed, the stage only empties its queue, so that the reader never blocks."""
+        if self._error is None:
+            try:
+                work()
+            except Exception as error:  # noqa: BLE001 - handed to finish
+                self._error = error
+
+
+class _Grouper:
+    """Gathers blobs into chunks and notices where the package changes."""
+
+    def __init__(self, emit: Callable[[_Chunk], None]) -> None:
+        self._emit = emit
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._package: str | None = None
+        self._firsts: list[int] = []
+        self.index = IndexBuilder()
+
+    def add(self, blob: Blob) -> None:
+        if blob.package != self._package:
+            self._flush(ends_group=self._package is not None)
+            self._firsts.append(len(self.index))
+            self._package = blob.package
+        line = blob.raw + b"\n"
+        self.index.add(schema=blob.schema, package=blob.package, name=blob.name, length=len(line))
+        self._parts.append(line)
+        self._size += len(line)
+        if self._size >= CHUNK_BYTES:
+            self._flush(ends_group=False)
+
+    def finish(self) -> None:
+        self._flush(ends_group=bool(self._firsts))
+
+    def add_groups(self, segments: Iterable[tuple[Section, int]]) -> None:
+        """Joins the gzip segments to the runs of blobs they hold."""
+        ends = [*self._firsts[1:], len(self.index)]
+        for first, end, (segment, crc) in zip(self._firsts, ends, segments, strict=True):
+            self.index.add_group(Group(first, end, segment, crc))
+
+    def _flush(self, *, ends_group: bool) -> None:
+        if self._parts or ends_group:
+            self._emit(_Chunk(b"".join(self._parts), ends_group))
+            self._parts, self._size = [], 0
+
+
+def write_content(blobs: Iterable[Blob], folder: Path, *, modified: int) -> Manifest:
+    """Writes all files of a version into the empty folder; the manifest last.
+
+    Raises what reading `blobs` raises, and OSError.
+    """
+    outs = {coding: _Digesting(folder / name) for coding, name in FILES.items()}
+    gzipped, zstd = _Gzip(outs[GZIP]), _Zstd(outs[ZSTD])
+    workers = [_Worker(gzipped.take, gzipped.end), _Worker(zstd.take, zstd.end)]
+
+    def emit(chunk: _Chunk) -> None:
+        for worker in workers:
+            worker.put(chunk)
+        outs[PLAIN].write(chunk.data)
+
+    grouper = _Grouper(emit)
+    try:
+        for blob in blobs:
+            grouper.add(blob)
+        grouper.finish()
+    finally:
+        for worker in workers:
+            worker.finish()
+    grouper.add_groups(gzipped.segments)
+    index = orjson.dumps(grouper.index.document())
+    (folder / INDEX_FILE).write_bytes(index)
+    digests = {FILES[coding]: out.close() for coding, out in outs.items()}
+    sizes = {FILES[coding]: out.size for coding, out in outs.items()}
+    manifest = Manifest(
+        version=digests[FILES[PLAIN]],
+        blobs=len(grouper.index),
+        modified=modified,
+        sizes={**sizes, INDEX_FILE: len(index)},
+        digests={**digests, INDEX_FILE: hashlib.sha256(index).hexdigest()},
+    )
+    (folder / MANIFEST_FILE).write_bytes(manifest.to_json())
+    return manifest

@@ -1,0 +1,141 @@
+"""Conditional requests, ranges and content negotiation, as RFC 9110 has them. Pure."""
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import format_datetime, parsedate_to_datetime
+from enum import Enum, auto
+
+Headers = Mapping[str, str]
+"""Request headers by lower-case name."""
+
+_TAG = re.compile(r'\s*(W/)?("[^"]*")\s*(?:,|$)')
+_RANGE = re.compile(r"\s*bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*", re.IGNORECASE)
+_QUALITY = re.compile(r"q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*", re.IGNORECASE)
+
+
+class Verdict(Enum):
+    """What the preconditions of a request come to."""
+
+    PROCEED = auto()
+    NOT_MODIFIED = auto()
+    FAILED = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Validators:
+    """What a representation is recognised by: a strong ETag with its quotes, and seconds."""
+
+    etag: str
+    modified: int
+
+    @property
+    def last_modified(self) -> str:
+        """The time as the Last-Modified header carries it."""
+        return format_datetime(datetime.fromtimestamp(self.modified, UTC), usegmt=True)
+
+
+class RangeFault(Enum):
+    """A range that cannot be had: answered with 416."""
+
+    UNSATISFIABLE = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class ByteRange:
+    """Bytes `first` up to and with `last`."""
+
+    first: int
+    last: int
+
+
+def evaluate(headers: Headers, current: Validators) -> Verdict:
+    """The verdict for GET and HEAD, in the order of RFC 9110 section 13.2.2."""
+    if "if-match" in headers:
+        if not _matches(headers["if-match"], current.etag, weak=False):
+            return Verdict.FAILED
+    elif "if-unmodified-since" in headers:
+        since = _seconds(headers["if-unmodified-since"])
+        if since is not None and current.modified > since:
+            return Verdict.FAILED
+    if "if-none-match" in headers:
+        if _matches(headers["if-none-match"], current.etag, weak=True):
+            return Verdict.NOT_MODIFIED
+    elif "if-modified-since" in headers:
+        since = _seconds(headers["if-modified-since"])
+        if since is not None and current.modified <= since:
+            return Verdict.NOT_MODIFIED
+    return Verdict.PROCEED
+
+
+def requested_range(
+    headers: Headers, size: int, current: Validators
+) -> ByteRange | RangeFault | None:
+    """The one range that is asked for; None to send everything.
+
+    Several ranges, other units and malformed headers are ignored, as a server may (section
+    14.2). If-Range must match strongly.
+    """
+    match = _RANGE.fullmatch(headers.get("range", ""))
+    if match is None or not any(match.groups()) or not _if_range(headers, current):
+        return None
+    first, last = match.groups()
+    if not first:
+        wanted = min(int(last), size)
+        return ByteRange(size - wanted, size - 1) if wanted else RangeFault.UNSATISFIABLE
+    start, end = int(first), min(int(last), size - 1) if last else size - 1
+    if last and int(last) < start:
+        return None
+    return ByteRange(start, end) if start < size else RangeFault.UNSATISFIABLE
+
+
+def negotiate(accepted: str, offered: Collection[str]) -> str:
+    """The coding to use of those `offered` in our order of preference; "identity" otherwise.
+
+    A coding that is not named is not used, unless `*` is.
+    """
+    qualities = dict(filter(None, map(_coding, accepted.split(","))))
+    default = qualities.get("*", 0.0)
+    best = max(offered, key=lambda coding: qualities.get(coding, default), default="")
+    quality = qualities.get(best, default) if best else 0.0
+    return best if quality > 0 and quality >= qualities.get("identity", 0.0) else "identity"
+
+
+def _coding(item: str) -> tuple[str, float] | None:
+    name, _, parameter = item.partition(";")
+    if not parameter.strip():
+        return name.strip().lower(), 1.0
+    quality = _QUALITY.fullmatch(parameter.strip())
+    return (name.strip().lower(), float(quality[1])) if quality else None
+
+
+def _if_range(headers: Headers, current: Validators) -> bool:
+    value = headers.get("if-range")
+    if value is None:
+        return True
+    if '"' in value:
+        return value.strip() == current.etag
+    return _seconds(value) == current.modified
+
+
+def _matches(header: str, etag: str, *, weak: bool) -> bool:
+    if header.strip() == "*":
+        return True
+    position = 0
+    while match := _TAG.match(header, position):
+        is_weak, tag = match.groups()
+        if tag == etag and (weak or not is_weak):
+            return True
+        position = match.end()
+        if position == len(header):
+            break
+    return False
+
+
+def _seconds(header: str) -> int | None:
+    """An HTTP date; None if it is none (then the header is ignored)."""
+    try:
+        return int(parsedate_to_datetime(header).timestamp())
+    except (ValueError, TypeError, OverflowError):
+        return None
