@@ -30,7 +30,9 @@ class ClusterAccess:
 
     def authorization(self) -> str | None:
         """The Authorization header, refreshed when its source says that it expired."""
-        key: str | None = self.configuration.get_api_key_with_prefix("authorization")
+        key: str | None = self.configuration.get_api_key_with_prefix("BearerToken", "authorization")
+        if key and " " not in key:
+            key = f"Bearer {key}"
         return key or self.configuration.get_basic_auth_token() or None
 
     def tls(self) -> ssl.SSLContext:

@@ -32,6 +32,8 @@ def configure_logging(level: int) -> None:
     )
     for package in ("api", "olm_shared", "catalogd", "operator_controller"):
         logging.getLogger(package).setLevel(level)
+    # Says at each start that it leaves signals to us.
+    logging.getLogger("kopf._core.reactor.running").setLevel(logging.ERROR)
 
 
 def run(main: Callable[[], Awaitable[None]]) -> None:
