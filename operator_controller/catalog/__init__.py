@@ -1,1 +1,34 @@
 """Blobs of a catalog to packages, channels, bundles, deprecations. Pure."""
+
+from operator_controller.catalog.build import BrokenPackageError, build_package
+from operator_controller.catalog.model import (
+    Bundle,
+    Channel,
+    Deprecation,
+    Entry,
+    Package,
+    Schema,
+)
+from operator_controller.catalog.version import (
+    BundleVersion,
+    Version,
+    VersionError,
+    parse_bundle_version,
+    parse_version,
+)
+
+__all__ = [
+    "BrokenPackageError",
+    "Bundle",
+    "BundleVersion",
+    "Channel",
+    "Deprecation",
+    "Entry",
+    "Package",
+    "Schema",
+    "Version",
+    "VersionError",
+    "build_package",
+    "parse_bundle_version",
+    "parse_version",
+]

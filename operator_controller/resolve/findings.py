@@ -1,0 +1,103 @@
+"""What the search saw, as data: one reason for every bundle it considered, and remarks.
+
+Text for people is made of it elsewhere (`explain`), so that wording never touches the search.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from enum import StrEnum
+
+from operator_controller.catalog import Entry
+
+
+class Reason(StrEnum):
+    """Why a bundle was, or was not, chosen; and why a catalog had none to consider."""
+
+    CHOSEN = "Chosen"
+    NOT_IN_CHANNEL = "NotInChannel"
+    VERSION_UNREADABLE = "VersionUnreadable"
+    OUT_OF_RANGE = "OutOfRange"
+    PRERELEASE_EXCLUDED = "PrereleaseExcluded"
+    NOT_A_SUCCESSOR = "NotASuccessor"
+    LOWER_VERSION = "LowerVersion"
+    DEPRECATED_BEHIND = "DeprecatedBehind"
+    LOWER_PRIORITY = "LowerPriority"
+    AMBIGUOUS = "Ambiguous"
+    UNSUPPORTED_DEPENDENCY = "UnsupportedDependency"
+
+    CATALOG_NOT_SELECTED = "CatalogNotSelected"
+    CATALOG_UNAVAILABLE = "CatalogUnavailable"
+    PACKAGE_ABSENT = "PackageAbsent"
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """The bundle that was preferred."""
+
+    catalog: str
+    bundle: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """How a channel says what a bundle may follow."""
+
+    channel: str
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """The one reason for a bundle, or for a whole catalog when `bundle` is empty.
+
+    channels  where the bundle is (NOT_IN_CHANNEL)
+    edges     what it may follow in the channels that count (NOT_A_SUCCESSOR)
+    rival     what was preferred (LOWER_VERSION, DEPRECATED_BEHIND, LOWER_PRIORITY)
+    detail    the fact behind any other reason: a property type, a fault, an error
+    """
+
+    catalog: str
+    reason: Reason
+    bundle: str = ""
+    version: str = ""
+    channels: tuple[str, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    rival: Rival | None = None
+    detail: str = ""
+
+
+class NoteKind(StrEnum):
+    """Remarks that decide nothing, but that somebody should know."""
+
+    UNREADABLE_SKIP_RANGE = "UnreadableSkipRange"
+    PRERELEASE_WITHOUT_RANGE = "PrereleaseWithoutRange"
+    INCOMPLETE_VIEW = "IncompleteView"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """A remark on a bundle of a catalog, or on the catalog."""
+
+    kind: NoteKind
+    catalog: str
+    bundle: str = ""
+    channel: str = ""
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """Everything the search saw, in the order of catalogs and of the bundles in them."""
+
+    causes: tuple[Cause, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def considered(self) -> int:
+        """How many bundles were looked at."""
+        return sum(1 for cause in self.causes if cause.bundle)
+
+    def tally(self) -> dict[Reason, int]:
+        """How many bundles there are of each reason, the most frequent first."""
+        return dict(Counter(cause.reason for cause in self.causes if cause.bundle).most_common())

@@ -1,0 +1,69 @@
+"""The sentences of a refusal, word for word upstream's: users and tools search for them."""
+
+from collections.abc import Iterable
+
+from api.v1.clusterextension import CatalogFilter
+from olm_shared.go_text import listed, quote
+from operator_controller.resolve.request import Request
+
+
+def invalid_range(version: str, fault: str) -> str:
+    """The range cannot be parsed."""
+    return f"desired version range {quote(version)} is invalid: {fault}"
+
+
+def invalid_selector(fault: str) -> str:
+    """The selector of catalogs says nothing that can be decided."""
+    return f"desired catalog selector is invalid: {fault}"
+
+
+def unreadable_installed(fault: str) -> str:
+    """The version of the installed bundle cannot be parsed, so nothing is known to follow it."""
+    return (
+        "error walking catalogs: error finding upgrade edges: "
+        f"failed to get version and release of installed bundle: {fault}"
+    )
+
+
+def unavailable(package: str, catalog: str, fault: str) -> str:
+    """A catalog whose content is needed is not known."""
+    return (
+        f"error walking catalogs: error getting package {quote(package)} "
+        f"from catalog {quote(catalog)}: {fault}"
+    )
+
+
+def not_one(request: Request, catalogs: Iterable[str]) -> str:
+    """No bundle, or several of equal rank: `catalogs` have the bundles that are left."""
+    found = sorted(catalogs)
+    installed = request.installed
+    parts = [
+        f"error upgrading from currently installed version {quote(installed.version)}:"
+        if installed
+        else "",
+        "found bundles" if len(found) > 1 else "no bundles found",
+        *_constraints(request.wanted),
+        f"in multiple catalogs with the same priority {listed(found)}" if len(found) > 1 else "",
+    ]
+    return " ".join(filter(None, parts))
+
+
+def _constraints(wanted: CatalogFilter) -> tuple[str, str, str]:
+    return (
+        f"for package {quote(wanted.package_name)}",
+        f"matching version {quote(wanted.version)}" if wanted.version else "",
+        f"in channels {listed(wanted.channels)}" if wanted.channels else "",
+    )
+
+
+def unreadable_version(bundle: str, fault: str) -> str:
+    """The bundle that would be chosen has no version that can be read."""
+    return f"error getting resolved bundle version for bundle {quote(bundle)}: {fault}"
+
+
+def unsupported_dependency(bundle: str, kind: str) -> str:
+    """The bundle that would be chosen asks for other content."""
+    return (
+        f"validating bundle {quote(bundle)}: bundle {quote(bundle)} has a dependency declared "
+        f"via property {quote(kind)} which is currently not supported"
+    )

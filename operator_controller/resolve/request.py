@@ -1,0 +1,32 @@
+"""What is asked for, and what there is to choose from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from api.v1.clusterextension import BundleMetadata, CatalogFilter
+from olm_shared.errors import OLMError
+from operator_controller.catalog import Package
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The wish of a ClusterExtension, and the bundle it has, if any."""
+
+    wanted: CatalogFilter
+    installed: BundleMetadata | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogContent:
+    """A catalog as far as one package goes.
+
+    `package` is None where the catalog does not have it. `unavailable` says why the content is
+    not known at all; content that is known, if only from a cache for the digest the catalog
+    resolved to, is not unavailable. Catalogs that are switched off are left out by the caller.
+    """
+
+    name: str
+    priority: int = 0
+    labels: Mapping[str, str] = field(default_factory=dict)
+    package: Package | None = None
+    unavailable: OLMError | None = None

@@ -1,0 +1,105 @@
+"""One catalog's candidates: who is one, who is the best of them, and why the others are not."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from operator_controller.catalog import Bundle
+from operator_controller.resolve.criteria import Criteria
+from operator_controller.resolve.findings import Cause, Note, NoteKind, Reason, Rival
+from operator_controller.resolve.ranges import RangeError
+from operator_controller.resolve.rules import RULES, Offer, written
+from operator_controller.resolve.successors import read_skip_range
+
+
+@dataclass(frozen=True, slots=True)
+class Finalist:
+    """The best candidate of a catalog."""
+
+    offer: Offer
+    bundle: Bundle
+
+    @property
+    def deprecated(self) -> bool:
+        """Whether the bundle itself is deprecated."""
+        return self.bundle.name in self.offer.deprecated
+
+    @property
+    def rival(self) -> Rival:
+        """How the causes of those it beat name it."""
+        return Rival(self.offer.catalog, self.bundle.name, written(self.bundle))
+
+    def cause(self, reason: Reason, *, rival: Rival | None = None, detail: str = "") -> Cause:
+        """Its own reason in the end."""
+        return Cause(
+            catalog=self.offer.catalog,
+            reason=reason,
+            bundle=self.bundle.name,
+            version=written(self.bundle),
+            rival=rival,
+            detail=detail,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What a catalog came to: its best candidate, and one cause for each other bundle."""
+
+    causes: tuple[Cause, ...]
+    notes: tuple[Note, ...]
+    finalist: Finalist | None
+
+
+def survey(offer: Offer, criteria: Criteria) -> Survey:
+    """Asks every bundle of the offer."""
+    causes: list[Cause] = []
+    candidates: list[Bundle] = []
+    for bundle in offer.package.bundles:
+        cause = next(filter(None, (rule(bundle, offer, criteria) for rule in RULES)), None)
+        if cause:
+            causes.append(cause)
+        else:
+            candidates.append(bundle)
+    finalist = None
+    if candidates:
+        best, *others = _ranked(candidates, offer)
+        finalist = Finalist(offer, best)
+        causes.extend(_behind(bundle, finalist) for bundle in others)
+    return Survey(tuple(causes), _unreadable_skip_ranges(offer, criteria), finalist)
+
+
+def _ranked(candidates: Sequence[Bundle], offer: Offer) -> list[Bundle]:
+    """Not deprecated first, then highest version and release; unreadable last, ties as found."""
+
+    def rank(bundle: Bundle) -> tuple[bool, bool, object]:
+        readable = bundle.version is not None
+        key = bundle.version.key if bundle.version else ()
+        return bundle.name not in offer.deprecated, readable, key
+
+    return sorted(candidates, key=rank, reverse=True)
+
+
+def _behind(bundle: Bundle, best: Finalist) -> Cause:
+    if bundle.name in best.offer.deprecated and not best.deprecated:
+        reason = Reason.DEPRECATED_BEHIND
+    else:
+        reason = Reason.LOWER_VERSION if bundle.version else Reason.VERSION_UNREADABLE
+    return Finalist(best.offer, bundle).cause(reason, rival=best.rival, detail=bundle.version_fault)
+
+
+def _unreadable_skip_ranges(offer: Offer, criteria: Criteria) -> tuple[Note, ...]:
+    """Skip ranges that cannot be parsed, and so are no edges, where edges count."""
+    if criteria.installed is None:
+        return ()
+    return tuple(
+        Note(
+            kind=NoteKind.UNREADABLE_SKIP_RANGE,
+            catalog=offer.catalog,
+            bundle=name,
+            channel=edge.channel,
+            detail=fault.message,
+        )
+        for name, edges in offer.edges.items()
+        for edge in edges
+        if edge.entry.skip_range
+        and isinstance(fault := read_skip_range(edge.entry.skip_range), RangeError)
+    )
