@@ -15,7 +15,7 @@ from typing import Self
 
 import httpx
 
-from e2e.harness.controlplane import ControlPlane, wait_until
+from e2e.harness.controlplane import ControlPlane
 from e2e.harness.pki import CertificateAuthority
 from e2e.harness.ports import free_port
 from e2e.harness.process import ChildProcess, service_environment
@@ -160,16 +160,3 @@ def _answers(url: str) -> bool:
         return httpx.get(url, timeout=2.0, trust_env=False).status_code == httpx.codes.OK
     except httpx.HTTPError:
         return False
-
-
-def wait_for_condition(
-    control_plane: ControlPlane, resource: str, condition: str, *, timeout: float = 60.0
-) -> None:
-    """Wait until `resource` (as `kind/name`) has a condition `Type=Status`; TimeoutError if not."""
-    kind, _, status = condition.partition("=")
-    path = f'{{.status.conditions[?(@.type=="{kind}")].status}}'
-
-    def holds() -> bool:
-        return control_plane.kubectl("get", resource, "-o", f"jsonpath={path}") == status
-
-    wait_until(holds, what=f"{resource} {condition}", timeout=timeout)

@@ -1,0 +1,1 @@
+"""`make demo`: the main job of the product on a real control plane, step by step."""

@@ -1,0 +1,220 @@
+"""Install and update a real operator on an embedded control plane, and show it.
+
+DEMO_ONCE=1 ends after the update; otherwise the demo stays up until Ctrl-C.
+DEMO_BUNDLES=FOLDER[:FOLDER] adds packages, as PACKAGE/VERSION bundle folders.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+from e2e.demo.bundles import Versions, own, publish, real
+from e2e.harness.controlplane import ControlPlane
+from e2e.harness.errors import HarnessError
+from e2e.harness.images import catalog_image
+from e2e.harness.registry import Registry
+from e2e.olm.api import Api, catalog_path, conditions_text, extension_path
+from e2e.olm.fbc import PublishedBundle, catalog_files, package_blobs
+from e2e.olm.programs import CONFIG, Olm
+
+SAMPLE = CONFIG / "samples" / "hello-operator.yaml"
+SAMPLE_REGISTRY = "registry.example.com"
+INSTALL_SECONDS = 60.0
+PREVIEW_BYTES = 400
+
+
+class Demo:
+    """The steps, each shown with the time since the start."""
+
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        self._started = time.monotonic()
+        self._folder = folder
+        self._stack = stack
+        self.control_plane = ControlPlane(folder / "control-plane")
+        self.registry = Registry(folder / "registry")
+        self.olm = Olm(folder / "olm", self.control_plane, self.registry)
+
+    def say(self, text: str) -> None:
+        """A step that is done."""
+        print(f"[{time.monotonic() - self._started:6.1f} s] {text}", flush=True)
+
+    def show(self, *kubectl: str) -> None:
+        """A kubectl command and what it prints."""
+        print(f"\n$ kubectl {' '.join(kubectl)}")
+        print(self.control_plane.kubectl(*kubectl), flush=True)
+
+    def run(self) -> None:
+        """The whole story."""
+        self.start()
+        real_ones = real()
+        published = self.publish([own(), *real_ones])
+        with Api(self.control_plane) as api:
+            self.install_hello(api)
+            self.look(api)
+            self.update_hello(api)
+            for versions in real_ones:
+                self.install_real(api, versions, published[versions.package])
+        self.show("get", "clustercatalog,clusterextension")
+
+    def start(self) -> None:
+        """Control plane, registry, both programs."""
+        self._stack.enter_context(self.control_plane)
+        self.say(f"control plane: {self.control_plane.url}")
+        self._stack.enter_context(self.registry)
+        self.say(f"registry: {self.registry.url}")
+        self._stack.enter_context(self.olm)
+        self.say(f"catalogd: {self.olm.catalogs_url}; operator-controller: running")
+
+    def publish(self, packages: list[Versions]) -> dict[str, list[PublishedBundle]]:
+        """Bundle images, and a catalog image that names them."""
+        published = {p.package: publish(self.registry, p) for p in packages}
+        image = catalog_image(catalog_files(package_blobs(b) for b in published.values()))
+        self.registry.push(image, "demo/catalog", tag="latest")
+        count = sum(map(len, published.values()))
+        self.say(f"pushed {count} bundles of {len(packages)} packages and a catalog")
+        return published
+
+    def install_hello(self, api: Api) -> None:
+        """The sample, as an administrator would apply it."""
+        text = SAMPLE.read_text().replace(SAMPLE_REGISTRY, self.registry.address)
+        sample = self._folder / SAMPLE.name
+        sample.write_text(text)
+        print(f"\n$ kubectl apply -f {sample}")
+        print(self.control_plane.kubectl("apply", "-f", str(sample)), flush=True)
+        api.wait_condition(catalog_path("demo"), "Serving", "True", timeout=INSTALL_SECONDS)
+        self.say("catalog: Serving")
+        api.wait_installed("hello", "0.1.0", timeout=INSTALL_SECONDS)
+        self.say("extension hello: 0.1.0 Installed")
+
+    def look(self, api: Api) -> None:
+        """What a user would look at first."""
+        self.show("get", "clustercatalog,clusterextension")
+        print(conditions_text(api.get(extension_path("hello"))))
+        self.show_objects()
+        self.curl("/catalogs/demo/api/v1/metas?schema=olm.channel&package=hello-operator")
+        self.curl("/catalogs/demo/api/v1/all")
+
+    def show_objects(self) -> None:
+        """All objects of the extension, by its labels."""
+        kinds = "deployments,serviceaccounts,configmaps,services,clusterroles,crds"
+        self.show(
+            "get", kinds, "--all-namespaces", "-l",
+            "olm.operatorframework.io/owner-kind=ClusterExtension,"
+            "olm.operatorframework.io/owner-name=hello", "-o", "name",
+        )  # fmt: skip
+
+    def curl(self, path: str) -> None:
+        """What catalogd answers to a plain HTTPS request."""
+        print(f"\n$ curl --cacert {self.olm.catalogs_ca} '{self.olm.catalogs_url}{path}'")
+        with self.olm.client() as client:
+            answer = client.get(path).raise_for_status()
+        print(f"{answer.text[:PREVIEW_BYTES]}{'...' if len(answer.text) > PREVIEW_BYTES else ''}")
+        sys.stdout.flush()
+
+    def update_hello(self, api: Api) -> None:
+        """Another version is asked for; the objects follow."""
+        print(
+            "\n$ kubectl patch clusterextension hello --type=merge "
+            """-p '{"spec":{"source":{"catalog":{"version":">=0.2.0"}}}}'"""
+        )
+        api.patch(
+            extension_path("hello"), {"spec": {"source": {"catalog": {"version": ">=0.2.0"}}}}
+        )
+        api.wait_installed("hello", "0.2.0", timeout=INSTALL_SECONDS)
+        api.wait_gone("/api/v1/namespaces/hello/configmaps/hello-operator-config")
+        self.say("extension hello: 0.2.0 Installed; what only 0.1.0 had is gone")
+        self.show_objects()
+
+    def install_real(self, api: Api, versions: Versions, bundles: list[PublishedBundle]) -> None:
+        """A published operator, with the documents' role for tests: everything allowed."""
+        first, second = bundles
+        name = versions.package
+        self.control_plane.kubectl("apply", "-f", "-", stdin=real_extension(name, first.version))
+        api.wait_installed(name, first.version, timeout=INSTALL_SECONDS)
+        self.say(f"extension {name}: {first.version} Installed")
+        wanted = {"spec": {"source": {"catalog": {"version": second.version}}}}
+        api.patch(extension_path(name), wanted)
+        api.wait_installed(name, second.version, timeout=INSTALL_SECONDS)
+        self.say(f"extension {name}: {second.version} Installed")
+
+    def explain(self) -> None:
+        """How to go on from here."""
+        print(
+            f"""
+The demo is up. In another terminal:
+
+  export KUBECONFIG={self.control_plane.kubeconfig}
+  kubectl get clustercatalog,clusterextension
+  kubectl describe clusterextension hello
+  curl --cacert {self.olm.catalogs_ca} {self.olm.catalogs_url}/catalogs/demo/api/v1/all
+
+  registry  {self.registry.url} (CA {self.registry.ca_file})
+  logs      {self.olm.work_dir / "logs"}
+
+Ctrl-C stops everything and leaves nothing behind.""",
+            flush=True,
+        )
+
+
+def real_extension(package: str, version: str) -> str:
+    """YAML for a package in a namespace of its own, with an account that may do everything."""
+    return f"""
+apiVersion: v1
+kind: Namespace
+metadata: {{name: {package}}}
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata: {{name: installer, namespace: {package}}}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {{name: {package}-installer}}
+roleRef: {{apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}}
+subjects: [{{kind: ServiceAccount, name: installer, namespace: {package}}}]
+---
+apiVersion: olm.operatorframework.io/v1
+kind: ClusterExtension
+metadata: {{name: {package}}}
+spec:
+  namespace: {package}
+  serviceAccount: {{name: installer}}
+  source:
+    sourceType: Catalog
+    catalog: {{packageName: {package}, version: "{version}"}}
+"""
+
+
+def main() -> int:
+    """Run the demo; 0 when everything that it shows came true."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with tempfile.TemporaryDirectory(prefix="olmv1-demo-") as folder, ExitStack() as stack:
+        demo = Demo(Path(folder), stack)
+        try:
+            demo.run()
+            if os.environ.get("DEMO_ONCE") == "1":
+                demo.say("done")
+                return 0
+            demo.explain()
+            wait_for_interrupt()
+        except KeyboardInterrupt:
+            print("\nstopping ...", flush=True)
+        except (HarnessError, TimeoutError, subprocess.SubprocessError) as error:
+            print(f"error: {error}", file=sys.stderr)
+            return 1
+        return 0
+
+
+def wait_for_interrupt() -> None:
+    """Sleeps until Ctrl-C."""
+    while True:
+        signal.pause()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

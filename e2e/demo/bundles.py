@@ -1,0 +1,83 @@
+"""Which bundles the demo shows: its own operator, and real ones where there are some."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from e2e.harness.images import bundle_image
+from e2e.harness.registry import Registry
+from e2e.olm.fbc import PublishedBundle, bundle_facts
+from olm_shared.errors import OLMError
+from operator_controller.bundle.loader import load
+from operator_controller.render.install import InstallRequest, install_objects
+
+OWN_BUNDLES = Path(__file__).parent / "bundles"
+CORPUS_BUNDLES = Path(__file__).parents[3] / "shared" / "corpus" / "bundles"
+MAX_REAL_PACKAGES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """Two consecutive versions of a package: folders of bundles."""
+
+    package: str
+    first: Path
+    second: Path
+
+
+def own() -> Versions:
+    """The operator that was written for the demo."""
+    folder = OWN_BUNDLES / "hello-operator"
+    return Versions("hello-operator", folder / "0.1.0", folder / "0.2.0")
+
+
+def real() -> list[Versions]:
+    """Packages below DEMO_BUNDLES, as PACKAGE/VERSION folders, that can be installed here."""
+    given = os.environ.get("DEMO_BUNDLES")
+    roots = [Path(part) for part in given.split(os.pathsep)] if given else [CORPUS_BUNDLES]
+    found = (versions for root in roots if root.is_dir() for versions in _pairs(root))
+    chosen = [versions for versions in found if _installs(versions)]
+    return chosen if given else chosen[:MAX_REAL_PACKAGES]
+
+
+def publish(registry: Registry, versions: Versions) -> list[PublishedBundle]:
+    """Pushes both bundle images."""
+    return [
+        bundle_facts(
+            folder,
+            registry.push(bundle_image(folder), f"bundles/{versions.package}").reference,
+        )
+        for folder in (versions.first, versions.second)
+    ]
+
+
+def _pairs(root: Path) -> Iterator[Versions]:
+    for package in sorted(path for path in root.iterdir() if path.is_dir()):
+        folders = [path for path in package.iterdir() if (path / "manifests").is_dir()]
+        ordered = sorted(folders, key=lambda path: _numbers(path.name))
+        if len(ordered) > 1:
+            yield Versions(package.name, *ordered[-2:])
+
+
+def _numbers(version: str) -> list[tuple[int, str]]:
+    return [
+        (int(part), "") if part.isdigit() else (0, part)
+        for part in version.replace("-", ".").split(".")
+    ]
+
+
+def _installs(versions: Versions) -> bool:
+    """Whether both versions can be installed for all namespaces, without webhooks."""
+    request = InstallRequest(install_namespace="default")
+    try:
+        for folder in (versions.first, versions.second):
+            files = {
+                path.relative_to(folder).as_posix(): path.read_bytes()
+                for path in sorted(folder.rglob("*"))
+                if path.is_file()
+            }
+            install_objects(load(files), request)
+    except OLMError:
+        return False
+    return True

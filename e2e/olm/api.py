@@ -1,0 +1,130 @@
+"""Reads and waits for objects of a control plane, faster than a kubectl per look."""
+
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+
+from e2e.harness.controlplane import ControlPlane
+from olm_shared.kube_object import KubeObject, condition
+
+OLM = "/apis/olm.operatorframework.io/v1"
+POLL_SECONDS = 0.05
+
+
+class Api:
+    """The API server, as the administrator."""
+
+    def __init__(self, control_plane: ControlPlane) -> None:
+        """Connects at the first request."""
+        self._http = control_plane.client()
+
+    def __enter__(self) -> Self:
+        """Nothing is opened yet."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Closes the connections."""
+        self._http.close()
+
+    def get(self, path: str) -> KubeObject | None:
+        """The object at an API path, or None."""
+        answer = self._http.get(path)
+        if answer.status_code == httpx.codes.NOT_FOUND:
+            return None
+        found: KubeObject = answer.raise_for_status().json()
+        return found
+
+    def list(self, path: str, labels: str = "") -> list[KubeObject]:
+        """The objects of a collection."""
+        answer = self._http.get(path, params={"labelSelector": labels} if labels else None)
+        items: list[KubeObject] = answer.raise_for_status().json()["items"]
+        return items
+
+    def patch(self, path: str, patch: dict[str, Any]) -> None:
+        """Merge-patches an object."""
+        headers = {"Content-Type": "application/merge-patch+json"}
+        self._http.patch(path, json=patch, headers=headers).raise_for_status()
+
+    def delete(self, path: str) -> None:
+        """Deletes an object; its dependents follow in the background."""
+        self._http.delete(path).raise_for_status()
+
+    def wait(
+        self,
+        path: str,
+        holds: Callable[[KubeObject | None], bool],
+        *,
+        what: str,
+        timeout: float = 60.0,
+    ) -> KubeObject | None:
+        """The object once `holds` says so. TimeoutError with its conditions if it never does."""
+        deadline = time.monotonic() + timeout
+        while True:
+            found = self.get(path)
+            if holds(found):
+                return found
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{what}: not within {timeout:.0f} s\n{conditions_text(found)}")
+            time.sleep(POLL_SECONDS)
+
+    def wait_condition(
+        self, path: str, kind: str, status: str, *, message: str = "", timeout: float = 60.0
+    ) -> KubeObject:
+        """Waits for a condition with a status, and with `message` somewhere in its text."""
+
+        def holds(obj: KubeObject | None) -> bool:
+            found = condition(obj, kind) if obj else None
+            return found is not None and found["status"] == status and message in found["message"]
+
+        found = self.wait(path, holds, what=f"{path} {kind}={status} {message!r}", timeout=timeout)
+        if found is None:
+            raise TimeoutError(f"{path} is gone")
+        return found
+
+    def wait_gone(self, path: str, *, timeout: float = 60.0) -> None:
+        """Waits until there is no such object."""
+        self.wait(path, lambda obj: obj is None, what=f"{path} gone", timeout=timeout)
+
+    def wait_installed(self, name: str, version: str, *, timeout: float = 60.0) -> KubeObject:
+        """Waits until an extension has that version installed and has nothing left to do."""
+
+        def holds(obj: KubeObject | None) -> bool:
+            status = (obj or {}).get("status") or {}
+            installed = (status.get("install") or {}).get("bundle") or {}
+            found = condition(obj, "Progressing") if obj else None
+            return installed.get("version") == version and bool(
+                found and found["reason"] == "Succeeded"
+            )
+
+        path = extension_path(name)
+        found = self.wait(path, holds, what=f"{name} {version} installed", timeout=timeout)
+        if found is None:
+            raise TimeoutError(f"{path} is gone")
+        return found
+
+
+def extension_path(name: str) -> str:
+    """The API path of a ClusterExtension."""
+    return f"{OLM}/clusterextensions/{name}"
+
+
+def catalog_path(name: str) -> str:
+    """The API path of a ClusterCatalog."""
+    return f"{OLM}/clustercatalogs/{name}"
+
+
+def conditions_text(obj: KubeObject | None) -> str:
+    """The conditions of an object, a line each."""
+    if obj is None:
+        return "there is no such object"
+    conditions = (obj.get("status") or {}).get("conditions") or ()
+    lines = [f"  {c['type']}={c['status']} {c['reason']}: {c['message']}" for c in conditions]
+    return "\n".join(lines) or "it has no conditions"
