@@ -9,12 +9,16 @@ CustomResourceColumnDefinition: name=!str type=!str format=str description=str p
     jsonPath=!str
 CustomResourceConversion: strategy=!str webhook=*WebhookConversion
 CustomResourceDefinition: kind=str apiVersion=str metadata=ObjectMeta
-    spec=!CustomResourceDefinitionSpec
+    spec=!CustomResourceDefinitionSpec status=CustomResourceDefinitionStatus
+CustomResourceDefinitionCondition: type=!str status=!str lastTransitionTime=time reason=str
+    message=str
 CustomResourceDefinitionNames: plural=!str singular=str shortNames=[]str kind=!str listKind=str
     categories=[]str
 CustomResourceDefinitionSpec: group=!str names=!CustomResourceDefinitionNames scope=!str
     versions=![]CustomResourceDefinitionVersion conversion=*CustomResourceConversion
     preserveUnknownFields=bool
+CustomResourceDefinitionStatus: conditions=![]CustomResourceDefinitionCondition
+    acceptedNames=!CustomResourceDefinitionNames storedVersions=![]str
 CustomResourceDefinitionVersion: name=!str served=!bool storage=!bool deprecated=bool
     deprecationWarning=*str schema=*CustomResourceValidation
     subresources=*CustomResourceSubresources
@@ -45,7 +49,7 @@ ValidationRule: rule=!str message=str messageExpression=str reason=*str fieldPat
 WebhookClientConfig: url=*str service=*ServiceReference caBundle=bytes
 WebhookConversion: clientConfig=*WebhookClientConfig conversionReviewVersions=![]str
 """
-"""Definitions and their schemas; the status is left out."""
+"""Definitions and their schemas."""
 
 META_TYPES = """
 LabelSelector: matchLabels={}str matchExpressions=[]LabelSelectorRequirement

@@ -85,12 +85,12 @@ class _Struct:
             raise
         return self._complete(result)
 
-    def zero(self) -> dict[str, Any] | None:
-        return self._complete({}) or None
+    def zero(self) -> dict[str, Any]:
+        return self._complete({})
 
     def _complete(self, result: dict[str, Any]) -> dict[str, Any]:
         for name, zero in self.required:
-            if name not in result and (empty := zero()) is not None:
+            if name not in result and (empty := zero()) not in (None, {}):
                 result[name] = empty
         return result
 

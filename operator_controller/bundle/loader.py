@@ -52,7 +52,7 @@ def load(files: Mapping[str, bytes]) -> RegistryV1:
             case "ClusterServiceVersion":
                 csv = _typed(path, CSV_KIND, obj)
             case "CustomResourceDefinition":
-                crds.append(_typed(path, CRD_KIND, obj))
+                crds.append(_without_status(_typed(path, CRD_KIND, obj)))
             case _:
                 others.append(obj)
     if csv is None:
@@ -133,6 +133,8 @@ def _of_some_kind(path: str, obj: KubeObject) -> KubeObject:
     if not isinstance(kind, str) or not kind:
         shown = bounded(go_json.dumps(obj, sort_keys=True), 200)
         raise _unparsable(path, f"Object 'Kind' is missing in '{shown}'")
+    if not isinstance(obj.get("metadata") or {}, dict):
+        raise _unparsable(path, f"metadata of a {kind} is no map")
     return obj
 
 
@@ -151,6 +153,11 @@ def _items(path: str, listed: KubeObject) -> list[Any]:
         else item
         for item in items
     ]
+
+
+def _without_status(crd: KubeObject) -> KubeObject:
+    """What generators leave in a definition's status is not for a cluster to be told."""
+    return {key: value for key, value in crd.items() if key != "status"}
 
 
 def _typed(path: str, kind: str, obj: KubeObject) -> KubeObject:

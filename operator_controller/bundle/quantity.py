@@ -2,7 +2,8 @@
 
 Source of the rules: Kubernetes' API conventions for resource.Quantity. The suffix family of the
 input is kept (powers of 1024, powers of 1000, exponent); the largest suffix is used that
-leaves no fraction; precision ends at one nano, rounded away from zero.
+leaves no fraction; precision ends at one nano, rounded away from zero. Where Kubernetes keeps
+a spelling because it equals the canonical one in value (`+1`, `5.`), this gives the canonical.
 """
 
 import re
@@ -16,8 +17,8 @@ _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "
 _DECIMAL_SUFFIX = {power: suffix for suffix, power in _DECIMAL.items()}
 _LARGEST = Decimal(2**63 - 1)
 _NANO = Decimal("1e-9")
-_EXACT = Context(prec=400)
-_MAX_TEXT = 100
+_EXACT = Context(prec=1200)
+_MAX_TEXT, _MAX_EXPONENT = 100, 999
 """Longer texts are no quantities, and arithmetic on them would not be cheap."""
 
 
@@ -30,23 +31,18 @@ def canonical(text: str) -> str:
             r"'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
         )
     number, binary, decimal, exponent = found.groups()
-    if exponent is not None and len(exponent) > len("-999"):
+    if exponent is not None and abs(int(exponent)) > _MAX_EXPONENT:
         raise ValueError("unable to parse quantity's suffix")
     scale = Decimal(1024 ** _BINARY[binary]) if binary else _power(decimal, exponent)
-    value = _bounded(_EXACT.multiply(Decimal(number), scale))
+    value = _EXACT.multiply(Decimal(number), scale).quantize(_NANO, ROUND_UP, _EXACT)
     if binary and abs(value) >= 1024:
-        return _binary(value)
+        return _binary(max(min(value, _LARGEST), -_LARGEST))
     return _decimal(value, exponent_form=exponent is not None)
 
 
 def _power(decimal: str | None, exponent: str | None) -> Decimal:
     power = int(exponent) if exponent is not None else _DECIMAL[decimal or ""]
     return Decimal(1).scaleb(power, _EXACT)
-
-
-def _bounded(value: Decimal) -> Decimal:
-    value = value.quantize(_NANO, rounding=ROUND_UP, context=_EXACT)
-    return max(min(value, _LARGEST), -_LARGEST)
 
 
 def _binary(value: Decimal) -> str:
@@ -65,7 +61,7 @@ def _decimal(value: Decimal, *, exponent_form: bool) -> str:
         return "0"
     digits = int(_EXACT.multiply(value, Decimal(10**9)))
     power = -9
-    while digits % 1000 == 0 and power < _DECIMAL["E"]:
+    while digits % 1000 == 0 and (exponent_form or power < _DECIMAL["E"]):
         digits, power = digits // 1000, power + 3
     if exponent_form:
         return f"{digits}e{power}" if power else str(digits)

@@ -1,0 +1,145 @@
+import json
+from typing import Any
+
+import pytest
+
+from operator_controller.bundle import BundleError, load
+
+CSV: dict[str, Any] = {
+    "apiVersion": "operators.coreos.com/v1alpha1",
+    "kind": "ClusterServiceVersion",
+    "metadata": {"name": "example.v1.0.0", "annotations": {"a": "b"}},
+    "spec": {
+        "displayName": "Example",
+        "version": "1.0.0",
+        "installModes": [
+            {"type": "AllNamespaces", "supported": True},
+            {"type": "OwnNamespace", "supported": False},
+        ],
+        "install": {
+            "strategy": "deployment",
+            "spec": {
+                "deployments": [{"name": "op", "label": {"l": "m"}, "spec": {"replicas": 1}}],
+                "permissions": [{"serviceAccountName": "op", "rules": [{"verbs": ["get"]}]}],
+            },
+        },
+        "customresourcedefinitions": {"owned": [{"name": "c", "version": "v1", "kind": "C"}]},
+        "webhookdefinitions": [
+            {"type": "ConversionWebhook", "generateName": "w", "conversionCRDs": ["c"]}
+        ],
+    },
+}
+ANNOTATIONS = b"annotations:\n  operators.operatorframework.io.bundle.package.v1: example\n"
+
+
+def files(**others: Any) -> dict[str, bytes]:
+    """A small bundle; `manifests__x` becomes `manifests/x`, None leaves a file out."""
+    content = {
+        "metadata/annotations.yaml": ANNOTATIONS,
+        "manifests/csv.yaml": json.dumps(CSV).encode(),
+    }
+    for name, value in others.items():
+        path = name.replace("__", "/").replace("_yaml", ".yaml")
+        if value is None:
+            del content[path]
+        else:
+            content[path] = value if isinstance(value, bytes) else json.dumps(value).encode()
+    return content
+
+
+def test_reads_what_installing_needs() -> None:
+    bundle = load(files())
+    csv = bundle.csv
+    assert bundle.package_name == "example"
+    assert csv.name == "example.v1.0.0"
+    assert csv.annotations == {"a": "b"}
+    assert csv.install_modes == {"AllNamespaces"}
+    assert [(d.name, d.labels, d.spec["replicas"]) for d in csv.deployments] == [
+        ("op", {"l": "m"}, 1)
+    ]
+    assert [(p.service_account, p.rules) for p in csv.permissions] == [
+        ("op", ({"verbs": ["get"]},))
+    ]
+    assert csv.owned_crds == ("c",)
+    assert [(w.type, w.generate_name, w.conversion_crds) for w in csv.webhooks] == [
+        ("ConversionWebhook", "w", ["c"])
+    ]
+
+
+def test_lists_are_taken_apart_and_kinds_sorted() -> None:
+    config_map = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m"}}
+    crd: dict[str, Any] = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+    }
+    crd |= {"metadata": {"name": "c"}, "spec": {"unknown": 1}, "status": {"conditions": []}}
+    listed = {"apiVersion": "v1", "kind": "List", "items": [crd, {"kind": "List", "items": []}]}
+    typed = {"apiVersion": "v1", "kind": "SecretList", "items": [{"metadata": {"name": "s"}}]}
+    bundle = load(files(manifests__a_yaml=listed, manifests__b=typed, manifests__c=config_map))
+    assert [crd["metadata"]["name"] for crd in bundle.crds] == ["c"]
+    assert "status" not in bundle.crds[0]
+    assert "unknown" not in bundle.crds[0]["spec"]
+    assert [(obj["kind"], obj["metadata"]["name"]) for obj in bundle.others] == [
+        ("Secret", "s"),
+        ("ConfigMap", "m"),
+    ]
+
+
+def test_other_manifests_are_kept_as_they_are() -> None:
+    odd = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ny: 0o17\nextra: {deep: [null]}\n"
+    (obj,) = load(files(manifests__x_yaml=odd)).others
+    assert obj["true"] == 15
+    assert obj["extra"] == {"deep": [None]}
+
+
+def test_the_last_service_version_wins() -> None:
+    other = {**CSV, "metadata": {"name": "later"}}
+    assert load(files(manifests__z_yaml=other)).csv.name == "later"
+
+
+def test_properties_are_added_to_the_annotation() -> None:
+    existing = '[{"value": {"b": 1, "a": "<"}, "type": "t"}]'
+    csv = {**CSV, "metadata": {"name": "n", "annotations": {"olm.properties": existing}}}
+    properties = b"properties:\n- type: olm.gvk\n  value: {version: v1, group: g}\n"
+    bundle = load(files(manifests__csv_yaml=csv, metadata__properties_yaml=properties))
+    assert bundle.csv.annotations["olm.properties"] == (
+        '[{"type":"t","value":{"b":1,"a":"\\u003c"}},'
+        '{"type":"olm.gvk","value":{"group":"g","version":"v1"}}]'
+    )
+
+
+@pytest.mark.parametrize(
+    ("others", "message"),
+    [
+        ({"metadata__annotations_yaml": None}, "open metadata/annotations.yaml: file does not"),
+        ({"metadata__annotations_yaml": b"[]"}, "metadata/annotations.yaml: not a map"),
+        ({"manifests__csv_yaml": None}, 'no ClusterServiceVersion found in "manifests"'),
+        ({"manifests__sub__x_yaml": b""}, 'subdirectories are not allowed within the "manifests"'),
+        ({"manifests__x_yaml": b"a: b: c"}, 'error parsing objects in "x.yaml": yaml: line 1'),
+        ({"manifests__x_yaml": b"a: b"}, "error parsing objects in \"x.yaml\": Object 'Kind' is"),
+        ({"manifests__x_yaml": b"- a"}, 'error parsing objects in "x.yaml": expected an object'),
+        ({"manifests__x_yaml": b"{kind: L, items: 1}"}, "items is no list"),
+        ({"manifests__x_yaml": b"{kind: L, metadata: 1}"}, "metadata of a L is no map"),
+        (
+            {"manifests__csv_yaml": {**CSV, "spec": {"displayName": 1}}},
+            (
+                'error parsing objects in "csv.yaml": ClusterServiceVersion example.v1.0.0: '
+                "spec.displayName: cannot convert int64 to string"
+            ),
+        ),
+        ({"metadata__properties_yaml": b"properties: x"}, "failed to unmarshal metadata/prop"),
+        ({"metadata__properties_yaml": b"properties: [x]"}, "a property has a type"),
+    ],
+)
+def test_a_faulty_bundle_is_refused_with_the_file_named(
+    others: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(BundleError) as error:
+        load(files(**others))
+    assert message in error.value.message
+
+
+def test_a_faulty_properties_annotation_is_refused() -> None:
+    csv = {**CSV, "metadata": {"name": "n", "annotations": {"olm.properties": "{"}}}
+    with pytest.raises(BundleError, match=r"csv\.metadata\.annotations\['olm\.properties'\]"):
+        load(files(manifests__csv_yaml=csv))

@@ -1,0 +1,64 @@
+from typing import Any
+
+import pytest
+
+from operator_controller.bundle.go_types import ShapeError, fields_of, read
+
+SCHEMA = "JSONSchemaProps"
+
+
+@pytest.mark.parametrize(
+    ("type_name", "value", "wanted"),
+    [
+        ("Container", {"name": "a", "unknown": 1}, {"name": "a"}),
+        ("Container", {"image": ""}, {"name": ""}),
+        ("Container", {"name": "a", "stdin": False, "args": []}, {"name": "a"}),
+        ("Container", {"name": "a", "args": [None, "b"]}, {"name": "a", "args": ["", "b"]}),
+        ("Volume", {"name": "v", "emptyDir": {}}, {"name": "v", "emptyDir": {}}),
+        ("ObjectMeta", {"labels": {"a": None}}, {"labels": {"a": ""}}),
+        ("ResourceRequirements", {"limits": {"cpu": 0.5}}, {"limits": {"cpu": "500m"}}),
+        ("ResourceFieldSelector", {"resource": "r"}, {"resource": "r", "divisor": "0"}),
+        ("HTTPGetAction", {"port": "http"}, {"port": "http"}),
+        (SCHEMA, {"additionalProperties": False}, {"additionalProperties": False}),
+        (SCHEMA, {"items": {"type": "string", "x": 1}}, {"items": {"type": "string"}}),
+        (SCHEMA, {"items": []}, {}),
+        (SCHEMA, {"dependencies": {"a": ["b"]}}, {"dependencies": {"a": ["b"]}}),
+        (SCHEMA, {"default": {"any": [1]}}, {"default": {"any": [1]}}),
+        (SCHEMA, {"minimum": 1, "nullable": False}, {"minimum": 1}),
+        ("DeploymentSpec", {"replicas": 2.0}, {"replicas": 2}),
+    ],
+)
+def test_values_come_back_as_their_type_writes_them(
+    type_name: str, value: Any, wanted: Any
+) -> None:
+    assert read(type_name, value) == wanted
+
+
+@pytest.mark.parametrize(
+    ("type_name", "value", "problem"),
+    [
+        ("Container", {"name": 1}, "name: cannot convert int64 to string"),
+        ("Container", [], "cannot restore struct from: slice"),
+        ("PodSpec", {"containers": [{"args": "x"}]}, "containers[0].args: cannot restore slice"),
+        ("ObjectMeta", {"labels": {"a": True}}, "labels.a: cannot convert bool to string"),
+        ("DeploymentSpec", {"replicas": 1.5}, "replicas: cannot convert float64 to int64"),
+        ("ResourceRequirements", {"limits": {"cpu": "x"}}, "limits.cpu: quantities must match"),
+        ("ObjectMeta", {"creationTimestamp": "now"}, 'creationTimestamp: parsing time "now"'),
+        (SCHEMA, {"additionalProperties": "x"}, "boolean or JSON schema expected"),
+        ("CSVSpec", {"version": "one"}, 'version: invalid version "one"'),
+    ],
+)
+def test_a_wrong_type_is_told_with_its_place(type_name: str, value: Any, problem: str) -> None:
+    with pytest.raises(ShapeError) as error:
+        read(type_name, value)
+    assert problem in str(error.value)
+
+
+def test_what_is_read_is_not_what_was_given() -> None:
+    given = {"labels": {"a": "b"}}
+    read("ObjectMeta", given)["labels"]["a"] = "changed"
+    assert given == {"labels": {"a": "b"}}
+
+
+def test_fields_have_the_names_of_the_types() -> None:
+    assert fields_of("Toleration")["tolerationSeconds"] == "*int"
