@@ -1,1 +1,233 @@
-"""Wiring and start-up."""
+"""Wiring and start-up of catalogd."""
+
+import asyncio
+import logging
+import random
+import socket
+import time
+import uuid
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from api.v1 import names
+from catalogd.follow import CatalogFollower
+from catalogd.http.app import content_app, metrics_app, webhook_app
+from catalogd.http.server import listen
+from catalogd.http.server import serve as serve_http
+from catalogd.io.callers import Callers
+from catalogd.io.cluster import CLUSTER_CATALOG, PLURAL, Cluster
+from catalogd.io.images import Images, ImageSettings
+from catalogd.io.store import Store
+from catalogd.job import CATALOGS_FOLDER, UNPACK_FOLDER
+from catalogd.metrics import Metrics
+from catalogd.plan import is_wanted
+from catalogd.reconcile import CatalogReconciler, Surroundings
+from catalogd.settings import Settings, parse_settings
+from olm_shared.kube_object import KubeObject, name_of
+from olm_shared.outcome import Outcome
+from olm_shared.runtime.access import SERVICE_ACCOUNT_FOLDER, ClusterAccess, load_access
+from olm_shared.runtime.api_errors import ApiError
+from olm_shared.runtime.credentials import ObjectName, PullSecrets, own_service_account
+from olm_shared.runtime.folders import collect
+from olm_shared.runtime.kube import KubeClient
+from olm_shared.runtime.leader import Elector
+from olm_shared.runtime.program import configure_logging, run, serve_health
+from olm_shared.runtime.tls import ServerTls
+from olm_shared.runtime.workqueue import Backoff, WorkQueue
+
+LEASE = "catalogd-operator-lock"
+RESYNC_SECONDS = 600.0
+API_POLL_SECONDS = 0.5
+
+log = logging.getLogger(__name__)
+
+
+def main() -> None:
+    """The console script `catalogd`."""
+    settings = parse_settings()
+    configure_logging(settings.log_level)
+    run(lambda: serve(settings))
+
+
+async def serve(settings: Settings) -> None:
+    """Runs until cancelled: serves at once, follows the cluster, and leads when elected."""
+    access = load_access(settings.kubeconfig)
+    settings.cache_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    async with KubeClient.connect(access) as client:
+        program = _Program.build(settings, client)
+        try:
+            async with asyncio.TaskGroup() as group:
+                program.start_servers(group)
+                await program.restore()
+                program.start_work(group, access)
+        finally:
+            program.store.close()
+            program.secrets.close()
+
+
+@dataclass(slots=True)
+class _Role:
+    """Handles one catalog as this replica's part is."""
+
+    leader: CatalogReconciler
+    follower: CatalogFollower
+    leading: bool = False
+
+    async def __call__(self, name: str) -> Outcome:
+        return await (self.leader(name) if self.leading else self.follower(name))
+
+
+@dataclass(slots=True)
+class _Program:
+    """All parts of the process."""
+
+    settings: Settings
+    client: KubeClient
+    cluster: Cluster
+    store: Store
+    secrets: PullSecrets
+    role: _Role
+    metrics: Metrics
+    queue: WorkQueue[str]
+    restored: bool = False
+
+    @classmethod
+    def build(cls, settings: Settings, client: KubeClient) -> "_Program":
+        cluster = Cluster(client)
+        store = Store(settings.cache_dir / CATALOGS_FOLDER)
+        secrets = _pull_secrets(settings, client)
+
+        async def image_settings() -> ImageSettings:
+            await secrets.refresh()
+            return ImageSettings(settings.cache_dir, settings.pull_cas_dir, secrets.file)
+
+        images = Images(image_settings)
+        around = Surroundings(settings.base_url, time.time, random.random)
+        role = _Role(
+            CatalogReconciler(cluster, store, images, around),
+            CatalogFollower(cluster, store, images),
+        )
+        return cls(
+            settings=settings,
+            client=client,
+            cluster=cluster,
+            store=store,
+            secrets=secrets,
+            role=role,
+            metrics=Metrics(),
+            queue=WorkQueue(role, backoff=Backoff(random.random)),
+        )
+
+    def start_servers(self, group: asyncio.TaskGroup) -> None:
+        """Everything that listens, before anything that works: restarts are to be short."""
+        settings = self.settings
+        tls = ServerTls(settings.tls_cert, settings.tls_key, settings.tls_profile)
+        content = content_app(self.store.content, self.metrics, metas=settings.metas)
+        listener = listen(settings.catalogs_address)
+        group.create_task(serve_http(content, listener, tls.context))
+        group.create_task(tls.follow())
+        if settings.webhook_port:
+            listener = listen(("", settings.webhook_port))
+            group.create_task(serve_http(webhook_app(), listener, tls.context))
+        if settings.metrics_address:
+            shown = metrics_app(self.metrics, Callers(self.client).judge)
+            listener = listen(settings.metrics_address)
+            group.create_task(serve_http(shown, listener, tls.context))
+        checks = {"catalog-server": lambda: self.restored}
+        group.create_task(serve_health(settings.health_address, checks))
+
+    async def restore(self) -> None:
+        """Serves what is on disk and is what the status says, without asking any registry."""
+        await self._api_served()
+        catalogs = await self.cluster.catalogs()
+        sources = {
+            catalog.metadata.name: catalog.status.resolved_source.image.ref
+            for catalog in catalogs
+            if is_wanted(catalog) and catalog.status.resolved_source is not None
+        }
+        loads = (self.store.load(name, source=source) for name, source in sources.items())
+        await asyncio.gather(*loads)
+        await self._collect([c.metadata.name for c in catalogs], interrupted=True)
+        self.restored = True
+        log.info("serving %d of %d catalogs from disk", len(self.store.names()), len(catalogs))
+
+    def start_work(self, group: asyncio.TaskGroup, access: ClusterAccess) -> None:
+        """Every replica follows the cluster; one leads."""
+        # Imported now, because it takes half a second in which content is already served.
+        from olm_shared.runtime.doorbell import Bell, Doorbell
+
+        bell = Bell(names.GROUP, names.VERSION, PLURAL, self.ring)
+        group.create_task(self.queue.run())
+        group.create_task(Doorbell(access, [bell]).run())
+        group.create_task(self._every(RESYNC_SECONDS, self._resync))
+        group.create_task(self._every(self.settings.gc_interval, self._collect_existing))
+        group.create_task(self._lead())
+
+    def ring(self, _: str, obj: KubeObject) -> None:
+        """An event: looked at unless it only shows what we wrote."""
+        if not self.cluster.is_echo(obj):
+            self.queue.add(name_of(obj))
+
+    async def _lead(self) -> None:
+        if not self.settings.leader_elect:
+            await self._work_as_leader()
+            return
+        identity = f"{socket.gethostname()}_{uuid.uuid1()}"
+        namespace = self.settings.system_namespace
+        elector = Elector(self.client, namespace=namespace, name=LEASE, identity=identity)
+        await elector.run(self._work_as_leader)
+
+    async def _work_as_leader(self) -> None:
+        self.role.leading = True
+        await self._resync()
+        await asyncio.Event().wait()
+
+    async def _resync(self) -> None:
+        """Everything there is and everything we hold: deletions in an outage ring no bell."""
+        for name in {*await self.cluster.names(), *self.store.names()}:
+            self.queue.add(name)
+
+    async def _collect_existing(self) -> None:
+        await self._collect(await self.cluster.names(), interrupted=False)
+
+    async def _collect(self, existing: list[str], *, interrupted: bool) -> None:
+        await self.store.collect(existing)
+        unpack = self.settings.cache_dir / UNPACK_FOLDER
+        await asyncio.to_thread(collect, unpack, existing, interrupted=interrupted)
+
+    async def _every(self, seconds: float, work: Callable[[], Awaitable[None]]) -> None:
+        while seconds > 0:
+            await asyncio.sleep(seconds)
+            try:
+                await work()
+            except ApiError as error:
+                log.warning("periodic look at all catalogs failed: %s", error)
+
+    async def _api_served(self) -> None:
+        """Waits for the API server and our kind: kopf does not notice a kind that comes later."""
+        waiting = False
+        while True:
+            try:
+                await self.client.resource(CLUSTER_CATALOG)
+            except ApiError as error:
+                if not waiting:
+                    log.warning("waiting for the API: %s", error)
+                waiting = True
+                await asyncio.sleep(API_POLL_SECONDS)
+            else:
+                return
+
+
+def _pull_secrets(settings: Settings, client: KubeClient) -> PullSecrets:
+    secret = settings.global_pull_secret
+    token = SERVICE_ACCOUNT_FOLDER / "token"
+    return PullSecrets(
+        client,
+        global_secret=ObjectName(*secret) if secret else None,
+        account=own_service_account(token.read_text()) if token.exists() else None,
+        prefix="catalogd-global-pull-secret-",
+    )
+
+
+if __name__ == "__main__":
+    main()

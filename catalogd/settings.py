@@ -1,1 +1,188 @@
-"""Flags and environment, read here only."""
+"""Flags and environment, read here only. Upstream's flags have upstream's meaning."""
+
+import argparse
+import logging
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from api.v1 import names
+from olm_shared.flags import add_common, feature_gates, log_level, parse_address
+from olm_shared.runtime.access import SERVICE_ACCOUNT_FOLDER
+from olm_shared.runtime.tls import TlsProfile, custom_profile, named_profile
+
+METAS_GATE = "APIV1MetasHandler"
+GATES = {METAS_GATE: True, "GraphQLCatalogQueries": False}
+"""Feature gates by upstream's names. What is additive is on."""
+
+DEFAULT_CACHE_DIR = Path("/var/cache/catalogd")
+DEFAULT_EXTERNAL_ADDRESS = "catalogd-service.olmv1-system.svc"
+DEFAULT_METRICS_ADDRESS = ":7443"
+
+_DURATION_PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)")
+_SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+log = logging.getLogger(__name__)
+
+Address = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How catalogd runs. An address that is None is not served."""
+
+    kubeconfig: str | None
+    system_namespace: str
+    catalogs_address: Address
+    external_address: str
+    cache_dir: Path
+    gc_interval: float
+    tls_cert: Path
+    tls_key: Path
+    tls_profile: TlsProfile
+    webhook_port: int
+    metrics_address: Address | None
+    health_address: Address | None
+    leader_elect: bool
+    pull_cas_dir: Path | None
+    global_pull_secret: tuple[str, str] | None
+    metas: bool
+    log_level: int
+
+    @property
+    def base_url(self) -> str:
+        """What `status.urls.base` begins with."""
+        return f"https://{self.external_address}"
+
+
+def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
+    """Settings from a command line; exits with a message and code 2 when it is wrong."""
+    parser = _parser()
+    given = parser.parse_args(arguments)
+    try:
+        gates = feature_gates(given.feature_gates, GATES, log)
+        profile = _profile(given)
+        metrics_address = parse_address(given.metrics_bind_address or DEFAULT_METRICS_ADDRESS)
+    except argparse.ArgumentTypeError as error:
+        parser.error(str(error))
+    if bool(given.tls_cert) != bool(given.tls_key):
+        parser.error("tls-cert and tls-key flags must be used together")
+    if not given.tls_cert:
+        if given.metrics_bind_address:
+            parser.error("metrics-bind-address requires tls-cert and tls-key flags")
+        parser.error("tls-cert and tls-key flags are required: content is served over HTTPS only")
+    return Settings(
+        kubeconfig=given.kubeconfig,
+        system_namespace=given.system_namespace or own_namespace(),
+        catalogs_address=given.catalogs_server_addr,
+        external_address=given.external_address,
+        cache_dir=given.cache_dir,
+        gc_interval=given.gc_interval,
+        tls_cert=Path(given.tls_cert),
+        tls_key=Path(given.tls_key),
+        tls_profile=profile,
+        webhook_port=given.webhook_server_port,
+        metrics_address=metrics_address,
+        health_address=given.health_probe_bind_address,
+        leader_elect=given.leader_elect,
+        pull_cas_dir=Path(given.pull_cas_dir) if given.pull_cas_dir else None,
+        global_pull_secret=_pull_secret(parser, given.global_pull_secret),
+        metas=gates[METAS_GATE],
+        log_level=log_level(given.klog_v),
+    )
+
+
+def parse_duration(text: str) -> float:
+    """Seconds of a duration as Go writes it: 12h, 1h30m, 1.5s, 0."""
+    if text == "0":
+        return 0.0
+    parts = _DURATION_PART.findall(text)
+    if not parts or "".join(number + unit for number, unit in parts) != text:
+        raise argparse.ArgumentTypeError(f"{text!r} is no duration; say 12h or 1h30m")
+    return sum(float(number) * _SECONDS[unit] for number, unit in parts)
+
+
+def own_namespace() -> str:
+    """The pod's namespace, or the default one outside a cluster."""
+    try:
+        return (SERVICE_ACCOUNT_FOLDER / "namespace").read_text().strip()
+    except FileNotFoundError:
+        return names.DEFAULT_SYSTEM_NAMESPACE
+
+
+def _required_address(text: str) -> Address:
+    address = parse_address(text)
+    if address is None:
+        raise argparse.ArgumentTypeError("content must be served somewhere; say HOST:PORT or :PORT")
+    return address
+
+
+def _profile(given: argparse.Namespace) -> TlsProfile:
+    if given.tls_profile != "custom":
+        return named_profile(given.tls_profile)
+    try:
+        return custom_profile(
+            given.tls_custom_version, given.tls_custom_ciphers, given.tls_custom_curves
+        )
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _pull_secret(parser: argparse.ArgumentParser, text: str) -> tuple[str, str] | None:
+    if not text:
+        return None
+    namespace, _, name = text.partition("/")
+    if not namespace or not name or "/" in name:
+        parser.error("value of global-pull-secret should be of the format <namespace>/<name>")
+    return namespace, name
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="catalogd",
+        description="Unpacks the catalogs that ClusterCatalogs name, and serves them over HTTPS.",
+        allow_abbrev=False,
+    )
+    add_common(parser)
+    parser.add_argument(
+        "--catalogs-server-addr",
+        type=_required_address,
+        default=("", 8443),
+        help="address of the content server (default: :8443)",
+    )
+    parser.add_argument(
+        "--external-address",
+        default=DEFAULT_EXTERNAL_ADDRESS,
+        help="HOST[:PORT] under which clients reach the content server (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--cache-dir",
+        type=Path,
+        default=DEFAULT_CACHE_DIR,
+        help="folder of the contents; kept over restarts (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--gc-interval",
+        type=parse_duration,
+        default="12h",
+        help="how often content of deleted catalogs is looked for (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--webhook-server-port",
+        type=int,
+        default=9443,
+        help="port of the mutating webhook; 0 for none (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--metrics-bind-address",
+        default="",
+        help="address of /metrics; 0 for none (default: :7443)",
+    )
+    parser.add_argument(
+        "--health-probe-bind-address",
+        type=parse_address,
+        default=("", 8081),
+        help="address of /healthz and /readyz (default: :8081)",
+    )
+    return parser

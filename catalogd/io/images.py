@@ -3,13 +3,13 @@
 import asyncio
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
 
-from catalogd.io.ingest import Job, Result
+from catalogd.job import Job, Result
 from catalogd.stored import Stored
 from olm_shared.errors import TerminalError, TransientError, bounded
 
@@ -43,7 +43,7 @@ class Fetched:
 class Images:
     """Resolves, pulls and writes catalogs."""
 
-    def __init__(self, settings: Callable[[], ImageSettings]) -> None:
+    def __init__(self, settings: Callable[[], Awaitable[ImageSettings]]) -> None:
         """`settings` is asked at each job, so that changes need no restart."""
         self._settings = settings
         self._slots = asyncio.Semaphore(AT_ONCE)
@@ -55,7 +55,7 @@ class Images:
         """
         if known is not None and known.source == reference:
             return Fetched(known.source, known.version, known.unpacked)
-        settings = self._settings()
+        settings = await self._settings()
         job = Job(
             catalog=name,
             reference=reference,
@@ -75,10 +75,8 @@ class Images:
 
 
 def _error(result: Result) -> TerminalError | TransientError:
-    message, _, hint = result.error.partition("\nhint: ")
-    if result.blocked:
-        return TerminalError(message, hint=hint)
-    return TransientError(message, hint=hint)
+    kind = TerminalError if result.blocked else TransientError
+    return kind(result.error, hint=result.hint)
 
 
 async def _run(job: Job) -> Result:

@@ -14,14 +14,13 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import orjson
 
 from catalogd.io.store import prepare_version, publish_version
 from catalogd.io.writer import write_content
+from catalogd.job import CATALOGS_FOLDER, UNPACK_FOLDER, Job, Result, read_job
 from olm_shared.errors import OLMError, TerminalError, TransientError
 from olm_shared.layers import Rules
 from olm_shared.runtime.fbc_folder import read_catalog
@@ -30,51 +29,25 @@ from olm_shared.runtime.image_store import ImageStore
 from olm_shared.runtime.registry import PullSettings
 
 CONFIGS_LABEL = "operators.operatorframework.io.index.configs.v1"
-UNPACK_FOLDER, CATALOGS_FOLDER = "unpack", "catalogs"
 SOURCE_PREFIX = "source catalog content: "
 STORE_PREFIX = "error storing fbc: "
 TERMINAL_PREFIX = "terminal error: "
 """How upstream's terminal errors print; catalogd has always shown it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """What to do. `known_source` and `known_version` are what is stored; empty for nothing."""
-
-    catalog: str
-    reference: str
-    cache_dir: str
-    known_source: str = ""
-    known_version: str = ""
-    cas_dir: str = ""
-    auth_file: str = ""
-    plain_http: tuple[str, ...] = ()
-
-    def pull_settings(self) -> PullSettings:
-        """How to reach the registry."""
-        return PullSettings(
-            cas_dir=Path(self.cas_dir) if self.cas_dir else None,
-            auth_file=Path(self.auth_file) if self.auth_file else None,
-            plain_http=frozenset(self.plain_http),
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
-    """What came of it: `source` canonical; `unpacked` in seconds since the epoch, 0 if the source
-    was known; or an error, `blocked` if only a person can help.
-    """
-
-    source: str = ""
-    version: str = ""
-    unpacked: int = 0
-    error: str = ""
-    blocked: bool = False
+def _pull_settings(job: Job) -> PullSettings:
+    return PullSettings(
+        cas_dir=Path(job.cas_dir) if job.cas_dir else None,
+        auth_file=Path(job.auth_file) if job.auth_file else None,
+        plain_http=frozenset(job.plain_http),
+    )
 
 
 async def ingest(job: Job) -> Result:
     """Brings the catalog's version folder up to date. Raises OLMError."""
-    images = ImageStore(Path(job.cache_dir, UNPACK_FOLDER), job.pull_settings, jitter=random.random)
+    images = ImageStore(
+        Path(job.cache_dir, UNPACK_FOLDER), lambda: _pull_settings(job), jitter=random.random
+    )
     try:
         canonical = await images.resolve(job.reference)
         if str(canonical) == job.known_source:
@@ -126,11 +99,6 @@ def _prefixed(prefix: str, error: OLMError) -> OLMError:
     return TransientError(prefix + error.message, hint=error.hint)
 
 
-def _read_job(line: bytes) -> Job:
-    fields: dict[str, Any] = orjson.loads(line)
-    return Job(**{**fields, "plain_http": tuple(fields.get("plain_http", ()))})
-
-
 def _end_with_parent() -> None:
     """The parent holds our standard input open as long as it lives."""
     while os.read(sys.stdin.fileno(), 4096):
@@ -140,13 +108,13 @@ def _end_with_parent() -> None:
 
 def main() -> None:
     """Does the one job on standard input."""
-    job = _read_job(sys.stdin.buffer.readline())
+    job = read_job(sys.stdin.buffer.readline())
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         result = asyncio.run(ingest(job))
     except OLMError as error:
         blocked = isinstance(error, TerminalError)
-        result = Result(error=error.describe(), blocked=blocked)
+        result = Result(error=error.message, hint=error.hint, blocked=blocked)
     sys.stdout.buffer.write(orjson.dumps(result))
     sys.stdout.flush()
     os._exit(0)

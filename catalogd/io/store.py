@@ -15,12 +15,11 @@ from pathlib import Path
 from catalogd.io.content import Content, CorruptContentError, open_content
 from catalogd.stored import Stored, read_stored
 from olm_shared.errors import TransientError
-from olm_shared.runtime.folders import remove_tree
+from olm_shared.runtime.folders import TEMPORARY, remove_tree
 
 log = logging.getLogger(__name__)
 
 STATE_FILE = "state.json"
-TEMPORARY = ".tmp-"
 
 
 class Store:
@@ -39,14 +38,15 @@ class Store:
         """The catalogs that are served."""
         return sorted(self._serving)
 
-    async def load(self, name: str) -> Stored | None:
+    async def load(self, name: str, *, source: str = "") -> Stored | None:
         """What is stored for a catalog; opened for serving when it was not yet.
 
-        Content that does not match its digests is removed: it will be fetched again.
+        With `source`, only content of that canonical reference. Content that does not match its
+        digests is removed: it will be fetched again.
         """
         if name in self._serving:
             return self._stored[name]
-        found = await asyncio.to_thread(self._read, name)
+        found = await asyncio.to_thread(self._read, name, source)
         if found is None:
             return None
         self._stored[name], self._serving[name] = found
@@ -78,7 +78,7 @@ class Store:
 
     async def collect(self, names: Collection[str]) -> None:
         """Removes the content of catalogs that do not exist."""
-        for entry in await asyncio.to_thread(os.listdir, self._root):
+        for entry in await asyncio.to_thread(_entries, self._root):
             if entry not in names:
                 await self.withdraw(entry)
 
@@ -94,10 +94,12 @@ class Store:
         if old is not None:
             old.retire()
 
-    def _read(self, name: str) -> tuple[Stored, Content] | None:
+    def _read(self, name: str, source: str) -> tuple[Stored, Content] | None:
         folder = self._root / name
         try:
             stored = read_stored((folder / STATE_FILE).read_bytes())
+            if stored is not None and source not in ("", stored.source):
+                return None
             if stored is not None:
                 return stored, open_content(folder / stored.version, verify=True)
             log.warning("catalog %s: %s cannot be read", name, STATE_FILE)
@@ -123,6 +125,11 @@ class Store:
         for entry in (self._root / name).iterdir():
             if entry.name not in (STATE_FILE, version):
                 remove_tree(entry)
+
+
+def _entries(root: Path) -> list[str]:
+    root.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return [entry.name for entry in root.iterdir()]
 
 
 def prepare_version(folder: Path) -> Path:

@@ -2,10 +2,12 @@
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
+TEMPORARY = ".tmp-"
+"""How names of folders begin that are being written."""
 FOLDER_MODE = 0o500
 FILE_MODE = 0o400
 
@@ -35,3 +37,15 @@ def remove_tree(path: Path) -> None:
         shutil.rmtree(path, onerror=unlock)
     else:
         path.unlink(missing_ok=True)
+
+
+def collect(base: Path, keep: Collection[str], *, interrupted: bool = True) -> None:
+    """Removes from `base` all but the entries to keep.
+
+    Temporary ones go if `interrupted`: an interrupted attempt cannot be told from a running one,
+    so that is for the start.
+    """
+    for entry in base.iterdir() if base.is_dir() else ():
+        temporary = entry.name.startswith(TEMPORARY)
+        if interrupted if temporary else entry.name not in keep:
+            remove_tree(entry)

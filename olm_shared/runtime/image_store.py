@@ -16,13 +16,12 @@ import orjson
 from olm_shared.errors import OLMError
 from olm_shared.image_ref import ImageRef, parse_ref
 from olm_shared.layers import LayerError, Rules
-from olm_shared.runtime.folders import make_read_only, remove_tree
+from olm_shared.runtime.folders import TEMPORARY, collect, make_read_only, remove_tree
 from olm_shared.runtime.registry import FetchedImage, PullSettings, RegistryClient
 from olm_shared.runtime.unpack import unpack
 
 FACTS = "image.json"
 FILES = "files"
-TEMPORARY = ".tmp-"
 MAX_READ_BYTES = 256 << 20
 """Most that `PulledImage.read` brings into memory; bundles stay below 10 MiB."""
 
@@ -96,14 +95,13 @@ class ImageStore:
         """Removes what an owner had. Blocking."""
         remove_tree(self._base / owner)
 
-    def collect(self, owners: Collection[str]) -> None:
-        """Removes what belongs to none of the owners, and interrupted pulls. Blocking.
+    def collect(self, owners: Collection[str], *, interrupted: bool = True) -> None:
+        """Removes what belongs to none of the owners. Blocking.
 
-        Must not run while pulls do: at start, or between them.
+        Interrupted pulls too, unless told otherwise: those cannot be told from running ones, so
+        that is for the start.
         """
-        for entry in self._base.iterdir() if self._base.is_dir() else ():
-            if not entry.is_dir() or entry.name not in owners:
-                remove_tree(entry)
+        collect(self._base, owners, interrupted=interrupted)
 
     def _client(self) -> RegistryClient:
         return RegistryClient(self._settings(), jitter=self._jitter)

@@ -1,0 +1,58 @@
+"""The FastAPI applications: content, webhook and metrics, each on a port of its own."""
+
+from collections.abc import Awaitable, Callable
+
+from fastapi import FastAPI, Request, Response
+from starlette.exceptions import HTTPException
+
+from catalogd.http import problems
+from catalogd.http.content import ContentApp, Library
+from catalogd.http.metrics import Timed, exposition
+from catalogd.http.webhook import webhook_router
+from catalogd.metrics import Metrics
+
+Authorize = Callable[[str], Awaitable[int]]
+"""The HTTP status for a caller with this bearer token: 200, 401, 403 or 500."""
+
+
+def content_app(library: Library, metrics: Metrics, *, metas: bool) -> FastAPI:
+    """Serves the catalogs."""
+    app = _bare("catalogd content")
+    app.mount("/catalogs", Timed(ContentApp(library, metas=metas), metrics))
+    return app
+
+
+def webhook_app() -> FastAPI:
+    """Serves the mutating webhook."""
+    app = _bare("catalogd webhook")
+    app.include_router(webhook_router())
+    return app
+
+
+def metrics_app(metrics: Metrics, authorize: Authorize) -> FastAPI:
+    """Serves /metrics to those who may."""
+    app = _bare("catalogd metrics")
+
+    @app.get("/metrics")
+    async def show(request: Request) -> Response:
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        verdict = await authorize(token) if scheme.lower() == "bearer" and token else 401
+        if verdict != 200:
+            return Response(status_code=verdict)
+        return Response(exposition(metrics), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+    return app
+
+
+def _bare(title: str) -> FastAPI:
+    """An application without documentation routes, whose errors are upstream's texts."""
+    app = FastAPI(title=title, openapi_url=None, redirect_slashes=False)
+
+    @app.exception_handler(HTTPException)
+    async def plain(_: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else 500
+        known = {404: problems.NO_SUCH_PAGE, 405: problems.METHOD_NOT_ALLOWED}
+        problem = known.get(status, problems.INTERNAL_ERROR)
+        return Response(problem.body, status, media_type="text/plain; charset=utf-8")
+
+    return app

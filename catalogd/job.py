@@ -1,0 +1,45 @@
+"""What goes to an ingest process and what comes back. Pure."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+UNPACK_FOLDER, CATALOGS_FOLDER = "unpack", "catalogs"
+"""Below the cache folder: images being read, and the contents that are served."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What to do. `known_source` and `known_version` are what is stored; empty for nothing."""
+
+    catalog: str
+    reference: str
+    cache_dir: str
+    known_source: str = ""
+    known_version: str = ""
+    cas_dir: str = ""
+    auth_file: str = ""
+    plain_http: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What came of it.
+
+    `source` is canonical; `unpacked` in seconds since the epoch, 0 if the source was known. Or an
+    error with its hint, `blocked` if only a person can help.
+    """
+
+    source: str = ""
+    version: str = ""
+    unpacked: int = 0
+    error: str = ""
+    hint: str = ""
+    blocked: bool = False
+
+
+def read_job(line: bytes) -> Job:
+    """Reads a job's JSON. Raises JSONDecodeError, TypeError."""
+    fields: dict[str, Any] = orjson.loads(line)
+    return Job(**{**fields, "plain_http": tuple(fields.get("plain_http", ()))})

@@ -1,0 +1,143 @@
+"""TLS of our servers: Mozilla's profiles, and certificates that are reloaded when they change."""
+
+import asyncio
+import logging
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+
+from olm_shared.errors import TerminalError
+
+RELOAD_SECONDS = 5.0
+
+VERSIONS = {
+    "TLSv1.0": ssl.TLSVersion.TLSv1,
+    "TLSv1.1": ssl.TLSVersion.TLSv1_1,
+    "TLSv1.2": ssl.TLSVersion.TLSv1_2,
+    "TLSv1.3": ssl.TLSVersion.TLSv1_3,
+}
+
+_GO_TO_OPENSSL = {
+    f"TLS_ECDHE_{auth}_WITH_{go}": f"ECDHE-{auth}-{openssl}"
+    for auth in ("ECDSA", "RSA")
+    for go, openssl in (
+        ("AES_128_GCM_SHA256", "AES128-GCM-SHA256"),
+        ("AES_256_GCM_SHA384", "AES256-GCM-SHA384"),
+        ("CHACHA20_POLY1305_SHA256", "CHACHA20-POLY1305"),
+        ("CHACHA20_POLY1305", "CHACHA20-POLY1305"),
+        ("AES_128_CBC_SHA256", "AES128-SHA256"),
+        ("AES_128_CBC_SHA", "AES128-SHA"),
+        ("AES_256_CBC_SHA", "AES256-SHA"),
+    )
+} | {
+    "TLS_RSA_WITH_AES_128_GCM_SHA256": "AES128-GCM-SHA256",
+    "TLS_RSA_WITH_AES_256_GCM_SHA384": "AES256-GCM-SHA384",
+    "TLS_RSA_WITH_AES_128_CBC_SHA256": "AES128-SHA256",
+    "TLS_RSA_WITH_AES_128_CBC_SHA": "AES128-SHA",
+    "TLS_RSA_WITH_AES_256_CBC_SHA": "AES256-SHA",
+}
+"""Go's names of cipher suites up to TLS 1.2. Those of TLS 1.3 cannot be chosen, as in Go."""
+
+_TLS13_SUITES = frozenset(
+    {"TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"}
+)
+
+_INTERMEDIATE = (
+    "ECDHE-ECDSA-AES128-GCM-SHA256",
+    "ECDHE-RSA-AES128-GCM-SHA256",
+    "ECDHE-ECDSA-AES256-GCM-SHA384",
+    "ECDHE-RSA-AES256-GCM-SHA384",
+    "ECDHE-ECDSA-CHACHA20-POLY1305",
+    "ECDHE-RSA-CHACHA20-POLY1305",
+)
+_OLD = (*_INTERMEDIATE, *(c for c in _GO_TO_OPENSSL.values() if c not in _INTERMEDIATE))
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class TlsProfile:
+    """The lowest version and the suites for versions up to 1.2, best first."""
+
+    minimum: ssl.TLSVersion
+    ciphers: tuple[str, ...] = ()
+
+
+PROFILES = {
+    "modern": TlsProfile(ssl.TLSVersion.TLSv1_3),
+    "intermediate": TlsProfile(ssl.TLSVersion.TLSv1_2, _INTERMEDIATE),
+    "old": TlsProfile(ssl.TLSVersion.TLSv1, _OLD),
+}
+
+
+def named_profile(name: str) -> TlsProfile:
+    """One of Mozilla's profiles. Raises ValueError."""
+    try:
+        return PROFILES[name]
+    except KeyError:
+        raise ValueError(f'unknown TLS profile: "{name}"') from None
+
+
+def custom_profile(version: str, ciphers: str, curves: str) -> TlsProfile:
+    """A profile from a version and comma lists in Go's names. Raises ValueError.
+
+    Curves are OpenSSL's choice: Python cannot set them.
+    """
+    if version not in VERSIONS:
+        raise ValueError(f'unknown TLS version: "{version}"; one of {", ".join(VERSIONS)}')
+    if curves:
+        log.warning("--tls-custom-curves has no effect: the library's own order is used")
+    named = [cipher.strip() for cipher in ciphers.split(",") if cipher.strip()]
+    unknown = [c for c in named if c not in _GO_TO_OPENSSL and c not in _TLS13_SUITES]
+    if unknown:
+        raise ValueError(f"unknown TLS cipher: {', '.join(unknown)}")
+    chosen = tuple(_GO_TO_OPENSSL[c] for c in named if c in _GO_TO_OPENSSL)
+    return TlsProfile(VERSIONS[version], chosen)
+
+
+class ServerTls:
+    """A server context whose certificate follows its files. New connections see the new one."""
+
+    def __init__(self, certificate: Path, key: Path, profile: TlsProfile) -> None:
+        """Raises TerminalError when the files are no certificate and key."""
+        self._files = certificate, key
+        self._seen = self._stamp()
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.minimum_version = profile.minimum
+        if profile.ciphers:
+            self.context.set_ciphers(":".join(profile.ciphers))
+        self.context.set_alpn_protocols(["http/1.1"])
+        try:
+            self.context.load_cert_chain(certificate, key)
+        except (OSError, ssl.SSLError) as error:
+            raise TerminalError(
+                f"cannot load certificate {certificate} and key {key}: {error}",
+                hint="give PEM files that belong together with --tls-cert and --tls-key",
+            ) from error
+
+    async def follow(self) -> None:
+        """Reloads until cancelled. Files that do not fit together are tried again later."""
+        while True:
+            await asyncio.sleep(RELOAD_SECONDS)
+            await asyncio.to_thread(self.reload)
+
+    def reload(self) -> None:
+        """Loads the files if they changed. Blocking."""
+        stamp = self._stamp()
+        if stamp == self._seen:
+            return
+        try:
+            self.context.load_cert_chain(*self._files)
+        except (OSError, ssl.SSLError) as error:
+            log.warning("certificate %s changed but cannot be loaded: %s", self._files[0], error)
+        else:
+            self._seen = stamp
+            log.info("certificate %s reloaded", self._files[0])
+
+    def _stamp(self) -> tuple[tuple[int, int, int], ...]:
+        """What changes when a file is replaced, also by a symbolic link as Secrets are mounted."""
+        try:
+            stats = [file.stat() for file in self._files]
+        except OSError:
+            return ()
+        return tuple((s.st_ino, s.st_mtime_ns, s.st_size) for s in stats)
