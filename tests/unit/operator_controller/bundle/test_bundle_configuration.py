@@ -76,8 +76,8 @@ def test_a_fitting_watch_namespace_is_taken(
             (
                 "invalid format for field \"watchNamespace\": 'install' is not valid "
                 'singleNamespaceInstallMode: invalid value "install": must be different from '
-                '"install" (the install namespace) because this operator uses SingleNamespace install '
-                "mode to watch a different namespace"
+                '"install" (the install namespace) because this operator uses SingleNamespace '
+                "install mode to watch a different namespace"
             ),
         ),
         (

@@ -75,8 +75,8 @@ FORBIDDEN = 'webhook "w" contains forbidden rule: admission webhook rules cannot
             [
                 f"invalid cluster service version strategy deployment name 'Bad': {SUBDOMAIN_RULE}",
                 (
-                    f"invalid cluster service version strategy deployment name '{'b' * 254}': must be "
-                    "no more than 253 characters"
+                    f"invalid cluster service version strategy deployment name '{'b' * 254}': "
+                    "must be no more than 253 characters"
                 ),
             ],
         ),
@@ -90,12 +90,12 @@ FORBIDDEN = 'webhook "w" contains forbidden rule: admission webhook rules cannot
             bundle(owned=("b", "a", "here"), crds=("here",)),
             [
                 (
-                    "cluster service definition references owned custom resource definition 'a' not "
-                    "found in bundle"
+                    "cluster service definition references owned custom resource definition "
+                    "'a' not found in bundle"
                 ),
                 (
-                    "cluster service definition references owned custom resource definition 'b' not "
-                    "found in bundle"
+                    "cluster service definition references owned custom resource definition "
+                    "'b' not found in bundle"
                 ),
             ],
         ),
