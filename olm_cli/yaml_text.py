@@ -5,7 +5,7 @@ from typing import Any
 
 import yaml
 
-from olm_shared.kube_yaml import resolve_plain
+from olm_shared.yaml_scalars import resolve_plain
 
 
 class _Dumper(yaml.CSafeDumper):

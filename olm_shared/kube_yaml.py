@@ -1,23 +1,18 @@
 """YAML and JSON documents to plain JSON values, read as Kubernetes' own tools read them.
 
-Go's sigs.k8s.io/yaml is the reference: a port of libyaml with rules of its own for plain
-scalars, which are those of YAML 1.1 with exceptions (no base-60 numbers, timestamps stay
-strings, `y` and `n` are booleans). The result is always what JSON can say: keys are strings,
-whole numbers are integers, NaN and infinities are errors.
+Go's sigs.k8s.io/yaml is the reference: a port of libyaml with rules of its own for scalars
+(`yaml_scalars`). The result is always what JSON can say: keys are strings, whole numbers are
+integers, NaN and infinities are errors.
 
 libyaml (through PyYAML's C parser) does the syntax, this module the meaning. It reads events
 rather than going through PyYAML's nodes and constructors: half the time, and the meaning of
 every scalar is ours to decide.
 """
 
-import base64
-import binascii
 import json
 import re
-import struct
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, NoReturn
 
 import orjson
@@ -25,6 +20,14 @@ import yaml
 from yaml._yaml import CParser
 
 from olm_shared.errors import TerminalError
+from olm_shared.yaml_scalars import (
+    ScalarError,
+    int64,
+    json_scalar,
+    key_text,
+    resolve_plain,
+    resolve_tagged,
+)
 
 MAX_DEPTH = 250
 """Nesting beyond this is refused: no manifest comes near, and encoders recurse."""
@@ -147,178 +150,16 @@ def _documents(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 _NOT_SPACE = re.compile(r"[^ \t\r\n]")
 _STREAM_DECODER = json.JSONDecoder(
-    parse_constant=_refuse_constant, parse_int=lambda digits: _int64(int(digits))
+    parse_constant=_refuse_constant, parse_int=lambda digits: int64(int(digits))
 )
 _SEPARATOR = re.compile(rb"^---([^\n]*)(?:\n|\Z)", re.MULTILINE)
 
 
-# --- scalars ---------------------------------------------------------------------------------
-
-
-_NAMED: dict[str, Any] = {
-    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
-    **dict.fromkeys(
-        "y Y yes Yes YES true True TRUE on On ON".split(),  # noqa: SIM905 - reads better
-        True,
-    ),
-    **dict.fromkeys("n N no No NO false False FALSE off Off OFF".split(), False),  # noqa: SIM905
-    **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
-    **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), float("inf")),
-    **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), float("-inf")),
-}
-_MAY_BE_NAMED = frozenset("yYnNtTfFoO~.+-")
-_INTEGER = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|([1-9][0-9]*|0))")
-_INTEGER_BASES = (16, 2, 8, 10)
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_DOT_FLOAT = re.compile(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?")
-_TIMESTAMP = re.compile(
-    r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
-    r"(?:(?:[Tt]| )[0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}(?:\.[0-9]+)?(?:Z|[-+][0-9]{2}:[0-9]{2})?)?"
-)
-_INT64_MIN, _INT64_MAX, _UINT64_MAX = -(2**63), 2**63 - 1, 2**64 - 1
-
-
-@lru_cache(maxsize=8192)
-def resolve_plain(text: str) -> Any:
-    """What a plain (unquoted, untagged) scalar means: None, bool, int, float or str.
-
-    Floats may be NaN or infinite here; whether that is an error depends on the place.
-    """
-    if not text:
-        return None
-    first = text[0]
-    if first in _MAY_BE_NAMED and text in _NAMED:
-        return _NAMED[text]
-    if first in "0123456789+-":
-        return _number(text.replace("_", ""), text)
-    if first == "." and _DOT_FLOAT.fullmatch(text):
-        return _finite_or(text, float(text))
-    return text
-
-
-def _number(plain: str, text: str) -> Any:
-    """`plain` (underscores gone) as Go's ParseInt and ParseFloat see it, or else `text`."""
-    if found := _INTEGER.fullmatch(plain):
-        sign = -1 if found.group(1) == "-" else 1
-        digits, base = next(
-            (found.group(i), base) for i, base in enumerate(_INTEGER_BASES, 2) if found.group(i)
-        )
-        value = sign * int(digits, base)
-        if _INT64_MIN <= value <= (_UINT64_MAX if not found.group(1) else _INT64_MAX):
-            return value
-    if _FLOAT.fullmatch(plain):
-        return _finite_or(text, float(plain))
-    return text
-
-
-def _finite_or(text: str, value: float) -> float | str:
-    """Digits beyond the range of a float are no number to Go, so they stay text."""
-    return text if value in (float("inf"), float("-inf")) else value
-
-
-def _int64(value: int) -> int | float:
-    return value if _INT64_MIN <= value <= _INT64_MAX else float(value)
-
-
-def _json_scalar(value: Any) -> Any:
-    """A scalar after its journey through JSON text: whole numbers become integers."""
-    if isinstance(value, float):
-        if value != value or value in (float("inf"), float("-inf")):
-            raise YamlError(f"json: unsupported value: {_go_float_name(value)}")
-        return int(value) if value.is_integer() and abs(value) <= _INT64_MAX else value
-    if isinstance(value, int) and not isinstance(value, bool):
-        return _int64(value)
-    return value
-
-
-def _go_float_name(value: float) -> str:
-    return "NaN" if value != value else ("+Inf" if value > 0 else "-Inf")
-
-
-def _key_text(key: Any) -> str:
-    """A mapping key as JSON needs it: numbers and booleans spelled out."""
-    if isinstance(key, str):
-        return key
-    if key is True or key is False:
-        return "true" if key else "false"
-    if isinstance(key, int) and _INT64_MIN <= key <= _INT64_MAX:
-        return str(key)
-    if isinstance(key, float):
-        return _float_key(key)
-    shown = "nil" if key is None else str(key)
-    raise YamlError(f"unsupported map key: {shown}")
-
-
-_EXPONENT_FORM_FROM = 6
-
-
-def _float_key(key: float) -> str:
-    """Shortest digits that give the same 32-bit float, in Go's %g form."""
-    if key != key:
-        return ".nan"
-    try:
-        single = struct.unpack("f", struct.pack("f", key))[0]
-    except OverflowError:
-        single = float("inf") if key > 0 else float("-inf")
-    if single in (float("inf"), float("-inf")):
-        return ".inf" if single > 0 else "-.inf"
-    for digits in range(1, 10):
-        text = f"{single:.{digits}g}"
-        if struct.unpack("f", struct.pack("f", float(text)))[0] == single:
-            break
-    mantissa, _, exponent = f"{float(text):.{digits - 1}e}".partition("e")
-    if not -4 <= int(exponent) < _EXPONENT_FORM_FROM:
-        return f"{mantissa}e{exponent}"
-    fixed = f"{float(text):.{max(digits - 1 - int(exponent), 0)}f}"
-    return fixed.rstrip("0").rstrip(".") if "." in fixed else fixed
-
+# --- documents -------------------------------------------------------------------------------
 
 _NO_KEY = object()
 _MERGE = object()
-_TAG = "tag:yaml.org,2002:"
-
-
-def _resolve_tagged(tag: str, text: str) -> Any:
-    """The value of a scalar with an explicit tag. Raises YamlError where text and tag differ."""
-    name = tag.removeprefix(_TAG) if tag.startswith(_TAG) else ""
-    if name == "str":
-        return text
-    if name == "binary":
-        return _binary(text)
-    check = _TAG_TYPES.get(name)
-    if check is None:
-        return text
-    value = resolve_plain(text)
-    if name == "float" and type(value) is int and value <= _INT64_MAX:
-        value = float(value)
-    if not check(value):
-        raise YamlError(f"cannot decode !!{_tag_of(value)} `{text}` as a !!{name}")
-    return value
-
-
-def _binary(text: str) -> str:
-    try:
-        data = base64.b64decode(re.sub(r"[\r\n]", "", text), validate=True)
-    except binascii.Error:
-        raise YamlError("!!binary value contains invalid base64 data") from None
-    return data.decode(errors="replace")
-
-
-_TAG_TYPES: dict[str, Callable[[Any], bool]] = {
-    "null": lambda value: value is None,
-    "bool": lambda value: isinstance(value, bool),
-    "int": lambda value: type(value) is int,
-    "float": lambda value: isinstance(value, float),
-    "timestamp": lambda value: isinstance(value, str) and bool(_TIMESTAMP.fullmatch(value)),
-}
-
-
-def _tag_of(value: Any) -> str:
-    names = {str: "str", bool: "bool", int: "int", float: "float", type(None): "null"}
-    return names[type(value)]
-
-
-# --- documents -------------------------------------------------------------------------------
+MERGE_TAG = "tag:yaml.org,2002:merge"
 
 
 @dataclass(slots=True)
@@ -372,10 +213,9 @@ class _Document:
                     handler(event)
         except yaml.YAMLError as error:
             raise _syntax_error(error) from error
-        except YamlError as error:
-            if event is not None and not error.line:
-                error.line = getattr(event.start_mark, "line", -1) + 1
-            raise
+        except (ScalarError, YamlError) as error:
+            line = getattr(getattr(event, "start_mark", None), "line", -1) + 1
+            raise YamlError(str(error), line=line) from error
         finally:
             self._parser.dispose()
         root: list[Any] = self._top.container
@@ -383,7 +223,7 @@ class _Document:
 
     def _scalar(self, event: yaml.ScalarEvent) -> None:
         if event.tag is not None:
-            value = _resolve_tagged(event.tag, event.value)
+            value = resolve_tagged(event.tag, event.value)
         elif event.implicit[0]:
             value = resolve_plain(event.value)
         else:
@@ -401,16 +241,16 @@ class _Document:
         top = self._top
         container, key = top.container, top.key
         if type(container) is list:
-            container.append("<<" if value is _MERGE else _json_scalar(value))
+            container.append("<<" if value is _MERGE else json_scalar(value))
         elif key is _NO_KEY:
-            top.key = value if value is _MERGE else _key_text(value)
+            top.key = value if value is _MERGE else key_text(value)
         elif key is _MERGE:
             _merge(container, value, aliased=aliased)
             top.key, top.merged = _NO_KEY, True
         else:
             if self._unique_keys and key in container and not top.merged:
                 raise YamlError(f'key "{key}" already set in map')
-            container[key] = _json_scalar(value)
+            container[key] = json_scalar(value)
             top.key = _NO_KEY
 
     def _begin_mapping(self, event: yaml.MappingStartEvent) -> None:
@@ -460,7 +300,7 @@ def _allowed_alias_share(nodes: int) -> float:
 
 
 def _is_merge(event: yaml.ScalarEvent) -> bool:
-    return event.implicit[0] or event.tag == f"{_TAG}merge"
+    return event.implicit[0] or event.tag == MERGE_TAG
 
 
 def _merge(container: dict[str, Any], value: Any, *, aliased: bool) -> None:
