@@ -97,7 +97,13 @@ def differences(ours: Any, theirs: Any, path: str = "") -> Iterator[tuple[str, A
         yield path, ours, theirs
 
 
-SUFFIXES: dict[str, Decimal | int] = {"": 1, "m": Decimal("0.001"), "k": 1000, "M": 10**6, "G": 10**9}
+SUFFIXES: dict[str, Decimal | int] = {
+    "": 1,
+    "m": Decimal("0.001"),
+    "k": 1000,
+    "M": 10**6,
+    "G": 10**9,
+}
 SUFFIXES |= {f"{letter}i": 1024**power for power, letter in enumerate("KMGT", start=1)}
 
 
