@@ -102,17 +102,16 @@ def _manifests(files: Mapping[str, bytes]) -> Iterator[tuple[str, KubeObject]]:
                 f'image filesystem: found "{MANIFESTS}{name.partition("/")[0]}"'
             )
     for path in paths:
-        name = path.removeprefix(MANIFESTS)
         try:
             documents = list(load_all(files[path]))
         except YamlError as error:
-            raise _unparsable(name, error.message) from error
-        for obj in _flattened(name, documents):
-            yield name, obj
+            raise _unparsable(path, error.message) from error
+        for obj in _flattened(path, documents):
+            yield path, obj
 
 
-def _unparsable(name: str, problem: str) -> BundleError:
-    return BundleError(f'error parsing objects in "{name}": {bounded(problem)}')
+def _unparsable(path: str, problem: str) -> BundleError:
+    return BundleError(f'error parsing objects in "{path}": {bounded(problem)}')
 
 
 def _flattened(path: str, documents: Iterable[Any]) -> Iterator[KubeObject]:

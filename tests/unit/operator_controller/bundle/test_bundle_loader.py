@@ -115,16 +115,25 @@ def test_properties_are_added_to_the_annotation() -> None:
         ({"metadata__annotations_yaml": b"[]"}, "metadata/annotations.yaml: not a map"),
         ({"manifests__csv_yaml": None}, 'no ClusterServiceVersion found in "manifests"'),
         ({"manifests__sub__x_yaml": b""}, 'subdirectories are not allowed within the "manifests"'),
-        ({"manifests__x_yaml": b"a: b: c"}, 'error parsing objects in "x.yaml": yaml: line 1'),
-        ({"manifests__x_yaml": b"a: b"}, "error parsing objects in \"x.yaml\": Object 'Kind' is"),
-        ({"manifests__x_yaml": b"- a"}, 'error parsing objects in "x.yaml": expected an object'),
+        (
+            {"manifests__x_yaml": b"a: b: c"},
+            'error parsing objects in "manifests/x.yaml": yaml: line 1',
+        ),
+        (
+            {"manifests__x_yaml": b"a: b"},
+            "error parsing objects in \"manifests/x.yaml\": Object 'Kind' is",
+        ),
+        (
+            {"manifests__x_yaml": b"- a"},
+            'error parsing objects in "manifests/x.yaml": expected an object',
+        ),
         ({"manifests__x_yaml": b"{kind: L, items: 1}"}, "items is no list"),
         ({"manifests__x_yaml": b"{kind: L, metadata: 1}"}, "metadata of a L is no map"),
         (
             {"manifests__csv_yaml": {**CSV, "spec": {"displayName": 1}}},
             (
-                'error parsing objects in "csv.yaml": ClusterServiceVersion example.v1.0.0: '
-                "spec.displayName: cannot convert int64 to string"
+                'error parsing objects in "manifests/csv.yaml": ClusterServiceVersion '
+                "example.v1.0.0: spec.displayName: cannot convert int64 to string"
             ),
         ),
         ({"metadata__properties_yaml": b"properties: x"}, "failed to unmarshal metadata/prop"),
