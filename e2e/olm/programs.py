@@ -99,6 +99,7 @@ class Olm:
                 f"--tls-key={self.work_dir / 'pki' / 'catalogd.key'}",
                 f"--cache-dir={self.work_dir / 'catalogd'}",
                 f"--webhook-server-port={free_port(HOST)}",
+                "--metrics-bind-address=0",
                 *extra,
             ],
         )
