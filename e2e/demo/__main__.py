@@ -20,6 +20,7 @@ from e2e.harness.images import catalog_image
 from e2e.harness.registry import Registry
 from e2e.olm.api import Api, catalog_path, conditions_text, extension_path
 from e2e.olm.fbc import PublishedBundle, catalog_files, package_blobs
+from e2e.olm.manifests import with_administrator
 from e2e.olm.programs import CONFIG, Olm
 
 SAMPLE = CONFIG / "samples" / "hello-operator.yaml"
@@ -134,7 +135,9 @@ class Demo:
         """A published operator, with the documents' role for tests: everything allowed."""
         first, second = bundles
         name = versions.package
-        self.control_plane.kubectl("apply", "-f", "-", stdin=real_extension(name, first.version))
+        self.control_plane.kubectl(
+            "apply", "-f", "-", stdin=with_administrator(name, first.version)
+        )
         api.wait_installed(name, first.version, timeout=INSTALL_SECONDS)
         self.say(f"extension {name}: {first.version} Installed")
         wanted = {"spec": {"source": {"catalog": {"version": second.version}}}}
@@ -159,35 +162,6 @@ The demo is up. In another terminal:
 Ctrl-C stops everything and leaves nothing behind.""",
             flush=True,
         )
-
-
-def real_extension(package: str, version: str) -> str:
-    """YAML for a package in a namespace of its own, with an account that may do everything."""
-    return f"""
-apiVersion: v1
-kind: Namespace
-metadata: {{name: {package}}}
----
-apiVersion: v1
-kind: ServiceAccount
-metadata: {{name: installer, namespace: {package}}}
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata: {{name: {package}-installer}}
-roleRef: {{apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}}
-subjects: [{{kind: ServiceAccount, name: installer, namespace: {package}}}]
----
-apiVersion: olm.operatorframework.io/v1
-kind: ClusterExtension
-metadata: {{name: {package}}}
-spec:
-  namespace: {package}
-  serviceAccount: {{name: installer}}
-  source:
-    sourceType: Catalog
-    catalog: {{packageName: {package}, version: "{version}"}}
-"""
 
 
 def main() -> int:

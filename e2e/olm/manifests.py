@@ -1,0 +1,65 @@
+"""YAML as users apply it, for tests and the demo."""
+
+
+def catalog(name: str, image: str) -> str:
+    """A ClusterCatalog that is not polled."""
+    return f"""
+apiVersion: olm.operatorframework.io/v1
+kind: ClusterCatalog
+metadata: {{name: {name}}}
+spec:
+  source: {{type: Image, image: {{ref: "{image}"}}}}
+"""
+
+
+def extension(package: str, version: str = "", *, name: str = "", catalog: str = "") -> str:
+    """A ClusterExtension in the namespace of its own name, optionally from one catalog only."""
+    name = name or package
+    label = "olm.operatorframework.io/metadata.name"
+    wanted = f"packageName: {package}"
+    if version:
+        wanted += f', version: "{version}"'
+    if catalog:
+        wanted += f", selector: {{matchLabels: {{{label}: {catalog}}}}}"
+    return f"""
+apiVersion: olm.operatorframework.io/v1
+kind: ClusterExtension
+metadata: {{name: {name}}}
+spec:
+  namespace: {name}
+  serviceAccount: {{name: installer}}
+  source:
+    sourceType: Catalog
+    catalog: {{{wanted}}}
+"""
+
+
+def namespace(name: str) -> str:
+    """A Namespace."""
+    return f"""
+apiVersion: v1
+kind: Namespace
+metadata: {{name: {name}}}
+"""
+
+
+def installer(name: str) -> str:
+    """A service account in a namespace, and a binding that lets it do everything."""
+    return f"""
+apiVersion: v1
+kind: ServiceAccount
+metadata: {{name: installer, namespace: {name}}}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {{name: {name}-installer}}
+roleRef: {{apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}}
+subjects: [{{kind: ServiceAccount, name: installer, namespace: {name}}}]
+"""
+
+
+def with_administrator(package: str, version: str = "", *, name: str = "") -> str:
+    """An extension with its namespace and an account that may do everything."""
+    name = name or package
+    parts = (namespace(name), installer(name), extension(package, version, name=name))
+    return "---".join(parts)

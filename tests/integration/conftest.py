@@ -1,0 +1,71 @@
+"""The product running over the session's control plane and registry."""
+
+import secrets
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from e2e.harness.controlplane import ControlPlane
+from e2e.harness.images import catalog_image
+from e2e.harness.registry import Registry
+from e2e.olm.api import Api, catalog_path
+from e2e.olm.bundles import BundleSpec
+from e2e.olm.fbc import PublishedBundle, catalog_files, package_blobs
+from e2e.olm.manifests import catalog
+from e2e.olm.programs import Olm
+
+
+@pytest.fixture(scope="session")
+def olm(
+    tmp_path_factory: pytest.TempPathFactory, control_plane: ControlPlane, registry: Registry
+) -> Iterator[Olm]:
+    """catalogd and operator-controller, running."""
+    with Olm(tmp_path_factory.mktemp("olm"), control_plane, registry) as running:
+        # The garbage collector learns of new kinds at its start, else only every half minute.
+        control_plane.stop_controller_manager()
+        control_plane.start_controller_manager()
+        yield running
+
+
+@pytest.fixture
+def api(olm: Olm) -> Iterator[Api]:
+    """The API server of the running product."""
+    with Api(olm.control_plane) as api:
+        yield api
+
+
+@pytest.fixture
+def package() -> str:
+    """A package name of the test's own; extension and namespace are called the same."""
+    return f"pkg-{secrets.token_hex(4)}"
+
+
+PublishCatalog = Callable[..., str]
+
+
+@pytest.fixture
+def publish_catalog(registry: Registry) -> PublishCatalog:
+    """Pushes a catalog of one package's bundles; its reference by tag."""
+
+    def publish(*bundles: BundleSpec | PublishedBundle, tag: str = "latest") -> str:
+        published = [b.publish(registry) if isinstance(b, BundleSpec) else b for b in bundles]
+        image = catalog_image(catalog_files([package_blobs(published)]))
+        name = f"catalogs/{published[0].package}"
+        return registry.push(image, name, tag=tag).tag_reference
+
+    return publish
+
+
+@pytest.fixture
+def serve_catalog(olm: Olm, api: Api) -> Iterator[Callable[[str, str], None]]:
+    """Applies a ClusterCatalog, waits until it serves; deletes it after the test."""
+    names: list[str] = []
+
+    def serve(name: str, image: str) -> None:
+        names.append(name)
+        olm.control_plane.kubectl("apply", "-f", "-", stdin=catalog(name, image))
+        api.wait_condition(catalog_path(name), "Serving", "True")
+
+    yield serve
+    for name in names:
+        olm.control_plane.kubectl("delete", "clustercatalog", name, "--ignore-not-found")

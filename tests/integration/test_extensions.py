@@ -1,0 +1,288 @@
+"""The main job, with nothing faked: real API server, registry, HTTPS, both programs."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from e2e.harness.registry import Registry
+from e2e.olm.api import Api, catalog_path, extension_path
+from e2e.olm.bundles import BundleSpec
+from e2e.olm.manifests import catalog, extension, installer, namespace, with_administrator
+from e2e.olm.programs import Olm
+from olm_shared.kube_object import condition, labels_of, metadata
+
+pytestmark = pytest.mark.integration
+
+Serve = Callable[[str, str], None]
+Publish = Callable[..., str]
+Apply = Callable[[str], None]
+
+
+@pytest.fixture
+def apply(olm: Olm, package: str) -> Iterator[Apply]:
+    """kubectl apply; the extension of the test is deleted afterwards."""
+
+    def run(manifest: str) -> None:
+        olm.control_plane.kubectl("apply", "-f", "-", stdin=manifest)
+
+    yield run
+    olm.control_plane.kubectl(
+        "delete", "clusterextension", package, "--ignore-not-found", "--wait=false"
+    )
+
+
+def configmap(package: str, name: str = "settings") -> str:
+    return f"/api/v1/namespaces/{package}/configmaps/{package}-{name}"
+
+
+def deployment(package: str) -> str:
+    return f"/apis/apps/v1/namespaces/{package}/deployments/{package}-operator"
+
+
+def crd(group: str) -> str:
+    return f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.{group}"
+
+
+def test_installs_the_highest_version_in_range_with_labels_and_owner(
+    api: Api, package: str, publish_catalog: Publish, serve_catalog: Serve, apply: Apply
+) -> None:
+    versions = ("1.0.0", "1.1.0", "2.0.0")
+    bundles = [BundleSpec(package=package, version=v) for v in versions]
+    serve_catalog(package, publish_catalog(*bundles))
+    apply(with_administrator(package, "1.x"))
+    extension_object = api.wait_installed(package, "1.1.0")
+    found = api.get(configmap(package))
+    assert found is not None
+    labels = labels_of(found)
+    assert labels["olm.operatorframework.io/owner-kind"] == "ClusterExtension"
+    assert labels["olm.operatorframework.io/owner-name"] == package
+    (owner,) = metadata(found)["ownerReferences"]
+    assert (owner["kind"], owner["name"], owner["controller"]) == (
+        "ClusterExtension",
+        package,
+        True,
+    )
+    assert owner["uid"] == metadata(extension_object)["uid"]
+    progressing = condition(extension_object, "Progressing")
+    assert progressing is not None
+    assert progressing["message"] == "desired state reached"
+    assert progressing["status"] == "True"
+
+
+def test_updates_when_the_spec_changes_and_prunes_what_is_no_longer_there(
+    api: Api, package: str, publish_catalog: Publish, serve_catalog: Serve, apply: Apply
+) -> None:
+    first = BundleSpec(package=package, version="1.0.0", configmaps=("settings", "old"))
+    second = BundleSpec(
+        package=package, version="1.1.0", configmaps=("settings", "new"), data={"key": "changed"}
+    )
+    serve_catalog(package, publish_catalog(first, second))
+    apply(with_administrator(package, "1.0.0"))
+    api.wait_installed(package, "1.0.0")
+    uid = metadata(api.get(configmap(package)) or {})["uid"]
+    apply(extension(package, "1.1.0"))
+    api.wait_installed(package, "1.1.0")
+    api.wait_gone(configmap(package, "old"))
+    changed = api.get(configmap(package))
+    assert changed is not None
+    assert changed["data"] == {"key": "changed"}
+    assert metadata(changed)["uid"] == uid, "the object was replaced, not changed"
+    assert api.get(configmap(package, "new")) is not None
+    assert _image(api, package) == "registry.example.com/operator:v1.1.0"
+
+
+def test_updates_by_itself_when_the_catalog_changes(
+    api: Api, package: str, publish_catalog: Publish, serve_catalog: Serve, apply: Apply
+) -> None:
+    first = BundleSpec(package=package, version="1.0.0")
+    serve_catalog(package, publish_catalog(first, tag="one"))
+    apply(with_administrator(package))
+    api.wait_installed(package, "1.0.0")
+    second = BundleSpec(package=package, version="1.0.1")
+    apply(catalog(package, publish_catalog(first, second, tag="two")))
+    api.wait_installed(package, "1.0.1")
+
+
+def test_restores_what_is_deleted_or_changed_by_hand(
+    api: Api, package: str, publish_catalog: Publish, serve_catalog: Serve, apply: Apply
+) -> None:
+    serve_catalog(package, publish_catalog(BundleSpec(package=package, version="1.0.0")))
+    apply(with_administrator(package))
+    api.wait_installed(package, "1.0.0")
+    before = metadata(api.get(configmap(package)) or {})["uid"]
+    api.delete(configmap(package))
+    api.wait(
+        configmap(package),
+        lambda obj: obj is not None and metadata(obj)["uid"] != before,
+        what="the ConfigMap is made again",
+        timeout=5.0,
+    )
+    patch = {"data": {"key": "by hand"}, "metadata": {"labels": {"mine": "stays"}}}
+    api.patch(configmap(package), patch)
+    restored = api.wait(
+        configmap(package),
+        lambda obj: obj is not None and obj["data"] == {"key": "value"},
+        what="the ConfigMap is as in the bundle",
+        timeout=5.0,
+    )
+    assert labels_of(restored or {})["mine"] == "stays"
+
+
+def test_deletes_everything_with_the_extension(
+    olm: Olm, api: Api, package: str, publish_catalog: Publish, serve_catalog: Serve, apply: Apply
+) -> None:
+    group = f"{package}.example.com"
+    spec = BundleSpec(package=package, version="1.0.0", crd_group=group)
+    serve_catalog(package, publish_catalog(spec))
+    apply(with_administrator(package))
+    api.wait_installed(package, "1.0.0")
+    assert api.get(crd(group)) is not None
+    api.delete(extension_path(package))
+    for path in (extension_path(package), configmap(package), deployment(package), crd(group)):
+        api.wait_gone(path)
+    labels = f"olm.operatorframework.io/owner-name={package}"
+    for path in (
+        "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+        "/apis/olm.operatorframework.io/v1/clusterobjectsets",
+        "/api/v1/namespaces/olmv1-system/secrets",
+    ):
+        deadline = time.monotonic() + 60
+        while left := api.list(path, labels):
+            assert time.monotonic() < deadline, left
+            time.sleep(0.2)
+
+
+def test_waits_for_a_missing_namespace_and_a_missing_service_account(
+    api: Api, package: str, publish_catalog: Publish, serve_catalog: Serve, apply: Apply
+) -> None:
+    serve_catalog(package, publish_catalog(BundleSpec(package=package, version="1.0.0")))
+    apply(extension(package))
+    path = extension_path(package)
+    api.wait_condition(path, "Progressing", "True", message=f'Namespace "{package}" not found')
+    apply(namespace(package))
+    api.wait_condition(path, "Progressing", "True", message='ServiceAccount "installer" not found')
+    found = api.wait_condition(path, "Progressing", "True", message="kubectl create serviceaccount")
+    assert (condition(found, "Progressing") or {})["reason"] == "Retrying"
+    apply(installer(package))
+    api.wait_installed(package, "1.0.0")
+
+
+def test_names_an_image_that_is_not_there_and_heals_when_it_is(
+    api: Api,
+    registry: Registry,
+    package: str,
+    publish_catalog: Publish,
+    serve_catalog: Serve,
+    apply: Apply,
+) -> None:
+    spec = BundleSpec(package=package, version="1.0.0")
+    image = f"{registry.address}/bundles/{package}:v1.0.0"
+    serve_catalog(package, publish_catalog(spec.as_published(image)))
+    apply(with_administrator(package))
+    found = api.wait_condition(extension_path(package), "Progressing", "True", message=image)
+    message = (condition(found, "Progressing") or {})["message"]
+    assert f'error for resolved bundle "{spec.name}" with version "1.0.0"' in message
+    spec.publish(registry)
+    api.wait_installed(package, "1.0.0")
+
+
+def test_says_when_a_bundle_has_no_csv(
+    api: Api, package: str, publish_catalog: Publish, serve_catalog: Serve, apply: Apply
+) -> None:
+    broken = BundleSpec(package=package, version="1.0.0", csv=False)
+    serve_catalog(package, publish_catalog(broken, tag="one"))
+    apply(with_administrator(package))
+    text = 'no ClusterServiceVersion found in "manifests"'
+    api.wait_condition(extension_path(package), "Progressing", "True", message=text)
+    api.wait_condition(extension_path(package), "Installed", "False")
+    fixed = BundleSpec(package=package, version="1.0.1")
+    apply(catalog(package, publish_catalog(broken, fixed, tag="two")))
+    api.wait_installed(package, "1.0.1")
+
+
+def test_refuses_what_another_extension_owns_and_goes_on_when_it_is_freed(
+    olm: Olm,
+    api: Api,
+    registry: Registry,
+    package: str,
+    publish_catalog: Publish,
+    serve_catalog: Serve,
+    apply: Apply,
+) -> None:
+    group = f"{package}.example.com"
+    spec = BundleSpec(package=package, version="1.0.0", crd_group=group)
+    serve_catalog(package, publish_catalog(spec))
+    apply(with_administrator(package))
+    api.wait_installed(package, "1.0.0")
+    rival = f"{package}-rival"
+    apply(with_administrator(package, name=rival))
+    message = (
+        f"CustomResourceDefinition 'things.{group}' already exists in namespace '' "
+        "and cannot be managed by operator-controller"
+    )
+    found = api.wait_condition(extension_path(rival), "Progressing", "True", message=message)
+    assert f"it belongs to ClusterExtension '{package}'" in str(found["status"])
+    api.wait_condition(extension_path(rival), "Installed", "False")
+    api.delete(extension_path(package))
+    api.wait_installed(rival, "1.0.0", timeout=90.0)
+    api.delete(extension_path(rival))
+    api.wait_gone(crd(group))
+
+
+def test_says_that_no_service_account_is_given(
+    api: Api, package: str, publish_catalog: Publish, serve_catalog: Serve, apply: Apply
+) -> None:
+    serve_catalog(package, publish_catalog(BundleSpec(package=package, version="1.0.0")))
+    text = with_administrator(package).replace("  serviceAccount: {name: installer}\n", "")
+    apply(text)
+    found = api.wait_condition(extension_path(package), "Progressing", "False")
+    blocked = condition(found, "Progressing") or {}
+    assert blocked["reason"] == "Blocked"
+    assert "spec.serviceAccount.name" in blocked["message"]
+    apply(with_administrator(package))
+    api.wait_installed(package, "1.0.0")
+
+
+def test_an_unresolvable_version_leaves_what_is_installed(
+    api: Api, package: str, publish_catalog: Publish, serve_catalog: Serve, apply: Apply
+) -> None:
+    serve_catalog(package, publish_catalog(BundleSpec(package=package, version="1.0.0")))
+    apply(with_administrator(package))
+    api.wait_installed(package, "1.0.0")
+    apply(extension(package, "9.x"))
+    message = (
+        'error upgrading from currently installed version "1.0.0": '
+        f'no bundles found for package "{package}" matching version "9.x"'
+    )
+    path = extension_path(package)
+    found = api.wait_condition(path, "Progressing", "True", message=message)
+    assert (condition(found, "Installed") or {})["status"] == "True"
+    assert found["status"]["install"]["bundle"]["version"] == "1.0.0"
+
+
+def test_a_catalog_that_is_gone_keeps_what_is_installed(
+    olm: Olm, api: Api, package: str, publish_catalog: Publish, serve_catalog: Serve, apply: Apply
+) -> None:
+    serve_catalog(package, publish_catalog(BundleSpec(package=package, version="1.0.0")))
+    apply(with_administrator(package).replace("packageName", "selector: {matchLabels: "
+          f"{{olm.operatorframework.io/metadata.name: {package}}}}}, packageName"))  # fmt: skip
+    api.wait_installed(package, "1.0.0")
+    olm.control_plane.kubectl("delete", "clustercatalog", package)
+    api.wait_gone(catalog_path(package))
+    api.delete(configmap(package))
+    api.wait(configmap(package), lambda obj: obj is not None, what="restored", timeout=5.0)
+    api.wait_installed(package, "1.0.0")
+
+
+def _image(api: Api, package: str) -> str:
+    found = api.get(deployment(package))
+    assert found is not None
+    (container,) = found["spec"]["template"]["spec"]["containers"]
+    return str(container["image"])
+
+
+def test_logs_show_no_traceback(olm: Olm) -> None:
+    for log in sorted(Path(olm.work_dir / "logs").iterdir()):
+        assert "Traceback" not in log.read_text(), log
