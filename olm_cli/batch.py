@@ -29,17 +29,18 @@ CHUNK = 4
 READ_BYTES = 1 << 20
 
 
-def answers(source: str, answer: Answer) -> Iterator[bytes]:
+def answers(source: str, answer: Answer, *, parallel: bool = True) -> Iterator[bytes]:
     """One line for each line of the file `source` (`-`: standard input).
 
     `answer` gives the fields beside `id`, or raises OLMError, which becomes `error`. It has to
-    be a function of a module, for other processes to find it.
+    be a function of a module, for other processes to find it. Without `parallel` all lines are
+    answered in this process: for answers that are quick, or that share what one of them read.
     """
     with ExitStack() as stack:
         stream = _open(source, stack)
         pool: ProcessPoolExecutor | None = None
         for lines in _groups(stream):
-            if pool is None and len(lines) >= PARALLEL_FROM:
+            if parallel and pool is None and len(lines) >= PARALLEL_FROM:
                 pool = stack.enter_context(_pool())
             respond = partial(_respond, answer)
             yield from pool.map(respond, lines, chunksize=CHUNK) if pool else map(respond, lines)

@@ -1,0 +1,189 @@
+"""`olm resolve`: which bundle a ClusterExtension would get from catalogs on disk, and why."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from api.v1.clusterextension import BundleMetadata, CatalogFilter, UpgradeConstraintPolicy
+from olm_cli import fields
+from olm_cli.catalog_folder import read_package
+from olm_cli.output import batch_option, output_option, show, show_answers
+from olm_cli.resolve_text import explanation, facts, told
+from olm_shared.errors import TerminalError
+from olm_shared.fbc import FbcError
+from operator_controller.catalog import BrokenPackageError
+from operator_controller.resolve import (
+    CatalogContent,
+    Request,
+    Resolution,
+    ResolutionError,
+    resolve,
+)
+from operator_controller.resolve.explain import summary
+
+DEFAULT_POLICY = UpgradeConstraintPolicy.CATALOG_PROVIDED
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogFolder:
+    """A catalog as the command line names it."""
+
+    name: str
+    folder: Path
+    priority: int = 0
+
+
+@click.command("resolve")
+@click.option(
+    "--catalog",
+    "catalogs",
+    multiple=True,
+    metavar="NAME=DIR[,priority=N]",
+    help="A catalog: its name and the root folder of its files. May be repeated.",
+)
+@click.option("--package", metavar="NAME", help="The package to find a bundle of.")
+@click.option("--version", "versions", default="", metavar="RANGE", help="Versions to choose from.")
+@click.option(
+    "--channel", "channels", multiple=True, metavar="NAME", help="A channel; may be repeated."
+)
+@click.option(
+    "--policy",
+    type=click.Choice([policy.value for policy in UpgradeConstraintPolicy]),
+    default=DEFAULT_POLICY.value,
+    show_default=True,
+    help="Whether the catalog's update edges count, or any version may follow.",
+)
+@click.option(
+    "--installed", metavar="NAME=VERSION", help="The bundle that is installed; default: none."
+)
+@click.option(
+    "--explain", is_flag=True, help="Tell of every bundle why it was, or was not, chosen."
+)
+@output_option
+@batch_option
+def resolve_command(batch: str | None, output: str, explain: bool, **given: Any) -> None:
+    """Find the bundle that a ClusterExtension would get, without a cluster.
+
+    \b
+    Examples:
+      olm resolve --catalog mine=./catalog --package quay-operator
+      olm resolve --catalog mine=./catalog --package quay-operator --version '3.10.x' \\
+          --channel stable-3.10 --installed quay-operator.v3.9.0=3.9.0 --explain
+      olm resolve --catalog a=./a --catalog b=./b,priority=10 --package quay-operator -o json
+      olm resolve --batch - < requests.jsonl
+
+    A line of a batch is {"id","catalogs":[{"name","priority","dir"}],"package","version",
+    "channels","policy","installed":{"name","version"}}; its answer is
+    {"id","bundle","version","image","catalog"} or {"id","error"}.
+    """
+    if batch:
+        show_answers(batch, answer)
+        return
+    if not given["package"] or not given["catalogs"]:
+        raise click.UsageError("give --package and at least one --catalog, or --batch")
+    request = _request_of_options(given)
+    catalogs = contents([_catalog_of_option(text) for text in given["catalogs"]], given["package"])
+    try:
+        outcome: Resolution | ResolutionError = resolve(request, catalogs)
+    except ResolutionError as error:
+        outcome = error
+    if output == "text":
+        click.echo("\n".join(told(outcome, request, explain=explain)))
+    else:
+        show(facts(outcome) | (explanation(outcome, request) if explain else {}), output)
+    if isinstance(outcome, ResolutionError):
+        raise outcome if explain or outcome.hint else _with_hint(outcome)
+
+
+def _with_hint(error: ResolutionError) -> ResolutionError:
+    hint = f"{summary(error.findings)}; --explain tells of each"
+    return ResolutionError(error.message, error.findings, hint=hint)
+
+
+def answer(line: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer to one line of a batch, without its id. Raises OLMError."""
+    package = fields.text(line, "package", required=True)
+    installed = fields.inner(line, "installed")
+    request = Request(
+        CatalogFilter(
+            package_name=package,
+            version=fields.text(line, "version"),
+            channels=fields.texts(line, "channels"),
+            upgrade_constraint_policy=_policy(fields.text(line, "policy")),
+        ),
+        None if installed is None else _installed(installed),
+    )
+    catalogs = [
+        CatalogFolder(
+            name=fields.text(catalog, "name", required=True),
+            folder=Path(fields.text(catalog, "dir", required=True)),
+            priority=fields.number(catalog, "priority"),
+        )
+        for catalog in fields.objects(line, "catalogs")
+    ]
+    return facts(resolve(request, contents(catalogs, package)))
+
+
+def contents(catalogs: Sequence[CatalogFolder], package: str) -> list[CatalogContent]:
+    """What each catalog has of the package. One that cannot be read is unavailable, as it would be
+    in a cluster. Raises TerminalError for a folder that is not there.
+    """
+    found = []
+    for catalog in catalogs:
+        content, fault = None, None
+        try:
+            content = read_package(catalog.folder, package)
+        except (FbcError, BrokenPackageError) as error:
+            fault = error
+        found.append(
+            CatalogContent(
+                name=catalog.name, priority=catalog.priority, package=content, unavailable=fault
+            )
+        )
+    return found
+
+
+def _request_of_options(given: Mapping[str, Any]) -> Request:
+    installed = None
+    if given["installed"]:
+        name, equals, version = given["installed"].partition("=")
+        if not (name and equals and version):
+            raise click.BadParameter(f"{given['installed']}: expected NAME=VERSION")
+        installed = BundleMetadata(name=name, version=version)
+    wanted = CatalogFilter(
+        package_name=given["package"],
+        version=given["versions"],
+        channels=given["channels"],
+        upgrade_constraint_policy=UpgradeConstraintPolicy(given["policy"]),
+    )
+    return Request(wanted, installed)
+
+
+def _catalog_of_option(text: str) -> CatalogFolder:
+    name, equals, rest = text.partition("=")
+    folder, _, priority = rest.rpartition(",priority=") if ",priority=" in rest else (rest, "", "0")
+    if not (name and equals and folder):
+        raise click.BadParameter(f"{text}: expected NAME=DIR[,priority=N]")
+    try:
+        return CatalogFolder(name, Path(folder), int(priority))
+    except ValueError as error:
+        raise click.BadParameter(f"{text}: the priority {priority} is no integer") from error
+
+
+def _installed(given: Mapping[str, Any]) -> BundleMetadata:
+    return BundleMetadata(
+        name=fields.text(given, "name", required=True),
+        version=fields.text(given, "version", required=True),
+        release=fields.text(given, "release") if given.get("release") is not None else None,
+    )
+
+
+def _policy(given: str) -> UpgradeConstraintPolicy:
+    try:
+        return UpgradeConstraintPolicy(given or DEFAULT_POLICY)
+    except ValueError as error:
+        known = ", ".join(UpgradeConstraintPolicy)
+        raise TerminalError(f'policy: unknown "{given}"; there are {known}') from error

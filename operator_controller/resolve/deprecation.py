@@ -1,0 +1,41 @@
+"""Which deprecations of a catalog concern an extension."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from operator_controller.catalog import Deprecation, Schema
+
+
+@dataclass(frozen=True, slots=True)
+class DeprecationMessages:
+    """The messages of the catalog, by what they are about; without empty ones."""
+
+    package: tuple[str, ...] = ()
+    channels: tuple[str, ...] = ()
+    bundle: tuple[str, ...] = ()
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """All of them, from the whole to the part."""
+        return self.package + self.channels + self.bundle
+
+
+def concerning(
+    deprecations: Iterable[Deprecation], *, channels: Collection[str], bundle: str
+) -> DeprecationMessages:
+    """What concerns an extension that asks for these channels (none: all) and has this bundle.
+
+    Deprecations of the package always do. `bundle` is the installed one, empty if there is none.
+    """
+    told = [d for d in deprecations if d.message]
+    return DeprecationMessages(
+        package=tuple(d.message for d in told if d.schema == Schema.PACKAGE),
+        channels=tuple(
+            d.message
+            for d in told
+            if d.schema == Schema.CHANNEL and (not channels or d.name in channels)
+        ),
+        bundle=tuple(
+            d.message for d in told if d.schema == Schema.BUNDLE and bundle and d.name == bundle
+        ),
+    )
