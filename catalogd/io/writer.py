@@ -125,6 +125,12 @@ class _Worker:
         if self._error is not None:
             raise self._error
 
+    def abandon(self) -> None:
+        """Waits until nothing is written any more; what was raised no longer matters."""
+        if self._thread.is_alive():
+            self._chunks.put(_END)
+            self._thread.join()
+
     def _run(self) -> None:
         while (chunk := self._chunks.get()) is not _END:
             self._step(partial(self._take, chunk))
@@ -167,7 +173,7 @@ class _Grouper:
 
     def add_groups(self, segments: Iterable[tuple[Section, int]]) -> None:
         """Joins the gzip segments to the runs of blobs they hold."""
-        ends = [*self._firsts[1:], len(self.index)]
+        ends = [*self._firsts, len(self.index)][1:]
         for first, end, (segment, crc) in zip(self._firsts, ends, segments, strict=True):
             self.index.add_group(Group(first, end, segment, crc))
 
@@ -196,9 +202,14 @@ def write_content(blobs: Iterable[Blob], folder: Path, *, modified: int) -> Mani
         for blob in blobs:
             grouper.add(blob)
         grouper.finish()
-    finally:
         for worker in workers:
             worker.finish()
+    except BaseException:
+        for worker in workers:
+            worker.abandon()
+        for out in outs.values():
+            out.close()
+        raise
     grouper.add_groups(gzipped.segments)
     index = orjson.dumps(grouper.index.document())
     (folder / INDEX_FILE).write_bytes(index)

@@ -1,0 +1,345 @@
+"""The content endpoints, called as a server would call them."""
+
+import asyncio
+import gzip
+import os
+from collections.abc import MutableMapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+
+from catalogd.http.content import PIECE_BYTES, ContentApp
+from catalogd.io.content import Content, CorruptContentError, open_content
+from catalogd.io.store import Store, prepare_version, publish_version
+from catalogd.io.writer import write_content
+from catalogd.stored import Stored
+from olm_shared.fbc import Blob
+
+BLOBS = [
+    Blob("olm.package", "", "foo", b'{"name":"foo","schema":"olm.package"}'),
+    Blob("olm.channel", "foo", "stable", b'{"name":"stable","package":"foo"}'),
+    Blob("olm.bundle", "foo", "foo.v1", b'{"name":"foo.v1"}'),
+    Blob("olm.bundle", "bar", "bar.v1", b'{"name":"bar.v1"}'),
+]
+ALL = b"".join(blob.raw + b"\n" for blob in BLOBS)
+
+
+class Reply:
+    """What an application sent."""
+
+    def __init__(self) -> None:
+        self.status = 0
+        self.headers: dict[str, str] = {}
+        self.body = b""
+        self.done = False
+
+    async def __call__(self, message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            self.headers = {k.decode(): v.decode() for k, v in message["headers"]}
+        else:
+            self.body += message.get("body", b"")
+            self.done = not message.get("more_body")
+
+
+async def never_disconnects() -> MutableMapping[str, Any]:
+    await asyncio.Event().wait()
+    return {"type": "http.disconnect"}
+
+
+async def ask(
+    app: ContentApp, path: str, headers: dict[str, str] | None = None, method: str = "GET"
+) -> Reply:
+    target, _, query = path.partition("?")
+    scope = {
+        "type": "http",
+        "method": method,
+        "path": f"/catalogs/{target}",
+        "query_string": query.encode(),
+        "headers": [(k.encode(), v.encode()) for k, v in (headers or {}).items()],
+    }
+    reply = Reply()
+    await app(scope, never_disconnects, reply)
+    return reply
+
+
+def write(folder: Path, blobs: list[Blob] = BLOBS) -> str:
+    work = prepare_version(folder)
+    manifest = write_content(blobs, work, modified=1_700_000_000)
+    publish_version(work, manifest.version)
+    return manifest.version
+
+
+def stored(version: str, **changes: Any) -> Stored:
+    fields: dict[str, Any] = {
+        "version": version,
+        "source": "r/c@sha256:" + "ab" * 32,
+        "requested": "r/c:v1",
+        "uid": "u",
+        "generation": 1,
+        "unpacked": 1,
+        "polled": 1.0,
+    }
+    return Stored(**{**fields, **changes})
+
+
+@pytest.fixture
+def content(tmp_path: Path) -> Content:
+    return open_content(tmp_path / "c" / write(tmp_path / "c"), verify=True)
+
+
+@pytest.fixture
+def app(content: Content) -> ContentApp:
+    return ContentApp({"c": content}.get)
+
+
+async def test_all_is_the_whole_catalog(app: ContentApp, content: Content) -> None:
+    reply = await ask(app, "c/api/v1/all")
+    assert (reply.status, reply.body, reply.done) == (200, ALL, True)
+    assert reply.headers == {
+        "content-type": "application/jsonl",
+        "etag": f'"{content.manifest.version}"',
+        "last-modified": "Tue, 14 Nov 2023 22:13:20 GMT",
+        "vary": "Accept-Encoding",
+        "accept-ranges": "bytes",
+        "content-length": str(len(ALL)),
+    }
+
+
+@pytest.mark.parametrize(
+    ("coding", "unpack"),
+    [("gzip", gzip.decompress), ("zstd", zstandard.ZstdDecompressor().decompressobj().decompress)],
+)
+async def test_variants_hold_the_same_and_have_their_own_etag(
+    app: ContentApp, content: Content, coding: str, unpack: Any
+) -> None:
+    reply = await ask(app, "c/api/v1/all", {"accept-encoding": coding})
+    assert unpack(reply.body) == ALL
+    assert reply.headers["content-encoding"] == coding
+    assert reply.headers["etag"] == f'"{content.manifest.version}-{coding}"'
+    again = {"accept-encoding": coding, "if-none-match": reply.headers["etag"]}
+    assert (await ask(app, "c/api/v1/all", again)).status == 304
+    other = {"if-none-match": reply.headers["etag"]}
+    assert (await ask(app, "c/api/v1/all", other)).status == 200
+
+
+@pytest.mark.parametrize(
+    ("query", "numbers"),
+    [
+        ("schema=olm.bundle", [2, 3]),
+        ("package=foo", [1, 2]),
+        ("name=foo", [0]),
+        ("schema=olm.bundle&package=foo&name=foo.v1", [2]),
+        ("schema=olm.bundle&package=other", []),
+        ("schema=&package=foo", [1, 2]),
+        ("schema=olm.package&schema=olm.bundle", [0]),
+        ("", [0, 1, 2, 3]),
+    ],
+)
+@pytest.mark.parametrize("accepted", ["identity", "gzip"])
+async def test_metas_are_the_blobs_that_match(
+    app: ContentApp, query: str, numbers: list[int], accepted: str
+) -> None:
+    reply = await ask(app, f"c/api/v1/metas?{query}", {"accept-encoding": accepted})
+    assert reply.status == 200
+    packed = reply.headers.get("content-encoding") == "gzip"
+    body = gzip.decompress(reply.body) if packed else reply.body
+    assert body == b"".join(BLOBS[number].raw + b"\n" for number in numbers)
+    assert reply.headers["content-length"] == str(len(reply.body))
+
+
+async def test_a_packages_gzip_answer_is_one_member_made_at_unpack(app: ContentApp) -> None:
+    reply = await ask(app, "c/api/v1/metas?package=bar", {"accept-encoding": "gzip"})
+    assert reply.headers["content-encoding"] == "gzip"
+    assert gzip.decompress(reply.body) == BLOBS[3].raw + b"\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "method", "status", "text"),
+    [
+        ("none/api/v1/all", "GET", 404, "404 Not Found\n"),
+        ("c/api/v1/nothing", "GET", 404, "404 page not found\n"),
+        ("c/api/v2/all", "GET", 404, "404 page not found\n"),
+        ("c/api/v1/all", "POST", 405, "Method Not Allowed\n"),
+        ("c/api/v1/metas?package=foo&x=1", "GET", 400, "400 Bad Request\n"),
+        ("C_x/api/v1/all", "GET", 400, "invalid catalog name: a lowercase RFC 1123 subdomain"),
+        ("../api/v1/all", "GET", 400, "invalid catalog name: "),
+        ("c" * 254 + "/api/v1/all", "GET", 400, "must be no more than 253 characters"),
+    ],
+)
+async def test_errors_have_upstreams_codes_and_texts(
+    app: ContentApp, path: str, method: str, status: int, text: str
+) -> None:
+    reply = await ask(app, path, method=method)
+    assert reply.status == status
+    assert text in reply.body.decode()
+
+
+async def test_a_switched_off_endpoint_is_no_page(content: Content) -> None:
+    reply = await ask(ContentApp({"c": content}.get, metas=False), "c/api/v1/metas?package=foo")
+    assert (reply.status, reply.body) == (404, b"404 page not found\n")
+
+
+async def test_head_has_the_headers_and_no_body(app: ContentApp) -> None:
+    for path in ("c/api/v1/all", "c/api/v1/metas?package=foo"):
+        full, head = await ask(app, path), await ask(app, path, method="HEAD")
+        assert (head.status, head.headers, head.body) == (200, full.headers, b"")
+
+
+async def test_ranges_of_all(app: ContentApp) -> None:
+    reply = await ask(app, "c/api/v1/all", {"range": "bytes=5-9"})
+    assert (reply.status, reply.body) == (206, ALL[5:10])
+    assert reply.headers["content-range"] == f"bytes 5-9/{len(ALL)}"
+    beyond = await ask(app, "c/api/v1/all", {"range": "bytes=99999-"})
+    assert (beyond.status, beyond.headers["content-range"]) == (416, f"bytes */{len(ALL)}")
+    stale = {"range": "bytes=5-9", "if-range": '"old"'}
+    assert (await ask(app, "c/api/v1/all", stale)).body == ALL
+    assert (await ask(app, "c/api/v1/metas", {"range": "bytes=5-9"})).body == ALL
+
+
+@pytest.mark.parametrize("path", ["c/api/v1/all", "c/api/v1/metas?package=foo"])
+async def test_preconditions_hold_for_both_endpoints(app: ContentApp, path: str) -> None:
+    etag = (await ask(app, path)).headers["etag"]
+    unchanged = await ask(app, path, {"if-none-match": etag})
+    assert (unchanged.status, unchanged.body, unchanged.headers["etag"]) == (304, b"", etag)
+    assert "content-type" not in unchanged.headers
+    assert (await ask(app, path, {"if-match": '"x"'})).status == 412
+
+
+async def test_a_client_that_takes_too_long_is_cut_off(content: Content) -> None:
+    app = ContentApp({"c": content}.get, answer_seconds=0.05)
+    scope = {
+        "method": "GET",
+        "path": "/catalogs/c/api/v1/all",
+        "query_string": b"",
+        "headers": [],
+    }
+
+    async def stuck(_: MutableMapping[str, Any]) -> None:
+        await asyncio.Event().wait()
+
+    await app(scope, never_disconnects, stuck)
+    content.retire()
+    assert content.files == {}
+
+
+async def test_a_replaced_version_stays_whole_for_who_began_with_it(tmp_path: Path) -> None:
+    large = [Blob("s", "p", f"n{i}", b'"' + b"x" * PIECE_BYTES + b'"') for i in range(4)]
+    store = Store(tmp_path)
+    await store.commit("c", stored(write(tmp_path / "c", large)))
+    app, reply, waiting = ContentApp(store.content), Reply(), asyncio.Event()
+
+    async def slow(message: MutableMapping[str, Any]) -> None:
+        await reply(message)
+        if len(reply.body) == PIECE_BYTES:
+            waiting.set()
+            await asyncio.sleep(0.05)
+
+    scope = {
+        "method": "GET",
+        "path": "/catalogs/c/api/v1/all",
+        "query_string": b"",
+        "headers": [],
+    }
+    answering = asyncio.ensure_future(app(scope, never_disconnects, slow))
+    await waiting.wait()
+    await store.commit("c", stored(write(tmp_path / "c"), source="r/c@sha256:" + "cd" * 32))
+    await answering
+
+    assert reply.body == b"".join(blob.raw + b"\n" for blob in large)
+    assert (await ask(app, "c/api/v1/all")).body == ALL
+    assert len(list_names(tmp_path / "c")) == 2
+    open_files = os.listdir("/proc/self/fd")  # noqa: PTH208 - the kernel's list
+    assert not [fd for fd in open_files if "(deleted)" in link(fd) and str(tmp_path) in link(fd)]
+    store.close()
+
+
+def link(descriptor: str) -> str:
+    try:
+        return str(Path(f"/proc/self/fd/{descriptor}").readlink())
+    except OSError:
+        return ""
+
+
+def list_names(folder: Path) -> list[str]:
+    return sorted(entry.name for entry in folder.iterdir())
+
+
+async def test_a_client_that_left_ends_the_reading(content: Content, tmp_path: Path) -> None:
+    large = [Blob("s", "p", f"n{i}", b'"' + b"x" * PIECE_BYTES + b'"') for i in range(50)]
+    served = open_content(tmp_path / "l" / write(tmp_path / "l", large), verify=False)
+    app, reply, gone = ContentApp({"c": served}.get), Reply(), asyncio.Event()
+
+    async def receive() -> MutableMapping[str, Any]:
+        await gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        await reply(message)
+        gone.set()
+        await asyncio.sleep(0)
+
+    scope = {
+        "method": "GET",
+        "path": "/catalogs/c/api/v1/all",
+        "query_string": b"",
+        "headers": [],
+    }
+    await app(scope, receive, send)
+    assert len(reply.body) < 10 * PIECE_BYTES
+
+
+async def test_content_survives_a_restart_and_corruption_is_noticed(tmp_path: Path) -> None:
+    first = Store(tmp_path)
+    version = write(tmp_path / "c")
+    await first.commit("c", stored(version))
+    first.close()
+
+    second = Store(tmp_path)
+    assert await second.load("c", source="r/c@sha256:" + "ee" * 32) is None
+    assert second.content("c") is None
+    assert await second.load("c") == stored(version)
+    assert (await ask(ContentApp(second.content), "c/api/v1/all")).body == ALL
+    second.close()
+
+    damage(tmp_path / "c" / version / "catalog.jsonl")
+    third = Store(tmp_path)
+    assert await third.load("c") is None
+    assert list_names(tmp_path) == []
+
+
+def damage(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[3] ^= 1
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("name", ["content.json", "index.json", "catalog.jsonl.gz"])
+def test_a_version_that_is_not_whole_is_not_opened(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "c" / write(tmp_path / "c")
+    (folder / name).unlink()
+    with pytest.raises(CorruptContentError):
+        open_content(folder, verify=False)
+
+
+async def test_the_same_content_from_another_image_rewrites_no_content(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    version = write(tmp_path / "c")
+    await store.commit("c", stored(version))
+    before = store.content("c")
+    await store.commit("c", stored(version, source="r/c@sha256:" + "cd" * 32))
+    assert store.content("c") is before
+    store.close()
+
+
+async def test_garbage_of_deleted_catalogs_and_attempts_is_collected(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    await store.commit("c", stored(write(tmp_path / "c")))
+    await store.commit("d", stored(write(tmp_path / "d")))
+    prepare_version(tmp_path / "e")
+    await store.collect(["c"])
+    assert list_names(tmp_path) == ["c"]
+    assert store.names() == ["c"]
+    store.close()

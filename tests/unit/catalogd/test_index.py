@@ -1,0 +1,111 @@
+"""The index answers as a naive reader of the file would."""
+
+import zlib
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from catalogd import gzip_parts
+from catalogd.index import BadIndexError, Index, IndexBuilder, Query, Section
+from catalogd.io.content import GZIP, PLAIN, Content, open_content
+from catalogd.io.writer import write_content
+from olm_shared.fbc import Blob
+
+WORD = st.sampled_from(["", "a", "b", "c", "olm.bundle"])
+BLOBS = st.lists(st.builds(Blob, WORD, WORD, WORD, st.binary(max_size=40)), max_size=30)
+QUERIES = st.builds(Query, WORD, WORD, WORD)
+
+
+def build(blobs: list[Blob]) -> Index:
+    builder = IndexBuilder()
+    for blob in blobs:
+        builder.add(
+            schema=blob.schema, package=blob.package, name=blob.name, length=len(blob.raw) + 1
+        )
+    return Index.from_document(builder.document())
+
+
+def naive(blobs: list[Blob], query: Query) -> list[int]:
+    """Reads everything and keeps what matches; blobs without a schema are out of reach."""
+    if query == Query():
+        return list(range(len(blobs)))
+    return [
+        number
+        for number, blob in enumerate(blobs)
+        if blob.schema
+        and query.schema in ("", blob.schema)
+        and query.package in ("", blob.package)
+        and query.name in ("", blob.name)
+    ]
+
+
+@given(BLOBS, QUERIES)
+def test_find_equals_the_naive_filter(blobs: list[Blob], query: Query) -> None:
+    assert build(blobs).find(query) == naive(blobs, query)
+
+
+@given(BLOBS, QUERIES)
+def test_sections_cover_exactly_the_blobs_found(blobs: list[Blob], query: Query) -> None:
+    index = build(blobs)
+    data = b"".join(blob.raw + b"\n" for blob in blobs)
+    found = index.find(query)
+    sections = list(index.sections(found))
+    expected = b"".join(blobs[number].raw + b"\n" for number in found)
+    assert b"".join(data[s.offset : s.offset + s.length] for s in sections) == expected
+    ends = [s.offset + s.length for s in sections]
+    assert all(end < after.offset for end, after in zip(ends, sections[1:], strict=False))
+
+
+def test_package_does_not_find_the_package_blob_itself() -> None:
+    """It has a name and no package, as upstream's index has it."""
+    blobs = [Blob("olm.package", "", "foo", b"{}"), Blob("olm.channel", "foo", "stable", b"{}")]
+    assert build(blobs).find(Query(package="foo")) == [1]
+    assert build(blobs).find(Query(name="foo")) == [0]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [None, {}, {"format": 2}, {"format": 1, "words": [], "ends": [-1], "schema": []}],
+)
+def test_what_is_no_index_is_refused(document: object) -> None:
+    with pytest.raises(BadIndexError):
+        Index.from_document(document)
+
+
+def written(blobs: list[Blob], folder: Path) -> Content:
+    work = folder / "work"
+    work.mkdir(parents=True)
+    manifest = write_content(iter(blobs), work, modified=1)
+    return open_content(work.rename(folder / manifest.version), verify=True)
+
+
+@given(BLOBS)
+@settings(max_examples=25, deadline=None)
+def test_the_gzip_variant_holds_the_plain_file_and_each_group_alone(
+    tmp_path_factory: pytest.TempPathFactory, blobs: list[Blob]
+) -> None:
+    content = written(blobs, tmp_path_factory.mktemp("content"))
+    plain = content.files[PLAIN].read(0, 1 << 20)
+    packed = content.files[GZIP].read(0, 1 << 20)
+    assert plain == b"".join(blob.raw + b"\n" for blob in blobs)
+    assert zlib.decompress(packed, zlib.MAX_WBITS | 16) == plain
+    for package in {blob.package for blob in blobs}:
+        found = content.index.find(Query(package=package))
+        group = content.index.group(found)
+        if group is None:
+            continue
+        expected = b"".join(blobs[number].raw + b"\n" for number in found)
+        segment = packed[group.segment.offset : group.segment.offset + group.segment.length]
+        member = gzip_parts.HEADER + segment + gzip_parts.DEFLATE_END
+        member += gzip_parts.trailer(group.crc, len(expected))
+        assert zlib.decompress(member, zlib.MAX_WBITS | 16) == expected
+    content.retire()
+
+
+def test_neighbours_are_read_as_one_section() -> None:
+    blobs = [Blob("s", p, "n", b"xx") for p in ("a", "a", "b", "a")]
+    index = build(blobs)
+    found = index.find(Query(package="a"))
+    assert list(index.sections(found)) == [Section(0, 6), Section(9, 3)]

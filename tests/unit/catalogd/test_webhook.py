@@ -1,0 +1,80 @@
+"""The label that admission sets."""
+
+import base64
+import json
+from typing import Any
+
+import httpx
+import pytest
+
+from catalogd.http.app import metrics_app, webhook_app
+from catalogd.http.webhook import PATH, label_patch
+from catalogd.metrics import Metrics
+
+KEY = "olm.operatorframework.io/metadata.name"
+
+
+@pytest.mark.parametrize(
+    ("metadata", "patch"),
+    [
+        ({"name": "c"}, [{"op": "add", "path": "/metadata/labels", "value": {KEY: "c"}}]),
+        (
+            {"name": "c", "labels": {"a": "b"}},
+            [
+                {
+                    "op": "add",
+                    "path": "/metadata/labels/olm.operatorframework.io~1metadata.name",
+                    "value": "c",
+                }
+            ],
+        ),
+        ({"name": "c", "labels": {KEY: "c"}}, []),
+        ({"generateName": "c-"}, []),
+        ({}, []),
+    ],
+)
+def test_the_label_is_the_name(metadata: dict[str, Any], patch: list[Any]) -> None:
+    assert label_patch({"metadata": metadata}) == patch
+
+
+def client(app: Any) -> httpx.AsyncClient:
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="https://catalogd")
+
+
+async def test_a_review_is_answered_with_its_uid_and_patch() -> None:
+    asked = {"request": {"uid": "42", "object": {"metadata": {"name": "c"}}}}
+    async with client(webhook_app()) as http:
+        answer = (await http.post(PATH, json=asked)).json()
+    response = answer["response"]
+    assert answer["kind"] == "AdmissionReview"
+    assert (response["uid"], response["allowed"]) == ("42", True)
+    assert json.loads(base64.b64decode(response["patch"]))[0]["value"] == {KEY: "c"}
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{}", b'{"request":null}', b"nonsense"])
+async def test_what_is_no_review_is_a_bad_request(body: bytes) -> None:
+    async with client(webhook_app()) as http:
+        assert (await http.post(PATH, content=body)).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("header", "status"),
+    [("", 401), ("Basic x", 401), ("Bearer known", 200), ("Bearer other", 403)],
+)
+async def test_metrics_are_for_those_who_may(header: str, status: int) -> None:
+    metrics = Metrics()
+    metrics.observe_request(200, 0.1)
+    metrics.observe_request(200, 99.0)
+
+    async def authorize(token: str) -> int:
+        return 200 if token == "known" else 403
+
+    headers = {"Authorization": header} if header else {}
+    async with client(metrics_app(metrics, authorize)) as http:
+        answer = await http.get("/metrics", headers=headers)
+    assert answer.status_code == status
+    if status == 200:
+        name = "catalogd_http_request_duration_seconds"
+        assert f'{name}_bucket{{code="200",le="0.1"}} 1' in answer.text
+        assert f'{name}_bucket{{code="200",le="+Inf"}} 2' in answer.text
+        assert f'{name}_count{{code="200"}} 2' in answer.text
