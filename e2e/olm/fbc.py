@@ -6,7 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-import yaml
+
+from e2e.harness.images import read_folder
+from olm_shared.kube_yaml import load_all
+from operator_controller.bundle import load
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,18 +23,17 @@ class PublishedBundle:
 
 
 def bundle_facts(folder: Path, image: str) -> PublishedBundle:
-    """Package, name and version of a bundle folder. ValueError if it has no CSV."""
-    annotations = yaml.safe_load((folder / "metadata" / "annotations.yaml").read_bytes())
-    package = annotations["annotations"]["operators.operatorframework.io.bundle.package.v1"]
+    """Package, name and version of a bundle folder. Raises BundleError if it is none."""
+    bundle = load(read_folder(folder))
+    return PublishedBundle(bundle.package_name, bundle.csv.name, version_of(folder), image)
+
+
+def version_of(folder: Path) -> str:
+    """The version in a bundle folder's CSV. ValueError if it has none."""
     for path in sorted((folder / "manifests").iterdir()):
-        for document in yaml.load_all(path.read_bytes(), yaml.CSafeLoader):
-            if document and document.get("kind") == "ClusterServiceVersion":
-                return PublishedBundle(
-                    package=package,
-                    name=document["metadata"]["name"],
-                    version=str(document["spec"]["version"]),
-                    image=image,
-                )
+        for document in load_all(path.read_bytes()):
+            if document.get("kind") == "ClusterServiceVersion":
+                return str(document["spec"]["version"])
     raise ValueError(f"no ClusterServiceVersion in {folder}")
 
 
