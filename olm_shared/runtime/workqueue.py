@@ -113,9 +113,14 @@ class WorkQueue(Generic[Key]):
             return await self._handle(key)
         except OLMError as error:
             return outcome_of(error)
+        except asyncio.CancelledError:
+            if _is_being_cancelled():
+                raise
+            # Work that was shared with others was cancelled, not this worker: it goes on.
+            log.exception("handling of %s was cut short", key)
         except Exception:
             log.exception("unexpected failure while handling %s", key)
-            return Retry("internal error; see the log of the controller")
+        return Retry("internal error; see the log of the controller")
 
     def _schedule(self, key: Key, outcome: Outcome) -> None:
         retries = self._failures.pop(key, 0)
@@ -135,3 +140,8 @@ class WorkQueue(Generic[Key]):
         if key in self._again:
             self._again.discard(key)
             self.add(key)
+
+
+def _is_being_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
