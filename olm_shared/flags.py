@@ -41,6 +41,13 @@ def parse_address(text: str) -> tuple[str, int] | None:
     return host.strip("[]"), int(port)
 
 
+def parse_count(text: str) -> int:
+    """A whole number of at least one."""
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no count; say a number from 1 on")
+    return int(text)
+
+
 def add_switch(parser: argparse.ArgumentParser, name: str, description: str) -> None:
     """Adds a boolean flag that is off unless given, with or without a value."""
     parser.add_argument(
@@ -90,13 +97,21 @@ def feature_gates(
         name, equals, value = part.partition("=")
         if not equals:
             raise argparse.ArgumentTypeError(f"feature gate {part!r}: say NAME=true or NAME=false")
+        name = name.strip()
+        try:
+            wanted = parse_bool(value.strip())
+        except argparse.ArgumentTypeError as error:
+            raise argparse.ArgumentTypeError(f"feature gate {part!r}: {error}") from error
         if name in gates:
-            gates[name] = parse_bool(value)
-        elif name not in GENERIC_GATES:
+            gates[name] = wanted
+        elif name in GENERIC_GATES:
+            log.warning("feature gate %s has no effect: name the features one by one", name)
+        else:
             log.warning("unknown feature gate %s is ignored", name)
     return gates
 
 
 def log_level(verbosity: str) -> int:
     """The level for klog's `-v`: 0 to 3 say what happens, 4 and more also why."""
-    return logging.DEBUG if verbosity.isdigit() and int(verbosity) >= 4 else logging.INFO
+    digits = verbosity if verbosity.isascii() and verbosity.isdigit() else "0"
+    return logging.DEBUG if int(digits) >= 4 else logging.INFO

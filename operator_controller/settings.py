@@ -13,6 +13,7 @@ from olm_shared.flags import (
     feature_gates,
     log_level,
     parse_address,
+    parse_count,
 )
 from olm_shared.runtime.access import SERVICE_ACCOUNT_FOLDER
 from olm_shared.runtime.workqueue import DEFAULT_WORKERS
@@ -64,9 +65,11 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
         parser.error(
             "unable to configure TLS certificates: tls-cert and tls-key flags must be used together"
         )
+    if given.global_pull_secret and not _names_a_secret(given.global_pull_secret):
+        parser.error("value of global-pull-secret should be of the format <namespace>/<name>")
     provider = given.webhook_cert_provider
     return Settings(
-        kubeconfig=given.kubeconfig,
+        kubeconfig=given.kubeconfig or None,
         system_namespace=given.system_namespace or own_namespace(),
         cache_path=given.cache_path,
         catalogd_cas_dir=Path(given.catalogd_cas_dir) if given.catalogd_cas_dir else None,
@@ -108,7 +111,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--max-concurrent-reconciles",
-        type=int,
+        type=parse_count,
         default=DEFAULT_WORKERS,
         help="extensions that are worked on side by side (default: %(default)s)",
     )
@@ -123,6 +126,11 @@ def _parser() -> argparse.ArgumentParser:
         "act with the controller's own rights where spec.serviceAccount is not set",
     )
     return parser
+
+
+def _names_a_secret(text: str) -> bool:
+    namespace, _, name = text.partition("/")
+    return bool(namespace and name) and "/" not in name
 
 
 def own_namespace() -> str:
