@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from olm_shared.errors import OLMError
 from olm_shared.kube_object import GVK, KubeObject
 from olm_shared.runtime.api_errors import ApiError, NotFoundError
 from olm_shared.runtime.kube import KubeClient
 
 LEASE = GVK("coordination.k8s.io", "v1", "Lease")
+RELEASE_SECONDS = 5.0
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +33,7 @@ class LeaseTimes:
     retry: float = 26.0
 
 
-class LostLeadershipError(Exception):
+class LostLeadershipError(OLMError):
     """Somebody else may lead now: stop writing at once."""
 
 
@@ -55,61 +57,81 @@ class Elector:
         self._times = times or LeaseTimes()
         self._clock = clock
         self._seen: tuple[str, float] = ("", 0.0)
+        self._taken = False
+        self._leading = False
 
     async def run(self, work: Callable[[], Awaitable[None]]) -> None:
         """Runs `work` once as leader. Raises LostLeadershipError when the lease is lost."""
-        while not await self._try():  # noqa: ASYNC110 - the event is in another process
-            await asyncio.sleep(self._pause())
-        log.info("leading as %s", self._identity)
+        try:
+            while not await self._acquired():  # noqa: ASYNC110 - the event is in another process
+                await asyncio.sleep(self._pause())
+            log.info("leading as %s", self._identity)
+            self._leading = True
+            await self._lead(work)
+        finally:
+            if self._taken:
+                await self._release()
+
+    async def _lead(self, work: Callable[[], Awaitable[None]]) -> None:
         try:
             async with asyncio.TaskGroup() as group:
                 renewing = group.create_task(self._renew())
                 await work()
                 renewing.cancel()
-        except* LostLeadershipError as lost:
-            raise LostLeadershipError(str(lost.exceptions[0])) from lost
-        finally:
-            await self._release()
+        except BaseExceptionGroup as group:
+            lost = group.subgroup(LostLeadershipError)
+            if lost is not None:
+                raise LostLeadershipError(str(lost.exceptions[0])) from group
+            raise
 
     def _pause(self) -> float:
         return min(self._times.retry, 2.0)
 
     async def _renew(self) -> None:
-        renewed = time.monotonic()
+        renewed = asyncio.get_running_loop().time()
         while True:
             await asyncio.sleep(self._times.retry)
-            left = self._times.renew_deadline - (time.monotonic() - renewed)
-            try:
-                async with asyncio.timeout(max(left, 0.001)):
-                    if await self._try():
-                        renewed = time.monotonic()
-                        continue
-                raise LostLeadershipError(f"lease {self._name} is held by somebody else")
-            except TimeoutError as error:
-                raise LostLeadershipError(f"could not renew lease {self._name} in time") from error
+            renewed = await self._renewed_before(renewed + self._times.renew_deadline)
 
-    async def _try(self) -> bool:
+    async def _renewed_before(self, deadline: float) -> float:
+        """When the renewal that succeeded was begun; errors are tried over until the deadline."""
+        try:
+            async with asyncio.timeout_at(deadline):
+                while True:
+                    begun = asyncio.get_running_loop().time()
+                    if await self._acquired():
+                        return begun
+                    await asyncio.sleep(self._pause())
+        except TimeoutError as error:
+            message = f"could not renew lease {self._name} in time"
+            raise LostLeadershipError(message) from error
+
+    async def _acquired(self) -> bool:
+        try:
+            return await self._attempt()
+        except ApiError as error:
+            log.warning("did not get lease %s: %s", self._name, error)
+            return False
+
+    async def _attempt(self) -> bool:
         try:
             lease = await self._client.get(LEASE, self._name, self._namespace)
         except NotFoundError:
             lease = None
-        except ApiError as error:
-            log.warning("cannot read lease %s: %s", self._name, error)
-            return False
-        try:
-            return await self._take(lease)
-        except ApiError as error:
-            log.info("did not get lease %s: %s", self._name, error)
-            return False
+        return await self._take(lease)
 
     async def _take(self, lease: KubeObject | None) -> bool:
         if lease is None:
+            self._taken = True  # before it is sure: a kill in between must not leave it held
             await self._client.create(self._record({}, {}), field_manager=self._identity)
             return True
         spec = lease.get("spec") or {}
         holder = spec.get("holderIdentity") or ""
         if holder and holder != self._identity and not self._expired(lease, spec):
+            if self._leading:
+                raise LostLeadershipError(f"lease {self._name} is held by {holder}")
             return False
+        self._taken = True
         body = self._record(spec, {"resourceVersion": lease["metadata"]["resourceVersion"]})
         await self._client.patch(body, body)
         return True
@@ -133,19 +155,29 @@ class Elector:
                 "leaseDurationSeconds": round(self._times.duration),
                 "acquireTime": (mine and old.get("acquireTime")) or now,
                 "renewTime": now,
-                "leaseTransitions": int(old.get("leaseTransitions") or 0) + (0 if mine else 1),
+                "leaseTransitions": _transitions(old, mine=mine),
             },
         }
 
     async def _release(self) -> None:
         try:
-            lease = await self._client.get(LEASE, self._name, self._namespace)
-            if (lease.get("spec") or {}).get("holderIdentity") != self._identity:
-                return
-            body = self._record(
-                lease["spec"], {"resourceVersion": lease["metadata"]["resourceVersion"]}
-            )
-            body["spec"] |= {"holderIdentity": "", "leaseDurationSeconds": 1}
-            await self._client.patch(body, body)
-        except ApiError as error:
+            async with asyncio.timeout(RELEASE_SECONDS):
+                await self._give_back()
+        except (ApiError, TimeoutError) as error:
             log.warning("lease %s is not released and will expire: %s", self._name, error)
+
+    async def _give_back(self) -> None:
+        lease = await self._client.get(LEASE, self._name, self._namespace)
+        if (lease.get("spec") or {}).get("holderIdentity") != self._identity:
+            return
+        body = self._record(
+            lease["spec"], {"resourceVersion": lease["metadata"]["resourceVersion"]}
+        )
+        body["spec"] |= {"holderIdentity": "", "leaseDurationSeconds": 1}
+        await self._client.patch(body, body)
+
+
+def _transitions(old: dict[str, Any], *, mine: bool) -> int:
+    """How often the lease passed to another holder; its first one is no transition."""
+    before = int(old.get("leaseTransitions") or 0)
+    return before if mine or not old else before + 1

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import uvloop
 from aiohttp import web
 
-from olm_shared.errors import OLMError
+from olm_shared.errors import OLMError, TerminalError
 
 log = logging.getLogger(__name__)
 
@@ -47,12 +47,21 @@ def run(main: Callable[[], Awaitable[None]]) -> None:
 async def _until_signal(main: Callable[[], Awaitable[None]]) -> None:
     task = asyncio.ensure_future(main())
     loop = asyncio.get_running_loop()
+    asked = asyncio.Event()
+
+    def stop() -> None:
+        if not asked.is_set():  # a second signal must not cut the cleaning up short
+            asked.set()
+            task.cancel()
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, task.cancel)
+        loop.add_signal_handler(number, stop)
     try:
         await task
     except asyncio.CancelledError:
-        log.info("stopping")
+        if not asked.is_set():
+            raise  # nobody asked for it: an error, not an end
+        log.info("stopped")
     except BaseExceptionGroup as group:
         raise _first(group) from group
 
@@ -78,10 +87,20 @@ async def serve_health(
     runner = web.AppRunner(app, access_log=None, handle_signals=False)
     await runner.setup()
     try:
-        await web.TCPSite(runner, address[0] or None, address[1]).start()
+        await _listen(runner, address)
         await asyncio.Event().wait()
     finally:
         await runner.cleanup()
+
+
+async def _listen(runner: web.AppRunner, address: tuple[str, int]) -> None:
+    try:
+        await web.TCPSite(runner, address[0] or None, address[1]).start()
+    except OSError as error:
+        raise TerminalError(
+            f"cannot serve health on {address[0]}:{address[1]}: {error.strerror or error}",
+            hint="give another address with --health-probe-bind-address, or 0 for none",
+        ) from error
 
 
 async def _alive(_: web.Request) -> web.Response:
