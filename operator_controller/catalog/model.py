@@ -1,6 +1,7 @@
 """A package as one catalog offers it. Only what choosing a bundle needs is kept."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from operator_controller.catalog.version import BundleVersion
@@ -38,6 +39,14 @@ class Channel:
 
 
 @dataclass(frozen=True, slots=True)
+class Edge:
+    """An entry in its channel: what a bundle may follow there."""
+
+    channel: str
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
 class Bundle:
     """A bundle that can be chosen.
 
@@ -64,15 +73,29 @@ class Deprecation:
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """All of a package in one catalog, in the catalog's order."""
+    """All of a package in one catalog, in the catalog's order.
+
+    A package is built once and asked often, so what every question needs is found once: `edges`
+    has the entries of a bundle by its name, `deprecated_bundles` those deprecated themselves.
+    """
 
     name: str
     default_channel: str = ""
     channels: tuple[Channel, ...] = ()
     bundles: tuple[Bundle, ...] = ()
     deprecations: tuple[Deprecation, ...] = ()
+    edges: Mapping[str, tuple[Edge, ...]] = field(init=False, repr=False, compare=False)
+    deprecated_bundles: frozenset[str] = field(init=False, repr=False, compare=False)
 
-    @property
-    def deprecated_bundles(self) -> frozenset[str]:
-        """The names of the bundles that are deprecated themselves."""
-        return frozenset(d.name for d in self.deprecations if d.schema == Schema.BUNDLE)
+    def __post_init__(self) -> None:
+        deprecated = (d.name for d in self.deprecations if d.schema == Schema.BUNDLE)
+        object.__setattr__(self, "edges", _edges_by_bundle(self.channels))
+        object.__setattr__(self, "deprecated_bundles", frozenset(deprecated))
+
+
+def _edges_by_bundle(channels: Iterable[Channel]) -> Mapping[str, tuple[Edge, ...]]:
+    edges: dict[str, list[Edge]] = {}
+    for channel in channels:
+        for entry in channel.entries:
+            edges.setdefault(entry.name, []).append(Edge(channel.name, entry))
+    return {name: tuple(found) for name, found in edges.items()}

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
+from operator_controller.catalog import Edge
 from operator_controller.resolve.findings import (
     Cause,
-    Edge,
     Findings,
     Note,
     NoteKind,

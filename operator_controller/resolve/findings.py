@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 
-from operator_controller.catalog import Entry
+from operator_controller.catalog import Edge
 
 
 class Reason(StrEnum):
@@ -37,14 +37,6 @@ class Rival:
     catalog: str
     bundle: str
     version: str
-
-
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """How a channel says what a bundle may follow."""
-
-    channel: str
-    entry: Entry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

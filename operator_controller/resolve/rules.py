@@ -3,46 +3,30 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from operator_controller.catalog import Bundle, Package
+from operator_controller.catalog import Bundle, Edge, Package
 from operator_controller.resolve.criteria import Criteria
-from operator_controller.resolve.findings import Cause, Edge, Reason
-from operator_controller.resolve.request import CatalogContent
+from operator_controller.resolve.findings import Cause, Reason
 from operator_controller.resolve.successors import may_follow
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A package of a catalog, with its channel entries found by bundle.
-
-    `edges` are those in the channels that count, `channels` the names of all channels.
-    """
+    """A package in a catalog."""
 
     catalog: str
     priority: int
     package: Package
-    edges: dict[str, tuple[Edge, ...]]
-    channels: dict[str, tuple[str, ...]]
-    deprecated: frozenset[str]
 
+    def channels(self, bundle: str) -> tuple[str, ...]:
+        """The names of all channels that the bundle is in."""
+        return tuple(edge.channel for edge in self.package.edges.get(bundle, ()))
 
-def make_offer(catalog: CatalogContent, package: Package, criteria: Criteria) -> Offer:
-    """Reads the channels of the package once."""
-    edges: dict[str, list[Edge]] = {}
-    channels: dict[str, list[str]] = {}
-    for channel in package.channels:
-        counts = not criteria.channels or channel.name in criteria.channels
-        for entry in channel.entries:
-            channels.setdefault(entry.name, []).append(channel.name)
-            if counts:
-                edges.setdefault(entry.name, []).append(Edge(channel.name, entry))
-    return Offer(
-        catalog=catalog.name,
-        priority=catalog.priority,
-        package=package,
-        edges={name: tuple(found) for name, found in edges.items()},
-        channels={name: tuple(found) for name, found in channels.items()},
-        deprecated=package.deprecated_bundles,
-    )
+    def edges(self, bundle: str, criteria: Criteria) -> tuple[Edge, ...]:
+        """The entries of the bundle in the channels that count."""
+        edges = self.package.edges.get(bundle, ())
+        if not criteria.channels:
+            return edges
+        return tuple(edge for edge in edges if edge.channel in criteria.channels)
 
 
 Rule = Callable[[Bundle, Offer, Criteria], Cause | None]
@@ -50,14 +34,14 @@ Rule = Callable[[Bundle, Offer, Criteria], Cause | None]
 
 def in_channel(bundle: Bundle, offer: Offer, criteria: Criteria) -> Cause | None:
     """If channels are asked for, the bundle is an entry of one of them."""
-    if not criteria.channels or bundle.name in offer.edges:
+    if not criteria.channels or offer.edges(bundle.name, criteria):
         return None
     return Cause(
         catalog=offer.catalog,
         reason=Reason.NOT_IN_CHANNEL,
         bundle=bundle.name,
         version=written(bundle),
-        channels=offer.channels.get(bundle.name, ()),
+        channels=offer.channels(bundle.name),
     )
 
 
@@ -85,7 +69,7 @@ def is_successor(bundle: Bundle, offer: Offer, criteria: Criteria) -> Cause | No
         return None
     if bundle.version is None:
         return _unreadable(bundle, offer)
-    edges = offer.edges.get(bundle.name, ())
+    edges = offer.edges(bundle.name, criteria)
     if may_follow(bundle, (edge.entry for edge in edges), criteria.installed):
         return None
     return Cause(

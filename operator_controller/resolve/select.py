@@ -17,7 +17,7 @@ from operator_controller.resolve.criteria import read_criteria, with_installed
 from operator_controller.resolve.errors import ResolutionError
 from operator_controller.resolve.findings import Cause, Findings, Note, NoteKind, Reason
 from operator_controller.resolve.request import CatalogContent, Request
-from operator_controller.resolve.rules import make_offer
+from operator_controller.resolve.rules import Offer
 from operator_controller.resolve.selectors import selects
 from operator_controller.resolve.survey import Finalist, survey
 
@@ -48,7 +48,7 @@ def resolve(request: Request, catalogs: Sequence[CatalogContent]) -> Resolution:
     if asked:
         criteria = with_installed(criteria, request)
     surveys = [
-        survey(make_offer(catalog, catalog.package, criteria), criteria)
+        survey(Offer(catalog.name, catalog.priority, catalog.package), criteria)
         for catalog in catalogs
         if catalog.name in asked and catalog.package
     ]

@@ -21,7 +21,7 @@ class Finalist:
     @property
     def deprecated(self) -> bool:
         """Whether the bundle itself is deprecated."""
-        return self.bundle.name in self.offer.deprecated
+        return self.bundle.name in self.offer.package.deprecated_bundles
 
     @property
     def rival(self) -> Rival:
@@ -73,13 +73,13 @@ def _ranked(candidates: Sequence[Bundle], offer: Offer) -> list[Bundle]:
     def rank(bundle: Bundle) -> tuple[bool, bool, object]:
         readable = bundle.version is not None
         key = bundle.version.key if bundle.version else ()
-        return bundle.name not in offer.deprecated, readable, key
+        return bundle.name not in offer.package.deprecated_bundles, readable, key
 
     return sorted(candidates, key=rank, reverse=True)
 
 
 def _behind(bundle: Bundle, best: Finalist) -> Cause:
-    if bundle.name in best.offer.deprecated and not best.deprecated:
+    if bundle.name in best.offer.package.deprecated_bundles and not best.deprecated:
         reason = Reason.DEPRECATED_BEHIND
     else:
         reason = Reason.LOWER_VERSION if bundle.version else Reason.VERSION_UNREADABLE
@@ -98,8 +98,8 @@ def _unreadable_skip_ranges(offer: Offer, criteria: Criteria) -> tuple[Note, ...
             channel=edge.channel,
             detail=fault.message,
         )
-        for name, edges in offer.edges.items()
-        for edge in edges
+        for name in offer.package.edges
+        for edge in offer.edges(name, criteria)
         if edge.entry.skip_range
         and isinstance(fault := read_skip_range(edge.entry.skip_range), RangeError)
     )

@@ -1,5 +1,6 @@
 """Blobs to a package: what is kept, what is a fault, what is let pass."""
 
+import pickle
 from typing import Any
 
 import pytest
@@ -54,6 +55,13 @@ def test_a_package_is_what_its_blobs_say() -> None:
     assert (package.bundles[0].name, str(package.bundles[0].version)) == ("p.v1", "1.0.0")
     assert package.deprecations[0].message == "leave old"
     assert package.deprecated_bundles == frozenset()
+
+
+def test_a_package_can_be_handed_to_another_process() -> None:
+    package = build_package("p", [PACKAGE, channel(entries=[{"name": "p.v1"}]), bundle()])
+    assert package is not None
+    copy = pickle.loads(pickle.dumps(package))
+    assert (copy, copy.edges) == (package, package.edges)
 
 
 def test_blobs_of_other_packages_are_passed_over() -> None:

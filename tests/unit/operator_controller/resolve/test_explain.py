@@ -3,10 +3,9 @@
 import pytest
 
 from api.v1.clusterextension import CatalogFilter
-from operator_controller.catalog import Entry
+from operator_controller.catalog import Edge, Entry
 from operator_controller.resolve import Cause, Findings, Note, NoteKind, Reason, Request
 from operator_controller.resolve.explain import remark, sentence, summary
-from operator_controller.resolve.findings import Edge
 
 REQUEST = Request(CatalogFilter(package_name="p", version="1.x", channels=("stable",)))
 OF_CATALOGS = {Reason.CATALOG_NOT_SELECTED, Reason.CATALOG_UNAVAILABLE, Reason.PACKAGE_ABSENT}
