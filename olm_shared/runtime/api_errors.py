@@ -15,6 +15,8 @@ import orjson
 
 from olm_shared.errors import TransientError, bounded
 
+NO_SUCH_RESOURCE = "the server could not find the requested resource"
+
 
 class ApiError(TransientError):
     """An answer that is no success. `status` is the HTTP code, 0 when there was no answer."""
@@ -27,6 +29,11 @@ class ApiError(TransientError):
 
 class NotFoundError(ApiError):
     """The object, or the resource itself, does not exist."""
+
+    @property
+    def names_object(self) -> bool:
+        """Whether the resource is served and only the object is missing."""
+        return self.reason == "NotFound" and self.message != NO_SUCH_RESOURCE
 
 
 class AlreadyExistsError(ApiError):

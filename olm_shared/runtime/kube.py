@@ -15,14 +15,17 @@ import orjson
 
 from olm_shared.kube_object import GVK, KubeObject, gvk_of, name_of, namespace_of
 from olm_shared.runtime.access import ClusterAccess
-from olm_shared.runtime.api_errors import ApiError, NotFoundError, error_from
+from olm_shared.runtime.api_errors import ApiError, GoneError, NotFoundError, error_from
+from olm_shared.runtime.resources import Resource, api_version_of, parse_resources, root_of
 
 REQUEST_SECONDS = 30.0
 WATCH_SECONDS = 290
 """Asked of the server for a watch; below the five minutes many proxies cut at."""
 WATCH_SILENCE_SECONDS = 330.0
 """Longer than any watch lasts: only a connection that died silently is this quiet."""
-MAX_CONNECTIONS = 64
+CONNECT_SECONDS = 10.0
+MAX_CONNECTIONS = 256
+"""More than all workers together ask at once, so that requests which hang delay no other."""
 TRIES = 4
 PAGE_SIZE = 500
 
@@ -32,21 +35,6 @@ JSON_PATCH = "application/json-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
 METADATA_OBJECT = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
-
-
-@dataclass(frozen=True, slots=True)
-class Resource:
-    """What discovery says of a kind: where its objects live."""
-
-    gvk: GVK
-    plural: str
-    namespaced: bool
-
-    def path(self, namespace: str = "", name: str = "", subresource: str = "") -> str:
-        """The URL path of a collection, an object or a subresource."""
-        gv = f"/apis/{self.gvk.api_version}" if self.gvk.group else f"/api/{self.gvk.version}"
-        scope = f"/namespaces/{namespace}" if self.namespaced and namespace else ""
-        return gv + scope + "".join(f"/{part}" for part in (self.plural, name, subresource) if part)
 
 
 @dataclass(slots=True)
@@ -132,8 +120,15 @@ class KubeClient:
                 break
             await asyncio.sleep(min(retry_after, 5.0) * attempt)
         if status >= 400:
-            raise error_from(status, content)
-        return orjson.loads(content) if content[:1] in (b"{", b"[") else content.decode()
+            raise self._error(path, status, content)
+        return _decoded(content)
+
+    def _error(self, path: str, status: int, content: bytes) -> ApiError:
+        error = error_from(status, content)
+        if isinstance(error, NotFoundError) and not error.names_object:
+            # What discovery said is no longer so: a CRD is gone, or was replaced by another.
+            self._shared.resources.pop(api_version_of(path), None)
+        return error
 
     async def _send(
         self,
@@ -150,7 +145,7 @@ class KubeClient:
                 headers=headers,
                 params=params,
                 data=None if body is None else orjson.dumps(body),
-                timeout=aiohttp.ClientTimeout(total=REQUEST_SECONDS),
+                timeout=aiohttp.ClientTimeout(total=REQUEST_SECONDS, sock_connect=CONNECT_SECONDS),
             ) as response:
                 wait = response.headers.get("Retry-After", "1")
                 content = await response.read()
@@ -173,32 +168,25 @@ class KubeClient:
             )
         return known[gvk.kind]
 
-    def forget_resources(self) -> None:
-        """Drops what discovery said, because a CustomResourceDefinition changed."""
-        self._shared.resources.clear()
-
     async def _discover(self, gvk: GVK) -> dict[str, Resource]:
-        path = f"/apis/{gvk.api_version}" if gvk.group else f"/api/{gvk.version}"
         try:
-            listed = await self.request("GET", path)
+            return parse_resources(gvk, await self.request("GET", root_of(gvk)))
         except NotFoundError:
             return {}
-        return {
-            entry["kind"]: Resource(
-                GVK(gvk.group, gvk.version, entry["kind"]), entry["name"], entry["namespaced"]
-            )
-            for entry in listed["resources"]
-            if "/" not in entry["name"]
-        }
+
+    async def _object_path(self, obj: KubeObject, subresource: str = "") -> str:
+        resource = await self.resource(gvk_of(obj))
+        name = name_of(obj)
+        home = resource.home(namespace_of(obj), name)
+        return "/".join(part for part in (home, name, subresource) if part)
 
     async def get(
         self, gvk: GVK, name: str, namespace: str = "", *, metadata_only: bool = False
     ) -> KubeObject:
         """One object. Raises NotFoundError, ForbiddenError, ApiError."""
-        resource = await self.resource(gvk)
+        path = (await self.resource(gvk)).home(namespace, name)
         accept = METADATA_OBJECT if metadata_only else JSON_TYPE
-        found: KubeObject = await self.request("GET", resource.path(namespace, name), accept=accept)
-        return found
+        return _of_kind(gvk, await self.request("GET", f"{path}/{name}", accept=accept))
 
     async def find(self, gvk: GVK, name: str, namespace: str = "") -> KubeObject | None:
         """One object, or None if it (or its kind) does not exist."""
@@ -219,22 +207,30 @@ class KubeClient:
         path = (await self.resource(gvk)).path(namespace)
         accept = METADATA_LIST if metadata_only else JSON_TYPE
         params = {"limit": str(PAGE_SIZE), **({"labelSelector": labels} if labels else {})}
+        try:
+            items, version = await self._pages(path, params, accept)
+        except GoneError:  # while we were reading, the first page became too old for the next
+            del params["limit"]
+            items, version = await self._pages(path, params, accept)
+        return [_of_kind(gvk, item) for item in items], version
+
+    async def _pages(
+        self, path: str, params: Mapping[str, str], accept: str
+    ) -> tuple[list[KubeObject], str]:
         items: list[KubeObject] = []
+        token = ""
         while True:
-            page = await self.request("GET", path, params=params, accept=accept)
+            asked = {**params, "continue": token} if token else params
+            page = await self.request("GET", path, params=asked, accept=accept)
             items += page.get("items") or []
             meta = page.get("metadata") or {}
-            if not meta.get("continue"):
-                break
-            params["continue"] = meta["continue"]
-        for item in items:
-            item.setdefault("apiVersion", gvk.api_version)
-            item.setdefault("kind", gvk.kind)
-        return items, str(meta.get("resourceVersion") or "")
+            token = meta.get("continue") or ""
+            if not token:
+                return items, str(meta.get("resourceVersion") or "")
 
     async def create(self, obj: KubeObject, *, field_manager: str, dry_run: bool = False) -> Any:
         """POSTs an object. Raises AlreadyExistsError if there is one of that name."""
-        path = (await self.resource(gvk_of(obj))).path(namespace_of(obj))
+        path = (await self.resource(gvk_of(obj))).home(namespace_of(obj), name_of(obj))
         params = {"fieldManager": field_manager, **({"dryRun": "All"} if dry_run else {})}
         return await self.request("POST", path, body=obj, params=params)
 
@@ -242,7 +238,7 @@ class KubeClient:
         self, obj: KubeObject, *, field_manager: str, force: bool = True, dry_run: bool = False
     ) -> Any:
         """Server-side apply; creates what is missing, writes nothing that is the same already."""
-        path = (await self.resource(gvk_of(obj))).path(namespace_of(obj), name_of(obj))
+        path = await self._object_path(obj)
         params = {"fieldManager": field_manager, "force": "true" if force else "false"}
         if dry_run:
             params["dryRun"] = "All"
@@ -258,8 +254,7 @@ class KubeClient:
         field_manager: str = "",
     ) -> Any:
         """Patches the object that `obj` names; only its kind, namespace and name are looked at."""
-        resource = await self.resource(gvk_of(obj))
-        path = resource.path(namespace_of(obj), name_of(obj), subresource)
+        path = await self._object_path(obj, subresource)
         params = {"fieldManager": field_manager} if field_manager else None
         return await self.request(
             "PATCH", path, body=patch, params=params, content_type=content_type
@@ -277,7 +272,7 @@ class KubeClient:
 
         An object that is already gone is success.
         """
-        path = (await self.resource(gvk_of(obj))).path(namespace_of(obj), name_of(obj))
+        path = await self._object_path(obj)
         preconditions = {"uid": uid, "resourceVersion": resource_version}
         body = {
             "apiVersion": "v1",
@@ -312,17 +307,34 @@ class KubeClient:
             **({"labelSelector": labels} if labels else {}),
         }
         headers = self._request_headers(METADATA_OBJECT if metadata_only else JSON_TYPE)
-        timeout = aiohttp.ClientTimeout(total=None, sock_read=WATCH_SILENCE_SECONDS)
+        timeout = aiohttp.ClientTimeout(
+            total=None, sock_connect=CONNECT_SECONDS, sock_read=WATCH_SILENCE_SECONDS
+        )
         try:
             async with self._shared.watch_session.get(
                 self._shared.access.server + path, params=params, headers=headers, timeout=timeout
             ) as response:
                 if response.status >= 400:
-                    raise error_from(response.status, await response.read())
+                    raise self._error(path, response.status, await response.read())
                 async for event in _events(response.content):
+                    if event["type"] != "BOOKMARK":
+                        _of_kind(gvk, event["object"])
                     yield event
-        except (aiohttp.ClientError, TimeoutError) as error:
+        except (aiohttp.ClientError, TimeoutError, orjson.JSONDecodeError) as error:
             raise ApiError(f"watch of {gvk.kind} was cut: {error}") from error
+
+
+def _decoded(content: bytes) -> Any:
+    try:
+        return orjson.loads(content) if content[:1] in (b"{", b"[") else content.decode()
+    except ValueError as error:
+        raise ApiError(f"the API server's answer cannot be read: {error}") from error
+
+
+def _of_kind(gvk: GVK, obj: KubeObject) -> KubeObject:
+    """Names the object's own kind: lists leave it out, and of metadata only it is another."""
+    obj["apiVersion"], obj["kind"] = gvk.api_version, gvk.kind
+    return obj
 
 
 async def _events(stream: aiohttp.StreamReader) -> AsyncIterator[dict[str, Any]]:

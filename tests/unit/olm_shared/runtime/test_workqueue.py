@@ -61,6 +61,11 @@ async def settled() -> None:
         await asyncio.sleep(0)
 
 
+async def until(holds: Callable[[], bool]) -> None:
+    while not holds():  # noqa: ASYNC110 - what is waited for tells nobody
+        await asyncio.sleep(SOON)
+
+
 async def test_a_key_added_several_times_before_it_is_handled_is_handled_once() -> None:
     handle = Scripted()
     queue: WorkQueue[str] = WorkQueue(handle, backoff=quick())
@@ -143,8 +148,7 @@ async def test_a_key_that_is_added_all_the_time_does_not_starve_the_others() -> 
     async with running(queue):
         queue.add("busy")
         queue.add("patient")
-        while "patient" not in handled:
-            await asyncio.sleep(0)
+        await until(lambda: "patient" in handled)
     assert handled.index("patient") <= 1
 
 
@@ -205,8 +209,7 @@ async def test_work_that_was_cancelled_by_others_costs_no_worker() -> None:
     queue: WorkQueue[str] = WorkQueue(handle, backoff=quick(), workers=1)
     async with running(queue):
         queue.add("a")
-        while handled.count("a") < 2:
-            await asyncio.sleep(SOON)
+        await until(lambda: handled.count("a") == 2)
 
 
 class Clocked:
@@ -288,8 +291,7 @@ async def test_an_event_during_a_failing_run_is_not_lost_to_its_back_off() -> No
         await begun.wait()
         queue.add("a")
         go_on.set()
-        while len(calls) < 2:
-            await asyncio.sleep(0)
+        await until(lambda: len(calls) == 2)
 
 
 async def test_cancelling_ends_the_work_in_progress() -> None:
