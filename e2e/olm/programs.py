@@ -69,6 +69,11 @@ class Olm:
         """The certificate to check catalogd with."""
         return self.work_dir / "catalogd-cas" / "ca.crt"
 
+    @property
+    def registry_cas(self) -> Path:
+        """The folder of CAs that both programs trust for registries, read at each pull."""
+        return self.work_dir / "registry-cas"
+
     def install(self) -> None:
         """Create the CRDs, the namespace, the accounts and their roles, and the certificates."""
         kubectl = self.control_plane.kubectl
@@ -81,10 +86,9 @@ class Olm:
         pair.write(self.work_dir / "pki", "catalogd")
         self.catalogs_ca.parent.mkdir(parents=True, exist_ok=True)
         self.catalogs_ca.write_bytes(authority.certificate)
-        registry_cas = self.work_dir / "registry-cas"
-        registry_cas.mkdir(parents=True, exist_ok=True)
+        self.registry_cas.mkdir(parents=True, exist_ok=True)
         if self.registry.ca_file is not None:
-            shutil.copyfile(self.registry.ca_file, registry_cas / "registry.crt")
+            shutil.copyfile(self.registry.ca_file, self.registry_cas / "registry.crt")
 
     def start_catalogd(self, *extra: str) -> None:
         """Start catalogd and wait until it is ready."""
@@ -140,7 +144,7 @@ class Olm:
                 f"--kubeconfig={kubeconfig}",
                 f"--system-namespace={SYSTEM_NAMESPACE}",
                 f"--health-probe-bind-address={HOST}:{health_port}",
-                f"--pull-cas-dir={self.work_dir / 'registry-cas'}",
+                f"--pull-cas-dir={self.registry_cas}",
                 *arguments,
             ],
             log=self.work_dir / "logs" / f"{program}.log",

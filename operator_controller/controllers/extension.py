@@ -12,12 +12,12 @@ from datetime import datetime
 
 from api import wire
 from api.v1 import names
-from api.v1.clusterextension import BundleMetadata, ClusterExtension
-from api.v1.conditions import merge_conditions
+from api.v1.clusterextension import BundleMetadata, ClusterExtension, ClusterExtensionStatus
+from api.v1.conditions import Reason, merge_conditions
 from api.wire import InvalidObjectError
 from olm_shared.errors import OLMError, TerminalError, TransientError
 from olm_shared.kube_object import GVK, KubeObject, labels_of, metadata
-from olm_shared.outcome import Done, Outcome, outcome_of
+from olm_shared.outcome import Blocked, Done, Outcome, outcome_of
 from olm_shared.runtime.api_errors import NotFoundError
 from olm_shared.runtime.kube import KubeClient
 from operator_controller.apply.pack import sanitised
@@ -38,7 +38,11 @@ from operator_controller.io.statuses import write_status
 from operator_controller.io.watches import ManagedWatches
 from operator_controller.resolve import Request, Resolution, ResolutionError, resolve
 from operator_controller.resolve.selectors import selects
-from operator_controller.status.extension import ExtensionFacts, extension_status
+from operator_controller.status.extension import (
+    ExtensionFacts,
+    extension_status,
+    unreadable,
+)
 
 EXTENSION = GVK(names.GROUP, names.VERSION, names.CLUSTER_EXTENSION)
 FINALIZERS = (names.FINALIZER_CLEANUP_UNPACK_CACHE, names.FINALIZER_CLEANUP_CONTENT_CACHE)
@@ -110,9 +114,19 @@ class ExtensionController:
         try:
             context = Context(raw, ClusterExtension.from_object(raw))
         except InvalidObjectError as error:
-            raise TerminalError(str(error)) from error
+            return await self._refuse(raw, str(error))
         context, outcome = await self._run(context)
         await self._write_status(context, outcome)
+        return outcome
+
+    async def _refuse(self, raw: KubeObject, message: str) -> Outcome:
+        """An object that the API server took but nobody can act on, such as one without spec."""
+        outcome = Blocked(Reason.BLOCKED, message)
+        conditions = [unreadable(message, int(metadata(raw).get("generation") or 0))]
+        old = wire.read(ClusterExtensionStatus, raw.get("status") or {})
+        merged = merge_conditions(old.conditions, conditions, self.clock())
+        status = wire.write(replace(old, conditions=merged))
+        await write_status(self.client, raw, status)
         return outcome
 
     async def _run(self, context: Context) -> tuple[Context, Outcome]:

@@ -75,6 +75,17 @@ def extension_status(facts: ExtensionFacts) -> ClusterExtensionStatus:
     )
 
 
+def unreadable(message: str, generation: int) -> Condition:
+    """What to say of an object that cannot be read, and so has no facts."""
+    return Condition(
+        type=ConditionType.PROGRESSING,
+        status=ConditionStatus.FALSE,
+        reason=Reason.BLOCKED,
+        message=message,
+        observed_generation=generation,
+    )
+
+
 def _installed(facts: ExtensionFacts) -> Verdict:
     if facts.revisions is None:
         return ConditionStatus.UNKNOWN, Reason.FAILED, _message(facts.outcome)

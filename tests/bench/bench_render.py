@@ -56,7 +56,7 @@ def main() -> None:
     for stage in (parse, parse_and_type, everything):
         seconds = measure(stage, bundles)
         each = 1000 * seconds / len(bundles)
-        print(f"{stage.__name__:15} {each:6.1f} ms a bundle {megabytes / seconds:6.1f} MB/s")  # noqa: T201
+        print(f"{stage.__name__:15} {each:6.1f} ms a bundle {megabytes / seconds:6.1f} MB/s")
 
 
 if __name__ == "__main__":

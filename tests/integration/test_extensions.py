@@ -1,5 +1,6 @@
 """The main job, with nothing faked: real API server, registry, HTTPS, both programs."""
 
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -188,6 +189,29 @@ def test_names_an_image_that_is_not_there_and_heals_when_it_is(
     api.wait_installed(package, "1.0.0")
 
 
+def test_names_a_registry_that_cannot_be_reached_and_heals_when_it_can(
+    olm: Olm,
+    api: Api,
+    tmp_path: Path,
+    package: str,
+    publish_catalog: Publish,
+    serve_catalog: Serve,
+    apply: Apply,
+) -> None:
+    with Registry(tmp_path / "registry") as other:
+        published = BundleSpec(package=package, version="1.0.0").publish(other)
+        assert other.ca_file is not None
+        shutil.copyfile(other.ca_file, olm.registry_cas / f"{package}.crt")
+        other.stop()
+        serve_catalog(package, publish_catalog(published))
+        apply(with_administrator(package))
+        path = extension_path(package)
+        found = api.wait_condition(path, "Progressing", "True", message=published.image)
+        assert other.address in (condition(found, "Progressing") or {})["message"]
+        other.start()
+        api.wait_installed(package, "1.0.0")
+
+
 def test_says_when_a_bundle_has_no_csv(
     api: Api, package: str, publish_catalog: Publish, serve_catalog: Serve, apply: Apply
 ) -> None:
@@ -243,6 +267,15 @@ def test_says_that_no_service_account_is_given(
     assert "spec.serviceAccount.name" in blocked["message"]
     apply(with_administrator(package))
     api.wait_installed(package, "1.0.0")
+
+
+def test_says_that_an_extension_without_spec_cannot_be_acted_on(
+    api: Api, package: str, apply: Apply
+) -> None:
+    kind = "{apiVersion: olm.operatorframework.io/v1, kind: ClusterExtension"
+    apply(f"{kind}, metadata: {{name: {package}}}}}")
+    found = api.wait_condition(extension_path(package), "Progressing", "False", message="spec")
+    assert (condition(found, "Progressing") or {})["reason"] == "Blocked"
 
 
 def test_an_unresolvable_version_leaves_what_is_installed(
