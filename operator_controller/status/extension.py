@@ -18,11 +18,11 @@ from api.v1.conditions import Condition, ConditionStatus, ConditionType, Reason
 from olm_shared.kube_object import KubeObject, condition
 from olm_shared.outcome import Blocked, Done, Outcome, Retry, Wait
 from operator_controller.apply.revisions import Revision, Revisions
-from operator_controller.catalog import Deprecation, Schema
+from operator_controller.catalog import Deprecation
+from operator_controller.resolve.deprecation import concerning
 
 Verdict = tuple[ConditionStatus, str, str]
 
-DEPRECATED_SCHEMAS = (Schema.PACKAGE, Schema.CHANNEL, Schema.BUNDLE)
 DEPRECATION_TYPES = (
     ConditionType.DEPRECATED,
     ConditionType.PACKAGE_DEPRECATED,
@@ -151,35 +151,21 @@ def _deprecations(facts: ExtensionFacts) -> dict[ConditionType, Verdict]:
         unknown = ConditionStatus.UNKNOWN, Reason.DEPRECATION_STATUS_UNKNOWN, message
         known = {c.type for c in facts.extension.status.conditions}
         return {kind: unknown for kind in DEPRECATION_TYPES if kind not in known}
-    package, channel, bundle = (_messages(facts, s) for s in DEPRECATED_SCHEMAS)
+    told = concerning(
+        facts.deprecations,
+        channels=facts.extension.spec.source.catalog.channels,
+        bundle=facts.installed.bundle.name if facts.installed else "",
+    )
     verdicts = {
-        ConditionType.DEPRECATED: _deprecated([*package, *channel, *bundle]),
-        ConditionType.PACKAGE_DEPRECATED: _deprecated(package),
-        ConditionType.CHANNEL_DEPRECATED: _deprecated(channel),
-        ConditionType.BUNDLE_DEPRECATED: _deprecated(bundle),
+        ConditionType.DEPRECATED: _deprecated(told.all),
+        ConditionType.PACKAGE_DEPRECATED: _deprecated(told.package),
+        ConditionType.CHANNEL_DEPRECATED: _deprecated(told.channels),
+        ConditionType.BUNDLE_DEPRECATED: _deprecated(told.bundle),
     }
     if facts.installed is None:
         absent = ConditionStatus.UNKNOWN, Reason.ABSENT, "no bundle installed yet"
         verdicts[ConditionType.BUNDLE_DEPRECATED] = absent
     return verdicts
-
-
-def _messages(facts: ExtensionFacts, schema: Schema) -> list[str]:
-    """What concerns this extension: its package, its channels, the bundle it has."""
-    channels = facts.extension.spec.source.catalog.channels
-    installed = facts.installed.bundle.name if facts.installed else ""
-
-    def concerns(name: str) -> bool:
-        match schema:
-            case Schema.CHANNEL:
-                return not channels or name in channels
-            case Schema.BUNDLE:
-                return bool(installed) and name == installed
-            case _:
-                return True
-
-    found = facts.deprecations or ()
-    return [d.message for d in found if d.schema == schema and d.message and concerns(d.name)]
 
 
 def _deprecated(messages: Sequence[str]) -> Verdict:
