@@ -1,0 +1,134 @@
+"""Layers made to hurt: each ends in a clear error or in nothing outside the target folder."""
+
+import contextlib
+import gzip
+import io
+import tarfile
+from pathlib import Path
+
+import pytest
+import zstandard
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from olm_shared.layers import LayerError, Limits, Rules
+from olm_shared.oci import Descriptor
+from olm_shared.runtime.registry import LayerFile
+from olm_shared.runtime.unpack import unpack
+
+SMALL = Limits(entries=50, file_bytes=1 << 20, total_bytes=2 << 20)
+
+
+def layer(folder: Path, data: bytes) -> LayerFile:
+    path = folder / "layer"
+    path.write_bytes(data)
+    return LayerFile(path, Descriptor("", "", len(data)))
+
+
+def tar(*members: tarfile.TarInfo, fill: bytes = b"x") -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.GNU_FORMAT) as archive:
+        for member in members:
+            archive.addfile(member, io.BytesIO(fill * member.size) if member.isreg() else None)
+    return out.getvalue()
+
+
+def member(
+    name: str, kind: bytes = tarfile.REGTYPE, size: int = 0, target: str = ""
+) -> tarfile.TarInfo:
+    info = tarfile.TarInfo(name)
+    info.type, info.size, info.linkname = kind, size, target
+    return info
+
+
+def lying_header(size: int, kind: bytes = tarfile.REGTYPE) -> bytes:
+    info = member("lies", kind)
+    info.size = size
+    return info.tobuf(tarfile.GNU_FORMAT)
+
+
+def apply(tmp_path: Path, data: bytes, limits: Limits = SMALL) -> Path:
+    into = tmp_path / "into"
+    into.mkdir(exist_ok=True)
+    unpack([layer(tmp_path, data)], into, Rules(refuse_links=True, limits=limits))
+    return into
+
+
+HOSTILE = {
+    "parent folder": tar(member("../x", size=1)),
+    "parent folder inside": tar(member("a/../../x", size=1)),
+    "absolute": tar(member("/x", size=1)),
+    "symbolic link": tar(member("a", tarfile.SYMTYPE, target="/etc")),
+    "hard link out": tar(member("a", tarfile.LNKTYPE, target="../x")),
+    "hard link to nothing": tar(member("a", tarfile.LNKTYPE, target="b")),
+    "device": tar(member("a", tarfile.CHRTYPE)),
+    "fifo": tar(member("a", tarfile.FIFOTYPE)),
+    "file too large": tar(member("a", size=(1 << 20) + 1)),
+    "files too large together": tar(*(member(f"a{n}", size=1 << 20) for n in range(3))),
+    "too many entries": tar(*(member(f"a{n}") for n in range(60))),
+    "too deep": tar(member("a/" * 70 + "b")),
+    "too long": tar(member("a" * 1100)),
+    "name too long": tar(member("a" * 300)),
+    "cut in a file": tar(member("a", size=5000))[:1500],
+    "size that lies": lying_header(1 << 40),
+    "extended header that lies": lying_header(1 << 40, tarfile.XHDTYPE),
+    "long name that lies": lying_header(1 << 40, tarfile.GNUTYPE_LONGNAME),
+    "sparse": lying_header(512, tarfile.GNUTYPE_SPARSE),
+    "whiteout of nothing": tar(member(".wh.")),
+    "whiteout of the parent": tar(member(".wh...")),
+    "broken gzip": b"\x1f\x8b\x08\x00junk",
+    "cut gzip": gzip.compress(tar(member("a", size=5000), fill=b"ab"))[:-20],
+    "broken zstd": b"\x28\xb5\x2f\xfdjunk",
+    "zstd with a giant window": zstandard.ZstdCompressor(
+        compression_params=zstandard.ZstdCompressionParameters(window_log=30)
+    ).compressobj().compress(tar(member("a", size=1))) + b"",
+    "no tar": b"<html>" * 1000,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(HOSTILE))
+def test_each_is_an_error_and_writes_nothing_outside(tmp_path: Path, name: str) -> None:
+    with pytest.raises(LayerError, match=r"layer\[0\]"):
+        apply(tmp_path, HOSTILE[name])
+    assert {path.name for path in tmp_path.iterdir()} == {"into", "layer"}
+
+
+def test_a_gzip_bomb_is_stopped_early(tmp_path: Path) -> None:
+    bomb = gzip.compress(tar(member("a", size=200 << 20), fill=b"\0"))
+    with pytest.raises(LayerError, match="300 times"):
+        apply(tmp_path, bomb, Limits())
+
+
+def test_a_file_cannot_be_written_through_a_link(tmp_path: Path) -> None:
+    """Where links are left out, what would go through one lands in a folder of that name."""
+    data = tar(member("a", tarfile.SYMTYPE, target="/tmp"), member("a/x", size=1))
+    into = tmp_path / "into"
+    into.mkdir()
+    unpack([layer(tmp_path, data)], into, Rules(limits=SMALL))
+    assert (into / "a" / "x").read_bytes() == b"x"
+    assert not (into / "a").is_symlink()
+
+
+NAMES = st.text(st.sampled_from("ab./\\é\0 "), max_size=12)
+KINDS = st.sampled_from(
+    [tarfile.REGTYPE, tarfile.DIRTYPE, tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE]
+)
+MEMBERS = st.builds(member, NAMES, KINDS, st.integers(0, 10), NAMES)
+QUIET = [HealthCheck.function_scoped_fixture]
+
+
+@given(st.lists(MEMBERS, max_size=8), st.integers(0, 3000), st.binary(max_size=4))
+@settings(max_examples=150, deadline=None, suppress_health_check=QUIET)
+def test_any_archive_is_unpacked_inside_or_refused(
+    tmp_path_factory: pytest.TempPathFactory,
+    members: list[tarfile.TarInfo],
+    at: int,
+    noise: bytes,
+) -> None:
+    data = bytearray(tar(*members))
+    data[at : at + len(noise)] = noise
+    tmp_path = tmp_path_factory.mktemp("any")
+    with contextlib.suppress(LayerError):
+        apply(tmp_path, bytes(data))
+    assert {path.name for path in tmp_path.iterdir()} == {"into", "layer"}
+    assert not [path for path in tmp_path.rglob("*") if path.is_symlink()]
