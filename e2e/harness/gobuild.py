@@ -89,6 +89,11 @@ def built(module: GoModule) -> Path:
     return target
 
 
+def is_built(module: GoModule) -> bool:
+    """Whether the module's executable is in the cache already."""
+    return _newest_cached(module, cache_folder() / module.name) is not None
+
+
 def cache_folder() -> Path:
     """Where built executables are kept: $OLMV1_CACHE_DIR, else olmv1 in the user's cache."""
     if own := os.environ.get("OLMV1_CACHE_DIR"):
