@@ -26,6 +26,7 @@ class Lazy:
 COMMANDS: Mapping[str, Lazy] = MappingProxyType(
     {
         "bundle": Lazy("olm_cli.bundle", "bundle", "Look into registry+v1 bundles."),
+        "crd": Lazy("olm_cli.crd", "crd", "Check CustomResourceDefinitions."),
         "resolve": Lazy("olm_cli.resolve", "resolve_command", "Find the bundle for a package."),
         "version": Lazy("olm_cli.version", "version", "Work with versions and version ranges."),
     }

@@ -8,7 +8,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from operator_controller.preflight.crd_upgrade import check
@@ -163,13 +163,13 @@ def as_json_schema(schema: Schema) -> Schema:
     return {"anyOf": [{"type": "null"}, plain]} if schema.get("nullable") else plain
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=2000, deadline=None)
 @given(st.data())
 def test_no_valid_object_becomes_invalid_where_the_check_says_safe(data: st.DataObject) -> None:
     old = data.draw(schemas(2), label="old")
     new = data.draw(changed(old), label="new")
-    safe = not check(definition(version("v1", old)), definition(version("v1", new)))
-    assume(safe and old != new)
+    if check(definition(version("v1", old)), definition(version("v1", new))):
+        return
     for _ in range(5):
         value = pruned(data.draw(values(old), label="object"), old)
         if is_valid(value, old):
