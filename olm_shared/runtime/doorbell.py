@@ -9,6 +9,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,26 +52,42 @@ class Doorbell:
     async def run(self) -> None:
         """Watches until cancelled; then stops kopf and waits for its thread."""
         self._listener = asyncio.get_running_loop()
-        thread = threading.Thread(target=self._supervise, name="doorbell", daemon=True)
+        ended = asyncio.Event()
+        thread = threading.Thread(
+            target=self._supervise, args=(ended,), name="doorbell", daemon=True
+        )
         thread.start()
         try:
-            await asyncio.Event().wait()
+            await ended.wait()
+            raise RuntimeError("the thread that watches has ended")
         finally:
             self._stopping.set()
-            if self._loop is not None and self._stop is not None and not self._loop.is_closed():
-                self._loop.call_soon_threadsafe(self._stop.set)
+            if self._loop is not None and self._stop is not None:
+                with suppress(RuntimeError):  # its loop is closed: it has stopped already
+                    self._loop.call_soon_threadsafe(self._stop.set)
             await asyncio.to_thread(thread.join, STOP_SECONDS)
 
-    def _supervise(self) -> None:
-        while not self._stopping.is_set():
-            try:
-                asyncio.run(self._watch())
-            except Exception:
-                log.exception("watching stopped with an error")
-            if not self._stopping.is_set():
-                self.restarts += 1
-                log.warning("watching again in %.0f s", RESTART_SECONDS)
-                self._stopping.wait(RESTART_SECONDS)
+    def _supervise(self, ended: asyncio.Event) -> None:
+        try:
+            while not self._stopping.is_set():
+                self._watch_once()
+        finally:
+            self._in_listener(ended.set)
+
+    def _watch_once(self) -> None:
+        try:
+            asyncio.run(self._watch())
+        except Exception:
+            log.exception("watching stopped with an error")
+        if not self._stopping.is_set():
+            self.restarts += 1
+            log.warning("watching again in %.0f s", RESTART_SECONDS)
+            self._stopping.wait(RESTART_SECONDS)
+
+    def _in_listener(self, call: Callable[..., Any], *arguments: Any) -> None:
+        if self._listener is not None:
+            with suppress(RuntimeError):  # its loop is closed: nobody listens any more
+                self._listener.call_soon_threadsafe(call, *arguments)
 
     async def _watch(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -99,10 +116,7 @@ class Doorbell:
     def _subscribe(self, registry: kopf.OperatorRegistry, bell: Bell) -> None:
         @kopf.on.event(bell.group, bell.version, bell.plural, registry=registry)
         async def on_event(event: kopf.RawEvent, **_: Any) -> None:
-            if self._listener is not None and not self._listener.is_closed():
-                self._listener.call_soon_threadsafe(
-                    bell.ring, event["type"] or "", dict(event["object"])
-                )
+            self._in_listener(bell.ring, event["type"] or "", dict(event["object"]))
 
 
 def _settings() -> kopf.OperatorSettings:

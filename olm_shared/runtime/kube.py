@@ -5,7 +5,7 @@ Typed models are slow and large, so objects stay plain JSON. A `KubeClient` is c
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, Self
@@ -293,9 +293,11 @@ class KubeClient:
         resource_version: str,
         labels: str = "",
         metadata_only: bool = False,
+        opened: Callable[[], None] = lambda: None,
     ) -> AsyncIterator[dict[str, Any]]:
         """Events after a resource version until the server ends the watch.
 
+        `opened` is called when the server has agreed to tell, before there is anything to tell.
         Raises GoneError when the version is too old: list again, then watch from there.
         """
         path = (await self.resource(gvk)).path(namespace)
@@ -316,6 +318,7 @@ class KubeClient:
             ) as response:
                 if response.status >= 400:
                     raise self._error(path, response.status, await response.read())
+                opened()
                 async for event in _events(response.content):
                     if event["type"] != "BOOKMARK":
                         _of_kind(gvk, event["object"])

@@ -1,11 +1,15 @@
 """What we add to an object that we apply, and how we see later that it is still as we left it."""
 
 import copy
+import hashlib
+from dataclasses import dataclass
 from typing import Any
 
+import orjson
+
 from api.v1 import names
-from olm_shared.kube_object import KubeObject, metadata
-from operator_controller.apply.ownership import Owner
+from olm_shared.kube_object import KubeObject, annotations_of, metadata
+from operator_controller.apply.ownership import OWNING_ANNOTATIONS, Owner
 
 Fingerprint = tuple[object, ...]
 """Equal fingerprints of one object mean that nobody changed what we applied."""
@@ -33,19 +37,65 @@ def owned(obj: KubeObject, owner: Owner) -> KubeObject:
 def fingerprint(live: KubeObject) -> Fingerprint:
     """Of a live object's metadata.
 
-    Where the server counts changes of the spec (`generation`), status updates do not matter;
-    elsewhere every change does.
+    The server notes for every field who set it. A field of ours that somebody else changes is
+    theirs from then on, so our notes change exactly when what we applied was changed; status,
+    scaling of others' fields, and labels and annotations of users do not matter. Servers that keep
+    no such notes are asked for a new version instead.
     """
     meta = metadata(live)
-    version = meta.get("generation") or meta.get("resourceVersion")
-    return (
-        meta.get("uid"),
-        version,
-        tuple(sorted((meta.get("labels") or {}).items())),
-        tuple(sorted((meta.get("annotations") or {}).items())),
-        repr(meta.get("ownerReferences")),
-        meta.get("deletionTimestamp"),
-    )
+    ours = [
+        (entry.get("operation"), entry.get("fieldsV1"))
+        for entry in meta.get("managedFields") or ()
+        if entry.get("manager") == names.FIELD_MANAGER and not entry.get("subresource")
+    ]
+    if meta.get("managedFields"):
+        state: object = hashlib.sha256(orjson.dumps(ours, option=orjson.OPT_SORT_KEYS)).digest()
+    else:
+        state = meta.get("generation") or meta.get("resourceVersion")
+    return meta.get("uid"), state, meta.get("deletionTimestamp")
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """What is remembered of a live object: enough to decide by, small enough for thousands."""
+
+    live: KubeObject
+    fingerprint: Fingerprint
+
+
+def sighting(live: KubeObject) -> Sighting:
+    """Remembers a live object, without the bulk of its metadata."""
+    meta = metadata(live)
+    kept = {key: meta[key] for key in _REMEMBERED if meta.get(key)}
+    notes = {k: v for k, v in annotations_of(live).items() if k in OWNING_ANNOTATIONS}
+    managers = [
+        {key: value for key, value in entry.items() if key in _REMEMBERED_OF_MANAGERS}
+        for entry in meta.get("managedFields") or ()
+        if entry.get("manager") == names.FIELD_MANAGER
+    ]
+    small = {
+        "apiVersion": live.get("apiVersion"),
+        "kind": live.get("kind"),
+        "metadata": {**kept, "annotations": notes, "managedFields": managers},
+    }
+    return Sighting(small, fingerprint(live))
+
+
+_REMEMBERED = (
+    "name",
+    "namespace",
+    "uid",
+    "resourceVersion",
+    "labels",
+    "ownerReferences",
+    "deletionTimestamp",
+)
+_REMEMBERED_OF_MANAGERS = ("manager", "operation", "subresource")
+
+
+def needs_migration(live: KubeObject) -> bool:
+    """Whether fields are still those of our POST; a sighting is enough to tell."""
+    return any(_is_ours(e, "Update") for e in metadata(live).get("managedFields") or ())
 
 
 def field_migration(live: KubeObject) -> list[dict[str, Any]] | None:

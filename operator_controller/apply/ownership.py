@@ -10,6 +10,10 @@ from enum import Enum, auto
 from api.v1 import names
 from olm_shared.kube_object import KubeObject, annotations_of, key_of, labels_of, metadata
 
+ANNOTATION_HELM_RELEASE = "meta.helm.sh/release-name"
+OWNING_ANNOTATIONS = frozenset({names.ANNOTATION_REVISION, ANNOTATION_HELM_RELEASE})
+"""What of an object's annotations says whose it is."""
+
 
 class Situation(Enum):
     """What a look at the cluster found under the name of an object."""
@@ -58,6 +62,8 @@ class Owner:
     revision: int
     newer: frozenset[int] = frozenset()
     """Revisions of the same owner that are in service and newer than this one."""
+    namespace: str = ""
+    """Where the extension is installed; messages about cluster-scoped objects name it."""
 
     @property
     def label(self) -> str:
@@ -130,7 +136,7 @@ def _uncontrolled(live: KubeObject, owner: Owner) -> Situation:
         labels.get(names.LABEL_OWNER_KIND) == owner.kind
     ):
         return Situation.ORPHANED
-    if "meta.helm.sh/release-name" in annotations_of(live):
+    if ANNOTATION_HELM_RELEASE in annotations_of(live):
         return Situation.HELM
     return Situation.FOREIGN
 
@@ -149,11 +155,22 @@ def revision_of(live: KubeObject) -> int:
     return int(text) if text.isascii() and text.isdigit() else 0
 
 
-def refusal(live: KubeObject, situation: Situation) -> tuple[str, str]:
-    """The documents' message for an object that we may not have, and a hint naming the owner."""
+def demoted_controller(live: KubeObject) -> list[dict[str, object]]:
+    """The owner references with nobody as the controller; the server allows only one."""
+    references = metadata(live).get("ownerReferences") or ()
+    return [{**r, "controller": False} if r.get("controller") else dict(r) for r in references]
+
+
+def refusal(live: KubeObject, situation: Situation, owner: Owner) -> tuple[str, str]:
+    """The documents' message for an object that we may not have, and a hint naming its owner.
+
+    As in the documents, of a cluster-scoped object the extension's namespace is named.
+    """
     key = key_of(live)
+    namespace = key.namespace or owner.namespace
+    where = f" in namespace '{namespace}'" if namespace else ""
     message = (
-        f"{key.gvk.kind} '{key.name}' already exists in namespace '{key.namespace}' "
+        f"{key.gvk.kind} '{key.name}' already exists{where} "
         "and cannot be managed by operator-controller"
     )
     return message, _owner_hint(live, situation)
@@ -163,12 +180,12 @@ def _owner_hint(live: KubeObject, situation: Situation) -> str:
     controller = controller_of(live) or {}
     match situation:
         case Situation.OTHER_EXTENSION:
-            owner = labels_of(live).get(names.LABEL_OWNER_NAME) or controller.get("name")
-            return f"it belongs to {controller.get('kind')} '{owner}'; an object has one owner"
+            other = f"{controller.get('kind')} '{controller.get('name')}'"
+            return f"it belongs to {other}; an object has one owner"
         case Situation.OTHER_CONTROLLER:
             return f"it is controlled by {controller.get('kind')} '{controller.get('name')}'"
         case Situation.HELM:
-            release = annotations_of(live).get("meta.helm.sh/release-name")
+            release = annotations_of(live).get(ANNOTATION_HELM_RELEASE)
             return f"it belongs to the Helm release '{release}'"
         case _:
             return "it was made by somebody else; delete it if it is no longer needed"

@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from api.v1 import names
-from olm_shared.errors import TerminalError
+from olm_shared.errors import TerminalError, TransientError
 from olm_shared.kube_object import KubeObject, key_of
 from operator_controller.apply.ownership import Policy
 from operator_controller.apply.phases import Phase
@@ -26,9 +26,16 @@ MAX_OBJECT_BYTES = 10 * 1024 * 1024
 """Of one object when decompressed: a bound against content that grows without end."""
 GZIP_MAGIC = b"\x1f\x8b"
 
+Where = tuple[str, str]
+"""Namespace and name of a Secret."""
+
 
 class ContentError(TerminalError):
     """The content of a revision cannot be stored, or is not what was stored."""
+
+
+class MissingContentError(TransientError):
+    """The content of a revision is not there (yet): a Secret may still come or come back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,21 +168,33 @@ def _secret(revision: str, owner: str, namespace: str, chunk: Mapping[str, bytes
 
 
 def unpack(
-    spec: Mapping[str, Any], secrets: Mapping[tuple[str, str], KubeObject]
+    spec: Mapping[str, Any], secrets: Mapping[Where, KubeObject], home: str
 ) -> tuple[Phase, ...]:
     """The phases of a ClusterObjectSet's spec with objects; `secrets` by (namespace, name).
 
-    Raises ContentError naming the phase, the Secret and the key that is missing or damaged.
+    A reference without a namespace is to one in `home`. Raises ContentError, or
+    MissingContentError naming the phase, the Secret and the key.
     """
+    _check_immutable(secrets)
     whole = spec.get("collisionProtection")
     return tuple(
         Phase(
             phase["name"],
-            tuple(_object(phase["name"], entry, secrets) for entry in phase["objects"]),
+            tuple(_object(phase["name"], entry, secrets, home) for entry in phase["objects"]),
             tuple(_policy(entry, phase, whole) for entry in phase["objects"]),
         )
         for phase in spec.get("phases") or ()
     )
+
+
+def _check_immutable(secrets: Mapping[Where, KubeObject]) -> None:
+    """What a revision holds must never change under it."""
+    open_ones = sorted("/".join(w) for w, secret in secrets.items() if not secret.get("immutable"))
+    if open_ones:
+        raise ContentError(
+            "the following secrets are not immutable (referenced secrets must have immutable set "
+            f"to true): {', '.join(open_ones)}"
+        )
 
 
 def _policy(entry: Mapping[str, Any], phase: Mapping[str, Any], whole: str | None) -> Policy:
@@ -184,26 +203,28 @@ def _policy(entry: Mapping[str, Any], phase: Mapping[str, Any], whole: str | Non
 
 
 def _object(
-    phase: str, entry: Mapping[str, Any], secrets: Mapping[tuple[str, str], KubeObject]
+    phase: str, entry: Mapping[str, Any], secrets: Mapping[Where, KubeObject], home: str
 ) -> KubeObject:
     ref = entry.get("ref")
     if ref is None:
         inline: KubeObject = entry["object"]
         return inline
-    where = (ref.get("namespace") or "", ref["name"])
+    where = (ref.get("namespace") or home, ref["name"])
     prefix = f'resolving ref in phase "{phase}": '
     if where not in secrets:
-        raise ContentError(f"{prefix}Secret {where[0]}/{where[1]} not found")
+        raise MissingContentError(f"{prefix}Secret {where[0]}/{where[1]} not found")
     data = (secrets[where].get("data") or {}).get(ref["key"])
     if data is None:
-        raise ContentError(f'{prefix}key "{ref["key"]}" not found in Secret {where[0]}/{where[1]}')
+        raise MissingContentError(
+            f'{prefix}key "{ref["key"]}" not found in Secret {where[0]}/{where[1]}'
+        )
     return decode(base64.b64decode(data))
 
 
-def refs(phases: Sequence[Mapping[str, Any]]) -> frozenset[tuple[str, str]]:
-    """The Secrets, as (namespace, name), that phases refer to."""
+def refs(phases: Sequence[Mapping[str, Any]], home: str) -> frozenset[Where]:
+    """The Secrets that phases refer to."""
     return frozenset(
-        ((entry["ref"].get("namespace") or ""), entry["ref"]["name"])
+        ((entry["ref"].get("namespace") or home), entry["ref"]["name"])
         for phase in phases
         for entry in phase["objects"]
         if entry.get("ref")

@@ -77,6 +77,9 @@ PHASES: tuple[tuple[str, frozenset[tuple[str, str]]], ...] = (
     ),
 )
 
+Identity = tuple[str, str, str, str]
+"""Group, kind, namespace and name of an object, whatever the version of its API."""
+
 _DEFAULT_PHASE = "deploy"
 _PHASE_OF = {kind: name for name, kinds in PHASES for kind in kinds}
 _ORDER = {name: index for index, (name, _) in enumerate(PHASES)}
@@ -96,6 +99,12 @@ class Phase:
     def policy_of(self, index: int) -> Policy:
         """What may be done for the object at that place if it is there already."""
         return self.policies[index] if index < len(self.policies) else Policy.PREVENT
+
+
+def identity(obj: KubeObject) -> Identity:
+    """What tells an object from all others in a cluster."""
+    gvk = gvk_of(obj)
+    return gvk.group, gvk.kind, namespace_of(obj), name_of(obj)
 
 
 def phase_of(gvk: GVK) -> str:

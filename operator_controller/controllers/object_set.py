@@ -6,7 +6,7 @@ ClusterObjectSet of no extension owns its objects itself.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -17,9 +17,11 @@ from api.v1.clusterobjectset import ClusterObjectSet
 from api.v1.conditions import merge_conditions
 from olm_shared.errors import OLMError, TerminalError
 from olm_shared.kube_object import KubeObject, annotations_of, metadata, name_of
-from olm_shared.outcome import Done, Outcome, Wait, outcome_of
+from olm_shared.outcome import Done, Outcome, Retry, Wait, outcome_of
 from olm_shared.runtime.kube import KubeClient
+from operator_controller.apply.checks import check_phases
 from operator_controller.apply.ownership import Owner, controller_of
+from operator_controller.apply.phases import Identity, identity
 from operator_controller.apply.revisions import Revision, Revisions, parse_revision
 from operator_controller.io.revisions import RevisionStore
 from operator_controller.io.rollout import Gate, Memory, RevisionRollout
@@ -50,7 +52,7 @@ class ObjectSetController:
         """Brings one ClusterObjectSet forward; writes its status on every exit."""
         raw = await self.store.find(name)
         if raw is None or metadata(raw).get("deletionTimestamp"):
-            self._memories.pop(name, None)
+            self._forget(name)
             return Done()
         revision = parse_revision(raw)
         rollout = Rollout()
@@ -63,40 +65,56 @@ class ObjectSetController:
                 outcome = _next_look(rollout)
         except OLMError as error:
             outcome = outcome_of(error)
+        except Exception:
+            log.exception("unexpected failure while handling %s", name)
+            outcome = Retry("internal error; see the log of the controller")
         await self._write_status(raw, revision, rollout, outcome)
         if rollout.complete:
             await self._archive_older(revision)
         return outcome
 
-    async def _roll_out(self, revision: Revision) -> Rollout:
-        siblings = await self._siblings(revision)
-        client = self._identity(revision)
-        memory = self._memories.setdefault(revision.name, Memory())
-        rollout = RevisionRollout(
-            client,
-            owner_of(revision, siblings),
-            watches=self.watches,
-            memory=memory,
-            gate=self.gate,
-        )
-        return await rollout.run(await self.store.content(revision.raw))
+    def _forget(self, name: str) -> None:
+        """The memory of a revision; its watches too where it owns its objects itself."""
+        self._memories.pop(name, None)
+        self.watches.stop((names.CLUSTER_OBJECT_SET, name))
 
-    async def _archive(self, revision: Revision) -> Outcome:
-        self._memories.pop(revision.name, None)
-        if is_archived(revision.raw):
-            return Done()
-        siblings = await self._siblings(revision)
-        rollout = RevisionRollout(
+    def _memory(self, revision: Revision) -> Memory:
+        known = self._memories.get(revision.name)
+        if known is None or known.uid != revision.uid:
+            known = self._memories[revision.name] = Memory(revision.uid)
+        return known
+
+    def _rollout(self, revision: Revision, siblings: Revisions) -> RevisionRollout:
+        return RevisionRollout(
             self._identity(revision),
             owner_of(revision, siblings),
             watches=self.watches,
-            memory=Memory(),
+            memory=self._memory(revision),
             gate=self.gate,
         )
-        if await rollout.tear_down(await self.store.content(revision.raw)):
+
+    async def _roll_out(self, revision: Revision) -> Rollout:
+        rollout = self._rollout(revision, await self._siblings(revision))
+        phases = await self.store.content(revision.raw)
+        check_phases(phases)
+        return await rollout.run(phases)
+
+    async def _archive(self, revision: Revision) -> Outcome:
+        if is_archived(revision.raw):
+            self._forget(revision.name)
+            return Done()
+        siblings = await self._siblings(revision)
+        rollout = self._rollout(revision, siblings)
+        kept = await self._content_of(r for r in siblings.active if r.number > revision.number)
+        if await rollout.tear_down(await self.store.content(revision.raw), kept):
+            self._forget(revision.name)
             return Done()
         message = "removing revision resources that are not owned by another revision"
         return Wait(TEARDOWN_POLL_SECONDS, message)
+
+    async def _content_of(self, revisions: Iterable[Revision]) -> frozenset[Identity]:
+        found = [await self.store.content(revision.raw) for revision in revisions]
+        return frozenset(identity(obj) for phases in found for p in phases for obj in p.objects)
 
     async def _archive_older(self, revision: Revision) -> None:
         for older in (await self._siblings(revision)).active:
@@ -152,6 +170,7 @@ def is_archived(raw: KubeObject) -> bool:
 def owner_of(revision: Revision, siblings: Revisions) -> Owner:
     """Who owns the objects of a revision: its extension, or else the ClusterObjectSet itself."""
     newer = frozenset(r.number for r in siblings.active if r.number > revision.number)
+    namespace = annotations_of(revision.raw).get(names.ANNOTATION_SERVICE_ACCOUNT_NAMESPACE, "")
     controller = controller_of(revision.raw)
     if controller is not None and controller.get("kind") == names.CLUSTER_EXTENSION:
         return Owner(
@@ -161,6 +180,7 @@ def owner_of(revision: Revision, siblings: Revisions) -> Owner:
             uid=str(controller["uid"]),
             revision=revision.number,
             newer=newer,
+            namespace=namespace,
         )
     return Owner(
         api_version=names.API_VERSION,
@@ -168,6 +188,7 @@ def owner_of(revision: Revision, siblings: Revisions) -> Owner:
         name=name_of(revision.raw),
         uid=revision.uid,
         revision=revision.number,
+        namespace=namespace,
     )
 
 

@@ -35,15 +35,21 @@ class Triggers:
     def object_set(self, event: str, obj: KubeObject) -> None:
         """A ClusterObjectSet; its extension looks at its conditions too."""
         owner = _owner_of(obj)
-        named = self._sets_of.setdefault(owner, set())
-        if event == "DELETED":
-            named.discard(name_of(obj))
+        if event == "DELETED" or _is_archived(obj):
+            self._forget_set(owner, name_of(obj))
         else:
-            named.add(name_of(obj))
+            self._sets_of.setdefault(owner, set()).add(name_of(obj))
         if _changed(self._object_sets, event, obj, _wish(obj)):
             self.add_object_set(name_of(obj))
         if owner[0] == names.CLUSTER_EXTENSION:
             self.add_extension(owner[1])
+
+    def _forget_set(self, owner: OwnerKey, name: str) -> None:
+        """History does not care for changed objects; what has no sets costs no memory."""
+        named = self._sets_of.get(owner, set())
+        named.discard(name)
+        if not named:
+            self._sets_of.pop(owner, None)
 
     def catalog(self, event: str, obj: KubeObject) -> None:
         """A ClusterCatalog: every extension may resolve differently when its content changed."""
@@ -74,6 +80,10 @@ def _wish(obj: KubeObject) -> Seen:
     finalizers = tuple(meta.get("finalizers") or ())
     deleting = meta.get("deletionTimestamp")
     return meta.get("uid"), meta.get("generation"), notes, finalizers, deleting
+
+
+def _is_archived(obj: KubeObject) -> bool:
+    return (obj.get("spec") or {}).get("lifecycleState") == "Archived"
 
 
 def _content(obj: KubeObject) -> Seen:

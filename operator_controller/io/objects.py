@@ -6,20 +6,39 @@ from enum import Enum, auto
 from api.v1 import names
 from olm_shared.errors import OLMError, TransientError, WaitingError
 from olm_shared.kube_object import KubeObject, key_of, metadata
-from olm_shared.runtime.api_errors import AlreadyExistsError, ApiError, NotFoundError
+from olm_shared.runtime.api_errors import (
+    AlreadyExistsError,
+    ApiError,
+    ConflictError,
+    NotFoundError,
+)
 from olm_shared.runtime.kube import JSON_PATCH, KubeClient
-from operator_controller.apply.owned import Fingerprint, field_migration, fingerprint, owned
+from operator_controller.apply.owned import (
+    Fingerprint,
+    field_migration,
+    fingerprint,
+    needs_migration,
+    owned,
+)
 from operator_controller.apply.ownership import (
     Action,
     Owner,
     Policy,
+    Situation,
     action_for,
     controller_of,
+    demoted_controller,
     refusal,
+    revision_of,
     situation_of,
 )
 
 LEFTOVER_SECONDS = 1.0
+LOOKS = 3
+"""How often an object that changes under our hands is looked at before we come back later."""
+TAKEOVER_FIELD_MANAGER = f"{names.FIELD_MANAGER}/takeover"
+
+_OWN = frozenset({Situation.OURS, Situation.OURS_OLDER})
 
 
 class Result(Enum):
@@ -57,23 +76,28 @@ class ObjectWriter:
         """
         try:
             return await self._apply(owned(obj, self._owner), live, policy)
-        except AlreadyExistsError as error:
-            raise TransientError(f"{key_of(obj)}: {error.message}") from error
         except ApiError as error:
             raise _naming(error, obj) from error
 
     async def _apply(self, obj: KubeObject, live: KubeObject | None, policy: Policy) -> Applied:
-        if live is None:
+        looks = LOOKS
+        while True:
+            looks -= 1
             try:
-                return await self._create(obj)
-            except AlreadyExistsError:
+                if live is None:
+                    return await self._create(obj)
+                return await self._settle(obj, live, policy)
+            except (AlreadyExistsError, ConflictError):
+                if not looks:
+                    raise
                 live = await self._metadata(obj)
-        if live is None:
-            return await self._create(obj)
+
+    async def _settle(self, obj: KubeObject, live: KubeObject, policy: Policy) -> Applied:
+        """Does for an object that is there what the ownership table says."""
         situation = situation_of(live, self._owner)
         match action_for(situation, policy):
             case Action.CREATE | Action.APPLY:
-                return await self._patch(obj, live)
+                return await self._patch(obj, live, situation)
             case Action.SKIP:
                 return Applied(Result.SKIPPED, fingerprint(live))
             case Action.WAIT:
@@ -82,16 +106,13 @@ class ObjectWriter:
                     seconds=LEFTOVER_SECONDS,
                 )
             case Action.REFUSE:
-                message, hint = refusal(live, situation)
+                message, hint = refusal(live, situation, self._owner)
                 raise CollisionError(message, hint=hint)
 
     async def _metadata(self, obj: KubeObject) -> KubeObject | None:
         key = key_of(obj)
         try:
-            return await self._client.get(key.gvk, key.name, key.namespace, metadata_only=True) | {
-                "apiVersion": obj["apiVersion"],
-                "kind": obj["kind"],
-            }
+            return await self._client.get(key.gvk, key.name, key.namespace, metadata_only=True)
         except NotFoundError:
             return None
 
@@ -99,52 +120,70 @@ class ObjectWriter:
         created = await self._client.create(obj, field_manager=names.FIELD_MANAGER)
         return Applied(Result.CREATED, fingerprint(created))
 
-    async def _patch(self, obj: KubeObject, live: KubeObject) -> Applied:
+    async def _patch(self, obj: KubeObject, live: KubeObject, situation: Situation) -> Applied:
         if metadata(live).get("deletionTimestamp"):
             raise WaitingError(
                 f"{key_of(obj)} is being deleted and will be made again",
                 seconds=LEFTOVER_SECONDS,
             )
-        migration = field_migration(live)
-        if migration is not None:
-            await self._client.patch(obj, migration, content_type=JSON_PATCH)
-        # The uid makes the server refuse when the object was replaced since we looked.
-        body = {**obj, "metadata": {**metadata(obj), "uid": metadata(live)["uid"]}}
+        if situation is Situation.OTHER_CONTROLLER:
+            live = await self._demote_controller(live)
+        if needs_migration(live):
+            live = await self._migrate_fields(obj)
+        # The uid makes the server refuse when the object was replaced since we looked, the
+        # version of what is not ours also when somebody else took it.
+        meta = {**metadata(obj), "uid": metadata(live)["uid"]}
+        if situation not in _OWN:
+            meta["resourceVersion"] = metadata(live)["resourceVersion"]
+        body = {**obj, "metadata": meta}
         applied = await self._client.apply(body, field_manager=names.FIELD_MANAGER)
         same = metadata(applied).get("resourceVersion") == metadata(live).get("resourceVersion")
         return Applied(Result.IDLE if same else Result.UPDATED, fingerprint(applied))
+
+    async def _demote_controller(self, live: KubeObject) -> KubeObject:
+        meta = {
+            "resourceVersion": metadata(live)["resourceVersion"],
+            "ownerReferences": demoted_controller(live),
+        }
+        patched: KubeObject = await self._client.patch(
+            live, {"metadata": meta}, field_manager=TAKEOVER_FIELD_MANAGER
+        )
+        return patched
+
+    async def _migrate_fields(self, obj: KubeObject) -> KubeObject:
+        key = key_of(obj)
+        live = await self._client.get(key.gvk, key.name, key.namespace, metadata_only=True)
+        migration = field_migration(live)
+        if migration is None:
+            return live
+        patched: KubeObject = await self._client.patch(obj, migration, content_type=JSON_PATCH)
+        return patched
 
     async def remove(self, obj: KubeObject) -> bool:
         """Deletes an object if it is still ours at this very revision; whether it is gone.
 
         An object that a newer revision or somebody else has is left alone and counts as gone.
         """
+        try:
+            return await self._remove(obj)
+        except ApiError as error:
+            raise _naming(error, obj) from error
+
+    async def _remove(self, obj: KubeObject) -> bool:
         live = await self._metadata(obj)
         if live is None:
             return True
         controller = controller_of(live)
         ours = controller is not None and controller.get("uid") == self._owner.uid
-        if not ours or _revision_text(live) != str(self._owner.revision):
+        if not ours or revision_of(live) != self._owner.revision:
             return True
         meta = metadata(live)
-        if not meta.get("deletionTimestamp"):
-            try:
-                await self._client.delete(
-                    obj, uid=meta["uid"], resource_version=meta["resourceVersion"]
-                )
-            except ApiError as error:
-                raise _naming(error, obj) from error
+        if meta.get("deletionTimestamp"):
+            return False
+        await self._client.delete(obj, uid=meta["uid"], resource_version=meta["resourceVersion"])
         return await self._metadata(obj) is None
 
 
-def _revision_text(live: KubeObject) -> str:
-    annotations = metadata(live).get("annotations") or {}
-    return str(annotations.get(names.ANNOTATION_REVISION, ""))
-
-
 def _naming(error: ApiError, obj: KubeObject) -> OLMError:
-    """The same error with the object's name, unless the server named it already."""
-    key = key_of(obj)
-    if key.name in error.message:
-        return error
-    return type(error)(f"{key}: {error.message}", status=error.status, reason=error.reason)
+    """The same error, saying of which object it is; what the server says need not name it."""
+    return type(error)(f"{key_of(obj)}: {error.message}", status=error.status, reason=error.reason)

@@ -11,7 +11,7 @@ from typing import Any
 
 from api.v1 import names
 from olm_shared.kube_object import GVK, KubeObject, labels_of, metadata, name_of
-from olm_shared.runtime.api_errors import AlreadyExistsError
+from olm_shared.runtime.api_errors import AlreadyExistsError, NotFoundError
 from olm_shared.runtime.kube import KubeClient
 from operator_controller.apply.pack import pack, refs, unpack
 from operator_controller.apply.phases import Phase
@@ -50,22 +50,30 @@ class RevisionStore:
         number = revisions.next_number
         name = revision_name(desired.extension, number)
         packed = pack(name, names.label_value(desired.extension), self._namespace, desired.phases)
-        await self._sweep(desired.extension, {r.name for r in revisions.every} | {name})
+        await self._sweep(desired.extension, revisions, {name_of(s) for s in packed.secrets})
         for secret in packed.secrets:
-            try:
-                await self._client.create(secret, field_manager=names.FIELD_MANAGER)
-            except AlreadyExistsError:
-                continue  # the name is the digest of the content: it is this very Secret
+            await self._ensure(secret)
         created = await self._client.create(
             revision_object(desired, number, packed.phases), field_manager=names.FIELD_MANAGER
         )
-        await self._own(created, packed.secrets)
+        for secret in packed.secrets:
+            try:
+                await self._own(created, [secret])
+            except NotFoundError:  # it was a former revision's of this name, and went with it
+                await self._ensure(secret)
+                await self._own(created, [secret])
         return parse_revision(created)
 
+    async def _ensure(self, secret: KubeObject) -> None:
+        try:
+            await self._client.create(secret, field_manager=names.FIELD_MANAGER)
+        except AlreadyExistsError:
+            return  # the name is the digest of the content: it is this very Secret
+
     async def content(self, raw: KubeObject) -> tuple[Phase, ...]:
-        """The phases with their objects. Raises ContentError, ApiError."""
+        """The phases with their objects. Raises ContentError, MissingContentError, ApiError."""
         spec = raw.get("spec") or {}
-        wanted = sorted(refs(spec.get("phases") or ()))
+        wanted = sorted(refs(spec.get("phases") or (), self._namespace))
         found = await asyncio.gather(
             *(self._client.find(SECRET, name, namespace) for namespace, name in wanted)
         )
@@ -75,7 +83,7 @@ class RevisionStore:
         await self._own(
             raw, [s for s in secrets.values() if not metadata(s).get("ownerReferences")]
         )
-        return unpack(spec, secrets)
+        return unpack(spec, secrets, self._namespace)
 
     async def patch(self, revision: Revision, patch: Mapping[str, Any]) -> None:
         """Merge-patches a ClusterObjectSet."""
@@ -91,18 +99,21 @@ class RevisionStore:
 
     async def sweep(self, extension: str) -> None:
         """Removes Secrets of an extension that no revision refers to."""
-        revisions = await self.of_extension(extension)
-        await self._sweep(extension, {r.name for r in revisions.every})
+        await self._sweep(extension, await self.of_extension(extension), set())
 
-    async def _sweep(self, extension: str, kept: set[str]) -> None:
+    async def _sweep(self, extension: str, revisions: Revisions, kept: set[str]) -> None:
+        """Removes what a kill between Secrets and revision left behind, but for `kept`."""
+        phases = [p for r in revisions.every for p in (r.raw.get("spec") or {}).get("phases") or ()]
+        used = refs(phases, self._namespace)
         labels = f"{names.LABEL_OWNER_NAME}={names.label_value(extension)}"
         found, _ = await self._client.list_all(
             SECRET, self._namespace, labels=labels, metadata_only=True
         )
         for secret in found:
-            revision = labels_of(secret).get(names.LABEL_REVISION_NAME)
-            if revision and revision not in kept and not metadata(secret).get("ownerReferences"):
-                await self._client.delete({**secret, "apiVersion": "v1", "kind": "Secret"})
+            name = name_of(secret)
+            ours = labels_of(secret).get(names.LABEL_REVISION_NAME)
+            if ours and name not in kept and (self._namespace, name) not in used:
+                await self._client.delete(secret, uid=metadata(secret)["uid"])
 
     async def _own(self, owner: KubeObject, secrets: Sequence[KubeObject]) -> None:
         reference = {
@@ -114,8 +125,7 @@ class RevisionStore:
         }
         for secret in secrets:
             if labels_of(secret).get(names.LABEL_REVISION_NAME) == name_of(owner):
-                target = {**secret, "apiVersion": "v1", "kind": "Secret"}
-                await self._client.patch(target, {"metadata": {"ownerReferences": [reference]}})
+                await self._client.patch(secret, {"metadata": {"ownerReferences": [reference]}})
 
 
 def _selector(extension: str) -> str:

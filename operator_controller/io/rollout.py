@@ -5,15 +5,16 @@ the cluster. With it, and while the watches are quiet, a look at a revision need
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from olm_shared.errors import OLMError, TransientError, WaitingError
 from olm_shared.kube_object import GVK, KubeObject, ObjectKey, gvk_of, key_of, namespace_of
 from olm_shared.runtime.kube import KubeClient
-from operator_controller.apply.owned import Fingerprint, fingerprint
+from operator_controller.apply.owned import Fingerprint
 from operator_controller.apply.ownership import Owner, Policy
-from operator_controller.apply.phases import Phase
+from operator_controller.apply.phases import Identity, Phase, identity
 from operator_controller.io.objects import ObjectWriter
 from operator_controller.io.watches import ManagedWatches, OwnerKey, Scope
 from operator_controller.observe.probes import Finding, Health, describe, has_probe, probe
@@ -24,16 +25,25 @@ SETTLE_SECONDS = 5.0
 GATE_SECONDS = 5.0
 """How long a reconcile itself waits for a phase before it comes back later."""
 GATE_POLL_SECONDS = 0.05
+PROMPT_KINDS = frozenset({("apiextensions.k8s.io", "CustomResourceDefinition"), ("", "Namespace")})
+"""Kinds that the API server itself makes ready, in moments; it is not worth coming back for."""
 
+T = TypeVar("T")
 Gate = Callable[[GVK], bool]
 """Whether the next phase waits until objects of a kind are healthy."""
 
 
 @dataclass(slots=True)
 class Memory:
-    """What was applied for one revision, by key."""
+    """What was applied for one revision, by key; `uid` is the revision's.
 
+    `waited`: objects that a reconcile stood waiting for once; it does so no second time, because
+    it keeps a worker from others.
+    """
+
+    uid: str
     applied: dict[ObjectKey, Fingerprint] = field(default_factory=dict)
+    waited: set[ObjectKey] = field(default_factory=set)
 
 
 class RevisionRollout:
@@ -84,38 +94,39 @@ class RevisionRollout:
         return [describe(obj, found) for obj, found in waiting]
 
     async def _apply_all(self, phase: Phase) -> None:
-        results = await asyncio.gather(
-            *(self._apply(obj, phase.policy_of(i)) for i, obj in enumerate(phase.objects)),
-            return_exceptions=True,
+        await self._together(
+            self._apply(obj, phase.policy_of(i)) for i, obj in enumerate(phase.objects)
         )
-        failures = [r for r in results if isinstance(r, BaseException)]
-        unexpected = [f for f in failures if not isinstance(f, OLMError)]
-        if unexpected:
-            raise unexpected[0]
-        raise_together([f for f in failures if isinstance(f, OLMError)])
 
     async def _apply(self, obj: KubeObject, policy: Policy) -> None:
         key = key_of(obj)
         view = self._watches.view(self._key, (key.gvk, key.namespace))
-        live = view.get(key) if view is not None else None
-        if live is not None and self._memory.applied.get(key) == fingerprint(live):
+        seen = view.get(key) if view is not None else None
+        if seen is not None and self._memory.applied.get(key) == seen.fingerprint:
             return
         async with self._slots:
-            done = await self._writer.apply(obj, live, policy)
+            done = await self._writer.apply(obj, seen.live if seen is not None else None, policy)
         self._memory.applied[key] = done.seen
 
     async def _wait_for(self, objects: Sequence[KubeObject]) -> list[tuple[KubeObject, Finding]]:
+        """What of the objects is not healthy, given a moment where a moment may do."""
         deadline = asyncio.get_running_loop().time() + GATE_SECONDS
         while True:
             failing = await self._probe_all(objects)
-            if not failing or asyncio.get_running_loop().time() > deadline:
+            late = asyncio.get_running_loop().time() > deadline
+            if late or not any(self._worth_waiting(obj) for obj, _ in failing):
+                self._memory.waited.update(key_of(obj) for obj, _ in failing)
                 return failing
             objects = [obj for obj, _ in failing]
             await asyncio.sleep(GATE_POLL_SECONDS)
 
+    def _worth_waiting(self, obj: KubeObject) -> bool:
+        gvk = gvk_of(obj)
+        return (gvk.group, gvk.kind) in PROMPT_KINDS and key_of(obj) not in self._memory.waited
+
     async def _probe_all(self, objects: Iterable[KubeObject]) -> list[tuple[KubeObject, Finding]]:
         asked = list(objects)
-        found = await asyncio.gather(*(self._probe(obj) for obj in asked))
+        found = await self._together(self._probe(obj) for obj in asked)
         return [
             (obj, finding)
             for obj, finding in zip(asked, found, strict=True)
@@ -128,13 +139,31 @@ class RevisionRollout:
             live = await self._client.find(key.gvk, key.name, key.namespace)
         return probe(live) if live is not None else Finding(Health.UNHEALTHY, "is missing")
 
-    async def tear_down(self, phases: Sequence[Phase]) -> bool:
-        """Removes what only this revision has, last phase first; whether all of it is gone."""
+    async def tear_down(self, phases: Sequence[Phase], kept: frozenset[Identity]) -> bool:
+        """Removes what only this revision has, last phase first; whether all of it is gone.
+
+        `kept` are objects of revisions in service: they stay, also if they were not taken over
+        yet. Raises TransientError with one line for each object that could not be removed.
+        """
         for phase in reversed(phases):
-            gone = await asyncio.gather(*(self._writer.remove(obj) for obj in phase.objects))
-            if not all(gone):
+            doomed = [obj for obj in phase.objects if identity(obj) not in kept]
+            if not all(await self._together(self._remove(obj) for obj in doomed)):
                 return False
         return True
+
+    async def _remove(self, obj: KubeObject) -> bool:
+        async with self._slots:
+            return await self._writer.remove(obj)
+
+    async def _together(self, work: Iterable[Awaitable[T]]) -> list[T]:
+        """Lets all of it end, then raises what failed: nothing goes on behind our back."""
+        results = await asyncio.gather(*work, return_exceptions=True)
+        failures = [r for r in results if isinstance(r, BaseException)]
+        unexpected = [f for f in failures if not isinstance(f, OLMError)]
+        if unexpected:
+            raise unexpected[0]
+        raise_together([f for f in failures if isinstance(f, OLMError)])
+        return [r for r in results if not isinstance(r, BaseException)]
 
 
 def _scopes(objects: Iterable[KubeObject]) -> set[Scope]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from olm_shared.kube_object import KubeObject
+from olm_shared.kube_object import KubeObject, metadata
 from olm_shared.runtime.api_errors import NotFoundError
 from olm_shared.runtime.kube import JSON_PATCH, KubeClient
 
@@ -15,7 +15,11 @@ async def write_status(client: KubeClient, raw: KubeObject, status: Mapping[str,
     """
     if (raw.get("status") or {}) == status:
         return False
-    patch = [{"op": "add", "path": "/status", "value": status}]
+    patch = [
+        # Not of another object that took the name meanwhile.
+        {"op": "test", "path": "/metadata/uid", "value": metadata(raw)["uid"]},
+        {"op": "add", "path": "/status", "value": status},
+    ]
     try:
         await client.patch(raw, patch, subresource="status", content_type=JSON_PATCH)
     except NotFoundError:

@@ -2,25 +2,31 @@
 
 One watch per extension, kind and namespace, as the extension's own identity and with its label
 as the selector: nothing wider, so that an identity needs rights only where its objects are. The
-watch is also a cache: while nothing changes, a reconcile needs no request at all. A denied or
-broken watch is retried, and until then reported as degraded, so that the controller looks by
-itself from time to time.
+watch is also a cache: while nothing changes, nothing is asked for. A connection that is cut is
+taken up where it ended. A watch that is denied or cannot be opened is tried again with back-off;
+the owner is rung when that begins, so that it says so and looks by itself from time to time, and
+when it ends. Whatever happened in between is found by comparing lists.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+import random
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from api.v1 import names
 from olm_shared.kube_object import GVK, KubeObject, ObjectKey, key_of, metadata
 from olm_shared.runtime.api_errors import ApiError, GoneError
 from olm_shared.runtime.kube import KubeClient
-from operator_controller.apply.owned import fingerprint
+from olm_shared.runtime.workqueue import Backoff
+from operator_controller.apply.owned import Fingerprint, Sighting, sighting
 from operator_controller.observe.probes import has_probe
 
-RETRY_SECONDS = 15.0
-"""After a watch was refused or broke: how long until it is tried again."""
+LONGEST_RETRY_SECONDS = 15.0
+"""After a watch was refused or broke: how long at most until it is tried again."""
+SHORTEST_WATCH_SECONDS = 1.0
+"""A server that ends watches at once is asked this often, and no more."""
 
 log = logging.getLogger(__name__)
 
@@ -29,18 +35,24 @@ OwnerKey = tuple[str, str]
 Scope = tuple[GVK, str]
 """A kind, and the namespace of its objects (empty for cluster-scoped kinds)."""
 OnChange = Callable[[OwnerKey, ObjectKey], None]
+"""Told which object changed; an empty name says that it is about the watch itself."""
 
 
 @dataclass(slots=True)
 class View:
-    """What a watch knows: metadata by key; `synced` once the first list is in."""
+    """What a watch knows.
 
-    synced: asyncio.Event = field(default_factory=asyncio.Event)
-    objects: dict[ObjectKey, KubeObject] = field(default_factory=dict)
+    `settled` once the first list is in or was refused; `awaited` in vain when somebody went on
+    without it, so that he must be told of it later.
+    """
+
+    settled: asyncio.Event = field(default_factory=asyncio.Event)
+    awaited_in_vain: bool = False
+    objects: dict[ObjectKey, Sighting] = field(default_factory=dict)
     problem: str = ""
 
-    def get(self, key: ObjectKey) -> KubeObject | None:
-        """The object's metadata as last seen."""
+    def get(self, key: ObjectKey) -> Sighting | None:
+        """The object as last seen."""
         return self.objects.get(key)
 
 
@@ -57,6 +69,7 @@ class ManagedWatches:
     def __init__(self, on_change: OnChange) -> None:
         self._on_change = on_change
         self._watches: dict[OwnerKey, dict[Scope, _Watch]] = {}
+        self._backoff = Backoff(random.random, longest=LONGEST_RETRY_SECONDS)
 
     def ensure(self, owner: OwnerKey, client: KubeClient, scopes: Iterable[Scope]) -> None:
         """Starts what is missing; a watch of another identity is replaced."""
@@ -83,21 +96,22 @@ class ManagedWatches:
         self._watches.pop(owner, None)
 
     def view(self, owner: OwnerKey, scope: Scope) -> View | None:
-        """What is known of a kind there, or None while its first list is not in."""
+        """What is known of a kind there, or None while that is not up to date."""
         watch = self._watches.get(owner, {}).get(scope)
-        return watch.view if watch is not None and watch.view.synced.is_set() else None
+        if watch is None or watch.view.problem or not watch.view.settled.is_set():
+            return None
+        return watch.view
 
     async def settle(self, owner: OwnerKey, seconds: float) -> None:
         """Waits until every watch has its first list or a problem, at most so long."""
-        pending = [
-            asyncio.create_task(w.view.synced.wait())
-            for w in self._watches.get(owner, {}).values()
-            if not w.view.problem
-        ]
-        if pending:
-            _, late = await asyncio.wait(pending, timeout=seconds)
-            for task in late:
-                task.cancel()
+        views = [watch.view for watch in self._watches.get(owner, {}).values()]
+        try:
+            async with asyncio.timeout(seconds):
+                for view in views:
+                    await view.settled.wait()
+        except TimeoutError:
+            for view in views:
+                view.awaited_in_vain = not view.settled.is_set()
 
     def problems(self, owner: OwnerKey) -> list[str]:
         """Why watches of an owner do not run, sorted; empty when all do."""
@@ -113,58 +127,100 @@ class ManagedWatches:
         self._watches.clear()
 
     async def _follow(self, owner: OwnerKey, client: KubeClient, scope: Scope, view: View) -> None:
+        failures = 0
         while True:
+            begun = asyncio.get_running_loop().time()
             try:
                 version = await self._list(owner, client, scope, view)
                 await self._watch(owner, client, scope, view, version)
             except ApiError as error:
-                view.problem = f"cannot watch {scope[0].kind}: {error.message}"
-                view.synced.clear()
-                log.info("%s %s: %s", *owner, view.problem)
-                await asyncio.sleep(RETRY_SECONDS)
+                problem = f"cannot watch {scope[0].kind}: {error.message}"
+            except Exception:
+                log.exception("%s %s: watch of %s", *owner, scope[0].kind)
+                problem = f"cannot watch {scope[0].kind}: internal error"
+            else:
+                await _pass(begun, SHORTEST_WATCH_SECONDS)
+                continue
+            lasted = asyncio.get_running_loop().time() - begun
+            failures = 1 if lasted > LONGEST_RETRY_SECONDS else failures + 1
+            self._report(owner, scope, view, problem)
+            await asyncio.sleep(self._backoff.delay(failures))
+
+    def _report(self, owner: OwnerKey, scope: Scope, view: View, problem: str) -> None:
+        """Notes how the watch does; rings when that is news for somebody who does not wait."""
+        if problem and problem != view.problem:
+            log.info("%s %s: %s", *owner, problem)
+        news = bool(problem) != bool(view.problem)
+        view.problem = problem
+        if news and (view.settled.is_set() or view.awaited_in_vain):
+            self._on_change(owner, ObjectKey(scope[0], scope[1], ""))
+        view.settled.set()
 
     async def _list(self, owner: OwnerKey, client: KubeClient, scope: Scope, view: View) -> str:
         gvk, namespace = scope
         items, version = await client.list_all(
             gvk, namespace, labels=_selector(owner), metadata_only=True
         )
-        fresh = {_key(gvk, item): item for item in items}
-        changed = {k for k in set(fresh) | set(view.objects) if _differ(fresh, view.objects, k)}
-        view.objects = fresh
-        view.problem = ""
-        first = not view.synced.is_set()
-        view.synced.set()
-        if not first:
-            for key in changed:
-                self._on_change(owner, key)
+        fresh = {key_of(item): sighting(item) for item in items}
+        old, view.objects = view.objects, fresh
+        if view.settled.is_set() or view.awaited_in_vain:
+            for key in sorted(old.keys() | fresh.keys()):
+                if _fingerprint(old, key) != _fingerprint(fresh, key):
+                    self._on_change(owner, key)
+        view.settled.set()
         return version
 
     async def _watch(
         self, owner: OwnerKey, client: KubeClient, scope: Scope, view: View, version: str
     ) -> None:
+        """Follows changes until the version is too old. Raises ApiError when it may not."""
         while True:
+            begun = asyncio.get_running_loop().time()
+            opened = asyncio.Event()
+            on_open = partial(self._opened, owner, scope, view, opened)
             try:
                 async for event in client.watch(
-                    *scope, resource_version=version, labels=_selector(owner), metadata_only=True
+                    *scope,
+                    resource_version=version,
+                    labels=_selector(owner),
+                    metadata_only=True,
+                    opened=on_open,
                 ):
                     obj = event["object"]
                     version = metadata(obj).get("resourceVersion") or version
                     if event["type"] != "BOOKMARK":
-                        self._note(owner, scope[0], view, event["type"], obj)
+                        self._note(owner, view, event["type"], obj)
             except GoneError:
                 return
+            except ApiError:
+                if not opened.is_set():
+                    raise
+            await _pass(begun, SHORTEST_WATCH_SECONDS)
 
-    def _note(self, owner: OwnerKey, gvk: GVK, view: View, kind: str, obj: KubeObject) -> None:
-        key = _key(gvk, obj)
-        before = view.objects.get(key)
+    def _opened(self, owner: OwnerKey, scope: Scope, view: View, opened: asyncio.Event) -> None:
+        opened.set()
+        self._report(owner, scope, view, "")
+
+    def _note(self, owner: OwnerKey, view: View, kind: str, obj: KubeObject) -> None:
+        key = key_of(obj)
+        before = _fingerprint(view.objects, key)
         if kind == "DELETED":
             view.objects.pop(key, None)
+        else:
+            view.objects[key] = sighting(obj)
+        changed = before != _fingerprint(view.objects, key)
+        if kind == "DELETED" or changed or has_probe(key.gvk.group, key.gvk.kind):
             self._on_change(owner, key)
-            return
-        view.objects[key] = obj
-        same = before is not None and fingerprint(before) == fingerprint(obj)
-        if not same or has_probe(gvk.group, gvk.kind):
-            self._on_change(owner, key)
+
+
+async def _pass(begun: float, seconds: float) -> None:
+    """Waits until so long after `begun`."""
+    await asyncio.sleep(max(0.0, begun + seconds - asyncio.get_running_loop().time()))
+
+
+def _fingerprint(objects: Mapping[ObjectKey, Sighting], key: ObjectKey) -> Fingerprint | None:
+    found = objects.get(key)
+    return found.fingerprint if found is not None else None
 
 
 def _selector(owner: OwnerKey) -> str:
@@ -173,15 +229,3 @@ def _selector(owner: OwnerKey) -> str:
         names.LABEL_OWNER_NAME: names.label_value(owner[1]),
     }
     return ",".join(f"{key}={value}" for key, value in labels.items())
-
-
-def _key(gvk: GVK, obj: KubeObject) -> ObjectKey:
-    found = key_of(obj)
-    return ObjectKey(gvk, found.namespace, found.name)
-
-
-def _differ(
-    new: dict[ObjectKey, KubeObject], old: dict[ObjectKey, KubeObject], key: ObjectKey
-) -> bool:
-    before, after = old.get(key), new.get(key)
-    return before is None or after is None or fingerprint(before) != fingerprint(after)

@@ -77,15 +77,21 @@ def _phase_is(expected: str) -> Probe:
 
 def _workload(live: KubeObject) -> Finding:
     status = live.get("status") or {}
-    wanted = (live.get("spec") or {}).get("replicas", 1)
+    wanted = (live.get("spec") or {}).get("replicas")
+    wanted = 1 if wanted is None else wanted
     if status.get("updatedReplicas", 0) != status.get("replicas", 0):
         counts = f"{status.get('updatedReplicas', 0)}/{status.get('replicas', 0)}"
         return Finding(Health.UNHEALTHY, f"{counts} replicas are updated")
+    ready = status.get("availableReplicas", 0)
+    if condition(live, "Available") is None and gvk_of(live).kind == "StatefulSet":
+        # Kubernetes reports no such condition of StatefulSets: the numbers must do.
+        if ready >= wanted:
+            return HEALTHY
+        return Finding(Health.UNHEALTHY, f"{ready}/{wanted} available")
     available = _condition_true("Available")(live)
     if available.health is Health.HEALTHY:
         return HEALTHY
-    counts = f"{status.get('availableReplicas', 0)}/{wanted} available"
-    return Finding(available.health, f"{counts}: {available.message}")
+    return Finding(available.health, f"{ready}/{wanted} available: {available.message}")
 
 
 PROBES: dict[tuple[str, str], Probe] = {

@@ -73,6 +73,8 @@ def _progress(facts: RevisionFacts) -> Verdict:
             return ConditionStatus.FALSE, reason, message
         case Retry(message=message):
             return ConditionStatus.TRUE, Reason.RETRYING, message
+        case Wait(message=message) if message and facts.archived:
+            return ConditionStatus.TRUE, Reason.RETRYING, message
         case Wait(message=message) if message and not facts.rollout.complete:
             return ConditionStatus.TRUE, Reason.ROLLING_OUT, message
         case Done() | Wait():

@@ -243,7 +243,7 @@ def test_refuses_what_another_extension_owns_and_goes_on_when_it_is_freed(
     rival = f"{package}-rival"
     apply(with_administrator(package, name=rival))
     message = (
-        f"CustomResourceDefinition 'things.{group}' already exists in namespace '' "
+        f"CustomResourceDefinition 'things.{group}' already exists in namespace '{rival}' "
         "and cannot be managed by operator-controller"
     )
     found = api.wait_condition(extension_path(rival), "Progressing", "True", message=message)
