@@ -9,6 +9,10 @@ UNPACK_FOLDER, CATALOGS_FOLDER = "unpack", "catalogs"
 """Below the cache folder: images being read, and the contents that are served."""
 
 
+TURN = b"turn\n"
+"""What the process writes when it has fetched and wants the processor; any line back grants it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """What to do. `known_source` and `known_version` are what is stored; empty for nothing."""

@@ -2,13 +2,12 @@
 
 import argparse
 import logging
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from api.v1 import names
-from olm_shared.flags import add_common, feature_gates, log_level, parse_address
+from olm_shared.flags import add_common, feature_gates, log_level, parse_address, parse_duration
 from olm_shared.runtime.access import SERVICE_ACCOUNT_FOLDER
 from olm_shared.runtime.tls import TlsProfile, custom_profile, named_profile
 
@@ -19,9 +18,6 @@ GATES = {METAS_GATE: True, "GraphQLCatalogQueries": False}
 DEFAULT_CACHE_DIR = Path("/var/cache/catalogd")
 DEFAULT_EXTERNAL_ADDRESS = "catalogd-service.olmv1-system.svc"
 DEFAULT_METRICS_ADDRESS = ":7443"
-
-_DURATION_PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)")
-_SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 log = logging.getLogger(__name__)
 
@@ -91,16 +87,6 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
         metas=gates[METAS_GATE],
         log_level=log_level(given.klog_v),
     )
-
-
-def parse_duration(text: str) -> float:
-    """Seconds of a duration as Go writes it: 12h, 1h30m, 1.5s, 0."""
-    if text == "0":
-        return 0.0
-    parts = _DURATION_PART.findall(text)
-    if not parts or "".join(number + unit for number, unit in parts) != text:
-        raise argparse.ArgumentTypeError(f"{text!r} is no duration; say 12h or 1h30m")
-    return sum(float(number) * _SECONDS[unit] for number, unit in parts)
 
 
 def own_namespace() -> str:

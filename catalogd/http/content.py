@@ -24,7 +24,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Library = Callable[[str], Content | None]
 """The content that is served for a catalog now, None for none."""
 
-PIECE_BYTES = 256 << 10
+PIECE_BYTES = 128 << 10
 ANSWER_SECONDS = 300.0
 """Longest time an answer may take, as upstream's write time-out."""
 

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import orjson
 
-from catalogd.job import Job, Result
+from catalogd.job import TURN, Job, Result
 from catalogd.stored import Stored
 from olm_shared.errors import TerminalError, TransientError, bounded
 
-AT_ONCE = 2
-"""Ingests use a core and a half each; the serving loop must get its share."""
+PARSING_AT_ONCE = 2
+"""Parsing takes a core and a half each; the serving loop must get its share. Waiting for a
+registry takes nothing, so one that hangs holds up no other catalog."""
 TIMEOUT_SECONDS = 1800.0
 MAX_RESULT_BYTES = 1 << 20
 
@@ -46,7 +47,7 @@ class Images:
     def __init__(self, settings: Callable[[], Awaitable[ImageSettings]]) -> None:
         """`settings` is asked at each job, so that changes need no restart."""
         self._settings = settings
-        self._slots = asyncio.Semaphore(AT_ONCE)
+        self._turns = asyncio.Semaphore(PARSING_AT_ONCE)
 
     async def fetch(self, name: str, reference: str, known: Stored | None) -> Fetched:
         """The content of a reference, written to disk if it is not `known`.
@@ -66,43 +67,51 @@ class Images:
             auth_file=str(settings.auth_file or ""),
             plain_http=tuple(sorted(settings.plain_http)),
         )
-        async with self._slots:
-            result = await _run(job)
+        result = await self._run(job)
         if result.error:
             raise _error(result)
         unpacked = result.unpacked or (known.unpacked if known else 0)
         return Fetched(result.source, result.version, unpacked)
 
+    async def _run(self, job: Job) -> Result:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "catalogd.io.ingest",
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            limit=MAX_RESULT_BYTES,
+        )
+        try:
+            async with asyncio.timeout(TIMEOUT_SECONDS):
+                output = await self._converse(process, job)
+                return _result(output, await process.wait())
+        except TimeoutError as error:
+            raise TransientError(
+                f"catalog was not unpacked within {TIMEOUT_SECONDS:.0f} s"
+            ) from error
+        except ConnectionError as error:
+            raise TransientError("ingest process ended early") from error
+        finally:
+            await _stop(process)
+
+    async def _converse(self, process: asyncio.subprocess.Process, job: Job) -> bytes:
+        """Hands over the job, grants a turn if one is asked for, takes the result."""
+        if process.stdin is None or process.stdout is None:
+            raise TransientError("ingest process has no pipes")
+        process.stdin.write(orjson.dumps(job) + b"\n")
+        await process.stdin.drain()
+        first = await process.stdout.readline()
+        if first != TURN:
+            return first + await process.stdout.read()
+        async with self._turns:
+            process.stdin.write(TURN)
+            return await process.stdout.read()
+
 
 def _error(result: Result) -> TerminalError | TransientError:
     kind = TerminalError if result.blocked else TransientError
     return kind(result.error, hint=result.hint)
-
-
-async def _run(job: Job) -> Result:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "catalogd.io.ingest",
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        limit=MAX_RESULT_BYTES,
-    )
-    if process.stdin is None or process.stdout is None:
-        raise TransientError("ingest process has no pipes")
-    try:
-        process.stdin.write(orjson.dumps(job) + b"\n")
-        await process.stdin.drain()
-        async with asyncio.timeout(TIMEOUT_SECONDS):
-            output = await process.stdout.read()
-            code = await process.wait()
-    except TimeoutError as error:
-        raise TransientError(f"catalog was not unpacked within {TIMEOUT_SECONDS:.0f} s") from error
-    except ConnectionError as error:
-        raise TransientError("ingest process ended early") from error
-    finally:
-        await _stop(process)
-    return _result(output, code)
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:

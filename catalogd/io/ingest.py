@@ -13,14 +13,14 @@ import random
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 import orjson
 
 from catalogd.io.store import prepare_version, publish_version
 from catalogd.io.writer import write_content
-from catalogd.job import CATALOGS_FOLDER, UNPACK_FOLDER, Job, Result, read_job
+from catalogd.job import CATALOGS_FOLDER, TURN, UNPACK_FOLDER, Job, Result, read_job
 from olm_shared.errors import OLMError, TerminalError, TransientError
 from olm_shared.layers import Rules
 from olm_shared.runtime.fbc_folder import read_catalog
@@ -43,7 +43,11 @@ def _pull_settings(job: Job) -> PullSettings:
     )
 
 
-async def ingest(job: Job) -> Result:
+Turn = Callable[[], Awaitable[None]]
+"""Waits until this process may use the processor: waiting for registries needs no turn."""
+
+
+async def ingest(job: Job, turn: Turn) -> Result:
     """Brings the catalog's version folder up to date. Raises OLMError."""
     images = ImageStore(
         Path(job.cache_dir, UNPACK_FOLDER), lambda: _pull_settings(job), jitter=random.random
@@ -59,6 +63,7 @@ async def ingest(job: Job) -> Result:
         )
     except OLMError as error:
         raise _prefixed(SOURCE_PREFIX, error) from error
+    await turn()
     version = await asyncio.to_thread(_write, job, pulled.folder)
     images.forget(job.catalog)
     return Result(source=str(canonical), version=version, unpacked=int(time.time()))
@@ -99,24 +104,41 @@ def _prefixed(prefix: str, error: OLMError) -> OLMError:
     return TransientError(prefix + error.message, hint=error.hint)
 
 
-def _end_with_parent() -> None:
-    """The parent holds our standard input open as long as it lives."""
-    while os.read(sys.stdin.fileno(), 4096):
-        pass
-    os._exit(1)
+class _Parent:
+    """The process that wants the result; it holds our standard input open as long as it lives."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._granted = asyncio.Event()
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    async def turn(self) -> None:
+        """Asks for a turn and waits for it."""
+        sys.stdout.buffer.write(TURN)
+        sys.stdout.flush()
+        await self._granted.wait()
+
+    def _listen(self) -> None:
+        while os.read(sys.stdin.fileno(), 4096):
+            self._loop.call_soon_threadsafe(self._granted.set)
+        os._exit(1)
+
+
+async def _serve(job: Job) -> Result:
+    return await ingest(job, _Parent().turn)
 
 
 def main() -> None:
     """Does the one job on standard input."""
     job = read_job(sys.stdin.buffer.readline())
-    threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
-        result = asyncio.run(ingest(job))
+        result = asyncio.run(_serve(job))
     except OLMError as error:
         blocked = isinstance(error, TerminalError)
         result = Result(error=error.message, hint=error.hint, blocked=blocked)
     sys.stdout.buffer.write(orjson.dumps(result))
     sys.stdout.flush()
+    # Without waiting for threads that still hold a connection to a registry.
     os._exit(0)
 
 
