@@ -4,6 +4,7 @@ import argparse
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
 from api.v1 import names
@@ -15,6 +16,7 @@ METAS_GATE = "APIV1MetasHandler"
 GATES = {METAS_GATE: True, "GraphQLCatalogQueries": False}
 """Feature gates by upstream's names. What is additive is on."""
 
+DISTRIBUTION = "olmv1"
 DEFAULT_CACHE_DIR = Path("/var/cache/catalogd")
 DEFAULT_EXTERNAL_ADDRESS = "catalogd-service.olmv1-system.svc"
 DEFAULT_METRICS_ADDRESS = ":7443"
@@ -56,6 +58,8 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
     """Settings from a command line; exits with a message and code 2 when it is wrong."""
     parser = _parser()
     given = parser.parse_args(arguments)
+    if given.command == "version":
+        parser.exit(message=f"catalogd {version(DISTRIBUTION)}\n")
     try:
         gates = feature_gates(given.feature_gates, GATES, log)
         profile = _profile(given)
@@ -131,6 +135,7 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     add_common(parser)
+    parser.add_argument("command", nargs="?", choices=("version",), help="show the version")
     parser.add_argument(
         "--catalogs-server-addr",
         type=_required_address,
