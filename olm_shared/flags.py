@@ -6,6 +6,7 @@ comma-separated map that may be given several times, and klog's flags.
 
 import argparse
 import logging
+import re
 from collections.abc import Iterable, Mapping
 
 KLOG_VALUES = (
@@ -20,6 +21,9 @@ KLOG_SWITCHES = (
 TLS_PROFILES = ("modern", "intermediate", "old", "custom")
 
 GENERIC_GATES = ("AllAlpha", "AllBeta")
+
+_DURATION_PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)")
+_SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 def parse_bool(text: str) -> bool:
@@ -46,6 +50,16 @@ def parse_count(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no count; say a number from 1 on")
     return int(text)
+
+
+def parse_duration(text: str) -> float:
+    """Seconds of a duration as Go writes it: 12h, 1h30m, 1.5s, 0."""
+    if text == "0":
+        return 0.0
+    parts = _DURATION_PART.findall(text)
+    if not parts or "".join(number + unit for number, unit in parts) != text:
+        raise argparse.ArgumentTypeError(f"{text!r} is no duration; say 12h or 1h30m")
+    return sum(float(number) * _SECONDS[unit] for number, unit in parts)
 
 
 def add_switch(parser: argparse.ArgumentParser, name: str, description: str) -> None:

@@ -23,6 +23,8 @@ from operator_controller.controllers.object_set import ObjectSetController
 from operator_controller.controllers.triggers import Triggers
 from operator_controller.io.bundles import BundleSource
 from operator_controller.io.catalogs import CATALOG, CatalogClient
+from operator_controller.io.certificate_issuer import issuer
+from operator_controller.io.certificates import CertificateKeeper
 from operator_controller.io.revisions import OBJECT_SET, RevisionStore
 from operator_controller.io.rollout import Gate
 from operator_controller.io.watches import ManagedWatches, OwnerKey
@@ -108,6 +110,9 @@ class _Controllers:
             store=store,
             watches=self.watches,
             gate=_gate(wait_for_workloads=settings.gates["BoxcutterRuntime"]),
+            certificates=CertificateKeeper(
+                issuer(settings.certificate_lifetime), settings.certificate_settle, utc_now
+            ),
             clock=utc_now,
             allow_controller_identity=settings.allow_controller_identity,
         )

@@ -4,6 +4,7 @@ import argparse
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 from api.v1 import names
@@ -14,9 +15,11 @@ from olm_shared.flags import (
     log_level,
     parse_address,
     parse_count,
+    parse_duration,
 )
 from olm_shared.runtime.access import SERVICE_ACCOUNT_FOLDER
 from olm_shared.runtime.workqueue import DEFAULT_WORKERS
+from operator_controller.certificates.policy import DEFAULT_LIFETIME, DEFAULT_SETTLE
 from operator_controller.render.options import CertificateProvider
 
 GATES = {
@@ -29,6 +32,9 @@ GATES = {
     "PreflightPermissions": True,
 }
 """Feature gates by upstream's names. What is additive is on."""
+
+SETTLES_IN_LIFETIME = 6
+"""A rotation begins when a third is left; it is to be over long before that third is."""
 
 DEFAULT_CACHE_PATH = Path("/var/cache/operator-controller")
 
@@ -49,6 +55,8 @@ class Settings:
     workers: int
     allow_controller_identity: bool
     certificate_provider: CertificateProvider | None
+    certificate_lifetime: timedelta
+    certificate_settle: timedelta
     gates: dict[str, bool]
     log_level: int
 
@@ -67,6 +75,11 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
         )
     if given.global_pull_secret and not _names_a_secret(given.global_pull_secret):
         parser.error("value of global-pull-secret should be of the format <namespace>/<name>")
+    if given.webhook_cert_settle * SETTLES_IN_LIFETIME > given.webhook_cert_lifetime:
+        parser.error(
+            f"webhook-cert-lifetime must be at least {SETTLES_IN_LIFETIME} times "
+            "webhook-cert-settle: a rotation has a third of the lifetime"
+        )
     provider = given.webhook_cert_provider
     return Settings(
         kubeconfig=given.kubeconfig or None,
@@ -79,6 +92,8 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
         workers=given.max_concurrent_reconciles,
         allow_controller_identity=given.allow_controller_identity,
         certificate_provider=CertificateProvider(provider) if provider else None,
+        certificate_lifetime=timedelta(seconds=given.webhook_cert_lifetime),
+        certificate_settle=timedelta(seconds=given.webhook_cert_settle),
         gates=gates,
         log_level=log_level(given.klog_v),
     )
@@ -119,6 +134,20 @@ def _parser() -> argparse.ArgumentParser:
         "--webhook-cert-provider",
         choices=[provider.value for provider in CertificateProvider],
         help="who issues webhook certificates (default: what the cluster has)",
+    )
+    parser.add_argument(
+        "--webhook-cert-lifetime",
+        type=parse_duration,
+        default=DEFAULT_LIFETIME.total_seconds(),
+        metavar="DURATION",
+        help="how long certificates of our own last (default: 2160h)",
+    )
+    parser.add_argument(
+        "--webhook-cert-settle",
+        type=parse_duration,
+        default=DEFAULT_SETTLE.total_seconds(),
+        metavar="DURATION",
+        help="how long callers know a new CA before it is served with (default: 5m)",
     )
     add_switch(
         parser,

@@ -51,6 +51,12 @@ ANNOTATION_GENERATOR = f"{GROUP}/generator"
 ANNOTATION_FEATURE_SET = f"{GROUP}/feature-set"
 """On our installed objects: which channel of the API they were installed with."""
 
+# Annotations of what serves webhooks and of what calls them
+ANNOTATION_SERVING_SECRET = f"{GROUP}/serving-cert-secret-name"
+"""On a Service: the Secret in its namespace that gets a certificate for its names."""
+ANNOTATION_INJECT_CA = f"{GROUP}/inject-ca-from-secret"
+"""On a webhook configuration or CRD: `namespace/name` of the Secret whose CAs it is to trust."""
+
 # Annotations of the workloads that bundles deploy
 ANNOTATION_TARGET_NAMESPACES = "olm.targetNamespaces"
 """On pod templates: the namespaces to watch, joined by commas; empty for all of them."""

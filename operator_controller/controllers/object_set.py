@@ -23,6 +23,7 @@ from operator_controller.apply.checks import check_phases
 from operator_controller.apply.ownership import Owner, controller_of
 from operator_controller.apply.phases import Identity, identity
 from operator_controller.apply.revisions import Revision, Revisions, parse_revision
+from operator_controller.io.certificates import CertificateKeeper
 from operator_controller.io.revisions import RevisionStore
 from operator_controller.io.rollout import Gate, Memory, RevisionRollout
 from operator_controller.io.statuses import write_status
@@ -44,6 +45,7 @@ class ObjectSetController:
     store: RevisionStore
     watches: ManagedWatches
     gate: Gate
+    certificates: CertificateKeeper
     clock: Callable[[], datetime]
     allow_controller_identity: bool = False
     _memories: dict[str, Memory] = field(default_factory=dict)
@@ -62,7 +64,7 @@ class ObjectSetController:
                 outcome = await self._archive(revision)
             else:
                 rollout = await self._roll_out(revision)
-                outcome = _next_look(rollout)
+                outcome = _next_look(rollout, self.certificates.seconds_until_due(name))
         except OLMError as error:
             outcome = outcome_of(error)
         except Exception:
@@ -76,6 +78,7 @@ class ObjectSetController:
     def _forget(self, name: str) -> None:
         """The memory of a revision; its watches too where it owns its objects itself."""
         self._memories.pop(name, None)
+        self.certificates.forget(name)
         self.watches.stop((names.CLUSTER_OBJECT_SET, name))
 
     def _memory(self, revision: Revision) -> Memory:
@@ -94,10 +97,20 @@ class ObjectSetController:
         )
 
     async def _roll_out(self, revision: Revision) -> Rollout:
-        rollout = self._rollout(revision, await self._siblings(revision))
+        siblings = await self._siblings(revision)
         phases = await self.store.content(revision.raw)
         check_phases(phases)
-        return await rollout.run(phases)
+        certified = await self.certificates.certify(
+            self._identity(revision),
+            revision.name,
+            phases,
+            newest=not owner_of(revision, siblings).newer,
+        )
+        self._memory(revision).forget(certified.changed)
+        rollout = await self._rollout(revision, siblings).run(certified.phases)
+        if rollout.complete:
+            self.certificates.note_applied(revision.name)
+        return rollout
 
     async def _archive(self, revision: Revision) -> Outcome:
         if is_archived(revision.raw):
@@ -192,9 +205,10 @@ def owner_of(revision: Revision, siblings: Revisions) -> Owner:
     )
 
 
-def _next_look(rollout: Rollout) -> Outcome:
+def _next_look(rollout: Rollout, certificates_due: float | None) -> Outcome:
     if not rollout.complete:
         return Wait(ROLLOUT_POLL_SECONDS)
-    if rollout.degraded:
-        return Done(requeue_after=DEGRADED_POLL_SECONDS)
-    return Done()
+    looks = [DEGRADED_POLL_SECONDS] if rollout.degraded else []
+    if certificates_due is not None:
+        looks.append(certificates_due)
+    return Done(requeue_after=min(looks, default=None))

@@ -19,7 +19,10 @@ _SIGNS = (
         GVK("operator.openshift.io", "v1", "ServiceCA"),
     ),
 )
-"""Which served kind shows that a certificate provider is there; the first one found is taken."""
+"""Which served kind shows that a certificate provider is there; the first one found is taken.
+
+Where there is none, we issue certificates ourselves.
+"""
 
 
 class BundleSource:
@@ -32,7 +35,7 @@ class BundleSource:
         self._client = client
         self._forced = forced
 
-    async def certificate_provider(self) -> CertificateProvider | None:
+    async def certificate_provider(self) -> CertificateProvider:
         """Who issues webhook certificates in this cluster, as of now."""
         if self._forced is not None:
             return self._forced
@@ -42,7 +45,7 @@ class BundleSource:
             except NotFoundError:
                 continue
             return provider
-        return None
+        return CertificateProvider.SELF
 
     async def render(
         self, owner: str, bundle: BundleIdentity, request: InstallRequest

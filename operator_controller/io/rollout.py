@@ -45,6 +45,11 @@ class Memory:
     applied: dict[ObjectKey, Fingerprint] = field(default_factory=dict)
     waited: set[ObjectKey] = field(default_factory=set)
 
+    def forget(self, keys: Iterable[ObjectKey]) -> None:
+        """To be applied again, because they are to be other than they were."""
+        for key in keys:
+            self.applied.pop(key, None)
+
 
 class RevisionRollout:
     """Rolls one revision out as one identity."""

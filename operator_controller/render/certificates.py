@@ -6,14 +6,16 @@ annotations tell them so, and nothing else:
 
 - cert-manager: an Issuer and a Certificate; its CA injector reads an annotation.
 - OpenShift service-ca: annotations only.
-- self: annotations only, read by this product's own certificate controller, which keeps the
-  Secret named on the Service and fills `caBundle` where the other annotation asks for it.
+- self: the Secret without a certificate, and annotations. When a revision is rolled out,
+  `operator_controller.certificates` puts certificate and key into the Secret of the Service, and
+  its CA into `caBundle` where the other annotation asks for it.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from api.v1 import names
 from olm_shared.kube_object import KubeObject
 from operator_controller.render.names import object_name
 from operator_controller.render.options import CertificateProvider
@@ -21,8 +23,6 @@ from operator_controller.render.options import CertificateProvider
 CERT_MANAGER_INJECT = "cert-manager.io/inject-ca-from"
 SERVICE_CA_INJECT = "service.beta.openshift.io/inject-cabundle"
 SERVICE_CA_SECRET = "service.beta.openshift.io/serving-cert-secret-name"  # noqa: S105 - a name
-SELF_INJECT = "olm.operatorframework.io/inject-ca-from-secret"
-SELF_SECRET = "olm.operatorframework.io/serving-cert-secret-name"  # noqa: S105 - a name
 
 CERTIFICATE_KEY, PRIVATE_KEY_KEY = "tls.crt", "tls.key"
 
@@ -105,6 +105,19 @@ def _cert_manager_object(kind: str, name: str, namespace: str, spec: dict[str, A
     }
 
 
+def _empty_secret(serving: Serving) -> list[KubeObject]:
+    """Part of the content so that it is owned, restored, allowed and removed like all of it."""
+    return [
+        {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {"name": serving.secret, "namespace": serving.namespace},
+            "type": "kubernetes.io/tls",
+            "data": {CERTIFICATE_KEY: "", PRIVATE_KEY_KEY: ""},
+        }
+    ]
+
+
 _STRATEGIES = {
     CertificateProvider.CERT_MANAGER: Strategy(
         caller_annotations=lambda serving: {CERT_MANAGER_INJECT: _qualified_secret(serving)},
@@ -117,8 +130,8 @@ _STRATEGIES = {
         additional_objects=_no_objects,
     ),
     CertificateProvider.SELF: Strategy(
-        caller_annotations=lambda serving: {SELF_INJECT: _qualified_secret(serving)},
-        service_annotations=lambda serving: {SELF_SECRET: serving.secret},
-        additional_objects=_no_objects,
+        caller_annotations=lambda serving: {names.ANNOTATION_INJECT_CA: _qualified_secret(serving)},
+        service_annotations=lambda serving: {names.ANNOTATION_SERVING_SECRET: serving.secret},
+        additional_objects=_empty_secret,
     ),
 }

@@ -4,7 +4,7 @@ import ssl
 
 import pytest
 
-from catalogd.settings import parse_duration, parse_settings
+from catalogd.settings import parse_settings
 
 CERTIFICATES = ["--tls-cert=/c", "--tls-key=/k"]
 
@@ -78,10 +78,3 @@ def test_wrong_flags_are_named(
         parse_settings(arguments)
     assert caught.value.code == 2
     assert message in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("text", "seconds"), [("12h", 43200), ("1h30m", 5400), ("1.5s", 1.5), ("0", 0), ("50ms", 0.05)]
-)
-def test_durations_are_gos(text: str, seconds: float) -> None:
-    assert parse_duration(text) == pytest.approx(seconds)

@@ -12,6 +12,7 @@ from olm_shared.flags import (
     parse_address,
     parse_bool,
     parse_count,
+    parse_duration,
 )
 
 log = logging.getLogger("test")
@@ -174,3 +175,10 @@ def test_groups_of_gates_are_accepted_and_said_to_do_nothing(
         "feature gate AllAlpha has no effect: name the features one by one",
         "feature gate AllBeta has no effect: name the features one by one",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("12h", 43200), ("1h30m", 5400), ("1.5s", 1.5), ("0", 0), ("50ms", 0.05)]
+)
+def test_durations_are_gos(text: str, seconds: float) -> None:
+    assert parse_duration(text) == pytest.approx(seconds)

@@ -224,8 +224,12 @@ def test_each_provider_is_told_in_its_own_words(
     assert configuration["metadata"]["annotations"] == caller
     assert of_kind("Service", objects)[0]["metadata"].get("annotations") == service
     kinds = {obj["kind"] for obj in objects}
-    wants_objects = provider is CertificateProvider.CERT_MANAGER
-    assert ({"Issuer", "Certificate"} <= kinds) is wants_objects
+    brought = {
+        CertificateProvider.CERT_MANAGER: {"Issuer", "Certificate"},
+        CertificateProvider.OPENSHIFT_SERVICE_CA: set(),
+        CertificateProvider.SELF: {"Secret"},
+    }
+    assert kinds & {"Issuer", "Certificate", "Secret"} == brought[provider]
 
 
 def test_webhook_configurations_say_what_the_definition_says() -> None:

@@ -1,0 +1,159 @@
+"""What one Secret keeps: a serving certificate, the CAs to trust, perhaps the next certificate.
+
+A CA signs one certificate and its key is then thrown away, so that there is no CA key to steal.
+All state of a rotation is in the Secret, and each step of it is one write:
+
+- `tls.crt`, `tls.key`: what the webhook server serves with.
+- `ca.crt`: the CAs that its callers trust, newest first.
+- `next.crt`, `next.key`: during a rotation, what it will serve with.
+"""
+
+import base64
+import binascii
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from cryptography import x509
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.serialization import Encoding, load_pem_private_key
+
+from operator_controller.render.certificates import CERTIFICATE_KEY, PRIVATE_KEY_KEY
+
+AUTHORITIES_KEY = "ca.crt"
+NEXT_CERTIFICATE_KEY, NEXT_PRIVATE_KEY_KEY = "next.crt", "next.key"
+
+BACKDATE = timedelta(minutes=5)
+"""How long before its issue a certificate counts: clocks of a cluster differ a little."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A serving certificate and its key (PEM), and when it was issued and ends."""
+
+    certificate: bytes
+    key: bytes
+    issued_at: datetime
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Authority:
+    """A CA's certificate (PEM) and when it ends."""
+
+    certificate: bytes
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """A certificate as just issued, and the CA that signed it."""
+
+    pair: Pair
+    authority: Authority
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The content of a Secret."""
+
+    current: Pair
+    authorities: tuple[Authority, ...]
+    next: Pair | None = None
+
+    @property
+    def bundle(self) -> bytes:
+        """The CAs that callers are to trust, as they want them (PEM)."""
+        return b"".join(authority.certificate for authority in self.authorities)
+
+    def data(self) -> dict[str, str]:
+        """`data` of the Secret."""
+        plain = {
+            CERTIFICATE_KEY: self.current.certificate,
+            PRIVATE_KEY_KEY: self.current.key,
+            AUTHORITIES_KEY: self.bundle,
+        }
+        if self.next is not None:
+            plain[NEXT_CERTIFICATE_KEY] = self.next.certificate
+            plain[NEXT_PRIVATE_KEY_KEY] = self.next.key
+        return {key: base64.b64encode(value).decode() for key, value in plain.items()}
+
+
+class _UnusableError(ValueError):
+    """What a Secret holds cannot be served with."""
+
+
+def parse(data: Mapping[str, str], dns_names: Sequence[str]) -> Kept | None:
+    """What `data` of a Secret holds for a server of these names; None if it is of no use.
+
+    Of use is a certificate for exactly these names that goes with its key and that one of the
+    CAs signed. A next certificate that is not of use counts as none.
+    """
+    try:
+        authorities = x509.load_pem_x509_certificates(_decoded(data, AUTHORITIES_KEY))
+        current = _pair(data, (CERTIFICATE_KEY, PRIVATE_KEY_KEY), dns_names, authorities)
+    except ValueError:
+        return None
+    following: Pair | None
+    try:
+        names = NEXT_CERTIFICATE_KEY, NEXT_PRIVATE_KEY_KEY
+        following = _pair(data, names, dns_names, authorities)
+    except ValueError:
+        following = None
+    return Kept(current, tuple(map(authority_of, authorities)), following)
+
+
+def authority_of(certificate: x509.Certificate) -> Authority:
+    """A CA as it is kept."""
+    return Authority(pem(certificate), certificate.not_valid_after_utc)
+
+
+def pair_of(certificate: x509.Certificate, key: bytes) -> Pair:
+    """A certificate and its key (PEM) as they are kept."""
+    issued_at = certificate.not_valid_before_utc + BACKDATE
+    return Pair(pem(certificate), key, issued_at, certificate.not_valid_after_utc)
+
+
+def pem(certificate: x509.Certificate) -> bytes:
+    """A certificate in PEM."""
+    return certificate.public_bytes(Encoding.PEM)
+
+
+def _decoded(data: Mapping[str, str], key: str) -> bytes:
+    try:
+        return base64.b64decode(data.get(key) or "", validate=True)
+    except binascii.Error as error:
+        raise _UnusableError(f"{key} is no base64") from error
+
+
+def _pair(
+    data: Mapping[str, str],
+    keys: tuple[str, str],
+    dns_names: Sequence[str],
+    authorities: Sequence[x509.Certificate],
+) -> Pair:
+    certificate = x509.load_pem_x509_certificate(_decoded(data, keys[0]))
+    key = _decoded(data, keys[1])
+    if load_pem_private_key(key, None).public_key() != certificate.public_key():
+        raise _UnusableError("the key is of another certificate")
+    if set(_names(certificate)) != set(dns_names):
+        raise _UnusableError("the certificate is for other names")
+    if not any(_signed_by(certificate, authority) for authority in authorities):
+        raise _UnusableError("none of the CAs signed the certificate")
+    return pair_of(certificate, key)
+
+
+def _names(certificate: x509.Certificate) -> list[str]:
+    try:
+        found = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName)
+    except x509.ExtensionNotFound:
+        return []
+    return found.value.get_values_for_type(x509.DNSName)
+
+
+def _signed_by(certificate: x509.Certificate, authority: x509.Certificate) -> bool:
+    try:
+        certificate.verify_directly_issued_by(authority)
+    except (ValueError, TypeError, InvalidSignature):
+        return False
+    return True

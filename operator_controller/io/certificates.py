@@ -1,0 +1,153 @@
+"""Keeps the serving certificates of a revision: read the Secrets, decide, fill the objects in.
+
+Nothing is written here. What is decided becomes content of the revision's objects and is applied
+with them, in the order of the phases and as the extension's identity; the next look reads it back
+from the cluster. Killed in between, the next look decides anew from what is there.
+"""
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+import orjson
+
+from olm_shared.errors import WaitingError
+from olm_shared.kube_object import GVK, ObjectKey
+from olm_shared.runtime.kube import KubeClient
+from operator_controller.apply.phases import Phase
+from operator_controller.certificates.demands import Where, demands, filled
+from operator_controller.certificates.kept import Kept, parse
+from operator_controller.certificates.policy import (
+    Due,
+    Situation,
+    due,
+    issued,
+    next_look,
+    prepared,
+    promoted,
+    trimmed,
+)
+from operator_controller.io.certificate_issuer import Issue
+
+SECRET = GVK("", "v1", "Secret")
+NEWER_ISSUES_SECONDS = 2.0
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Certified:
+    """The phases to apply; `changed`: objects that got something else than the last time."""
+
+    phases: Sequence[Phase]
+    changed: frozenset[ObjectKey] = frozenset()
+
+
+@dataclass(slots=True)
+class _Memory:
+    """Of one revision: only what would otherwise be done again, or waited for again."""
+
+    filled: dict[ObjectKey, bytes] = field(default_factory=dict)
+    kept: dict[Where, Kept] = field(default_factory=dict)
+    spread: dict[Where, tuple[bytes, datetime]] = field(default_factory=dict)
+    """The CA bundle that all callers have been seen to have, and since when."""
+
+
+class CertificateKeeper:
+    """Fills certificates into the objects of revisions, and says when to look again."""
+
+    def __init__(self, issue: Issue, settle: timedelta, clock: Callable[[], datetime]) -> None:
+        self._issue = issue
+        self._settle = settle
+        self._clock = clock
+        self._memories: dict[str, _Memory] = {}
+
+    async def certify(
+        self, client: KubeClient, revision: str, phases: Sequence[Phase], *, newest: bool
+    ) -> Certified:
+        """The phases with certificates for all that ask for them, read as `client`'s identity.
+
+        Only the newest revision of an extension moves a certificate forward; one that is being
+        replaced takes what is there, or raises WaitingError. Raises ApiError.
+        """
+        asked = demands(phases)
+        if not asked:
+            self.forget(revision)
+            return Certified(phases)
+        memory = self._memories.setdefault(revision, _Memory())
+        found = await asyncio.gather(*(self._read(client, where, asked[where]) for where in asked))
+        now = self._clock()
+        memory.kept = {
+            where: self._step(where, asked[where], _situation(memory, where, kept), now)
+            if newest
+            else _as_it_is(where, kept)
+            for where, kept in zip(asked, found, strict=True)
+        }
+        result = filled(phases, memory.kept)
+        digests = {key: _digest(value) for key, value in result.values.items()}
+        changed = {key for key, digest in digests.items() if memory.filled.get(key) != digest}
+        memory.filled = digests
+        return Certified(result.phases, frozenset(changed))
+
+    def note_applied(self, revision: str) -> None:
+        """To be told when all objects are as `certify` gave them: the callers know the CAs."""
+        memory = self._memories.get(revision)
+        for where, kept in memory.kept.items() if memory else ():
+            if memory and memory.spread.get(where, (b"",))[0] != kept.bundle:
+                memory.spread[where] = (kept.bundle, self._clock())
+
+    def seconds_until_due(self, revision: str) -> float | None:
+        """When to certify again; None when nothing asks for it."""
+        memory = self._memories.get(revision)
+        if memory is None or not memory.kept:
+            return None
+        now = self._clock()
+        situations = (_situation(memory, where, kept) for where, kept in memory.kept.items())
+        soonest = min(next_look(situation, now, self._settle) for situation in situations)
+        return max(0.0, (soonest - now).total_seconds())
+
+    def forget(self, revision: str) -> None:
+        """Drops what is remembered of a revision that is no longer in service."""
+        self._memories.pop(revision, None)
+
+    async def _read(
+        self, client: KubeClient, where: Where, dns_names: Sequence[str]
+    ) -> Kept | None:
+        namespace, name = where
+        secret = await client.find(SECRET, name, namespace)
+        return parse(secret.get("data") or {}, dns_names) if secret is not None else None
+
+    def _step(
+        self, where: Where, dns_names: Sequence[str], situation: Situation, now: datetime
+    ) -> Kept:
+        step = due(situation, now, self._settle)
+        if step is not Due.NOTHING:
+            log.info("certificate %s/%s: %s", *where, step.name.lower())
+        kept = situation.kept
+        if kept is None or step is Due.ISSUE:
+            return issued(self._issue(dns_names, now))
+        if step is Due.PREPARE:
+            return prepared(kept, self._issue(dns_names, now), now)
+        return promoted(kept, now) if step is Due.PROMOTE else trimmed(kept, now)
+
+
+def _as_it_is(where: Where, kept: Kept | None) -> Kept:
+    if kept is None:
+        raise WaitingError(
+            f"certificate {where[0]}/{where[1]} is issued by a newer revision",
+            seconds=NEWER_ISSUES_SECONDS,
+        )
+    return kept
+
+
+def _situation(memory: _Memory, where: Where, kept: Kept | None) -> Situation:
+    bundle, since = memory.spread.get(where, (b"", None))
+    return Situation(kept, since if kept is not None and kept.bundle == bundle else None)
+
+
+def _digest(value: Any) -> bytes:
+    return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).digest()
