@@ -36,6 +36,7 @@ from operator_controller.io.catalogs import CatalogClient
 from operator_controller.io.revisions import RevisionStore
 from operator_controller.io.statuses import write_status
 from operator_controller.io.watches import ManagedWatches
+from operator_controller.render.install import InstallRequest
 from operator_controller.resolve import Request, Resolution, ResolutionError, resolve
 from operator_controller.resolve.selectors import selects
 from operator_controller.status.extension import (
@@ -59,6 +60,8 @@ class Context:
     revisions: Revisions | None = None
     bundle: BundleIdentity | None = None
     deprecations: tuple[Deprecation, ...] | None = None
+    request: InstallRequest | None = None
+    inputs: str = ""
     desired: Desired | None = None
 
     @property
@@ -78,6 +81,12 @@ class Context:
             raise RuntimeError("no step before this one chose a bundle")
         return self.bundle
 
+    @property
+    def settled(self) -> bool:
+        """Whether the newest revision was made of what would be rendered now."""
+        latest = self.history.latest
+        return latest is not None and latest.inputs == self.inputs
+
 
 @dataclass(slots=True)
 class ExtensionController:
@@ -94,9 +103,11 @@ class ExtensionController:
 
     def __post_init__(self) -> None:
         self._steps = (
-            self.check_identity,
             self.read_revisions,
+            self.check_identity,
             self.resolve,
+            self.compare,
+            self.check_place,
             self.render,
             self.revise,
             self.forget_old,
@@ -173,36 +184,21 @@ class ExtensionController:
 
     # Steps
 
-    async def check_identity(self, context: Context) -> Context:
-        """There is a service account to act as, and the namespace it is in."""
-        spec = context.extension.spec
-        account = spec.service_account_name
-        if not account and not self.allow_controller_identity:
-            raise TerminalError(
-                f'ClusterExtension "{context.name}" names no service account to install it with',
-                hint="set spec.serviceAccount.name to a ServiceAccount in namespace "
-                f'"{spec.namespace}" that may install the bundle, or start operator-controller '
-                "with --allow-controller-identity",
-            )
-        await self._require(GVK("", "v1", "Namespace"), spec.namespace, "")
-        if account:
-            await self._require(GVK("", "v1", "ServiceAccount"), account, spec.namespace)
-        return context
-
-    async def _require(self, gvk: GVK, name: str, namespace: str) -> None:
-        try:
-            await self.client.get(gvk, name, namespace, metadata_only=True)
-        except NotFoundError as error:
-            where = f' in namespace "{namespace}"' if namespace else ""
-            option = f" --namespace {namespace}" if namespace else ""
-            raise TransientError(
-                f'{gvk.kind} "{name}" not found{where}',
-                hint=f"create it: kubectl create {gvk.kind.lower()} {name}{option}",
-            ) from error
-
     async def read_revisions(self, context: Context) -> Context:
         """What is installed and what is on the way, from the ClusterObjectSets."""
         return replace(context, revisions=await self.store.of_extension(context.name))
+
+    async def check_identity(self, context: Context) -> Context:
+        """There is a service account to act as, or acting as ourselves is allowed."""
+        spec = context.extension.spec
+        if spec.service_account_name or self.allow_controller_identity:
+            return context
+        raise TerminalError(
+            f'ClusterExtension "{context.name}" names no service account to install it with',
+            hint="set spec.serviceAccount.name to a ServiceAccount in namespace "
+            f'"{spec.namespace}" that may install the bundle, or start operator-controller '
+            "with --allow-controller-identity",
+        )
 
     async def resolve(self, context: Context) -> Context:
         """Which bundle it should be. Without any catalog, the one that is installed."""
@@ -220,16 +216,41 @@ class ExtensionController:
             return replace(context, bundle=installed.bundle)
         return replace(context, bundle=_identity(found), deprecations=found.deprecations)
 
-    async def render(self, context: Context) -> Context:
-        """The objects of the bundle, unless the newest revision was made of the same inputs."""
-        bundle = context.chosen
+    async def compare(self, context: Context) -> Context:
+        """What would be rendered; the steps that follow have nothing to do if it is there."""
         provider = await self.bundles.certificate_provider()
         request = install_request(context.extension, provider)
-        inputs = inputs_digest(bundle, request)
-        latest = context.history.latest
-        if latest is not None and latest.inputs == inputs:
+        account = context.extension.spec.service_account_name
+        inputs = inputs_digest(context.chosen, request, account)
+        return replace(context, request=request, inputs=inputs)
+
+    async def check_place(self, context: Context) -> Context:
+        """The namespace and the service account exist."""
+        spec = context.extension.spec
+        if not context.settled:
+            await self._require(GVK("", "v1", "Namespace"), spec.namespace, "")
+        if not context.settled and spec.service_account_name:
+            account = GVK("", "v1", "ServiceAccount")
+            await self._require(account, spec.service_account_name, spec.namespace)
+        return context
+
+    async def _require(self, gvk: GVK, name: str, namespace: str) -> None:
+        try:
+            await self.client.get(gvk, name, namespace, metadata_only=True)
+        except NotFoundError as error:
+            where = f' in namespace "{namespace}"' if namespace else ""
+            option = f" --namespace {namespace}" if namespace else ""
+            raise TransientError(
+                f'{gvk.kind} "{name}" not found{where}',
+                hint=f"create it: kubectl create {gvk.kind.lower()} {name}{option}",
+            ) from error
+
+    async def render(self, context: Context) -> Context:
+        """The objects of the bundle, in the phases in which they are applied."""
+        if context.settled or context.request is None:
             return context
-        objects = await self.bundles.render(context.name, bundle, request)
+        bundle = context.chosen
+        objects = await self.bundles.render(context.name, bundle, context.request)
         spec = context.extension.spec
         account = spec.service_account_name
         desired = Desired(
@@ -237,7 +258,7 @@ class ExtensionController:
             extension_uid=context.extension.metadata.uid,
             service_account=(spec.namespace, account) if account else None,
             bundle=bundle,
-            inputs=inputs,
+            inputs=context.inputs,
             phases=into_phases(sanitised(obj) for obj in objects),
             progress_deadline_minutes=spec.progress_deadline_minutes,
         )
