@@ -131,9 +131,9 @@ class ObjectWriter:
         if needs_migration(live):
             live = await self._migrate_fields(obj)
         # The uid makes the server refuse when the object was replaced since we looked, the
-        # version of what is not ours also when somebody else took it.
+        # version also when somebody took it: a stranger, or a newer revision of ours.
         meta = {**metadata(obj), "uid": metadata(live)["uid"]}
-        if situation not in _OWN:
+        if situation not in _OWN or self._owner.newer:
             meta["resourceVersion"] = metadata(live)["resourceVersion"]
         body = {**obj, "metadata": meta}
         applied = await self._client.apply(body, field_manager=names.FIELD_MANAGER)
