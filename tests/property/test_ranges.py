@@ -15,10 +15,11 @@ from operator_controller.resolve.ranges import (
     parse_loose_version,
     parse_skip_range,
 )
+from tests.property.scale import cases
 
 pytestmark = pytest.mark.property
 
-thorough = settings(max_examples=10_000, deadline=None)
+thorough = settings(max_examples=cases(5000), deadline=None)
 
 NUMBERS = st.sampled_from([0, 0, 1, 1, 2, 3, 10, 11])
 WORDS = st.sampled_from(["0", "1", "2", "11", "alpha", "beta", "rc", "a-b", "x1"])
@@ -130,7 +131,7 @@ def test_extension_ranges_admit_what_their_rules_say(
     assert ours == naive(alternatives, semver.Version.parse(version))
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=cases(1000), deadline=None)
 @given(groups(), versions(), st.sampled_from([",", ", ", " , ", "  "]))
 def test_a_comma_means_what_a_space_means(
     group: list[tuple[str, str]], version: str, separator: str
@@ -143,7 +144,7 @@ def test_a_comma_means_what_a_space_means(
     )
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=cases(1000), deadline=None)
 @given(operands(), operands(), versions())
 def test_a_hyphen_range_is_from_and_up_to(low: str, high: str, version: str) -> None:
     """Hyphen ranges are rewritten to `>=a, <=b`."""
@@ -152,7 +153,7 @@ def test_a_hyphen_range_is_from_and_up_to(low: str, high: str, version: str) -> 
     assert hyphen.matches(subject) == parse_extension_range(f">={low}, <={high}").matches(subject)
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=cases(2000), deadline=None)
 @given(groups(), versions())
 def test_build_metadata_never_decides(group: list[tuple[str, str]], version: str) -> None:
     """Equality ignores build metadata, and so does every other operator."""
@@ -161,7 +162,7 @@ def test_build_metadata_never_decides(group: list[tuple[str, str]], version: str
     assert wanted.matches(parse_loose_version(version + "+build.7")) == bare
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=cases(2000), deadline=None)
 @given(groups(), versions())
 def test_suspending_the_prerelease_rule_only_adds(
     group: list[tuple[str, str]], version: str
@@ -238,7 +239,7 @@ def test_skip_ranges_admit_what_their_comparators_say(
     assert parse_skip_range(text).matches(parse_version(version)) == expected
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=cases(2000), deadline=None)
 @given(st.sampled_from(list(SKIP_OPERATORS)), NUMBERS, NUMBERS, st.booleans(), versions())
 def test_skip_wildcards_are_the_ends_of_their_series(
     operator: str, major: int, minor: int, patch_only: bool, version: str
@@ -253,7 +254,7 @@ def test_skip_wildcards_are_the_ends_of_their_series(
     assert parse_skip_range(operator + wildcard).matches(parse_version(version)) == expected
 
 
-@settings(max_examples=5000, deadline=None)
+@settings(max_examples=cases(5000), deadline=None)
 @given(versions(), versions())
 def test_versions_order_as_semver_orders_them(one: str, other: str) -> None:
     """Order: precedence as semver 11, build ignored."""
@@ -262,7 +263,7 @@ def test_versions_order_as_semver_orders_them(one: str, other: str) -> None:
     assert parse_version(one + "+b").key == a.key
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=cases(2000), deadline=None)
 @given(versions(), st.lists(WORDS, max_size=3).map(".".join))
 def test_versions_are_written_as_they_were_read(text: str, release: str) -> None:
     """Status re-embeds the release: what was read comes out again."""

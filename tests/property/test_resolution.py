@@ -27,10 +27,11 @@ from operator_controller.resolve import (
     resolve,
 )
 from operator_controller.resolve.explain import sentence
+from tests.property.scale import cases
 
 pytestmark = pytest.mark.property
 
-many = settings(max_examples=1000, deadline=None)
+many = settings(max_examples=cases(300), deadline=None)
 
 VERSIONS = ["0.9.0", "1.0.0", "1.0.0+2", "1.1.0-rc.1", "1.1.0", "2.0.0", "2.0.0-0", "3.0.0"]
 CHANNELS = ["alpha", "stable", "fast"]

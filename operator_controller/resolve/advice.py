@@ -1,0 +1,70 @@
+"""Changes of the spec to sentences for people. Reads facts, decides nothing."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from olm_shared.errors import bounded
+from operator_controller.resolve.change import Change, Field, Hopeless
+from operator_controller.resolve.explain import summary
+from operator_controller.resolve.findings import Findings
+
+MAX_SHORT_FORM = 600
+"""Characters of what a condition tells after the reason: enough for what to do, not for a list."""
+
+
+def sentence(advice: Change | Hopeless) -> str:
+    """What to change and what it gives, or why no change helps; without a full stop."""
+    if isinstance(advice, Hopeless):
+        return _HOPELESS[advice]
+    edits = " and ".join(_edit(advice, field) for field in advice.fields)
+    risk = _RISK if Field.POLICY in advice.fields else ""
+    return f"{edits} to get {advice.bundle} from catalog {advice.catalog}{risk}"
+
+
+def short_form(findings: Findings, advice: Change | Hopeless | None) -> str:
+    """What became of the bundles and what to do, in a length fit for a condition."""
+    parts = [summary(findings)] if findings.causes else []
+    if advice is not None:
+        parts.append(sentence(advice))
+    return bounded("; ".join(parts), MAX_SHORT_FORM)
+
+
+def _edit(change: Change, field: Field) -> str:
+    path = f"spec.source.catalog.{field.value}"
+    after = change.after
+    match field:
+        case Field.VERSION:
+            return f'set {path} to "{after.version}"'
+        case Field.CHANNELS if after.channels:
+            return f"add {after.channels[-1]} to {path}"
+        case Field.CHANNELS:
+            return f"remove {path}"
+        case Field.SELECTOR:
+            ((label, value),) = after.selector.match_labels.items()
+            return f"set {path} to matchLabels {label}: {value}"
+        case Field.POLICY:
+            return f"set {path} to {after.upgrade_constraint_policy.value}"
+
+
+_RISK = ", an update that its author does not offer: check first that data survives it"
+
+_HOPELESS: Mapping[Hopeless, str] = MappingProxyType(
+    {
+        Hopeless.PACKAGE_ABSENT: (
+            "no change of spec.source.catalog helps: no catalog has the package; check "
+            "packageName, or add a ClusterCatalog that has it"
+        ),
+        Hopeless.CATALOG_UNAVAILABLE: (
+            "no change of spec.source.catalog helps: what catalogs offer is not known; it is "
+            "tried again until they serve"
+        ),
+        Hopeless.NOT_INSTALLABLE: (
+            "no change of spec.source.catalog helps: every bundle of the package has a dependency "
+            "that is not supported or no version that can be read"
+        ),
+        Hopeless.NOT_TOLD_APART: (
+            "no change of spec.source.catalog alone helps: give the catalogs different "
+            "spec.priority"
+        ),
+    }
+)

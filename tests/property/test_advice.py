@@ -1,0 +1,143 @@
+"""Laws of the explanation: one reason each, and a change that is told does what it says.
+
+The cases are numbered and the same in every run; a failure names the number of its case.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+
+import pytest
+
+from api.v1.clusterextension import CatalogFilter, UpgradeConstraintPolicy
+from api.v1.common import LabelSelector
+from operator_controller.catalog import Package, parse_bundle_version
+from operator_controller.resolve import (
+    CatalogContent,
+    Findings,
+    Request,
+    Resolution,
+    ResolutionError,
+    resolve,
+)
+from operator_controller.resolve.advice import MAX_SHORT_FORM, short_form
+from operator_controller.resolve.advice import sentence as told
+from operator_controller.resolve.change import Change, Field, Hopeless, named, value_of
+from operator_controller.resolve.explain import sentence
+from operator_controller.resolve.suggest import advise, change_for
+from tests.property.resolution_worlds import CHANNELS, VERSIONS, world_of
+from tests.property.scale import cases
+
+pytestmark = pytest.mark.property
+
+CASES = cases(10_000)
+PARTS = 20
+BRUTE_FORCE_EVERY = 20
+EVERY_BUNDLE_EVERY = 4
+
+
+def part(number: int, step: int = 1) -> Iterator[tuple[int, Request, list[CatalogContent]]]:
+    """The cases of one part of the run."""
+    for seed in range(number, CASES, PARTS * step):
+        yield seed, *world_of(seed)
+
+
+def outcome(request: Request, world: list[CatalogContent]) -> Resolution | ResolutionError:
+    try:
+        return resolve(request, world)
+    except ResolutionError as error:
+        return error
+
+
+def asked(request: Request, wanted: CatalogFilter, world: list[CatalogContent]) -> object:
+    """What a request comes to with another wish: catalog and bundle, or None."""
+    found = outcome(replace(request, wanted=wanted), world)
+    return (found.catalog, found.bundle) if isinstance(found, Resolution) else None
+
+
+def reasons_of(findings: Findings) -> Counter[tuple[str, str]]:
+    return Counter((cause.catalog, cause.bundle) for cause in findings.causes if cause.bundle)
+
+
+def looked_at(request: Request, world: list[CatalogContent], findings: Findings) -> list[Package]:
+    passed = {cause.catalog for cause in findings.causes if not cause.bundle}
+    return [c.package for c in world if c.package and c.name not in passed]
+
+
+@pytest.mark.parametrize("number", range(PARTS))
+def test_every_bundle_has_one_reason_and_the_advice_holds(number: int) -> None:
+    """Exactly one reason each; applying the suggested change does resolve, to what it says."""
+    for seed, request, world in part(number):
+        found = outcome(request, world)
+        counted = reasons_of(found.findings)
+        assert all(count == 1 for count in counted.values()), seed
+        assert all(sentence(cause, request) for cause in found.findings.causes), seed
+        if found.findings.causes:
+            packages = looked_at(request, world, found.findings)
+            assert counted.total() == sum(len(package.bundles) for package in packages), seed
+        if isinstance(found, Resolution):
+            continue
+        advice = advise(request, world)
+        assert told(advice), seed
+        assert len(short_form(found.findings, advice)) <= MAX_SHORT_FORM, seed
+        if isinstance(advice, Change):
+            assert advice.fields, seed
+            assert asked(request, advice.after, world) == (advice.catalog, advice.bundle), seed
+
+
+@pytest.mark.parametrize("number", range(PARTS))
+def test_a_change_for_a_bundle_comes_to_that_bundle(number: int) -> None:
+    """The smallest change of the spec that would make a candidate resolve: that candidate."""
+    for seed, request, world in part(number, EVERY_BUNDLE_EVERY):
+        for catalog in world:
+            for bundle in catalog.package.bundles if catalog.package else ():
+                change = change_for(request, world, catalog=catalog.name, bundle=bundle.name)
+                if change is not None:
+                    got = asked(request, change.after, world)
+                    assert got == (catalog.name, bundle.name), seed
+                elif not catalog.unavailable and bundle.version and not bundle.dependencies:
+                    assert has_twin(catalog.package, bundle.name), seed
+
+
+def has_twin(package: Package | None, name: str) -> bool:
+    """Whether another bundle has the same version but for its release: a pin cannot choose."""
+    bundles = package.bundles if package else ()
+    (own,) = (b.version for b in bundles if b.name == name)
+    versions = [b.version.version.key for b in bundles if b.version]
+    return own is not None and versions.count(own.version.key) > 1
+
+
+@pytest.mark.parametrize("number", range(PARTS))
+def test_no_smaller_change_resolves(number: int) -> None:
+    """Against trying everything: no change with fewer fields, and none where none is told."""
+    for seed, request, world in part(number, BRUTE_FORCE_EVERY):
+        if isinstance(outcome(request, world), Resolution):
+            continue
+        advice = advise(request, world)
+        possible = [
+            sum(value_of(edit, f) != value_of(request.wanted, f) for f in Field)
+            for edit in all_edits(request.wanted, world)
+            if asked(request, edit, world)
+        ]
+        if isinstance(advice, Hopeless):
+            assert not possible, seed
+        else:
+            assert len(advice.fields) == min(possible), seed
+
+
+def all_edits(wanted: CatalogFilter, world: list[CatalogContent]) -> Iterator[CatalogFilter]:
+    pins = {str(parse_bundle_version(version).version) for version in VERSIONS}
+    for version, channels, selector, policy in product(
+        sorted({wanted.version, "", *pins}),
+        [wanted.channels, (), *((*wanted.channels, c) for c in CHANNELS)],
+        [wanted.selector, *(LabelSelector(match_labels=named(c.name)) for c in world)],
+        UpgradeConstraintPolicy,
+    ):
+        yield CatalogFilter(
+            package_name=wanted.package_name,
+            version=version,
+            channels=channels,
+            selector=selector,
+            upgrade_constraint_policy=policy,
+        )
