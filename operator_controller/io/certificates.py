@@ -11,13 +11,12 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 
 from olm_shared.errors import WaitingError
-from olm_shared.kube_object import GVK, ObjectKey
-from olm_shared.runtime.kube import KubeClient
+from olm_shared.kube_object import GVK, KubeObject, ObjectKey
 from operator_controller.apply.phases import Phase
 from operator_controller.certificates.demands import Where, demands, filled
 from operator_controller.certificates.kept import Kept, parse
@@ -37,6 +36,13 @@ SECRET = GVK("", "v1", "Secret")
 NEWER_ISSUES_SECONDS = 2.0
 
 log = logging.getLogger(__name__)
+
+
+class Secrets(Protocol):
+    """What reads Secrets; a client with the extension's identity."""
+
+    async def find(self, gvk: GVK, name: str, namespace: str = "") -> KubeObject | None:
+        """The object, or None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +73,9 @@ class CertificateKeeper:
         self._memories: dict[str, _Memory] = {}
 
     async def certify(
-        self, client: KubeClient, revision: str, phases: Sequence[Phase], *, newest: bool
+        self, secrets: Secrets, revision: str, phases: Sequence[Phase], *, newest: bool
     ) -> Certified:
-        """The phases with certificates for all that ask for them, read as `client`'s identity.
+        """The phases with certificates for all that ask for them.
 
         Only the newest revision of an extension moves a certificate forward; one that is being
         replaced takes what is there, or raises WaitingError. Raises ApiError.
@@ -79,7 +85,7 @@ class CertificateKeeper:
             self.forget(revision)
             return Certified(phases)
         memory = self._memories.setdefault(revision, _Memory())
-        found = await asyncio.gather(*(self._read(client, where, asked[where]) for where in asked))
+        found = await asyncio.gather(*(_read(secrets, where, asked[where]) for where in asked))
         now = self._clock()
         memory.kept = {
             where: self._step(where, asked[where], _situation(memory, where, kept), now)
@@ -114,13 +120,6 @@ class CertificateKeeper:
         """Drops what is remembered of a revision that is no longer in service."""
         self._memories.pop(revision, None)
 
-    async def _read(
-        self, client: KubeClient, where: Where, dns_names: Sequence[str]
-    ) -> Kept | None:
-        namespace, name = where
-        secret = await client.find(SECRET, name, namespace)
-        return parse(secret.get("data") or {}, dns_names) if secret is not None else None
-
     def _step(
         self, where: Where, dns_names: Sequence[str], situation: Situation, now: datetime
     ) -> Kept:
@@ -133,6 +132,12 @@ class CertificateKeeper:
         if step is Due.PREPARE:
             return prepared(kept, self._issue(dns_names, now), now)
         return promoted(kept, now) if step is Due.PROMOTE else trimmed(kept, now)
+
+
+async def _read(secrets: Secrets, where: Where, dns_names: Sequence[str]) -> Kept | None:
+    namespace, name = where
+    secret = await secrets.find(SECRET, name, namespace)
+    return parse(secret.get("data") or {}, dns_names) if secret is not None else None
 
 
 def _as_it_is(where: Where, kept: Kept | None) -> Kept:

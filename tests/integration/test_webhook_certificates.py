@@ -1,0 +1,280 @@
+"""Certificates of our own, used: the API server asks a real webhook server that serves with them.
+
+Nothing is rewritten: webhook configurations and CRDs are as the product applied them, TLS is
+checked by the API server against the `caBundle` and the names in it.
+"""
+
+import base64
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+import pytest
+from cryptography import x509
+
+from e2e.harness.controlplane import ControlPlane
+from e2e.harness.ports import free_port
+from e2e.harness.registry import Registry
+from e2e.olm.api import Api
+from e2e.olm.bundles import BundleSpec
+from e2e.olm.manifests import with_administrator
+from e2e.olm.programs import HOST, Olm
+from e2e.olm.webhooks import WebhookPod, publish_webhook_bundle
+from olm_shared.kube_object import KubeObject, metadata
+
+pytestmark = pytest.mark.integration
+
+REGISTRATION = "/apis/admissionregistration.k8s.io/v1"
+log = logging.getLogger(__name__)
+
+LIFETIME_SECONDS = 9
+SETTLE_SECONDS = 1
+
+
+@dataclass(frozen=True)
+class Installed:
+    """The extension under test."""
+
+    package: str
+    group: str
+    pod: WebhookPod
+
+    @property
+    def callers(self) -> list[str]:
+        """API paths of what calls the webhooks."""
+        return [
+            f"{REGISTRATION}/validatingwebhookconfigurations/validate.{self.group}",
+            f"{REGISTRATION}/mutatingwebhookconfigurations/mutate.{self.group}",
+            f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.{self.group}",
+        ]
+
+    def things(self, version: str) -> str:
+        return f"/apis/{self.group}/{version}/namespaces/{self.package}/things"
+
+    def thing(self, name: str, version: str = "v1", **spec: str) -> KubeObject:
+        return {
+            "apiVersion": f"{self.group}/{version}",
+            "kind": "Thing",
+            "metadata": {"name": name, "namespace": self.package},
+            "spec": spec,
+        }
+
+
+Install = Callable[[], Installed]
+
+
+@pytest.fixture
+def install(
+    olm: Olm,
+    api: Api,
+    package: str,
+    registry: Registry,
+    tmp_path: Path,
+    publish_catalog: Callable[..., str],
+    serve_catalog: Callable[[str, str], None],
+) -> Iterator[Install]:
+    pods: list[WebhookPod] = []
+
+    def run() -> Installed:
+        port = free_port(HOST)
+        group = f"{package}.example.com"
+        spec = BundleSpec(package=package, version="1.0.0", crd_group=group)
+        serve_catalog(package, publish_catalog(publish_webhook_bundle(spec, port, registry)))
+        olm.control_plane.kubectl("apply", "-f", "-", stdin=with_administrator(package))
+        api.wait_installed(package, "1.0.0")
+        pod = WebhookPod(tmp_path / "pod", api, package, port)
+        pod.__enter__()
+        pods.append(pod)
+        return Installed(package, group, pod)
+
+    yield run
+    for pod in pods:
+        pod.__exit__(None, None, None)
+    olm.control_plane.kubectl("delete", "clusterextension", package, "--ignore-not-found")
+
+
+@pytest.fixture
+def short_lived(olm: Olm) -> Iterator[None]:
+    """operator-controller issuing certificates that are renewed every few seconds."""
+    olm.kill(olm.operator_controller)
+    olm.start_operator_controller(
+        f"--webhook-cert-lifetime={LIFETIME_SECONDS}s", f"--webhook-cert-settle={SETTLE_SECONDS}s"
+    )
+    yield
+    olm.kill(olm.operator_controller)
+    olm.start_operator_controller()
+
+
+def bundle_of(caller: KubeObject) -> bytes:
+    """The CA bundle of a webhook configuration or CRD."""
+    if caller["kind"] == "CustomResourceDefinition":
+        config = caller["spec"]["conversion"]["webhook"]["clientConfig"]
+    else:
+        config = caller["webhooks"][0]["clientConfig"]
+    return base64.b64decode(config.get("caBundle") or "")
+
+
+def authorities(bundle: bytes) -> list[str]:
+    return [f"{ca.serial_number:x}" for ca in x509.load_pem_x509_certificates(bundle)]
+
+
+def eventually(holds: Callable[[], bool], what: str, seconds: float = 30.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > deadline:
+            raise TimeoutError(what)
+        time.sleep(0.05)
+
+
+def wait_served(http: httpx.Client, installed: Installed) -> None:
+    """Until the API server knows that the Service leads to the server."""
+
+    def admitted() -> bool:
+        thing = installed.thing("first", x="one")
+        answer = http.post(installed.things("v1"), json=thing, params={"dryRun": "All"})
+        return answer.status_code == httpx.codes.CREATED
+
+    eventually(admitted, "the webhooks never answered")
+
+
+def test_webhooks_of_all_kinds_work_without_anybody_else_to_issue_certificates(
+    control_plane: ControlPlane, api: Api, install: Install
+) -> None:
+    installed = install()
+    with control_plane.client() as http:
+        wait_served(http, installed)
+        made = http.post(installed.things("v1"), json=installed.thing("one", x="fine"))
+        assert made.json()["spec"] == {"x": "fine", "mutated": "yes"}
+        converted = http.get(installed.things("v2") + "/one").json()
+        assert converted["spec"] == {"z": "fine", "mutated": "yes"}
+        refused = http.post(installed.things("v1"), json=installed.thing("two", x="forbidden"))
+        assert "x is forbidden" in refused.json()["message"]
+        later = http.post(
+            installed.things("v2"), json=installed.thing("three", "v2", z="forbidden")
+        )
+        assert "x is forbidden" in later.json()["message"]
+    secret = api.get(installed.pod.secret_path)
+    assert secret is not None
+    assert set(secret["data"]) == {"tls.crt", "tls.key", "ca.crt"}, "no CA key is kept"
+    (owner,) = metadata(secret)["ownerReferences"]
+    assert (owner["kind"], owner["name"]) == ("ClusterExtension", installed.package)
+
+
+def test_a_ca_bundle_that_somebody_changes_is_restored(
+    control_plane: ControlPlane, api: Api, install: Install
+) -> None:
+    installed = install()
+    before = [bundle_of(api.get(path) or {}) for path in installed.callers]
+    emptied = {"clientConfig": {"caBundle": None}}
+    with control_plane.client() as http:
+        for path in installed.callers[:2]:
+            removal = [{"op": "remove", "path": "/webhooks/0/clientConfig/caBundle"}]
+            json_patch = {"Content-Type": "application/json-patch+json"}
+            http.patch(path, json=removal, headers=json_patch).raise_for_status()
+    api.patch(installed.callers[2], {"spec": {"conversion": {"webhook": emptied}}})
+    eventually(
+        lambda: [bundle_of(api.get(path) or {}) for path in installed.callers] == before,
+        "the CA bundles were not restored",
+    )
+    with control_plane.client() as http:
+        wait_served(http, installed)
+
+
+def test_deleting_the_secret_replaces_certificate_and_ca_at_once(
+    control_plane: ControlPlane, api: Api, install: Install
+) -> None:
+    installed = install()
+    before = authorities(bundle_of(api.get(installed.callers[0]) or {}))
+    api.delete(installed.pod.secret_path)
+
+    def replaced() -> bool:
+        found = [authorities(bundle_of(api.get(path) or {})) for path in installed.callers]
+        return all(len(a) == 1 and a != before for a in found)
+
+    eventually(replaced, "the CA was not replaced")
+    with control_plane.client() as http:
+        wait_served(http, installed)
+
+
+@dataclass
+class Traffic:
+    """Requests that need all three webhooks, one after the other, until stopped."""
+
+    control_plane: ControlPlane
+    installed: Installed
+    sent: int = 0
+    failures: list[str] = field(default_factory=list)
+    _stopping: threading.Event = field(default_factory=threading.Event)
+    _threads: list[threading.Thread] = field(default_factory=list)
+
+    def __enter__(self) -> Self:
+        self._threads = [threading.Thread(target=self._run, daemon=True) for _ in range(3)]
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stopping.set()
+        for thread in self._threads:
+            thread.join(10.0)
+
+    def _run(self) -> None:
+        with self.control_plane.client() as http:
+            while not self._stopping.is_set():
+                for problem in (self._admit(http), self._convert(http)):
+                    self.sent += 1
+                    if problem:
+                        self.failures.append(problem)
+
+    def _admit(self, http: httpx.Client) -> str:
+        thing = self.installed.thing("many", "v2", z="fine")
+        answer = http.post(self.installed.things("v2"), json=thing, params={"dryRun": "All"})
+        fine = answer.json().get("spec") == {"z": "fine", "mutated": "yes"}
+        return "" if fine else f"admission: {answer.text}"
+
+    def _convert(self, http: httpx.Client) -> str:
+        answer = http.get(self.installed.things("v2") + "/stored")
+        fine = answer.json().get("spec") == {"z": "fine", "mutated": "yes"}
+        return "" if fine else f"conversion: {answer.text}"
+
+
+@pytest.mark.usefixtures("short_lived")
+def test_rotation_under_requests_fails_none_of_them(
+    control_plane: ControlPlane, api: Api, install: Install
+) -> None:
+    installed = install()
+    trusted: list[list[str]] = []
+
+    def look() -> list[list[str]]:
+        now = authorities(bundle_of(api.get(installed.callers[0]) or {}))
+        if not trusted or trusted[-1] != now:
+            trusted.append(now)
+        return trusted
+
+    with control_plane.client() as http:
+        wait_served(http, installed)
+        stored: Any = http.post(installed.things("v1"), json=installed.thing("stored", x="fine"))
+        assert stored.status_code == httpx.codes.CREATED, stored.text
+    with Traffic(control_plane, installed) as traffic:
+        eventually(
+            lambda: len([cas for cas in look() if len(cas) == 1]) >= 3, "no two rotations", 60.0
+        )
+    served = installed.pod.served()
+    log.info("%s requests, %s certificates, CAs %s", traffic.sent, len(served), trusted)
+    assert traffic.failures == []
+    assert traffic.sent > 100
+    assert len(set(served)) >= 3
+    for before, after in pairwise(trusted):
+        assert set(before) & set(after), "callers never forget what is still served"

@@ -1,0 +1,59 @@
+"""A revision with webhooks, as the renderer makes it for certificates of our own."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from olm_shared.kube_object import KubeObject
+from operator_controller.apply.phases import Phase, into_phases
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+LIFETIME = timedelta(days=90)
+SETTLE = timedelta(minutes=5)
+SECRET = "op-service-cert"
+WHERE = ("install", SECRET)
+DNS_NAMES = ("op-service.install", "op-service.install.svc", "op-service.install.svc.cluster.local")
+INJECT = {"olm.operatorframework.io/inject-ca-from-secret": f"install/{SECRET}"}
+
+
+def secret() -> KubeObject:
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": SECRET, "namespace": "install"},
+        "type": "kubernetes.io/tls",
+        "data": {"tls.crt": "", "tls.key": ""},
+    }
+
+
+def service(name: str = "op-service") -> KubeObject:
+    annotations = {"olm.operatorframework.io/serving-cert-secret-name": SECRET}
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": name, "namespace": "install", "annotations": annotations},
+        "spec": {"ports": [{"port": 443}]},
+    }
+
+
+def configuration(kind: str = "ValidatingWebhookConfiguration") -> KubeObject:
+    return {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": kind,
+        "metadata": {"name": "hook", "annotations": dict(INJECT)},
+        "webhooks": [{"name": "hook", "clientConfig": {"service": {"name": "op-service"}}}],
+    }
+
+
+def definition(**spec: Any) -> KubeObject:
+    webhook = {"clientConfig": {"service": {"name": "op-service"}}}
+    conversion = {"strategy": "Webhook", "webhook": webhook}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "things.example.com", "annotations": dict(INJECT)},
+        "spec": {"group": "example.com", "conversion": conversion, **spec},
+    }
+
+
+def phases(*objects: KubeObject) -> tuple[Phase, ...]:
+    return into_phases(objects or (secret(), service(), configuration(), definition()))
