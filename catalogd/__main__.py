@@ -25,9 +25,9 @@ from catalogd.reconcile import CatalogReconciler, Surroundings
 from catalogd.settings import Settings, parse_settings
 from olm_shared.kube_object import KubeObject, name_of
 from olm_shared.outcome import Outcome
-from olm_shared.runtime.access import SERVICE_ACCOUNT_FOLDER, ClusterAccess, load_access
+from olm_shared.runtime.access import ClusterAccess, load_access
 from olm_shared.runtime.api_errors import ApiError
-from olm_shared.runtime.credentials import ObjectName, PullSecrets, own_service_account
+from olm_shared.runtime.credentials import PullSecrets
 from olm_shared.runtime.folders import collect
 from olm_shared.runtime.kube import KubeClient
 from olm_shared.runtime.leader import Elector
@@ -95,7 +95,11 @@ class _Program:
     def build(cls, settings: Settings, client: KubeClient) -> "_Program":
         cluster = Cluster(client)
         store = Store(settings.cache_dir / CATALOGS_FOLDER)
-        secrets = _pull_secrets(settings, client)
+        secrets = PullSecrets.of_this_program(
+            client,
+            global_secret=settings.global_pull_secret,
+            prefix="catalogd-global-pull-secret-",
+        )
 
         async def image_settings() -> ImageSettings:
             await secrets.refresh()
@@ -216,17 +220,6 @@ class _Program:
                 await asyncio.sleep(API_POLL_SECONDS)
             else:
                 return
-
-
-def _pull_secrets(settings: Settings, client: KubeClient) -> PullSecrets:
-    secret = settings.global_pull_secret
-    token = SERVICE_ACCOUNT_FOLDER / "token"
-    return PullSecrets(
-        client,
-        global_secret=ObjectName(*secret) if secret else None,
-        account=own_service_account(token.read_text()) if token.exists() else None,
-        prefix="catalogd-global-pull-secret-",
-    )
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from api.v1 import names
 from olm_shared.flags import add_common, feature_gates, log_level, parse_address, parse_duration
-from olm_shared.runtime.access import SERVICE_ACCOUNT_FOLDER
+from olm_shared.runtime.access import own_namespace
 from olm_shared.runtime.tls import TlsProfile, custom_profile, named_profile
 
 METAS_GATE = "APIV1MetasHandler"
@@ -74,7 +74,7 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
         parser.error("tls-cert and tls-key flags are required: content is served over HTTPS only")
     return Settings(
         kubeconfig=given.kubeconfig,
-        system_namespace=given.system_namespace or own_namespace(),
+        system_namespace=given.system_namespace or own_namespace(names.DEFAULT_SYSTEM_NAMESPACE),
         catalogs_address=given.catalogs_server_addr,
         external_address=given.external_address,
         cache_dir=given.cache_dir,
@@ -87,18 +87,10 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
         health_address=given.health_probe_bind_address,
         leader_elect=given.leader_elect,
         pull_cas_dir=Path(given.pull_cas_dir) if given.pull_cas_dir else None,
-        global_pull_secret=_pull_secret(parser, given.global_pull_secret),
+        global_pull_secret=given.global_pull_secret,
         metas=gates[METAS_GATE],
         log_level=log_level(given.klog_v),
     )
-
-
-def own_namespace() -> str:
-    """The pod's namespace, or the default one outside a cluster."""
-    try:
-        return (SERVICE_ACCOUNT_FOLDER / "namespace").read_text().strip()
-    except FileNotFoundError:
-        return names.DEFAULT_SYSTEM_NAMESPACE
 
 
 def _required_address(text: str) -> Address:
@@ -117,15 +109,6 @@ def _profile(given: argparse.Namespace) -> TlsProfile:
         )
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
-
-
-def _pull_secret(parser: argparse.ArgumentParser, text: str) -> tuple[str, str] | None:
-    if not text:
-        return None
-    namespace, _, name = text.partition("/")
-    if not namespace or not name or "/" in name:
-        parser.error("value of global-pull-secret should be of the format <namespace>/<name>")
-    return namespace, name
 
 
 def _parser() -> argparse.ArgumentParser:

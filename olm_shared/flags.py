@@ -62,6 +62,18 @@ def parse_duration(text: str) -> float:
     return sum(float(number) * _SECONDS[unit] for number, unit in parts)
 
 
+def parse_secret(text: str) -> tuple[str, str] | None:
+    """`NAMESPACE/NAME` of a Secret; None for the empty text."""
+    if not text:
+        return None
+    namespace, _, name = text.partition("/")
+    if not namespace or not name or "/" in name:
+        raise argparse.ArgumentTypeError(
+            "value of global-pull-secret should be of the format <namespace>/<name>"
+        )
+    return namespace, name
+
+
 def add_switch(parser: argparse.ArgumentParser, name: str, description: str) -> None:
     """Adds a boolean flag that is off unless given, with or without a value."""
     parser.add_argument(
@@ -80,7 +92,11 @@ def add_common(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--pull-cas-dir", default="", help="folder of CA files for registries")
     parser.add_argument(
-        "--global-pull-secret", default="", metavar="NAMESPACE/NAME", help="pull secret for images"
+        "--global-pull-secret",
+        type=parse_secret,
+        default=None,
+        metavar="NAMESPACE/NAME",
+        help="pull secret for images",
     )
     parser.add_argument("--tls-cert", default="", help="certificate file of the servers")
     parser.add_argument("--tls-key", default="", help="key file of the servers")

@@ -10,6 +10,7 @@ from api.v1 import names
 from olm_shared.kube_object import GVK, ObjectKey
 from olm_shared.runtime.access import ClusterAccess, load_access
 from olm_shared.runtime.api_errors import ApiError
+from olm_shared.runtime.credentials import PullSecrets
 from olm_shared.runtime.doorbell import Bell, Doorbell
 from olm_shared.runtime.image_store import ImageStore
 from olm_shared.runtime.kube import KubeClient
@@ -82,6 +83,7 @@ async def _control(
     finally:
         await controllers.watches.close()
         await catalogs.close()
+        controllers.secrets.close()
 
 
 class _Controllers:
@@ -90,16 +92,21 @@ class _Controllers:
     def __init__(self, settings: Settings, client: KubeClient, catalogs: CatalogClient) -> None:
         self._client = client
         store = RevisionStore(client, settings.system_namespace)
+        self.secrets = PullSecrets.of_this_program(
+            client,
+            global_secret=settings.global_pull_secret,
+            prefix="operator-controller-global-pull-secrets-",
+        )
         images = ImageStore(
             settings.cache_path / "unpack",
-            lambda: PullSettings(cas_dir=settings.pull_cas_dir),
+            lambda: PullSettings(cas_dir=settings.pull_cas_dir, auth_file=self.secrets.file),
             jitter=random.random,
         )
         self.watches = ManagedWatches(self._managed)
         extension = ExtensionController(
             client=client,
             catalogs=catalogs,
-            bundles=BundleSource(images, client, settings.certificate_provider),
+            bundles=BundleSource(images, self.secrets, client, settings.certificate_provider),
             store=store,
             watches=self.watches,
             clock=utc_now,

@@ -17,7 +17,7 @@ from olm_shared.flags import (
     parse_count,
     parse_duration,
 )
-from olm_shared.runtime.access import SERVICE_ACCOUNT_FOLDER
+from olm_shared.runtime.access import own_namespace
 from olm_shared.runtime.workqueue import DEFAULT_WORKERS
 from operator_controller.certificates.policy import DEFAULT_LIFETIME, DEFAULT_SETTLE
 from operator_controller.render.options import CertificateProvider
@@ -50,6 +50,7 @@ class Settings:
     cache_path: Path
     catalogd_cas_dir: Path | None
     pull_cas_dir: Path | None
+    global_pull_secret: tuple[str, str] | None
     health_address: tuple[str, int] | None
     leader_elect: bool
     workers: int
@@ -73,8 +74,6 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
         parser.error(
             "unable to configure TLS certificates: tls-cert and tls-key flags must be used together"
         )
-    if given.global_pull_secret and not _names_a_secret(given.global_pull_secret):
-        parser.error("value of global-pull-secret should be of the format <namespace>/<name>")
     if given.webhook_cert_settle * SETTLES_IN_LIFETIME > given.webhook_cert_lifetime:
         parser.error(
             f"webhook-cert-lifetime must be at least {SETTLES_IN_LIFETIME} times "
@@ -83,10 +82,11 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
     provider = given.webhook_cert_provider
     return Settings(
         kubeconfig=given.kubeconfig or None,
-        system_namespace=given.system_namespace or own_namespace(),
+        system_namespace=given.system_namespace or own_namespace(names.DEFAULT_SYSTEM_NAMESPACE),
         cache_path=given.cache_path,
         catalogd_cas_dir=Path(given.catalogd_cas_dir) if given.catalogd_cas_dir else None,
         pull_cas_dir=Path(given.pull_cas_dir) if given.pull_cas_dir else None,
+        global_pull_secret=given.global_pull_secret,
         health_address=given.health_probe_bind_address,
         leader_elect=given.leader_elect,
         workers=given.max_concurrent_reconciles,
@@ -155,16 +155,3 @@ def _parser() -> argparse.ArgumentParser:
         "act with the controller's own rights where spec.serviceAccount is not set",
     )
     return parser
-
-
-def _names_a_secret(text: str) -> bool:
-    namespace, _, name = text.partition("/")
-    return bool(namespace and name) and "/" not in name
-
-
-def own_namespace() -> str:
-    """The pod's namespace, or the default one outside a cluster."""
-    try:
-        return (SERVICE_ACCOUNT_FOLDER / "namespace").read_text().strip()
-    except FileNotFoundError:
-        return names.DEFAULT_SYSTEM_NAMESPACE

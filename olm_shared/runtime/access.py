@@ -47,6 +47,14 @@ class ClusterAccess:
         return context
 
 
+def own_namespace(default: str) -> str:
+    """The pod's namespace, or `default` outside a cluster."""
+    try:
+        return (SERVICE_ACCOUNT_FOLDER / "namespace").read_text().strip()
+    except FileNotFoundError:
+        return default
+
+
 def load_access(kubeconfig: str | None) -> ClusterAccess:
     """Reads the named kubeconfig; without one the pod's service account, else the default file.
 

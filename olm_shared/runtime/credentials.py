@@ -13,11 +13,12 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import orjson
 
 from olm_shared.kube_object import GVK, KubeObject
+from olm_shared.runtime.access import SERVICE_ACCOUNT_FOLDER
 from olm_shared.runtime.api_errors import ApiError
 from olm_shared.runtime.kube import KubeClient
 
@@ -83,6 +84,19 @@ class PullSecrets:
         self._prefix = prefix
         self._folder: Path | None = None
         self._content = b""
+
+    @classmethod
+    def of_this_program(
+        cls, client: KubeClient, *, global_secret: tuple[str, str] | None, prefix: str
+    ) -> Self:
+        """Those of the pod's own service account, and the global one (namespace, name)."""
+        token = SERVICE_ACCOUNT_FOLDER / "token"
+        return cls(
+            client,
+            global_secret=ObjectName(*global_secret) if global_secret else None,
+            account=own_service_account(token.read_text()) if token.exists() else None,
+            prefix=prefix,
+        )
 
     @property
     def file(self) -> Path | None:

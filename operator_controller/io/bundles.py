@@ -5,6 +5,7 @@ import asyncio
 from olm_shared.errors import OLMError, TerminalError, TransientError
 from olm_shared.kube_object import GVK, KubeObject
 from olm_shared.runtime.api_errors import NotFoundError
+from olm_shared.runtime.credentials import PullSecrets
 from olm_shared.runtime.image_store import ImageStore
 from olm_shared.runtime.kube import KubeClient
 from operator_controller.apply.revisions import BundleIdentity
@@ -29,9 +30,15 @@ class BundleSource:
     """Pulls bundle images and renders them."""
 
     def __init__(
-        self, images: ImageStore, client: KubeClient, forced: CertificateProvider | None
+        self,
+        images: ImageStore,
+        secrets: PullSecrets,
+        client: KubeClient,
+        forced: CertificateProvider | None,
     ) -> None:
+        """`secrets` are brought up to date before each pull; `forced` is a provider to use."""
         self._images = images
+        self._secrets = secrets
         self._client = client
         self._forced = forced
 
@@ -52,6 +59,7 @@ class BundleSource:
     ) -> list[KubeObject]:
         """The objects of a bundle. Errors name the bundle and keep their kind."""
         try:
+            await self._secrets.refresh()
             image = await self._images.pull(bundle.image, owner=owner)
             files = await image.read()
             return await asyncio.to_thread(_render, files, request)
