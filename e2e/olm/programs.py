@@ -121,6 +121,11 @@ class Olm:
             ],
         )
 
+    def stop_operator_controller(self) -> None:
+        """End operator-controller in good order, so that it can be started with other flags."""
+        if self.operator_controller is not None:
+            self.operator_controller.stop()
+
     def stop(self) -> None:
         """Stop both. Idempotent."""
         for child in (self.operator_controller, self.catalogd):

@@ -1,5 +1,6 @@
 """The main job, with nothing faked: real API server, registry, HTTPS, both programs."""
 
+import json
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.harness.registry import Registry
+from e2e.harness.registry import PasswordAuth, Registry
 from e2e.olm.api import Api, catalog_path, extension_path
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import catalog, extension, installer, namespace, with_administrator
@@ -210,6 +211,41 @@ def test_names_a_registry_that_cannot_be_reached_and_heals_when_it_can(
         assert other.address in (condition(found, "Progressing") or {})["message"]
         other.start()
         api.wait_installed(package, "1.0.0")
+
+
+def test_pulls_from_a_registry_that_asks_for_a_password(
+    olm: Olm,
+    api: Api,
+    tmp_path: Path,
+    package: str,
+    publish_catalog: Publish,
+    serve_catalog: Serve,
+    apply: Apply,
+) -> None:
+    with Registry(tmp_path / "registry", auth=PasswordAuth()) as locked:
+        published = BundleSpec(package=package, version="1.0.0").publish(locked)
+        assert locked.ca_file is not None
+        shutil.copyfile(locked.ca_file, olm.registry_cas / f"{package}.crt")
+        olm.stop_operator_controller()
+        olm.start_operator_controller("--global-pull-secret=olmv1-system/pull")
+        serve_catalog(package, publish_catalog(published))
+        apply(with_administrator(package))
+        path = extension_path(package)
+        found = api.wait_condition(path, "Progressing", "True", message=published.image)
+        assert "hint:" in (condition(found, "Progressing") or {})["message"]
+        apply(pull_secret(locked))
+        api.wait_installed(package, "1.0.0")
+    olm.stop_operator_controller()
+    olm.start_operator_controller()
+
+
+def pull_secret(registry: Registry) -> str:
+    document = json.dumps(json.dumps(registry.docker_config()))
+    return (
+        "{apiVersion: v1, kind: Secret, type: kubernetes.io/dockerconfigjson, "
+        "metadata: {name: pull, namespace: olmv1-system}, "
+        f"stringData: {{.dockerconfigjson: {document}}}}}"
+    )
 
 
 def test_says_when_a_bundle_has_no_csv(
