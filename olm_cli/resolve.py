@@ -22,7 +22,10 @@ from operator_controller.resolve import (
     ResolutionError,
     resolve,
 )
+from operator_controller.resolve.advice import sentence as advice_sentence
+from operator_controller.resolve.change import Change, Hopeless, named
 from operator_controller.resolve.explain import summary
+from operator_controller.resolve.suggest import advise
 
 DEFAULT_POLICY = UpgradeConstraintPolicy.CATALOG_PROVIDED
 
@@ -90,17 +93,26 @@ def resolve_command(batch: str | None, output: str, explain: bool, **given: Any)
         outcome: Resolution | ResolutionError = resolve(request, catalogs)
     except ResolutionError as error:
         outcome = error
+    advice = advise(request, catalogs) if isinstance(outcome, ResolutionError) else None
     if output == "text":
         click.echo("\n".join(told(outcome, request, explain=explain)))
     else:
-        show(facts(outcome) | (explanation(outcome, request) if explain else {}), output)
+        reasons = explanation(outcome, request, advice) if explain else {}
+        show(facts(outcome) | reasons, output)
     if isinstance(outcome, ResolutionError):
-        raise outcome if explain or outcome.hint else _with_hint(outcome)
+        raise _with_hint(outcome, advice, explained=explain)
 
 
-def _with_hint(error: ResolutionError) -> ResolutionError:
-    hint = f"{summary(error.findings)}; --explain tells of each"
-    return ResolutionError(error.message, error.findings, hint=hint)
+def _with_hint(
+    error: ResolutionError, advice: Change | Hopeless | None, *, explained: bool
+) -> ResolutionError:
+    """The error with what to do about it, unless it says so itself."""
+    hint = advice_sentence(advice) if advice else ""
+    if not explained:
+        hint = "; ".join(
+            filter(None, (hint, f"{summary(error.findings)}; --explain tells of each"))
+        )
+    return ResolutionError(error.message, error.findings, hint=error.hint or hint)
 
 
 def answer(line: Mapping[str, Any]) -> dict[str, Any]:
@@ -140,7 +152,11 @@ def contents(catalogs: Sequence[CatalogFolder], package: str) -> list[CatalogCon
             fault = error
         found.append(
             CatalogContent(
-                name=catalog.name, priority=catalog.priority, package=content, unavailable=fault
+                name=catalog.name,
+                priority=catalog.priority,
+                labels=named(catalog.name),
+                package=content,
+                unavailable=fault,
             )
         )
     return found

@@ -13,6 +13,8 @@ from operator_controller.resolve import (
     Resolution,
     ResolutionError,
 )
+from operator_controller.resolve.advice import sentence as sentence_of_advice
+from operator_controller.resolve.change import Change, Hopeless
 from operator_controller.resolve.deprecation import concerning
 from operator_controller.resolve.explain import remark, sentence, summary
 
@@ -31,8 +33,10 @@ def facts(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def explanation(outcome: Outcome, request: Request) -> dict[str, Any]:
-    """The findings as data, each with its sentence."""
+def explanation(
+    outcome: Outcome, request: Request, advice: Change | Hopeless | None
+) -> dict[str, Any]:
+    """The findings as data, each with its sentence, and what to change if nothing was chosen."""
     findings = outcome.findings
     return {
         "explanation": {
@@ -52,8 +56,18 @@ def explanation(outcome: Outcome, request: Request) -> dict[str, Any]:
                 {"kind": note.kind.value, "catalog": note.catalog, "message": remark(note)}
                 for note in findings.notes
             ],
+            **({"advice": suggestion(advice)} if advice else {}),
         }
     }
+
+
+def suggestion(advice: Change | Hopeless) -> dict[str, Any]:
+    """What to change as data: a merge patch and what it gives, or why nothing helps."""
+    told_as = {"message": sentence_of_advice(advice)}
+    if isinstance(advice, Hopeless):
+        return {"reason": advice.value, **told_as}
+    gives = {"bundle": advice.bundle, "version": advice.version, "catalog": advice.catalog}
+    return {"patch": advice.patch(), "gives": gives, **told_as}
 
 
 def told(outcome: Outcome, request: Request, *, explain: bool) -> Iterator[str]:

@@ -37,7 +37,8 @@ from operator_controller.io.revisions import RevisionStore
 from operator_controller.io.statuses import write_status
 from operator_controller.io.watches import ManagedWatches
 from operator_controller.render.install import InstallRequest
-from operator_controller.resolve import Request, Resolution, ResolutionError, resolve
+from operator_controller.resolve import Note, Request, Resolution, ResolutionError, resolve
+from operator_controller.resolve.advice import explained
 from operator_controller.resolve.selectors import selects
 from operator_controller.status.extension import (
     ExtensionFacts,
@@ -60,6 +61,7 @@ class Context:
     revisions: Revisions | None = None
     bundle: BundleIdentity | None = None
     deprecations: tuple[Deprecation, ...] | None = None
+    notes: tuple[Note, ...] = ()
     request: InstallRequest | None = None
     inputs: str = ""
     desired: Desired | None = None
@@ -204,17 +206,23 @@ class ExtensionController:
         """Which bundle it should be. Without any catalog, the one that is installed."""
         wanted = context.extension.spec.source.catalog
         installed = context.history.installed
+        request = Request(wanted, _installed(installed))
         raws = await self.catalogs.list_catalogs()
         contents = await self.catalogs.contents(raws, wanted.package_name)
         try:
-            found = resolve(Request(wanted, _installed(installed)), contents)
-        except ResolutionError:
+            found = resolve(request, contents)
+        except ResolutionError as error:
             selected = any(selects(wanted.selector, labels_of(raw)) for raw in raws)
             unmet = installed and wanted.version not in ("", installed.bundle.version)
             if installed is None or selected or unmet:
-                raise
+                raise explained(error, request, contents) from error
             return replace(context, bundle=installed.bundle)
-        return replace(context, bundle=_identity(found), deprecations=found.deprecations)
+        return replace(
+            context,
+            bundle=_identity(found),
+            deprecations=found.deprecations,
+            notes=found.findings.notes,
+        )
 
     async def compare(self, context: Context) -> Context:
         """What would be rendered; the steps that follow have nothing to do if it is there."""
@@ -285,7 +293,9 @@ class ExtensionController:
 
     async def _write_status(self, context: Context, outcome: Outcome) -> None:
         old = context.extension.status
-        facts = ExtensionFacts(context.extension, outcome, context.revisions, context.deprecations)
+        facts = ExtensionFacts(
+            context.extension, outcome, context.revisions, context.deprecations, context.notes
+        )
         new = extension_status(facts)
         merged = replace(
             new, conditions=merge_conditions(old.conditions, new.conditions, self.clock())

@@ -6,6 +6,8 @@ successors  which bundles may follow the installed one
 select      the choice: a Resolution, or a ResolutionError; both carry the findings
 messages    the sentences of a refusal, upstream's word for word
 explain     findings to sentences for people
+suggest     the smallest change of the spec with which a bundle would be chosen
+advice      changes to sentences for people
 """
 
 from operator_controller.resolve.errors import ResolutionError

@@ -1,12 +1,15 @@
-"""Changes of the spec to sentences for people. Reads facts, decides nothing."""
+"""Changes of the spec to sentences for people."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from olm_shared.errors import bounded
 from operator_controller.resolve.change import Change, Field, Hopeless
+from operator_controller.resolve.errors import ResolutionError
 from operator_controller.resolve.explain import summary
 from operator_controller.resolve.findings import Findings
+from operator_controller.resolve.request import CatalogContent, Request
+from operator_controller.resolve.suggest import advise
 
 MAX_SHORT_FORM = 600
 """Characters of what a condition tells after the reason: enough for what to do, not for a list."""
@@ -27,6 +30,16 @@ def short_form(findings: Findings, advice: Change | Hopeless | None) -> str:
     if advice is not None:
         parts.append(sentence(advice))
     return bounded("; ".join(parts), MAX_SHORT_FORM)
+
+
+def explained(
+    error: ResolutionError, request: Request, catalogs: Sequence[CatalogContent]
+) -> ResolutionError:
+    """The same refusal, its message untouched, with the short form as (or after) its hint."""
+    more = short_form(error.findings, advise(request, catalogs))
+    return ResolutionError(
+        error.message, error.findings, hint="; ".join(filter(None, (error.hint, more)))
+    )
 
 
 def _edit(change: Change, field: Field) -> str:

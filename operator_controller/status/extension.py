@@ -19,7 +19,9 @@ from olm_shared.kube_object import KubeObject, condition
 from olm_shared.outcome import Blocked, Done, Outcome, Retry, Wait
 from operator_controller.apply.revisions import Revision, Revisions
 from operator_controller.catalog import Deprecation
+from operator_controller.resolve import Note, NoteKind
 from operator_controller.resolve.deprecation import concerning
+from operator_controller.resolve.explain import remark
 
 Verdict = tuple[ConditionStatus, str, str]
 
@@ -36,13 +38,15 @@ class ExtensionFacts:
     """Everything that the status is computed from.
 
     `revisions` is None when they could not be read. `deprecations` is all that the catalog of
-    the chosen bundle says of the package, None when none was chosen.
+    the chosen bundle says of the package, None when none was chosen. `notes` are remarks on
+    the choice.
     """
 
     extension: ClusterExtension
     outcome: Outcome
     revisions: Revisions | None = None
     deprecations: tuple[Deprecation, ...] | None = None
+    notes: tuple[Note, ...] = ()
 
     @property
     def installed(self) -> Revision | None:
@@ -108,7 +112,15 @@ def _progressing(facts: ExtensionFacts) -> Verdict:
         case Wait(message=message) if message:
             return ConditionStatus.TRUE, Reason.ROLLING_OUT, message
         case Done() | Wait():
-            return _rollout(facts.revisions.latest if facts.revisions else None)
+            verdict = _rollout(facts.revisions.latest if facts.revisions else None)
+            return _with_remarks(verdict, facts.notes)
+
+
+def _with_remarks(verdict: Verdict, notes: Sequence[Note]) -> Verdict:
+    """Only remarks that stay the same while nothing changes, so that the status does too."""
+    status, reason, message = verdict
+    told = [f"note: {remark(n)}" for n in notes if n.kind is NoteKind.PRERELEASE_WITHOUT_RANGE]
+    return status, reason, "\n".join([message, *told])
 
 
 def _rollout(latest: Revision | None) -> Verdict:

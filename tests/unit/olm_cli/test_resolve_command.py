@@ -98,7 +98,17 @@ def test_no_bundle_is_an_error_that_says_how_to_learn_more(catalog: Path) -> Non
     error = result.exception
     assert isinstance(error, OLMError)
     assert error.message == 'no bundles found for package "my-op" matching version "9"'
-    assert error.hint == "considered 3 bundles: 3 out of range; --explain tells of each"
+    assert error.hint == (
+        'set spec.source.catalog.version to "3.0.0" to get my-op.v3 from catalog a; '
+        "considered 3 bundles: 3 out of range; --explain tells of each"
+    )
+
+
+def test_the_change_that_helps_for_programs(catalog: Path) -> None:
+    given = ("--catalog", f"a={catalog}", "--package", "my-op", "--version", "9", "-o", "json")
+    advice = json.loads(run(*given, "--explain").stdout)["explanation"]["advice"]
+    assert advice["patch"] == {"spec": {"source": {"catalog": {"version": "3.0.0"}}}}
+    assert advice["gives"] == {"bundle": "my-op.v3", "version": "3.0.0", "catalog": "a"}
 
 
 def test_priority_decides_between_catalogs(catalog: Path) -> None:
