@@ -11,6 +11,7 @@ from olm_shared.runtime.kube import KubeClient
 from operator_controller.apply.revisions import BundleIdentity
 from operator_controller.bundle.loader import load
 from operator_controller.render.install import InstallRequest, install_objects
+from operator_controller.render.kinds import placed
 from operator_controller.render.options import CertificateProvider
 
 _SIGNS = (
@@ -72,7 +73,7 @@ class BundleSource:
 
 
 def _render(files: dict[str, bytes], request: InstallRequest) -> list[KubeObject]:
-    return install_objects(load(files), request)
+    return [placed(obj) for obj in install_objects(load(files), request)]
 
 
 def _naming(error: OLMError, bundle: BundleIdentity) -> OLMError:
