@@ -50,9 +50,8 @@ async def served(**answers: Answer) -> AsyncIterator[KubeClient]:
     app = web.Application()
 
     async def answer(request: web.Request) -> web.StreamResponse:
-        return answers.get(f"{request.method} {request.path}", lambda _: status(404, "NotFound"))(
-            request
-        )
+        known = answers.get(f"{request.method} {request.path}")
+        return known(request) if known is not None else status(404, "NotFound")
 
     app.router.add_route("*", "/{path:.*}", answer)
     async with TestServer(app) as server:

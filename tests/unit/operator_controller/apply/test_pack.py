@@ -1,0 +1,244 @@
+"""The content of a revision in Secrets, and back."""
+
+import base64
+import gzip
+import json
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from olm_shared.kube_object import KubeObject
+from operator_controller.apply import pack as packing
+from operator_controller.apply.ownership import Policy
+from operator_controller.apply.pack import (
+    MAX_SECRET_BYTES,
+    ContentError,
+    MissingContentError,
+    Packed,
+    content_key,
+    decode,
+    encode,
+    pack,
+    refs,
+    sanitised,
+    unpack,
+)
+from operator_controller.apply.phases import Phase
+
+HOME = "olmv1-system"
+
+
+def obj(name: str = "x", **data: str) -> KubeObject:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}
+
+
+def noise(size: int) -> str:
+    """Text that gzip cannot make much smaller."""
+    return "".join(random.Random(1).choices("0123456789abcdefghijklmnopqrstuvwxyzABCDEF", k=size))
+
+
+def by_name(packed: Packed) -> dict[tuple[str, str], KubeObject]:
+    return {(s["metadata"]["namespace"], s["metadata"]["name"]): s for s in packed.secrets}
+
+
+def spec_of(packed: Packed, **extra: Any) -> dict[str, Any]:
+    return {"phases": list(packed.phases), "collisionProtection": "Prevent", **extra}
+
+
+def test_secrets_are_immutable_typed_and_labelled() -> None:
+    packed = pack("ext-1", "ext", HOME, [Phase("a", (obj(),))])
+    [secret] = packed.secrets
+    assert secret["immutable"] is True
+    assert secret["type"] == "olm.operatorframework.io/object-data"
+    assert secret["metadata"]["namespace"] == HOME
+    assert secret["metadata"]["name"].startswith("ext-1-")
+    assert len(secret["metadata"]["name"]) == len("ext-1-") + 16
+    assert secret["metadata"]["labels"] == {
+        "olm.operatorframework.io/revision-name": "ext-1",
+        "olm.operatorframework.io/owner-name": "ext",
+    }
+
+
+def test_equal_objects_are_stored_once_and_named_by_their_content() -> None:
+    packed = pack("ext-1", "ext", HOME, [Phase("a", (obj(),)), Phase("b", (obj(),))])
+    [secret] = packed.secrets
+    [key] = secret["data"]
+    assert key == content_key(encode(obj()))
+    assert len(key) == 43
+    assert [p["objects"][0]["ref"]["key"] for p in packed.phases] == [key, key]
+
+
+def test_the_same_content_has_the_same_secrets() -> None:
+    phases = [Phase("a", tuple(obj(str(i)) for i in range(5)))]
+    assert pack("r", "o", HOME, phases) == pack("r", "o", HOME, phases)
+
+
+def test_secrets_are_split_below_the_limit() -> None:
+    big = [obj(str(i), a=noise(400 * 1024)) for i in range(5)]
+    packed = pack("r", "o", HOME, [Phase("a", tuple(big))])
+    assert len(packed.secrets) == 3
+    for secret in packed.secrets:
+        assert sum(len(base64.b64decode(v)) for v in secret["data"].values()) <= MAX_SECRET_BYTES
+
+
+def test_a_large_object_is_compressed() -> None:
+    large = obj(a="x" * 2 * MAX_SECRET_BYTES)
+    data = encode(large)
+    assert data.startswith(b"\x1f\x8b")
+    assert len(data) < 10_000
+    assert decode(data) == large
+
+
+def test_an_object_that_no_compression_makes_fit_is_refused_by_name() -> None:
+    with pytest.raises(ContentError, match="ConfigMap huge is too large to store"):
+        encode(obj("huge", a=noise(3 * MAX_SECRET_BYTES)))
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        pytest.param(b"{", "stored object is no JSON", id="no JSON"),
+        pytest.param(b"[]", "stored object is no JSON object", id="no object"),
+        pytest.param(b"\x1f\x8bxx", "cannot be decompressed", id="no gzip after all"),
+        pytest.param(
+            gzip.compress(b"x" * (packing.MAX_OBJECT_BYTES + 1)),
+            "larger than 10485760 bytes",
+            id="content that grows without end",
+        ),
+    ],
+)
+def test_damaged_content(data: bytes, message: str) -> None:
+    with pytest.raises(ContentError, match=message):
+        decode(data)
+
+
+def ref(name: str = "s", key: str = "k", namespace: str | None = "ns") -> dict[str, Any]:
+    return {"ref": {"name": name, "key": key, **({"namespace": namespace} if namespace else {})}}
+
+
+def secret(*, immutable: bool = True, **data: KubeObject) -> KubeObject:
+    encoded = {k: base64.b64encode(json.dumps(v).encode()).decode() for k, v in data.items()}
+    return {"kind": "Secret", "immutable": immutable, "data": encoded}
+
+
+def phases_of(*entries: dict[str, Any], **phase: Any) -> list[dict[str, Any]]:
+    return [{"name": "p", "objects": list(entries), **phase}]
+
+
+def test_a_reference_without_a_namespace_is_to_the_system_namespace() -> None:
+    phases = phases_of(ref(namespace=None), ref(namespace=""), ref("t"))
+    assert refs(phases, HOME) == {(HOME, "s"), ("ns", "t")}
+    [phase] = unpack(
+        {"phases": phases_of(ref(namespace=None))}, {(HOME, "s"): secret(k=obj())}, HOME
+    )
+    assert phase.objects == (obj(),)
+
+
+@pytest.mark.parametrize(
+    ("entry", "secrets", "message"),
+    [
+        pytest.param(
+            ref(), {}, 'resolving ref in phase "p": Secret ns/s not found', id="no Secret"
+        ),
+        pytest.param(
+            ref(),
+            {("ns", "s"): secret()},
+            'resolving ref in phase "p": key "k" not found in Secret ns/s',
+            id="no key",
+        ),
+    ],
+)
+def test_missing_content_may_still_come(
+    entry: dict[str, Any], secrets: dict[tuple[str, str], KubeObject], message: str
+) -> None:
+    with pytest.raises(MissingContentError) as error:
+        unpack({"phases": phases_of(entry)}, secrets, HOME)
+    assert error.value.message == message
+
+
+def test_secrets_that_could_change_are_refused_all_at_once() -> None:
+    secrets = {("ns", n): secret(immutable=n == "ok", k=obj()) for n in ("b", "a", "ok")}
+    with pytest.raises(ContentError) as error:
+        unpack({"phases": phases_of(ref("a"), ref("b"), ref("ok"))}, secrets, HOME)
+    assert error.value.message == (
+        "the following secrets are not immutable (referenced secrets must have immutable set to "
+        "true): ns/a, ns/b"
+    )
+
+
+@pytest.mark.parametrize(
+    ("entry", "phase", "whole", "expected"),
+    [
+        pytest.param("None", "IfNoController", "Prevent", Policy.NONE, id="the object's"),
+        pytest.param(None, "IfNoController", "Prevent", Policy.IF_NO_CONTROLLER, id="the phase's"),
+        pytest.param(None, None, "None", Policy.NONE, id="the whole set's"),
+        pytest.param(None, None, None, Policy.PREVENT, id="the careful one"),
+    ],
+)
+def test_whose_policy_counts(
+    entry: str | None, phase: str | None, whole: str | None, expected: Policy
+) -> None:
+    inline = {"object": obj(), "collisionProtection": entry}
+    spec = {
+        "collisionProtection": whole,
+        "phases": phases_of(inline, collisionProtection=phase),
+    }
+    [found] = unpack(spec, {}, HOME)
+    assert found.policy_of(0) is expected
+
+
+def test_only_what_is_ours_to_apply_is_kept() -> None:
+    found = sanitised(
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {
+                "name": "x",
+                "namespace": "ns",
+                "labels": {"a": "b"},
+                "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{}"},
+                "uid": "u",
+                "finalizers": ["f"],
+                "creationTimestamp": None,
+                "managedFields": [],
+            },
+            "status": {"phase": "Active"},
+            "data": {"a": "1"},
+        }
+    )
+    assert found == {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "x", "namespace": "ns", "labels": {"a": "b"}},
+        "data": {"a": "1"},
+    }
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=10,
+)
+contents = st.lists(
+    st.lists(
+        st.builds(lambda name, spec: {**obj(name), "spec": spec}, st.text("ab", min_size=1),
+                  json_values),
+        max_size=4,
+    ),
+    max_size=4,
+)  # fmt: skip
+
+
+@pytest.mark.property
+@given(contents)
+def test_what_is_unpacked_is_what_was_packed(content: Sequence[Sequence[KubeObject]]) -> None:
+    """A revision holds exactly the objects that it was made of, in their order."""
+    phases = [Phase(f"p{i}", tuple(objects)) for i, objects in enumerate(content)]
+    packed = pack("r", "o", HOME, phases)
+    assert refs(packed.phases, HOME) == set(by_name(packed))
+    found = unpack(spec_of(packed), by_name(packed), HOME)
+    assert [(p.name, p.objects) for p in found] == [(p.name, p.objects) for p in phases]

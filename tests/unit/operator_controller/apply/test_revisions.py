@@ -1,0 +1,121 @@
+"""What ClusterObjectSets say of an extension: installed, on the way, history."""
+
+from typing import Any
+
+import pytest
+
+from olm_shared.kube_object import KubeObject
+from operator_controller.apply.phases import Phase
+from operator_controller.apply.revisions import (
+    KEPT_ARCHIVED,
+    BundleIdentity,
+    Desired,
+    Revisions,
+    parse_revision,
+    revision_annotations,
+    revision_name,
+    revision_object,
+)
+
+GROUP = "olm.operatorframework.io"
+
+
+def raw(
+    number: int, *, state: str = "Active", succeeded: bool = False, deleting: bool = False
+) -> KubeObject:
+    meta: dict[str, Any] = {"name": f"ext-{number}", "uid": f"uid-{number}"}
+    if deleting:
+        meta["deletionTimestamp"] = "2025-01-01T00:00:00Z"
+    conditions = [{"type": "Succeeded", "status": "True"}] if succeeded else []
+    return {
+        "metadata": meta,
+        "spec": {"revision": number, "lifecycleState": state},
+        "status": {"conditions": conditions},
+    }
+
+
+def archived(number: int) -> KubeObject:
+    return raw(number, state="Archived", succeeded=True)
+
+
+@pytest.mark.parametrize(
+    ("objects", "installed", "latest", "following"),
+    [
+        pytest.param([], None, None, 1, id="nothing yet"),
+        pytest.param([raw(1)], None, 1, 2, id="the first one on its way"),
+        pytest.param([raw(1, succeeded=True)], 1, 1, 2, id="one that rolled out"),
+        pytest.param([raw(2), raw(1, succeeded=True)], 1, 2, 3, id="an update on its way"),
+        pytest.param(
+            [raw(1, succeeded=True), raw(2, succeeded=True)], 2, 2, 3, id="before the archiving"
+        ),
+        pytest.param([archived(1), raw(2, succeeded=True)], 2, 2, 3, id="after the archiving"),
+        pytest.param([archived(1), raw(2)], None, 2, 3, id="history is not installed"),
+        pytest.param(
+            [raw(1, succeeded=True, deleting=True)], None, None, 2, id="one that is being deleted"
+        ),
+        pytest.param([archived(10), raw(9)], None, 9, 11, id="numbers are not words"),
+    ],
+)
+def test_what_is_what(
+    objects: list[KubeObject], installed: int | None, latest: int | None, following: int
+) -> None:
+    revisions = Revisions.of(objects)
+    assert (revisions.installed.number if revisions.installed else None) == installed
+    assert (revisions.latest.number if revisions.latest else None) == latest
+    assert revisions.next_number == following
+
+
+def test_the_oldest_archived_ones_beyond_those_kept_are_obsolete() -> None:
+    numbers = range(1, KEPT_ARCHIVED + 4)
+    revisions = Revisions.of([*map(archived, numbers), raw(99)])
+    assert [r.number for r in revisions.obsolete] == [1, 2, 3]
+    assert Revisions.of(map(archived, range(KEPT_ARCHIVED))).obsolete == ()
+
+
+DESIRED = Desired(
+    extension="ext",
+    extension_uid="uid-ext",
+    service_account=("ns", "installer"),
+    bundle=BundleIdentity("pkg.v1", "1.0.0", "pkg", "registry/pkg@sha256:0", release="2"),
+    inputs="in",
+    phases=(Phase("a", ()),),
+    progress_deadline_minutes=10,
+)
+
+
+def test_a_revision_reads_back_as_what_it_was_made_of() -> None:
+    made = revision_object(DESIRED, 3, [])
+    read = parse_revision(made)
+    assert (read.name, read.number, read.bundle, read.inputs) == (
+        "ext-3",
+        3,
+        DESIRED.bundle,
+        "in",
+    )
+    assert read.content == revision_annotations(DESIRED)[f"{GROUP}/content-digest"]
+    assert (read.archived, read.deleting, read.succeeded) == (False, False, False)
+    assert made["spec"] == {
+        "lifecycleState": "Active",
+        "revision": 3,
+        "collisionProtection": "Prevent",
+        "phases": [],
+        "progressDeadlineMinutes": 10,
+    }
+    assert made["metadata"]["labels"] == {
+        f"{GROUP}/owner-kind": "ClusterExtension",
+        f"{GROUP}/owner-name": "ext",
+    }
+    [owner] = made["metadata"]["ownerReferences"]
+    assert (owner["uid"], owner["controller"]) == ("uid-ext", True)
+
+
+def test_annotations_that_are_missing_read_as_empty() -> None:
+    assert parse_revision({}).bundle == BundleIdentity("", "", "", "")
+
+
+def test_names_fit_however_long_the_extensions_is() -> None:
+    long = "e" * 253
+    assert revision_name("ext", 12) == "ext-12"
+    assert len(revision_name(long, 1000)) <= 253
+    assert revision_name(long, 1000).endswith("-1000")
+    assert revision_name(long, 1) != revision_name(f"{long[:-1]}f", 1)

@@ -1,0 +1,154 @@
+"""Which events ring for which keys."""
+
+from typing import Any
+
+import pytest
+
+from olm_shared.kube_object import GVK, KubeObject, ObjectKey
+from operator_controller.controllers.triggers import Triggers
+
+KEY = ObjectKey(GVK("", "v1", "ConfigMap"), "ns", "x")
+EXTENSION = ("ClusterExtension", "ext")
+
+
+class Bells:
+    """Triggers, and what they rang since it was asked last."""
+
+    def __init__(self) -> None:
+        self.rung: list[str] = []
+        self.triggers = Triggers(
+            lambda name: self.rung.append(f"extension {name}"),
+            lambda name: self.rung.append(f"set {name}"),
+        )
+
+    def heard(self) -> list[str]:
+        heard, self.rung = sorted(self.rung), []
+        return heard
+
+
+@pytest.fixture
+def bells() -> Bells:
+    return Bells()
+
+
+def obj(name: str = "ext", *, generation: int = 1, **extra: Any) -> KubeObject:
+    meta = {"name": name, "uid": f"uid-{name}", "generation": generation, **extra}
+    return {"metadata": meta, "spec": {}, "status": {}}
+
+
+def revision(name: str, *, owner: str = "ext", state: str = "Active", **extra: Any) -> KubeObject:
+    reference = {"kind": "ClusterExtension", "name": owner, "controller": True}
+    found = obj(name, ownerReferences=[reference] if owner else [], **extra)
+    return {**found, "spec": {"lifecycleState": state}}
+
+
+@pytest.mark.parametrize(
+    ("event", "change", "rings"),
+    [
+        pytest.param("MODIFIED", {}, False, id="a status of ours"),
+        pytest.param("MODIFIED", {"resourceVersion": "2"}, False, id="a new version alone"),
+        pytest.param("MODIFIED", {"labels": {"a": "b"}}, False, id="a label"),
+        pytest.param("MODIFIED", {"generation": 2}, True, id="a changed spec"),
+        pytest.param("MODIFIED", {"annotations": {"a": "b"}}, True, id="an annotation"),
+        pytest.param("MODIFIED", {"finalizers": ["f"]}, True, id="a finalizer"),
+        pytest.param("MODIFIED", {"deletionTimestamp": "now"}, True, id="a deletion asked for"),
+        pytest.param("MODIFIED", {"uid": "other"}, True, id="another one of the name"),
+        pytest.param("DELETED", {}, True, id="a deletion"),
+        pytest.param("", {}, True, id="a list after an outage"),
+    ],
+)
+def test_what_rings_for_an_extension(
+    bells: Bells, event: str, change: dict[str, Any], *, rings: bool
+) -> None:
+    bells.triggers.extension("ADDED", obj())
+    assert bells.heard() == ["extension ext"]
+    bells.triggers.extension(event, obj(**change))
+    assert bells.heard() == (["extension ext"] if rings else [])
+
+
+def test_an_extension_made_anew_rings_again(bells: Bells) -> None:
+    for event in ("ADDED", "DELETED", "ADDED"):
+        bells.triggers.extension(event, obj())
+    assert len(bells.heard()) == 3
+
+
+def test_a_revision_rings_its_extension_also_when_only_its_status_changed(bells: Bells) -> None:
+    bells.triggers.object_set("ADDED", revision("ext-1"))
+    assert bells.heard() == ["extension ext", "set ext-1"]
+    bells.triggers.object_set("MODIFIED", revision("ext-1"))
+    assert bells.heard() == ["extension ext"]
+
+
+def test_a_set_of_no_extension_rings_only_itself(bells: Bells) -> None:
+    bells.triggers.object_set("ADDED", revision("alone", owner=""))
+    assert bells.heard() == ["set alone"]
+
+
+def test_a_managed_object_rings_the_revisions_in_service(bells: Bells) -> None:
+    bells.triggers.object_set("ADDED", revision("ext-1"))
+    bells.triggers.object_set("ADDED", revision("ext-2"))
+    bells.triggers.object_set("ADDED", revision("other-1", owner="other"))
+    bells.heard()
+    bells.triggers.managed(EXTENSION, KEY)
+    assert bells.heard() == ["set ext-1", "set ext-2"]
+    bells.triggers.object_set("MODIFIED", revision("ext-1", state="Archived", generation=2))
+    assert bells.heard() == ["extension ext", "set ext-1"]
+    bells.triggers.managed(EXTENSION, KEY)
+    assert bells.heard() == ["set ext-2"]
+    bells.triggers.object_set("DELETED", revision("ext-2"))
+    bells.heard()
+    bells.triggers.managed(EXTENSION, KEY)
+    assert bells.heard() == []
+
+
+def test_a_set_of_no_extension_is_rung_by_its_own_objects(bells: Bells) -> None:
+    bells.triggers.object_set("ADDED", revision("alone", owner=""))
+    bells.heard()
+    bells.triggers.managed(("ClusterObjectSet", "alone"), KEY)
+    assert bells.heard() == ["set alone"]
+
+
+def test_nothing_is_remembered_of_what_is_gone(bells: Bells) -> None:
+    for i in range(10):
+        bells.triggers.extension("ADDED", obj(f"e{i}"))
+        bells.triggers.object_set("ADDED", revision(f"e{i}-1", owner=f"e{i}"))
+        bells.triggers.object_set("DELETED", revision(f"e{i}-1", owner=f"e{i}"))
+        bells.triggers.extension("DELETED", obj(f"e{i}"))
+    assert not bells.triggers._extensions
+    assert not bells.triggers._object_sets
+    assert not bells.triggers._sets_of
+
+
+def catalog(*, labels: dict[str, str] | None = None, **change: Any) -> KubeObject:
+    spec = {"priority": change.get("priority", 0), "availabilityMode": change.get("mode")}
+    conditions = [{"type": "Serving", "status": change.get("serving", "True")}]
+    status = {
+        "conditions": [*conditions, {"type": "Progressing", "status": change.get("going", "True")}],
+        "resolvedSource": {"image": {"ref": change.get("ref", "a@sha256:1")}},
+        "lastUnpacked": change.get("unpacked"),
+    }
+    meta = {"name": "catalog", "labels": labels or {}}
+    return {"metadata": meta, "spec": spec, "status": status}
+
+
+@pytest.mark.parametrize(
+    ("change", "rings"),
+    [
+        pytest.param({}, False, id="nothing"),
+        pytest.param({"unpacked": "now", "going": "False"}, False, id="a poll with no news"),
+        pytest.param({"ref": "a@sha256:2"}, True, id="new content"),
+        pytest.param({"serving": "False"}, True, id="it serves no more"),
+        pytest.param({"priority": 1}, True, id="another priority"),
+        pytest.param({"mode": "Unavailable"}, True, id="it was taken out of service"),
+        pytest.param({"labels": {"a": "b"}}, True, id="other labels, which selectors look at"),
+    ],
+)
+def test_what_of_a_catalog_rings_for_every_extension(
+    bells: Bells, change: dict[str, Any], *, rings: bool
+) -> None:
+    for name in ("a", "b"):
+        bells.triggers.extension("ADDED", obj(name))
+    bells.triggers.catalog("ADDED", catalog())
+    bells.heard()
+    bells.triggers.catalog("MODIFIED", catalog(**change))
+    assert bells.heard() == (["extension a", "extension b"] if rings else [])

@@ -1,0 +1,136 @@
+"""The conditions of a ClusterObjectSet, in upstream's words."""
+
+from dataclasses import replace
+
+import pytest
+
+from api.v1.conditions import Condition
+from olm_shared.outcome import Blocked, Done, Retry, Wait
+from operator_controller.status.object_set import (
+    MAX_LINES,
+    RevisionFacts,
+    Rollout,
+    revision_conditions,
+)
+
+FACTS = RevisionFacts(
+    version="1.2.3",
+    generation=4,
+    archived=False,
+    rollout=Rollout(),
+    outcome=Done(),
+    succeeded_before=False,
+)
+DONE = replace(FACTS, rollout=Rollout(complete=True))
+ARCHIVED = replace(FACTS, archived=True, succeeded_before=True)
+REMOVING = "removing revision resources that are not owned by another revision"
+
+
+def told(facts: RevisionFacts) -> dict[str, tuple[str, str, str]]:
+    found: tuple[Condition, ...] = revision_conditions(facts)
+    assert all(c.observed_generation == 4 for c in found)
+    return {c.type: (c.status, c.reason, c.message) for c in found}
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        pytest.param(
+            FACTS, ("True", "RollingOut", "Revision 1.2.3 is rolling out."), id="on its way"
+        ),
+        pytest.param(
+            replace(FACTS, outcome=Wait(1.0, "an object is still being removed")),
+            ("True", "RollingOut", "an object is still being removed"),
+            id="waiting for something with a name",
+        ),
+        pytest.param(
+            replace(FACTS, outcome=Wait(1.0), rollout=Rollout(waiting=("a",))),
+            ("True", "RollingOut", "Revision 1.2.3 is rolling out."),
+            id="waiting for a phase",
+        ),
+        pytest.param(replace(FACTS, outcome=Retry("no")), ("True", "Retrying", "no"), id="failing"),
+        pytest.param(
+            replace(FACTS, outcome=Blocked("Blocked", "no")),
+            ("False", "Blocked", "no"),
+            id="stopped until somebody acts",
+        ),
+        pytest.param(
+            DONE, ("True", "Succeeded", "Revision 1.2.3 has rolled out."), id="rolled out"
+        ),
+        pytest.param(
+            replace(DONE, rollout=Rollout(complete=True, degraded=("cannot watch A",))),
+            ("True", "Succeeded", "Revision 1.2.3 has rolled out.\ncannot watch A"),
+            id="rolled out but not watched",
+        ),
+        pytest.param(
+            replace(ARCHIVED, outcome=Wait(1.0, REMOVING)),
+            ("True", "Retrying", REMOVING),
+            id="being taken down",
+        ),
+        pytest.param(ARCHIVED, ("False", "Archived", "revision is archived"), id="archived"),
+    ],
+)
+def test_progressing(facts: RevisionFacts, expected: tuple[str, str, str]) -> None:
+    assert told(facts)["Progressing"] == expected
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        pytest.param(
+            FACTS, ("False", "RollingOut", "Revision 1.2.3 is rolling out."), id="on its way"
+        ),
+        pytest.param(
+            replace(FACTS, rollout=Rollout(waiting=("b", "a"))),
+            ("False", "ProbeFailure", "a\nb"),
+            id="a phase that is waited for",
+        ),
+        pytest.param(
+            replace(DONE, rollout=Rollout(complete=True, unhealthy=("x: 0/1 available",))),
+            ("False", "ProbeFailure", "x: 0/1 available"),
+            id="applied, but an object does not work",
+        ),
+        pytest.param(
+            DONE,
+            ("True", "ProbesSucceeded", "Objects are available and pass all probes."),
+            id="all is well",
+        ),
+        pytest.param(
+            replace(FACTS, outcome=Retry("no")), ("Unknown", "Reconciling", "no"), id="failing"
+        ),
+        pytest.param(
+            replace(FACTS, outcome=Blocked("Blocked", "no")),
+            ("Unknown", "Reconciling", "no"),
+            id="stopped",
+        ),
+        pytest.param(ARCHIVED, ("Unknown", "Archived", "revision is archived"), id="archived"),
+    ],
+)
+def test_available(facts: RevisionFacts, expected: tuple[str, str, str]) -> None:
+    assert told(facts)["Available"] == expected
+
+
+@pytest.mark.parametrize(
+    ("facts", "there"),
+    [
+        pytest.param(FACTS, False, id="not before"),
+        pytest.param(DONE, True, id="once it rolled out"),
+        pytest.param(
+            replace(FACTS, succeeded_before=True, outcome=Retry("no")), True, id="never taken back"
+        ),
+        pytest.param(ARCHIVED, True, id="nor by archiving"),
+        pytest.param(
+            replace(ARCHIVED, succeeded_before=False), False, id="archiving is no success"
+        ),
+    ],
+)
+def test_succeeded_is_a_latch(facts: RevisionFacts, *, there: bool) -> None:
+    expected = ("True", "Succeeded", "Revision succeeded rolling out.") if there else None
+    assert told(facts).get("Succeeded") == expected
+
+
+def test_a_long_list_is_cut_and_counted() -> None:
+    many = tuple(f"{i:03}" for i in range(MAX_LINES + 5))
+    message = told(replace(FACTS, rollout=Rollout(unhealthy=many)))["Available"][2]
+    lines = message.split("\n")
+    assert lines == [*many[:MAX_LINES], "and 5 more"]
