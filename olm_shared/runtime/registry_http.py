@@ -1,0 +1,232 @@
+"""The conversation with registries: addresses, authorization, redirects. Nothing is believed here.
+
+Guarantees: credentials and tokens go to the host they are for, and to its own token server only;
+every redirect is judged; every wait is bounded.
+"""
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from urllib.parse import urljoin, urlsplit
+
+import httpx
+import oras.defaults
+import orjson
+from oras.container import Container
+
+from olm_shared.errors import TransientError
+from olm_shared.image_ref import ImageRef
+from olm_shared.oci import ImageContentError
+from olm_shared.registries_conf import Source
+from olm_shared.registry_auth import Challenge, credential_for, host_of, may_send_credentials
+from olm_shared.runtime.pull_errors import RegistryError, from_answer, from_transport
+from olm_shared.runtime.trust import registry_trust
+
+MAX_REDIRECTS = 5
+MAX_ERROR_BYTES = 4096
+MAX_TOKEN_BYTES = 1 << 20
+TIMEOUT = httpx.Timeout(30.0, connect=10.0)
+
+
+class RegistryHttp:
+    """Connections, tokens and what is known of hosts, for one pull."""
+
+    def __init__(
+        self, *, cas_dir: Path | None, auth_file: Path | None, plain_http: frozenset[str]
+    ) -> None:
+        """Raises TransientError for unreadable CA files."""
+        self._auth_file = auth_file
+        self._plain = plain_http
+        self._tokens: dict[str, str] = {}
+        self._schemes: dict[str, str] = {}
+        self._strict = httpx.AsyncClient(verify=registry_trust(cas_dir), timeout=TIMEOUT)
+        self._lax: httpx.AsyncClient | None = None
+
+    async def aclose(self) -> None:
+        """Closes all connections."""
+        await self._strict.aclose()
+        if self._lax is not None:
+            await self._lax.aclose()
+
+    @asynccontextmanager
+    async def open(self, source: Source, what: str, accept: str) -> AsyncIterator[httpx.Response]:
+        """A successful answer, its body not yet read. `what` is "manifest" or a blob's digest.
+
+        Raises RegistryError, TransientError.
+        """
+        ref = source.ref
+        url = _url(await self._scheme(source), ref, what)
+        answer = await self._send(source, url, accept)
+        try:
+            if answer.status_code == 401:
+                challenge = _challenge(answer.headers.get("WWW-Authenticate", ""))
+                await answer.aclose()
+                self._tokens[ref.name] = await self._authorize(source, challenge)
+                answer = await self._send(source, url, accept)
+            if answer.status_code != 200:
+                text = await _error_text(answer)
+                raise from_answer(answer.status_code, ref, ref.registry, text)
+            yield answer
+        except httpx.TransportError as error:
+            raise from_transport(error, ref, ref.registry) from error
+        finally:
+            await answer.aclose()
+
+    async def _scheme(self, source: Source) -> str:
+        """HTTPS, unless plain HTTP is allowed and is what the registry speaks."""
+        registry = source.ref.registry
+        if registry in self._plain:
+            return "http"
+        if not source.insecure:
+            return "https"
+        if registry not in self._schemes:
+            try:
+                answer = await self._client(lax=True).get(f"https://{_host(source.ref)}/v2/")
+                await answer.aclose()
+                self._schemes[registry] = "https"
+            except httpx.TransportError:
+                self._schemes[registry] = "http"
+        return self._schemes[registry]
+
+    def _client(self, *, lax: bool) -> httpx.AsyncClient:
+        if not lax:
+            return self._strict
+        if self._lax is None:
+            context = ssl.create_default_context()
+            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+            self._lax = httpx.AsyncClient(verify=context, timeout=TIMEOUT)
+        return self._lax
+
+    async def _send(self, source: Source, url: str, accept: str) -> httpx.Response:
+        """Follows redirects by hand: each is judged, and only the first host gets the token."""
+        ref, first = source.ref, urlsplit(url)
+        for _ in range(MAX_REDIRECTS):
+            here = urlsplit(url)
+            headers = {"Accept": accept, "Accept-Encoding": "identity"}
+            if ref.name in self._tokens and here[:2] == first[:2]:
+                headers["Authorization"] = self._tokens[ref.name]
+            answer = await self._request(ref, url, headers, lax=source.insecure)
+            if not answer.has_redirect_location:
+                return answer
+            await answer.aclose()
+            url = urljoin(url, answer.headers["Location"])
+            if urlsplit(url).scheme not in ("https", first.scheme):
+                raise RegistryError(
+                    f'image "{ref}": registry {ref.registry} redirects to an unsafe address'
+                )
+        raise RegistryError(f'image "{ref}": registry {ref.registry} redirects without end')
+
+    async def _request(
+        self, ref: ImageRef, url: str, headers: Mapping[str, str], *, lax: bool
+    ) -> httpx.Response:
+        client = self._client(lax=lax)
+        try:
+            request = client.build_request("GET", url, headers=headers)
+            return await client.send(request, stream=True)
+        except httpx.TransportError as error:
+            raise from_transport(error, ref, urlsplit(url).netloc) from error
+        except httpx.InvalidURL as error:
+            raise RegistryError(f'image "{ref}": registry sends an invalid address') from error
+
+    async def _authorize(self, source: Source, challenge: Challenge) -> str:
+        """The Authorization header that answers a challenge."""
+        ref = source.ref
+        credential = await asyncio.to_thread(self._credential, ref)
+        if challenge.scheme == "basic" and credential:
+            return f"Basic {credential}"
+        if challenge.scheme != "bearer" or not challenge.realm:
+            raise from_answer(401, ref, ref.registry)
+        plain = await self._scheme(source) == "http"
+        if not may_send_credentials(challenge.realm, ref.registry, plain_http=plain):
+            credential = ""
+        return f"Bearer {await self._token(source, challenge, credential)}"
+
+    async def _token(self, source: Source, challenge: Challenge, credential: str) -> str:
+        ref, realm = source.ref, urlsplit(challenge.realm)
+        params = {"service": challenge.service, "scope": f"repository:{ref.repository}:pull"}
+        query = httpx.QueryParams({key: value for key, value in params.items() if value})
+        headers = {"Authorization": f"Basic {credential}"} if credential else {}
+        # What is insecure is this registry, not whatever host it names.
+        lax = source.insecure and (realm.hostname or "").lower() == host_of(ref.registry)
+        answer = await self._request(ref, f"{challenge.realm}?{query}", headers, lax=lax)
+        try:
+            if answer.status_code != 200:
+                raise from_answer(401, ref, ref.registry, f"token server {realm.netloc} refuses")
+            data = orjson.loads(await read_bounded(answer, MAX_TOKEN_BYTES, "token"))
+            return _token(data.get("token") or data.get("access_token"))
+        except (ValueError, AttributeError) as error:
+            raise RegistryError(
+                f'image "{ref}": token server {realm.netloc} sends no token'
+            ) from error
+        except httpx.TransportError as error:
+            raise from_transport(error, ref, realm.netloc) from error
+        finally:
+            await answer.aclose()
+
+    def _credential(self, ref: ImageRef) -> str:
+        # Imported when first needed: most catalogs are public, and this brings requests along.
+        from oras.auth.utils import load_configs
+
+        file = self._auth_file
+        try:
+            found = load_configs([str(file)] if file and file.exists() else [])
+        except (OSError, ValueError) as error:
+            raise TransientError(f"cannot read registry credentials: {error}") from error
+        return credential_for(found["auths"], ref)
+
+
+def _host(ref: ImageRef) -> str:
+    hub = ref.registry == oras.defaults.registry.index_name
+    return str(oras.defaults.registry.default_v2_registry["host"]) if hub else ref.registry
+
+
+def _url(scheme: str, ref: ImageRef, what: str) -> str:
+    host = _host(ref)
+    container = Container(f"registry.invalid/{ref.repository}", registry=host)
+    container.registry, container.tag, container.digest = host, ref.tag, ref.digest
+    path = container.manifest_url() if what == "manifest" else container.get_blob_url(what)
+    return f"{scheme}://{path}"
+
+
+def _token(value: object) -> str:
+    """A text that can stand in a header. Raises ValueError."""
+    if not isinstance(value, str) or not (value.isascii() and value.isprintable()):
+        raise ValueError("no token")
+    return value
+
+
+def _challenge(header: str) -> Challenge:
+    from oras.auth.utils import parse_auth_header
+
+    found = parse_auth_header(header)
+    return Challenge(
+        header.partition(" ")[0].lower(),
+        found.realm or "",
+        found.service or "",
+        found.scope or "",
+    )
+
+
+async def read_bounded(answer: httpx.Response, limit: int, what: str) -> bytes:
+    """The body of an answer. Raises ImageContentError past `limit` bytes."""
+    data = bytearray()
+    async for chunk in answer.aiter_raw():
+        data += chunk
+        if len(data) > limit:
+            raise ImageContentError(f"{what} is larger than {limit} bytes")
+    return bytes(data)
+
+
+async def _error_text(answer: httpx.Response) -> str:
+    """The first message of an OCI error body, if that is what it is."""
+    data = bytearray()
+    async for chunk in answer.aiter_raw():
+        data += chunk
+        if len(data) > MAX_ERROR_BYTES:
+            return ""
+    try:
+        return str(orjson.loads(data)["errors"][0]["message"])
+    except (orjson.JSONDecodeError, KeyError, IndexError, TypeError):
+        return ""
