@@ -1,6 +1,6 @@
 """Many lines as one message that fits into a condition."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 MAX_MESSAGE_BYTES = 32 * 1024 - 1024
 """The API server refuses a condition's message from 32768 on; the rest is for what others add."""
@@ -8,29 +8,28 @@ MAX_MESSAGE_BYTES = 32 * 1024 - 1024
 MAX_LINE_BYTES = 2048
 
 
-def joined(lines: Sequence[str], *, what: str, limit: int = MAX_MESSAGE_BYTES) -> str:
+def joined(lines: Iterable[str], *, count: int, what: str, limit: int = MAX_MESSAGE_BYTES) -> str:
     """The lines with newlines between them; what does not fit is counted: `... and 7 more WHAT`.
 
+    `count` is how many lines there are; they are taken one by one, and no further than they fit.
     A line that is too long by itself is cut. The result has at most `limit` bytes of UTF-8.
     """
-    kept = [_cut(line) for line in lines]
-    if _size(kept) <= limit:
-        return "\n".join(kept)
-    room = limit - len(_rest(len(lines), what))
+    kept: list[str] = []
     size = 0
-    for count, line in enumerate(kept):
+    for line in map(_cut, lines):
         size += len(line.encode()) + 1
-        if size > room:
-            return "\n".join([*kept[:count], _rest(len(lines) - count, what)])
-    raise AssertionError("unreachable: all lines together are too large")
+        if size - 1 > limit:
+            return _with_rest(kept, count, what, limit)
+        kept.append(line)
+    return "\n".join(kept)
 
 
-def _rest(count: int, what: str) -> str:
-    return f"... and {count} more {what}"
-
-
-def _size(lines: Sequence[str]) -> int:
-    return sum(len(line.encode()) + 1 for line in lines) - 1
+def _with_rest(kept: list[str], count: int, what: str, limit: int) -> str:
+    while True:
+        text = "\n".join([*kept, f"... and {count - len(kept)} more {what}"])
+        if len(text.encode()) <= limit or not kept:
+            return text
+        kept.pop()
 
 
 def _cut(line: str) -> str:

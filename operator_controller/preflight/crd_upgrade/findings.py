@@ -83,5 +83,6 @@ def report(findings: Iterable[Finding], limit: int = MAX_MESSAGE_BYTES) -> str:
 
     What does not fit is counted in the last line.
     """
-    lines = [finding.line for finding in worst_first(findings)]
-    return joined(lines, what="findings", limit=limit)
+    ordered = worst_first(findings)
+    lines = (finding.line for finding in ordered)
+    return joined(lines, count=len(ordered), what="findings", limit=limit)

@@ -129,7 +129,11 @@ def text_of(value: Any) -> str:
 
 def same(keyword: str, one: Any, other: Any) -> bool:
     """Whether a keyword means the same with both values."""
-    if one is other or (type(one) is str and one == other) or written_alike(one, other):
+    if one is None or other is None:
+        return one is other
+    if type(one) is type(other) and type(one) in (str, int):
+        return bool(one == other)
+    if written_alike(one, other):
         return True
     if keyword in NESTED_KEYWORDS:
         return text_of(meaning(keyword, one)) == text_of(meaning(keyword, other))

@@ -1,0 +1,162 @@
+"""What an account needs to install and manage the objects of a bundle.
+
+For each object: create, list and watch, which cannot be limited to names; get, update, patch and
+delete by name. For the extension: update of its finalizers, because the objects name it as their
+owner. For roles and bindings: what they hand out, as nobody can give what he does not hold
+(documents, 1.11 and 1.20).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from api.v1 import names
+from olm_shared.kube_object import GVK, KubeObject, gvk_of, name_of, namespace_of
+from operator_controller.preflight.rbac.kinds import Kind
+from operator_controller.preflight.rbac.rules import FULL_AUTHORITY, Permission, Rule, rules_of
+
+RBAC_GROUP = "rbac.authorization.k8s.io"
+
+COLLECTION_VERBS = frozenset({"create", "list", "watch"})
+OBJECT_VERBS = frozenset({"get", "update", "patch", "delete"})
+
+_ROLE_RESOURCES = {"Role": "roles", "ClusterRole": "clusterroles"}
+_BINDINGS = frozenset({"RoleBinding", "ClusterRoleBinding"})
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class RoleKey:
+    """A Role, or with an empty namespace a ClusterRole."""
+
+    kind: str
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        """`Role "namespace/name"`, `ClusterRole "name"`."""
+        return f'{self.kind} "{self.namespace + "/" if self.namespace else ""}{self.name}"'
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Requests that will be made: a rule that has to be allowed in a namespace."""
+
+    namespace: str
+    rule: Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """Rights that an object hands out, which the account has to hold where it hands them out.
+
+    `rules` is None where the role is not in the bundle. Who has `instead` need not hold them.
+    """
+
+    giver: str
+    namespace: str
+    instead: Permission
+    role: RoleKey
+    rules: tuple[Rule, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """Everything; `unserved` are kinds that no resource is known for."""
+
+    actions: tuple[Action, ...]
+    grants: tuple[Grant, ...]
+    unserved: tuple[GVK, ...]
+
+    @property
+    def namespaces(self) -> list[str]:
+        """Where anything is needed, the cluster itself ("") left out."""
+        acted = {action.namespace for action in self.actions}
+        granted = {grant.namespace for grant in self.grants}
+        return sorted((acted | granted) - {""})
+
+
+def needs_of(objects: Sequence[KubeObject], kinds: Mapping[GVK, Kind], extension: str) -> Needs:
+    """What managing `objects` for the ClusterExtension named `extension` needs."""
+    bundled = {_role_key(obj): _role_rules(obj) for obj in objects if _is_role(obj)}
+    return Needs(
+        actions=(_finalizers(extension), *_actions(objects, kinds)),
+        grants=tuple(_grants(objects, bundled)),
+        unserved=tuple(sorted({gvk_of(obj) for obj in objects} - kinds.keys())),
+    )
+
+
+def _finalizers(extension: str) -> Action:
+    rule = Rule(
+        verbs=frozenset({"update"}),
+        groups=frozenset({names.GROUP}),
+        resources=frozenset({"clusterextensions/finalizers"}),
+        names=frozenset({extension}),
+    )
+    return Action("", rule)
+
+
+def _actions(objects: Iterable[KubeObject], kinds: Mapping[GVK, Kind]) -> Iterator[Action]:
+    by_place: dict[tuple[str, str, str], set[str]] = {}
+    for obj in objects:
+        gvk = gvk_of(obj)
+        if kind := kinds.get(gvk):
+            namespace = namespace_of(obj) if kind.namespaced else ""
+            by_place.setdefault((namespace, gvk.group, kind.plural), set()).add(name_of(obj))
+    for (namespace, group, plural), object_names in sorted(by_place.items()):
+        groups, resources = frozenset({group}), frozenset({plural})
+        yield Action(namespace, Rule(verbs=COLLECTION_VERBS, groups=groups, resources=resources))
+        yield Action(
+            namespace,
+            Rule(
+                verbs=OBJECT_VERBS,
+                groups=groups,
+                resources=resources,
+                names=frozenset(object_names),
+            ),
+        )
+
+
+def _grants(
+    objects: Iterable[KubeObject], bundled: Mapping[RoleKey, tuple[Rule, ...]]
+) -> Iterator[Grant]:
+    for obj in objects:
+        if _is_role(obj):
+            yield _role_grant(obj)
+        elif _is_rbac(obj) and gvk_of(obj).kind in _BINDINGS:
+            yield _binding_grant(obj, bundled)
+
+
+def _role_grant(role: KubeObject) -> Grant:
+    key = _role_key(role)
+    # A role is created by POST, which names no object: escalate for its name would not count.
+    escalate = Permission(key.namespace, "escalate", RBAC_GROUP, _ROLE_RESOURCES[key.kind])
+    return Grant(str(key), key.namespace, escalate, key, _role_rules(role))
+
+
+def _binding_grant(binding: KubeObject, bundled: Mapping[RoleKey, tuple[Rule, ...]]) -> Grant:
+    reference = binding.get("roleRef") or {}
+    kind, name = str(reference.get("kind")), str(reference.get("name") or "")
+    namespace = namespace_of(binding)
+    role = RoleKey(kind, namespace if kind == "Role" else "", name)
+    bind = Permission(namespace, "bind", RBAC_GROUP, _ROLE_RESOURCES.get(kind, kind), name)
+    giver = f'{gvk_of(binding).kind} "{namespace + "/" if namespace else ""}{name_of(binding)}"'
+    return Grant(giver, namespace, bind, role, bundled.get(role))
+
+
+def _is_rbac(obj: KubeObject) -> bool:
+    return gvk_of(obj).group == RBAC_GROUP
+
+
+def _is_role(obj: KubeObject) -> bool:
+    return _is_rbac(obj) and gvk_of(obj).kind in _ROLE_RESOURCES
+
+
+def _role_key(role: KubeObject) -> RoleKey:
+    kind = gvk_of(role).kind
+    return RoleKey(kind, namespace_of(role) if kind == "Role" else "", name_of(role))
+
+
+def _role_rules(role: KubeObject) -> tuple[Rule, ...]:
+    """What is in a role of the bundle; an aggregated one may come to hold anything."""
+    rules = rules_of(role.get("rules"))
+    aggregation = role.get("aggregationRule") or {}
+    return rules + FULL_AUTHORITY if aggregation.get("clusterRoleSelectors") else rules

@@ -1,0 +1,533 @@
+"""The preflight checks against the API server's own judgement.
+
+No false "allowed", no false "missing": what we say of a role or a binding is compared with a dry
+run of creating it as the account, what we say of other requests with SubjectAccessReviews.
+"""
+
+import asyncio
+import copy
+import json
+import secrets
+import time
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from e2e.harness.controlplane import ControlPlane
+from olm_shared.kube_object import KubeObject, gvk_of, name_of, namespace_of
+from olm_shared.runtime.access import load_access
+from olm_shared.runtime.api_errors import ApiError, ForbiddenError, NotFoundError
+from olm_shared.runtime.kube import KubeClient
+from operator_controller.bundle import load
+from operator_controller.io.access import examine, missing_permissions
+from operator_controller.io.definitions import unsafe_definitions
+from operator_controller.preflight.rbac import Account, Permission
+from operator_controller.preflight.rbac.report import without_implied
+from operator_controller.render import CertificateProvider, InstallRequest, install_objects
+from tests.unit.operator_controller.preflight.definitions import with_field
+
+pytestmark = pytest.mark.integration
+
+RBAC = "rbac.authorization.k8s.io"
+MANAGER = "preflight-test"
+EXTENSION = "sample"
+
+Json = dict[str, Any]
+
+
+@pytest_asyncio.fixture
+async def client(control_plane: ControlPlane) -> AsyncIterator[KubeClient]:
+    async with KubeClient.connect(load_access(str(control_plane.kubeconfig))) as connected:
+        yield connected
+
+
+def rule(verbs: str, group: str, resources: str, names: str = "") -> Json:
+    found: Json = {"verbs": verbs.split(), "apiGroups": [group], "resources": resources.split()}
+    return {**found, "resourceNames": names.split()} if names else found
+
+
+def urls(verbs: str, paths: str) -> Json:
+    return {"verbs": verbs.split(), "nonResourceURLs": paths.split()}
+
+
+def role(name: str, *rules: Json, namespace: str = "", **more: Any) -> KubeObject:
+    kind = "Role" if namespace else "ClusterRole"
+    metadata = {"name": name, "namespace": namespace} if namespace else {"name": name}
+    api = f"{RBAC}/v1"
+    return {"apiVersion": api, "kind": kind, "metadata": metadata, "rules": list(rules), **more}
+
+
+def binding(
+    name: str, kind: str, referred: str, account: Account, namespace: str = ""
+) -> KubeObject:
+    subject = {"kind": "ServiceAccount", "name": account.name, "namespace": account.namespace}
+    return {
+        "apiVersion": f"{RBAC}/v1",
+        "kind": "RoleBinding" if namespace else "ClusterRoleBinding",
+        "metadata": {"name": name, "namespace": namespace} if namespace else {"name": name},
+        "roleRef": {"apiGroup": RBAC, "kind": kind, "name": referred},
+        "subjects": [subject],
+    }
+
+
+class Holder:
+    """A service account, and what it is given."""
+
+    def __init__(self, client: KubeClient, namespace: str) -> None:
+        self.client = client
+        self.account = Account(namespace, f"installer-{secrets.token_hex(4)}")
+        self.acting = client.as_service_account(namespace, self.account.name)
+        self._made: list[KubeObject] = []
+
+    async def give(self, cluster: Iterable[Json] = (), namespaced: Iterable[Json] = ()) -> None:
+        """Gives the rules, and waits until the API server acts upon them."""
+        name, namespace = self.account.name, self.account.namespace
+        mark = f"mark-{secrets.token_hex(4)}"
+        marked = rule("get", "test", mark)
+        for obj in (
+            role(name, *cluster, marked),
+            binding(name, "ClusterRole", name, self.account),
+            role(name, *namespaced, rule("list", "test", mark), namespace=namespace),
+            binding(name, "Role", name, self.account, namespace),
+        ):
+            await self.make(obj)
+        await self._until_allowed(Permission("", "get", "test", mark))
+        await self._until_allowed(Permission(namespace, "list", "test", mark))
+
+    async def make(self, obj: KubeObject) -> None:
+        await self.client.apply(obj, field_manager=MANAGER)
+        self._made.append(obj)
+
+    async def clean_up(self) -> None:
+        for obj in self._made:
+            await self.client.delete(obj)
+
+    async def _until_allowed(self, permission: Permission) -> None:
+        for _ in range(1000):
+            if await self.is_allowed(permission):
+                return
+            await asyncio.sleep(0.01)
+        raise TimeoutError(f"{permission} was given in vain")
+
+    async def is_allowed(self, permission: Permission) -> bool:
+        """The API server's own answer."""
+        resource, _, subresource = permission.resource.partition("/")
+        attributes = {
+            "namespace": permission.namespace,
+            "verb": permission.verb,
+            "group": permission.group,
+            "resource": resource,
+            "subresource": subresource,
+            "name": permission.name,
+        }
+        spec = {
+            "user": self.account.user,
+            "groups": sorted(self.account.groups),
+            "resourceAttributes": attributes,
+        }
+        body = {
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SubjectAccessReview",
+            "spec": spec,
+        }
+        path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+        return bool((await self.client.request("POST", path, body=body))["status"]["allowed"])
+
+    async def may_create(self, obj: KubeObject) -> bool:
+        """What the API server says to the write itself."""
+        try:
+            await self.acting.create(obj, field_manager=MANAGER, dry_run=True)
+        except (ForbiddenError, NotFoundError):
+            return False
+        return True
+
+    async def lacks(self, *objects: KubeObject) -> set[Permission]:
+        """What we say is missing."""
+        return set((await examine(self.client, self.account, objects, EXTENSION)).missing)
+
+
+@pytest_asyncio.fixture
+async def holder(client: KubeClient, namespace: str) -> AsyncIterator[Holder]:
+    made = Holder(client, namespace)
+    yield made
+    await made.clean_up()
+
+
+# Escalation: roles
+
+
+MAY_WRITE = rule("create", RBAC, "roles clusterroles rolebindings clusterrolebindings")
+PODS = rule("get list", "", "pods")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What the account holds, in the cluster and in its namespace, and what a role gives."""
+
+    gives: list[Json]
+    cluster: list[Json] = field(default_factory=list)
+    namespaced: list[Json] = field(default_factory=list)
+    more: Json = field(default_factory=dict)
+
+
+EVERYTHING = [rule("*", "*", "*"), urls("*", "*")]
+AGGREGATED = {"aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {"no": "such-label"}}]}}
+
+CASES = {
+    "nothing held": Case([PODS]),
+    "nothing given": Case([]),
+    "held as given": Case([PODS], [PODS]),
+    "held in the namespace only": Case([PODS], namespaced=[PODS]),
+    "verbs held in two rules": Case([PODS], [rule("get", "", "pods"), rule("list", "", "pods")]),
+    "one held here, one there": Case([PODS], [rule("get", "", "pods")], [rule("list", "", "pods")]),
+    "a verb short": Case([PODS], [rule("get", "", "pods")]),
+    "another group": Case([PODS], [rule("get list", "apps", "pods")]),
+    "every verb held": Case([PODS], [rule("*", "", "pods")]),
+    "every verb given": Case([rule("*", "", "pods")], [PODS]),
+    "every verb held and given": Case([rule("*", "", "pods")], [rule("*", "", "pods")]),
+    "every group held": Case([PODS], [rule("get list", "*", "pods")]),
+    "every group given": Case([rule("get", "*", "pods")], [PODS]),
+    "every resource held": Case([PODS], [rule("get list", "", "*")]),
+    "every resource given": Case([rule("get", "", "*")], [PODS]),
+    "subresource not held": Case([rule("get", "", "pods/log")], [PODS]),
+    "subresource held": Case([rule("get", "", "pods/log")], [rule("get", "", "pods/log")]),
+    "subresource of all held": Case([rule("get", "", "pods/log")], [rule("get", "", "*/log")]),
+    "subresource of all given": Case([rule("get", "", "*/log")], [rule("get", "", "pods/log")]),
+    "resource by its subresources": Case([PODS], [rule("get list", "", "pods/*")]),
+    "names within those held": Case(
+        [rule("get", "", "pods", "a")], [rule("get", "", "pods", "a b")]
+    ),
+    "names beyond those held": Case(
+        [rule("get", "", "pods", "a b")], [rule("get", "", "pods", "a")]
+    ),
+    "names held in two rules": Case(
+        [rule("get", "", "pods", "a b")],
+        [rule("get", "", "pods", "a"), rule("get", "", "pods", "b")],
+    ),
+    "all names given, one held": Case([PODS], [rule("get list", "", "pods", "a")]),
+    "names given, all held": Case([rule("get", "", "pods", "a")], [PODS]),
+    "several groups and resources": Case(
+        [{"verbs": ["get"], "apiGroups": ["", "apps"], "resources": ["pods", "deployments"]}],
+        [{"verbs": ["get"], "apiGroups": ["apps"], "resources": ["deployments", "pods"]}],
+    ),
+    "aggregation without everything": Case([], [PODS], more=AGGREGATED),
+    "aggregation with everything": Case([], EVERYTHING, more=AGGREGATED),
+    "aggregation with all resources only": Case([], [rule("*", "*", "*")], more=AGGREGATED),
+    "aggregation with escalate": Case(
+        [], [rule("escalate", RBAC, "clusterroles")], more=AGGREGATED
+    ),
+    "everything given and held": Case(EVERYTHING[:1], EVERYTHING),
+    "escalate": Case([PODS], [rule("escalate", RBAC, "roles clusterroles")]),
+    "escalate in the namespace": Case([PODS], namespaced=[rule("escalate", RBAC, "roles")]),
+    "escalate for the role's name": Case(
+        [PODS], [rule("escalate", RBAC, "roles clusterroles", "given")]
+    ),
+}
+
+URL_CASES = {
+    "url not held": Case([urls("get", "/metrics")]),
+    "url held": Case([urls("get", "/metrics")], [urls("get", "/metrics")]),
+    "url below one held": Case([urls("get", "/a/b")], [urls("get", "/a/*")]),
+    "urls below, one held": Case([urls("get", "/a/*")], [urls("get", "/a/b")]),
+    "all urls held": Case([urls("get", "/a/*")], [urls("get", "*")]),
+    "url with a verb short": Case([urls("get post", "/a")], [urls("get", "/a")]),
+    "resources are no urls": Case([urls("get", "/a")], [rule("*", "*", "*")]),
+}
+
+
+CLUSTER_CASES: dict[str, Case] = {**CASES, **URL_CASES}
+
+
+@pytest.mark.parametrize("case", CLUSTER_CASES.values(), ids=CLUSTER_CASES)
+async def test_cluster_role(holder: Holder, case: Case) -> None:
+    await holder.give([MAY_WRITE, *case.cluster], case.namespaced)
+    await agrees(holder, role("given", *case.gives, **case.more))
+
+
+NAMESPACED = {name: case for name, case in CASES.items() if not case.more}
+
+
+@pytest.mark.parametrize("case", NAMESPACED.values(), ids=NAMESPACED)
+async def test_role(holder: Holder, case: Case) -> None:
+    await holder.give([MAY_WRITE, *case.cluster], case.namespaced)
+    await agrees(holder, role("given", *case.gives, namespace=holder.account.namespace))
+
+
+async def agrees(holder: Holder, obj: KubeObject) -> None:
+    """We let an object pass exactly if the API server does; create itself is granted to all."""
+    missing = {p for p in await holder.lacks(obj) if not _is_about(p, obj)}
+    verdict = await examine(holder.client, holder.account, [obj], EXTENSION)
+    assert await holder.may_create(obj) == (not missing and not verdict.errors), missing
+
+
+def _is_about(permission: Permission, obj: KubeObject) -> bool:
+    """Whether a permission is needed for the object itself, not for what it gives."""
+    plural = gvk_of(obj).kind.lower() + "s"
+    return permission.resource in (plural, "clusterextensions/finalizers")
+
+
+# Escalation: bindings
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """What the account holds, and to which role a binding refers; GIVEN exists and gives PODS."""
+
+    kind: str
+    referred: str
+    namespaced: bool
+    cluster: list[Json] = field(default_factory=list)
+    here: list[Json] = field(default_factory=list)
+
+
+GIVEN, ABSENT = "given-to-bind", "no-such-role"
+BIND_CLUSTER_ROLES, BIND_ROLES = rule("bind", RBAC, "clusterroles"), rule("bind", RBAC, "roles")
+BINDINGS = {
+    "cluster role, nothing held": Binding("ClusterRole", GIVEN, False),
+    "cluster role, rules held": Binding("ClusterRole", GIVEN, False, [PODS]),
+    "cluster role, rules held here only": Binding("ClusterRole", GIVEN, False, here=[PODS]),
+    "cluster role, bind": Binding("ClusterRole", GIVEN, False, [BIND_CLUSTER_ROLES]),
+    "cluster role, bind here only": Binding("ClusterRole", GIVEN, False, here=[BIND_CLUSTER_ROLES]),
+    "cluster role, bind for roles": Binding("ClusterRole", GIVEN, False, [BIND_ROLES]),
+    "cluster role, bind by name": Binding(
+        "ClusterRole", GIVEN, False, [rule("bind", RBAC, "clusterroles", GIVEN)]
+    ),
+    "cluster role, bind another": Binding(
+        "ClusterRole", GIVEN, False, [rule("bind", RBAC, "clusterroles", "other")]
+    ),
+    "cluster role, escalate": Binding(
+        "ClusterRole", GIVEN, False, [rule("escalate", RBAC, "clusterroles")]
+    ),
+    "absent cluster role": Binding("ClusterRole", ABSENT, False, EVERYTHING[1:]),
+    "absent cluster role, bind": Binding("ClusterRole", ABSENT, False, [BIND_CLUSTER_ROLES]),
+    "cluster role here, nothing held": Binding("ClusterRole", GIVEN, True),
+    "cluster role here, rules held here": Binding("ClusterRole", GIVEN, True, here=[PODS]),
+    "cluster role here, bind here": Binding("ClusterRole", GIVEN, True, here=[BIND_CLUSTER_ROLES]),
+    "role, nothing held": Binding("Role", GIVEN, True),
+    "role, rules held here": Binding("Role", GIVEN, True, here=[PODS]),
+    "role, bind here": Binding("Role", GIVEN, True, here=[BIND_ROLES]),
+    "role, bind for cluster roles": Binding("Role", GIVEN, True, here=[BIND_CLUSTER_ROLES]),
+    "absent role": Binding("Role", ABSENT, True),
+    "absent role, bind": Binding("Role", ABSENT, True, here=[BIND_ROLES]),
+}
+
+
+@pytest.mark.parametrize("case", BINDINGS.values(), ids=BINDINGS)
+async def test_binding(holder: Holder, case: Binding) -> None:
+    namespace = holder.account.namespace
+    await holder.make(role(GIVEN, PODS))
+    await holder.make(role(GIVEN, PODS, namespace=namespace))
+    await holder.give([MAY_WRITE, *case.cluster], case.here)
+    where = namespace if case.namespaced else ""
+    await agrees(holder, binding("given", case.kind, case.referred, holder.account, where))
+
+
+async def test_a_role_that_is_nowhere_is_named(holder: Holder) -> None:
+    finalizers = rule("update", "olm.operatorframework.io", "clusterextensions/finalizers")
+    await holder.give([rule("*", RBAC, "clusterrolebindings"), finalizers])
+    lost = binding("lost", "ClusterRole", ABSENT, holder.account)
+    assert await missing_permissions(holder.client, holder.account, [lost], EXTENSION) == (
+        'pre-authorization failed: permission evaluation error: ClusterRoleBinding "lost" refers '
+        f'to ClusterRole "{ABSENT}", which is neither in the cluster nor in the bundle'
+    )
+
+
+# Whole bundles
+
+
+BUNDLES = (
+    "argocd-operator/0.18.0",
+    "cat-facts-operator/1.1.2",
+    "external-secrets-operator/0.11.0",
+    "kube-green/0.7.0",
+    "prometheus/0.56.3",
+    "strimzi-kafka-operator/1.2.0",
+)
+
+
+def rendered(folder: Path, namespace: str) -> list[KubeObject]:
+    files = {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+    bundle = load(files)
+    watched = None if "AllNamespaces" in bundle.csv.install_modes else namespace
+    config = {"watchNamespace": watched} if watched else None
+    request = InstallRequest(
+        install_namespace=namespace,
+        config=config,
+        certificate_provider=CertificateProvider.SELF,
+    )
+    return install_objects(bundle, request)
+
+
+def served(objects: Iterable[KubeObject]) -> list[KubeObject]:
+    """Without what only other operators' definitions make known."""
+    foreign = ("monitoring.coreos.com", "cert-manager.io", "console.openshift.io")
+    return [obj for obj in objects if gvk_of(obj).group not in foreign]
+
+
+def as_rules(permissions: Iterable[Permission]) -> list[Json]:
+    """One rule for each resource and name, as an administrator would be told to write them."""
+    verbs: dict[tuple[str, str, str, str], list[str]] = {}
+    for p in sorted(permissions):
+        verbs.setdefault((p.group, p.resource, p.name, p.url), []).append(p.verb)
+    return [
+        urls(" ".join(words), url) if url else rule(" ".join(words), group, resource, name)
+        for (group, resource, name, url), words in verbs.items()
+    ]
+
+
+async def granted_exactly(holder: Holder, missing: set[Permission]) -> tuple[list[Json], ...]:
+    assert {p.namespace for p in missing} <= {"", holder.account.namespace}
+    given = (
+        as_rules(p for p in missing if not p.namespace),
+        as_rules(p for p in missing if p.namespace),
+    )
+    await holder.give(*given)
+    return given
+
+
+ESCALATE = Permission("", "escalate", RBAC, "clusterroles")
+"""Some bundles hand it out; who has it need hold nothing else of what they hand out."""
+
+
+@pytest.mark.corpus
+@pytest.mark.filterwarnings("ignore:Sending a large body:ResourceWarning")
+@pytest.mark.parametrize("bundle", BUNDLES)
+async def test_what_is_reported_is_what_installing_needs(
+    holder: Holder, corpus: Path, bundle: str
+) -> None:
+    """Granting exactly the report makes every request of an install succeed."""
+    objects = served(rendered(corpus / "bundles" / bundle, holder.account.namespace))
+    missing = await holder.lacks(*objects)
+    for permission in missing:
+        if not permission.url:
+            assert not await holder.is_allowed(permission), permission
+    cluster, namespaced = await granted_exactly(holder, without_implied(missing))
+    assert await holder.lacks(*objects) == set()
+    await install_and_remove(holder, objects)
+    for rules in (cluster, namespaced):
+        for left_out in rules[:: max(1, len(rules) // 4)]:
+            rest = [r for r in rules if r is not left_out]
+            given = (rest, namespaced) if rules is cluster else (cluster, rest)
+            await holder.give(*given)
+            assert await holder.lacks(*objects) or await holder.is_allowed(ESCALATE)
+
+
+async def install_and_remove(holder: Holder, objects: list[KubeObject]) -> None:
+    """All that the controller does with an object, as the account."""
+    acting, made = holder.acting, []
+    rank = ("Namespace", "ServiceAccount", "CustomResourceDefinition", "ClusterRole", "Role")
+    ordered = sorted(objects, key=lambda o: (*(o["kind"] != kind for kind in rank),))
+    try:
+        for obj in ordered:
+            made.append(obj)
+            await acting.create(obj, field_manager=MANAGER)
+            await acting.get(gvk_of(obj), name_of(obj), namespace_of(obj), metadata_only=True)
+            labelled = copy.deepcopy(obj)
+            labelled["metadata"].setdefault("labels", {})["seen"] = "yes"
+            await acting.apply(labelled, field_manager=MANAGER)
+            await acting.list_all(gvk_of(obj), namespace_of(obj), labels="seen=yes")
+    finally:
+        for obj in made:
+            await acting.delete(obj)
+
+
+async def test_the_documents_form(holder: Holder) -> None:
+    namespace = holder.account.namespace
+    deployment = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "operator", "namespace": namespace},
+    }
+    service = {**deployment, "apiVersion": "v1", "kind": "Service"}
+    await holder.give(
+        [rule("update", "olm.operatorframework.io", "clusterextensions/finalizers", EXTENSION)],
+        [
+            rule("list watch", "apps", "deployments"),
+            rule("*", "apps", "deployments", "operator"),
+            rule("create get update patch delete", "", "services"),
+        ],
+    )
+    objects = [deployment, service]
+    text = await missing_permissions(holder.client, holder.account, objects, EXTENSION)
+    assert text == (
+        "pre-authorization failed: service account requires the following permissions to manage "
+        "cluster extension:\n"
+        f'  Namespace:"{namespace}" APIGroups:["apps"] Resources:[deployments] Verbs:[create]\n'
+        f'  Namespace:"{namespace}" APIGroups:[] Resources:[services] Verbs:[list,watch]'
+    )
+
+
+async def test_two_thousand_roles_cost_nothing(holder: Holder, client: KubeClient) -> None:
+    namespace = holder.account.namespace
+    others = [
+        role(f"{namespace}-{i}", rule("get list watch", "", f"pods{i}"), namespace=namespace)
+        for i in range(1000)
+    ]
+    others += [binding(name_of(o), "Role", name_of(o), holder.account, namespace) for o in others]
+    slots = asyncio.Semaphore(32)
+
+    async def make(obj: KubeObject) -> None:
+        async with slots:
+            await client.create(obj, field_manager=MANAGER)
+
+    await asyncio.gather(*map(make, others))
+    await holder.give()
+    objects = [role(f"given-{i}", PODS, namespace=namespace) for i in range(50)]
+    await holder.lacks(*objects)  # discovery
+    started = time.perf_counter()
+    assert await holder.lacks(*objects)
+    assert time.perf_counter() - started < 1.0
+
+
+# Definitions
+
+
+async def test_definitions_are_compared_with_those_in_the_cluster(
+    client: KubeClient, holder: Holder
+) -> None:
+    crd = _installable(with_field({"type": "string"}))
+    assert await unsafe_definitions(client, [crd]) is None
+    await holder.make(crd)
+    assert await unsafe_definitions(client, [crd]) is None
+    other = _installable(with_field({"type": "integer"}))
+    assert await unsafe_definitions(client, [other, {"apiVersion": "v1", "kind": "Pod"}]) == (
+        'validating upgrade for CRD "samples.test.example.com" failed: CustomResourceDefinition '
+        "samples.test.example.com failed upgrade safety validation. "
+        '"ChangeValidator" validation failed: version "v1", field "^.spec.field": '
+        'type changed from "string" to "integer"'
+    )
+
+
+def _installable(crd: KubeObject) -> KubeObject:
+    names = {"plural": "samples", "singular": "sample", "kind": "Sample", "listKind": "SampleList"}
+    result: KubeObject = json.loads(json.dumps(crd))
+    result["spec"]["names"] = names
+    return result
+
+
+@pytest.mark.corpus
+@pytest.mark.filterwarnings("ignore:Sending a large body:ResourceWarning")
+@pytest.mark.parametrize("bundle", ["prometheus/0.56.3", "flux/2.3.0", "kepler-operator/0.24.0"])
+async def test_what_is_installed_may_be_installed_again(
+    client: KubeClient, holder: Holder, corpus: Path, bundle: str
+) -> None:
+    """Through the API server and back, a definition is the same to the check."""
+    objects = rendered(corpus / "bundles" / bundle, holder.account.namespace)
+    definitions = [obj for obj in objects if obj["kind"] == "CustomResourceDefinition"]
+    for definition in definitions:
+        await holder.make(definition)
+    assert await unsafe_definitions(client, objects) is None
+
+
+async def test_a_definition_that_may_not_be_read_is_an_error(holder: Holder) -> None:
+    crd = _installable(with_field({"type": "string"}))
+    with pytest.raises(ApiError, match=r"samples\.test\.example\.com"):
+        await unsafe_definitions(holder.acting, [crd])
