@@ -166,7 +166,9 @@ Ctrl-C stops everything and leaves nothing behind.""",
 
 def main() -> int:
     """Run the demo; 0 when everything that it shows came true."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # In the background of a shell SIGINT is ignored unless asked for.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     with tempfile.TemporaryDirectory(prefix="olmv1-demo-") as folder, ExitStack() as stack:
         demo = Demo(Path(folder), stack)
         try:
