@@ -17,12 +17,15 @@ from olm_shared.runtime.kube import KubeClient
 from olm_shared.runtime.leader import Elector
 from olm_shared.runtime.program import configure_logging, run, serve_health, utc_now
 from olm_shared.runtime.registry import PullSettings
-from olm_shared.runtime.trust import registry_trust as trust
 from olm_shared.runtime.workqueue import Backoff, WorkQueue
+from operator_controller.controllers.catalog_news import CatalogNews
 from operator_controller.controllers.extension import EXTENSION, ExtensionController
 from operator_controller.controllers.object_set import ObjectSetController
 from operator_controller.controllers.triggers import Triggers
+from operator_controller.controllers.wants import Wants
 from operator_controller.io.bundles import BundleSource
+from operator_controller.io.catalog_cache import CatalogCache
+from operator_controller.io.catalogd import Catalogd
 from operator_controller.io.catalogs import CATALOG, CatalogClient
 from operator_controller.io.certificate_issuer import issuer
 from operator_controller.io.certificates import CertificateKeeper
@@ -33,6 +36,7 @@ from operator_controller.settings import Settings, parse_settings
 
 LEASE = "9c4404e7.operatorframework.io"
 RESYNC_SECONDS = 600.0
+CATALOG_WORKERS = 2
 CRD_POLL_SECONDS = 0.5
 
 log = logging.getLogger(__name__)
@@ -71,12 +75,17 @@ async def _control(
 ) -> None:
     for kind in (EXTENSION, OBJECT_SET, CATALOG):
         await _served(client, kind)
-    catalogs = CatalogClient(client, lambda: trust(settings.catalogd_cas_dir))
+    catalogs = CatalogClient(
+        client,
+        Catalogd(settings.catalogd_cas_dir),
+        CatalogCache(settings.cache_path / "catalogs"),
+    )
     controllers = _Controllers(settings, client, catalogs)
     try:
         async with asyncio.TaskGroup() as group:
             group.create_task(controllers.extensions.run())
             group.create_task(controllers.object_sets.run())
+            group.create_task(controllers.catalogs.run())
             group.create_task(Doorbell(access, controllers.bells()).run())
             group.create_task(controllers.resync())
             ready.set()
@@ -128,7 +137,12 @@ class _Controllers:
         self.object_sets = WorkQueue(
             object_set.reconcile, backoff=backoff, workers=settings.workers
         )
-        self.triggers = Triggers(self.extensions.add, self.object_sets.add)
+        wants = Wants()
+        news = CatalogNews(catalogs, wants, self.extensions.add)
+        self.catalogs = WorkQueue(news.reconcile, backoff=backoff, workers=CATALOG_WORKERS)
+        self.triggers = Triggers(
+            self.extensions.add, self.object_sets.add, self.catalogs.add, wants
+        )
 
     def _managed(self, owner: OwnerKey, key: ObjectKey) -> None:
         self.triggers.managed(owner, key)

@@ -10,6 +10,7 @@ from operator_controller.catalog.model import (
     Package,
     Schema,
 )
+from operator_controller.catalog.needed import needed
 from operator_controller.catalog.version import (
     BundleVersion,
     Version,
@@ -31,6 +32,7 @@ __all__ = [
     "Version",
     "VersionError",
     "build_package",
+    "needed",
     "parse_bundle_version",
     "parse_version",
 ]

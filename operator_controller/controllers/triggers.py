@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from api.v1 import names
-from olm_shared.kube_object import KubeObject, ObjectKey, labels_of, metadata, name_of
+from olm_shared.kube_object import KubeObject, ObjectKey, is_true, labels_of, metadata, name_of
 from operator_controller.apply.ownership import controller_of
+from operator_controller.controllers.wants import Wants
 from operator_controller.io.watches import OwnerKey
 
 Add = Callable[[str], None]
@@ -22,13 +23,19 @@ class Triggers:
 
     add_extension: Add
     add_object_set: Add
+    add_catalog: Add
+    wants: Wants
     _extensions: dict[str, Seen] = field(default_factory=dict)
-    _catalogs: dict[str, Seen] = field(default_factory=dict)
+    _catalogs: dict[str, tuple[Seen, Seen]] = field(default_factory=dict)
     _object_sets: dict[str, Seen] = field(default_factory=dict)
     _sets_of: dict[OwnerKey, set[str]] = field(default_factory=dict)
 
     def extension(self, event: str, obj: KubeObject) -> None:
         """A ClusterExtension was listed, made, changed or deleted."""
+        if event == "DELETED":
+            self.wants.drop(name_of(obj))
+        else:
+            self.wants.note(obj)
         if _changed(self._extensions, event, obj, _wish(obj)):
             self.add_extension(name_of(obj))
 
@@ -52,10 +59,23 @@ class Triggers:
             self._sets_of.pop(owner, None)
 
     def catalog(self, event: str, obj: KubeObject) -> None:
-        """A ClusterCatalog: every extension may resolve differently when its content changed."""
-        if _changed(self._catalogs, event, obj, _content(obj)):
-            for name in self._extensions:
-                self.add_extension(name)
+        """A ClusterCatalog: its rank concerns all who select it, its content not all of them.
+
+        What is there at the start rings nothing: the extensions ring for themselves then.
+        """
+        name, rank, content = name_of(obj), _rank(obj), _content(obj)
+        before = self._catalogs.get(name)
+        if event == "DELETED":
+            self._catalogs.pop(name, None)
+        else:
+            self._catalogs[name] = rank, content
+        if before is None and not event:
+            return
+        if before and (before[0] != rank or event == "DELETED"):
+            for extension in self.wants.extensions_from(labels_of(obj), dict(before[0][0])):
+                self.add_extension(extension)
+        if before is None or before[1] != content or event == "DELETED":
+            self.add_catalog(name)
 
     def managed(self, owner: OwnerKey, _: ObjectKey) -> None:
         """An object that we applied was changed or deleted."""
@@ -86,18 +106,18 @@ def _is_archived(obj: KubeObject) -> bool:
     return (obj.get("spec") or {}).get("lifecycleState") == "Archived"
 
 
+def _rank(obj: KubeObject) -> Seen:
+    """Who selects a catalog, and how it ranks among others."""
+    spec = obj.get("spec") or {}
+    labels = tuple(sorted(labels_of(obj).items()))
+    return labels, spec.get("priority"), spec.get("availabilityMode")
+
+
 def _content(obj: KubeObject) -> Seen:
-    spec, status = obj.get("spec") or {}, obj.get("status") or {}
-    conditions = status.get("conditions") or ()
-    serving = next((c.get("status") for c in conditions if c.get("type") == "Serving"), None)
-    return (
-        tuple(sorted(labels_of(obj).items())),
-        spec.get("priority"),
-        spec.get("availabilityMode"),
-        repr(status.get("resolvedSource")),
-        repr(status.get("urls")),
-        serving,
-    )
+    """What a catalog serves."""
+    status = obj.get("status") or {}
+    serving = is_true(obj, "Serving")
+    return repr(status.get("resolvedSource")), repr(status.get("urls")), serving
 
 
 def _owner_of(obj: KubeObject) -> OwnerKey:

@@ -6,6 +6,7 @@ import pytest
 
 from olm_shared.kube_object import GVK, KubeObject, ObjectKey
 from operator_controller.controllers.triggers import Triggers
+from operator_controller.controllers.wants import Wants
 
 KEY = ObjectKey(GVK("", "v1", "ConfigMap"), "ns", "x")
 EXTENSION = ("ClusterExtension", "ext")
@@ -19,6 +20,8 @@ class Bells:
         self.triggers = Triggers(
             lambda name: self.rung.append(f"extension {name}"),
             lambda name: self.rung.append(f"set {name}"),
+            lambda name: self.rung.append(f"catalog {name}"),
+            Wants(),
         )
 
     def heard(self) -> list[str]:
@@ -131,24 +134,43 @@ def catalog(*, labels: dict[str, str] | None = None, **change: Any) -> KubeObjec
     return {"metadata": meta, "spec": spec, "status": status}
 
 
+ALL = ["extension a", "extension b"]
+
+
 @pytest.mark.parametrize(
-    ("change", "rings"),
+    ("change", "rung"),
     [
-        pytest.param({}, False, id="nothing"),
-        pytest.param({"unpacked": "now", "going": "False"}, False, id="a poll with no news"),
-        pytest.param({"ref": "a@sha256:2"}, True, id="new content"),
-        pytest.param({"serving": "False"}, True, id="it serves no more"),
-        pytest.param({"priority": 1}, True, id="another priority"),
-        pytest.param({"mode": "Unavailable"}, True, id="it was taken out of service"),
-        pytest.param({"labels": {"a": "b"}}, True, id="other labels, which selectors look at"),
+        pytest.param({}, [], id="nothing"),
+        pytest.param({"unpacked": "now", "going": "False"}, [], id="a poll with no news"),
+        pytest.param({"ref": "a@sha256:2"}, ["catalog catalog"], id="new content"),
+        pytest.param({"serving": "False"}, ["catalog catalog"], id="it serves no more"),
+        pytest.param({"priority": 1}, ALL, id="another priority"),
+        pytest.param({"mode": "Unavailable"}, ALL, id="it was taken out of service"),
+        pytest.param({"labels": {"a": "b"}}, ALL, id="other labels, which selectors look at"),
     ],
 )
-def test_what_of_a_catalog_rings_for_every_extension(
-    bells: Bells, change: dict[str, Any], *, rings: bool
+def test_what_a_changed_catalog_rings_for(
+    bells: Bells, change: dict[str, Any], rung: list[str]
 ) -> None:
     for name in ("a", "b"):
         bells.triggers.extension("ADDED", obj(name))
-    bells.triggers.catalog("ADDED", catalog())
-    bells.heard()
+    bells.triggers.catalog("", catalog())
+    assert bells.heard() == ALL, "what is there at the start rings nothing more"
     bells.triggers.catalog("MODIFIED", catalog(**change))
-    assert bells.heard() == (["extension a", "extension b"] if rings else [])
+    assert bells.heard() == rung
+    bells.triggers.catalog("", catalog(**change))
+    assert bells.heard() == [], "a list after an outage tells nothing new"
+
+
+def test_the_rank_of_a_catalog_concerns_only_who_selects_it(bells: Bells) -> None:
+    for name, tier in (("a", "gold"), ("b", "lead"), ("c", "tin")):
+        extension = obj(name)
+        selector = {"matchLabels": {"tier": tier}}
+        extension["spec"] = {"source": {"catalog": {"packageName": "p", "selector": selector}}}
+        bells.triggers.extension("ADDED", extension)
+    bells.triggers.catalog("ADDED", catalog(labels={"tier": "gold"}))
+    bells.heard()
+    bells.triggers.catalog("MODIFIED", catalog(labels={"tier": "lead"}))
+    assert bells.heard() == ["extension a", "extension b"]
+    bells.triggers.catalog("DELETED", catalog(labels={"tier": "lead"}))
+    assert bells.heard() == ["catalog catalog", "extension b"]

@@ -1,0 +1,75 @@
+"""Which extensions the new content of a catalog concerns: those whose package it changed.
+
+A catalog's digest says only that something changed. Each package in use is asked for once (which
+the extensions concerned need anyway), and only where its blobs differ from before, or nothing was
+known before, are its extensions looked at again.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from olm_shared.errors import OLMError
+from olm_shared.kube_object import KubeObject, labels_of
+from olm_shared.outcome import Done, Outcome
+from operator_controller.controllers.wants import Wants
+
+ASKED_AT_ONCE = 8
+
+
+class Catalogs(Protocol):
+    """What is asked of the catalog client."""
+
+    async def find_catalog(self, name: str) -> KubeObject | None:
+        """The ClusterCatalog, or None."""
+
+    async def changed_in(self, raw: KubeObject, package: str) -> str:
+        """The first content in which the package was as it is now. Raises OLMError."""
+
+    async def forget(self, catalog: str) -> None:
+        """Drops what is known of a catalog."""
+
+
+@dataclass(slots=True)
+class CatalogNews:
+    """Carries the news of one catalog at a time to the extensions that they concern."""
+
+    catalogs: Catalogs
+    wants: Wants
+    ring: Callable[[str], None]
+    _told: dict[tuple[str, str], str] = field(default_factory=dict)
+    _gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(ASKED_AT_ONCE))
+
+    async def reconcile(self, name: str) -> Outcome:
+        """Looks at every package that is wanted from the catalog."""
+        raw = await self.catalogs.find_catalog(name)
+        if raw is None:
+            self._told = {key: told for key, told in self._told.items() if key[0] != name}
+            await self.catalogs.forget(name)
+            return Done()
+        packages = self.wants.packages_from(labels_of(raw))
+        await asyncio.gather(*(self._look(name, raw, package) for package in packages))
+        return Done()
+
+    async def _look(self, name: str, raw: KubeObject, package: str) -> None:
+        async with self._gate:
+            try:
+                changed_in = await self.catalogs.changed_in(raw, package)
+            except OLMError:
+                changed_in = ""  # the extension's own resolution says what is wrong
+        told = self._told.get((name, package))
+        self._told[name, package] = changed_in
+        if changed_in and changed_in == (told if told is not None else _older(raw, changed_in)):
+            return
+        for extension in self.wants.extensions_of(package, labels_of(raw)):
+            self.ring(extension)
+
+
+def _older(raw: KubeObject, changed_in: str) -> str:
+    """`changed_in` if the catalog has newer content, in which the package is the same.
+
+    So it is no news to extensions either, which resolved with that older content.
+    """
+    source = ((raw.get("status") or {}).get("resolvedSource") or {}).get("image") or {}
+    return "" if source.get("ref") == changed_in else changed_in

@@ -1,0 +1,175 @@
+"""What catalogs said of packages: on disk for restarts and outages, in memory under a bound.
+
+One file for a catalog and package, of the newest content that was asked for: a header line, then
+a line for each blob. A file that is cut short or of another format counts as absent.
+"""
+
+import asyncio
+import contextlib
+import hashlib
+import logging
+import os
+import shutil
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from olm_shared.errors import OLMError
+from operator_controller.catalog import BrokenPackageError, Package, build_package
+from operator_controller.io.catalogd import Blobs
+
+FORMAT = 1
+MAX_MEMORY_BYTES = 4 * 1024 * 1024
+"""Of the texts that packages were built from; as objects they take three times as much."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A package as a catalog's content has it.
+
+    source       digest reference of the content
+    changed_in   the first content in which the package was as it is
+    fingerprint  equal for equal blobs, in whatever order
+    package      None where the content does not have it
+    fault        why it cannot be read, if so
+    """
+
+    source: str
+    changed_in: str
+    fingerprint: str
+    etag: str = ""
+    package: Package | None = None
+    fault: OLMError | None = None
+    size: int = 0
+
+
+class CatalogCache:
+    """The newest known content of packages by catalog."""
+
+    def __init__(self, folder: Path, max_bytes: int = MAX_MEMORY_BYTES) -> None:
+        """`folder` is made when it is first written to."""
+        self._folder = folder
+        self._max_bytes = max_bytes
+        self._memory: OrderedDict[tuple[str, str], Known] = OrderedDict()
+        self._bytes = 0
+
+    async def find(self, catalog: str, package: str) -> Known | None:
+        """What is known of the package, of whatever content; None if nothing is."""
+        key = (catalog, package)
+        if key in self._memory:
+            self._memory.move_to_end(key)
+            return self._memory[key]
+        found = await asyncio.to_thread(self._load, catalog, package)
+        if found is not None:
+            self._remember(key, found)
+        return found
+
+    async def put(self, catalog: str, package: str, source: str, blobs: Blobs) -> Known:
+        """Keeps the answer of a catalog for the content `source`."""
+        before = await self.find(catalog, package)
+        fingerprint = _fingerprint(blobs.lines)
+        same = before is not None and before.fingerprint == fingerprint
+        header = {
+            "format": FORMAT,
+            "source": source,
+            "changedIn": before.changed_in if before and same else source,
+            "fingerprint": fingerprint,
+            "etag": blobs.etag,
+        }
+        known = await asyncio.to_thread(self._keep, catalog, package, header, blobs.lines)
+        self._remember((catalog, package), known)
+        return known
+
+    async def confirm(self, catalog: str, package: str, source: str) -> Known | None:
+        """Notes that the content `source` has the package as it is known already."""
+        lines = await asyncio.to_thread(self._read, catalog, package)
+        if not lines:
+            return None
+        header = _header(lines)
+        etag = str(header.get("etag") or "") if header else ""
+        return await self.put(catalog, package, source, Blobs(tuple(lines[1:]), etag))
+
+    def forget(self, catalog: str) -> None:
+        """Drops everything of a catalog that is gone."""
+        for key in [key for key in self._memory if key[0] == catalog]:
+            self._bytes -= self._memory.pop(key).size
+        with contextlib.suppress(FileNotFoundError):
+            shutil.rmtree(self._folder / catalog)
+
+    def _remember(self, key: tuple[str, str], known: Known) -> None:
+        old = self._memory.pop(key, None)
+        self._bytes += known.size - (old.size if old else 0)
+        self._memory[key] = known
+        while self._bytes > self._max_bytes and len(self._memory) > 1:
+            self._bytes -= self._memory.popitem(last=False)[1].size
+
+    def _path(self, catalog: str, package: str) -> Path:
+        return self._folder / catalog / hashlib.sha256(package.encode()).hexdigest()
+
+    def _load(self, catalog: str, package: str) -> Known | None:
+        lines = self._read(catalog, package)
+        header = _header(lines)
+        if header is None or header["fingerprint"] != _fingerprint(lines[1:]):
+            return None
+        return _known(package, header, lines[1:])
+
+    def _read(self, catalog: str, package: str) -> list[bytes]:
+        try:
+            return self._path(catalog, package).read_bytes().splitlines()
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            log.warning("cannot read the cache of catalog %s: %s", catalog, error)
+            return []
+
+    def _keep(
+        self, catalog: str, package: str, header: dict[str, Any], lines: Iterable[bytes]
+    ) -> Known:
+        """Writes the file in one step; without it only a restart or an outage costs more."""
+        path = self._path(catalog, package)
+        draft = path.with_suffix(".new")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            draft.write_bytes(b"\n".join([orjson.dumps(header), *lines]))
+            os.replace(draft, path)  # noqa: PTH105 - says that an old one is replaced
+        except OSError as error:
+            log.warning("cannot write the cache of catalog %s: %s", catalog, error)
+        return _known(package, header, list(lines))
+
+
+def _fingerprint(lines: Iterable[bytes]) -> str:
+    return hashlib.sha256(b"\n".join(sorted(lines))).hexdigest()
+
+
+def _header(lines: list[bytes]) -> dict[str, Any] | None:
+    """The header of a file that can be used."""
+    try:
+        header = orjson.loads(lines[0]) if lines else None
+    except orjson.JSONDecodeError:
+        return None
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        return None
+    return header
+
+
+def _known(package: str, header: dict[str, Any], lines: list[bytes]) -> Known:
+    built, fault = None, None
+    try:
+        built = build_package(package, map(orjson.loads, lines))
+    except BrokenPackageError as error:
+        fault = error.with_traceback(None)
+    return Known(
+        source=header["source"],
+        changed_in=header["changedIn"],
+        fingerprint=header["fingerprint"],
+        etag=header["etag"],
+        package=built,
+        fault=fault,
+        size=sum(map(len, lines)) + 256,
+    )

@@ -1,0 +1,208 @@
+"""Asks a catalogd for the blobs of one package, and keeps of them what choosing a bundle needs.
+
+Answers are read as a stream, a line at a time, so that a package with megabytes of metadata and a
+whole catalog (`/all`, where `/metas` is off) cost no more memory than what is kept.
+"""
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import orjson
+
+from olm_shared.errors import TransientError, bounded
+from olm_shared.runtime.trust import registry_trust
+from operator_controller.catalog import needed
+
+CONNECT_SECONDS = 5.0
+READ_SECONDS = 30.0
+ANSWER_SECONDS = 300.0
+"""For a whole answer, as upstream's client."""
+MAX_LINE_BYTES = 64 * 1024 * 1024
+MAX_KEPT_BYTES = 64 * 1024 * 1024
+"""Of one package; the largest real ones keep a hundredth of it."""
+
+
+class CatalogUnavailableError(TransientError):
+    """A catalog cannot be asked at the moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A catalog and where it is served."""
+
+    catalog: str
+    base: str
+
+
+@dataclass(frozen=True, slots=True)
+class Blobs:
+    """What is kept of a package: a JSON line for each blob, in the catalog's order."""
+
+    lines: tuple[bytes, ...]
+    etag: str = ""
+
+
+@dataclass(slots=True)
+class _Session:
+    """Connections that trust the CAs of one moment; closed after their last request."""
+
+    http: httpx.AsyncClient
+    trusted: object
+    users: int = 0
+    replaced: bool = False
+
+
+class Catalogd:
+    """Requests to whichever catalogd serves a catalog.
+
+    Proxies are taken from the environment (HTTPS_PROXY, NO_PROXY). The folder of CAs is looked at
+    before each request, so that a rotated CA needs no restart.
+    """
+
+    def __init__(self, cas_dir: Path | None) -> None:
+        self._cas_dir = cas_dir
+        self._session: _Session | None = None
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        if self._session is not None:
+            await self._session.http.aclose()
+
+    async def package(self, address: Address, package: str, *, etag: str = "") -> Blobs | None:
+        """The blobs of a package; None if they are those of `etag`.
+
+        Raises CatalogUnavailableError, naming the catalog and the cause.
+        """
+        try:
+            async with self._client() as http, asyncio.timeout(ANSWER_SECONDS):
+                return await _ask(http, address, package, etag)
+        except httpx.HTTPError as error:
+            raise _unreachable(address, bounded(str(error) or type(error).__name__)) from error
+        except TimeoutError as error:
+            raise _unreachable(address, f"no end within {ANSWER_SECONDS:.0f} s") from error
+
+    @asynccontextmanager
+    async def _client(self) -> AsyncIterator[httpx.AsyncClient]:
+        session = self._current()
+        session.users += 1
+        try:
+            yield session.http
+        finally:
+            session.users -= 1
+            if session.replaced and not session.users:
+                await session.http.aclose()
+
+    def _current(self) -> _Session:
+        """The session for the CAs that are in the folder now."""
+        trusted = _state_of(self._cas_dir)
+        old = self._session
+        if old is not None and old.trusted == trusted:
+            return old
+        self._session = _Session(_connections(registry_trust(self._cas_dir)), trusted)
+        if old is not None:
+            old.replaced = True
+        return self._session
+
+
+def _connections(tls: ssl.SSLContext) -> httpx.AsyncClient:
+    timeout = httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS)
+    return httpx.AsyncClient(verify=tls, timeout=timeout, follow_redirects=False)
+
+
+def _state_of(folder: Path | None) -> object:
+    """Differs when a file in the folder came, went or changed."""
+    if folder is None or not folder.is_dir():
+        return None
+    stats = ((path.name, path.stat()) for path in sorted(folder.iterdir()))
+    return tuple((name, stat.st_mtime_ns, stat.st_ino, stat.st_size) for name, stat in stats)
+
+
+async def _ask(http: httpx.AsyncClient, address: Address, package: str, etag: str) -> Blobs | None:
+    headers = {"If-None-Match": etag} if etag else {}
+    query = {"package": package}
+    url = f"{address.base}/api/v1/metas"
+    async with http.stream("GET", url, params=query, headers=headers) as response:
+        if response.status_code != httpx.codes.NOT_FOUND:
+            return await _answer(response, address, package)
+        await response.aread()
+        if "page not found" not in response.text:
+            raise _unexpected(address, response)
+    # Upstream's catalogd knows no /metas path while the gate is off: the whole catalog is left.
+    url = f"{address.base}/api/v1/all"
+    async with http.stream("GET", url, headers=headers) as response:
+        return await _answer(response, address, package)
+
+
+async def _answer(response: httpx.Response, address: Address, package: str) -> Blobs | None:
+    if response.status_code == httpx.codes.NOT_MODIFIED:
+        return None
+    if response.status_code != httpx.codes.OK:
+        raise _unexpected(address, response)
+    kept: list[bytes] = []
+    size = 0
+    async for line in _lines(response, address):
+        if package.encode() not in line:
+            continue
+        blob = needed(_decoded(line, address), package)
+        if blob is None:
+            continue
+        kept.append(orjson.dumps(blob))
+        size += len(kept[-1])
+        if size > MAX_KEPT_BYTES:
+            raise _refused(address, f"a package of more than {MAX_KEPT_BYTES} bytes is not read")
+    return Blobs(tuple(kept), response.headers.get("etag", ""))
+
+
+async def _lines(response: httpx.Response, address: Address) -> AsyncIterator[bytes]:
+    """The lines of the answer that are not empty, whatever the pieces they arrive in."""
+    pending: list[bytes] = []
+    size = 0
+    async for chunk in response.aiter_bytes():
+        first, *rest = chunk.split(b"\n")
+        pending.append(first)
+        size += len(first)
+        if size > MAX_LINE_BYTES:
+            raise _refused(address, f"a blob of more than {MAX_LINE_BYTES} bytes is not read")
+        if rest:
+            *whole, last = [b"".join(pending), *rest]
+            pending, size = [last], len(last)
+            for line in filter(bytes.strip, whole):
+                yield line
+    if (line := b"".join(pending)).strip():
+        yield line
+
+
+def _decoded(line: bytes, address: Address) -> dict[str, Any]:
+    try:
+        blob = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        raise _refused(address, f"it sent a line that is no JSON: {error}") from error
+    if not isinstance(blob, dict):
+        raise _refused(address, "it sent a line that is no JSON object")
+    return blob
+
+
+def _unreachable(address: Address, cause: str) -> CatalogUnavailableError:
+    return CatalogUnavailableError(
+        f'catalog "{address.catalog}" cannot be read from {address.base}: {cause}',
+        hint="check that catalogd runs and that its certificate is trusted (--catalogd-cas-dir)",
+    )
+
+
+def _unexpected(address: Address, response: httpx.Response) -> CatalogUnavailableError:
+    return CatalogUnavailableError(
+        f'catalog "{address.catalog}": received unexpected response status code '
+        f"{response.status_code} from {address.base}"
+    )
+
+
+def _refused(address: Address, cause: str) -> CatalogUnavailableError:
+    return CatalogUnavailableError(
+        f'catalog "{address.catalog}" cannot be read from {address.base}: {cause}'
+    )
