@@ -175,16 +175,22 @@ class KubeClient:
             return {}
 
     async def _object_path(self, obj: KubeObject, subresource: str = "") -> str:
-        resource = await self.resource(gvk_of(obj))
         name = name_of(obj)
-        home = resource.home(namespace_of(obj), name)
+        home = await self._home(gvk_of(obj), namespace_of(obj), name)
         return "/".join(part for part in (home, name, subresource) if part)
+
+    async def _home(self, gvk: GVK, namespace: str, name: str) -> str:
+        resource = await self.resource(gvk)
+        if resource.namespaced and not namespace:  # or was it, and is no more?
+            self._shared.resources.pop(gvk.api_version, None)
+            resource = await self.resource(gvk)
+        return resource.home(namespace, name)
 
     async def get(
         self, gvk: GVK, name: str, namespace: str = "", *, metadata_only: bool = False
     ) -> KubeObject:
         """One object. Raises NotFoundError, ForbiddenError, ApiError."""
-        path = (await self.resource(gvk)).home(namespace, name)
+        path = await self._home(gvk, namespace, name)
         accept = METADATA_OBJECT if metadata_only else JSON_TYPE
         return _of_kind(gvk, await self.request("GET", f"{path}/{name}", accept=accept))
 
@@ -230,7 +236,7 @@ class KubeClient:
 
     async def create(self, obj: KubeObject, *, field_manager: str, dry_run: bool = False) -> Any:
         """POSTs an object. Raises AlreadyExistsError if there is one of that name."""
-        path = (await self.resource(gvk_of(obj))).home(namespace_of(obj), name_of(obj))
+        path = await self._home(gvk_of(obj), namespace_of(obj), name_of(obj))
         params = {"fieldManager": field_manager, **({"dryRun": "All"} if dry_run else {})}
         return await self.request("POST", path, body=obj, params=params)
 

@@ -10,6 +10,7 @@ from olm_shared.runtime.api_errors import (
     AlreadyExistsError,
     ApiError,
     ConflictError,
+    InvalidError,
     NotFoundError,
 )
 from olm_shared.runtime.kube import JSON_PATCH, KubeClient
@@ -87,8 +88,8 @@ class ObjectWriter:
                 if live is None:
                     return await self._create(obj)
                 return await self._settle(obj, live, policy)
-            except (AlreadyExistsError, ConflictError):
-                if not looks:
+            except (AlreadyExistsError, ConflictError, InvalidError) as error:
+                if not looks or not _looked_too_early(error):
                     raise
                 live = await self._metadata(obj)
 
@@ -182,6 +183,11 @@ class ObjectWriter:
             return False
         await self._client.delete(obj, uid=meta["uid"], resource_version=meta["resourceVersion"])
         return await self._metadata(obj) is None
+
+
+def _looked_too_early(error: ApiError) -> bool:
+    """Whether the object changed since we looked; of another uid the server says "immutable"."""
+    return not isinstance(error, InvalidError) or "metadata.uid" in error.message
 
 
 def _naming(error: ApiError, obj: KubeObject) -> OLMError:

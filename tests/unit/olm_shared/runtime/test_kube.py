@@ -185,6 +185,14 @@ async def test_events_of_any_length_in_any_pieces_are_read_whole() -> None:
     assert seen[0]["object"]["kind"] == "Thing"
 
 
+async def test_a_bookmark_passes_with_its_version() -> None:
+    stream = event("BOOKMARK", resourceVersion="9")
+    answers = {f"GET {ROOT}": lambda _: discovery(), f"GET {THINGS}": watching(stream)}
+    async with served(**answers) as client:
+        [seen] = [e async for e in client.watch(THING, "ns", resource_version="1")]
+    assert (seen["type"], seen["object"]["metadata"]) == ("BOOKMARK", {"resourceVersion": "9"})
+
+
 async def test_an_event_that_says_gone_is_a_gone_error() -> None:
     gone = {"type": "ERROR", "object": {"kind": "Status", "code": 410, "reason": "Expired"}}
     answers = {

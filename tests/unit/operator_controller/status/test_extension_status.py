@@ -1,0 +1,305 @@
+"""The conditions of a ClusterExtension: the documents' words where they have some."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from api.v1.clusterextension import ClusterExtension
+from olm_shared.kube_object import KubeObject
+from olm_shared.outcome import Blocked, Done, Outcome, Retry, Wait
+from operator_controller.apply.revisions import Revisions
+from operator_controller.catalog import Deprecation
+from operator_controller.status.extension import ExtensionFacts, extension_status
+
+GROUP = "olm.operatorframework.io"
+PREFIX = 'error for resolved bundle "pkg.v1.0.{n}" with version "1.0.{n}": '
+
+
+def extension(*channels: str, known: tuple[str, ...] = ()) -> ClusterExtension:
+    catalog = {"packageName": "pkg", "channels": list(channels)}
+    conditions = [
+        {
+            "type": kind,
+            "status": "False",
+            "reason": "Deprecated",
+            "message": "",
+            "lastTransitionTime": "2025-01-01T00:00:00Z",
+        }
+        for kind in known
+    ]
+    return ClusterExtension.from_object(
+        {
+            "apiVersion": f"{GROUP}/v1",
+            "kind": "ClusterExtension",
+            "metadata": {"name": "ext", "generation": 7},
+            "spec": {
+                "namespace": "ns",
+                "serviceAccount": {"name": "installer"},
+                "source": {"sourceType": "Catalog", "catalog": catalog},
+            },
+            "status": {"conditions": conditions},
+        }
+    )
+
+
+def revision(number: int, **conditions: tuple[str, str, str]) -> KubeObject:
+    """A revision of version 1.0.<number> with conditions by type."""
+    told = [
+        {
+            "type": kind,
+            "status": status,
+            "reason": reason,
+            "message": message,
+            "lastTransitionTime": "2025-01-01T00:00:00Z",
+        }
+        for kind, (status, reason, message) in conditions.items()
+    ]
+    notes = {
+        f"{GROUP}/bundle-name": f"pkg.v1.0.{number}",
+        f"{GROUP}/bundle-version": f"1.0.{number}",
+        f"{GROUP}/bundle-reference": f"registry/pkg:v{number}",
+        f"{GROUP}/package-name": "pkg",
+    }
+    return {
+        "metadata": {"name": f"ext-{number}", "annotations": notes},
+        "spec": {"revision": number, "lifecycleState": "Active"},
+        "status": {"conditions": told},
+    }
+
+
+ROLLED_OUT = ("True", "Succeeded", "Revision 1.0.1 has rolled out.")
+LATCH = ("True", "Succeeded", "Revision succeeded rolling out.")
+WELL = ("True", "ProbesSucceeded", "Objects are available and pass all probes.")
+INSTALLED = revision(1, Progressing=ROLLED_OUT, Succeeded=LATCH, Available=WELL)
+ROLLING = ("True", "RollingOut", "Revision 1.0.2 is rolling out.")
+FAILING = ("True", "Retrying", "no")
+
+
+@dataclass(frozen=True)
+class Told:
+    conditions: dict[str, tuple[str, str, str]]
+    install: str | None
+    active: dict[str, list[str]]
+
+
+def told(
+    *revisions: KubeObject,
+    outcome: Outcome | None = None,
+    read: bool = True,
+    deprecations: tuple[Deprecation, ...] | None = (),
+    of: ClusterExtension | None = None,
+) -> Told:
+    facts = ExtensionFacts(
+        of or extension(),
+        outcome or Done(),
+        Revisions.of(revisions) if read else None,
+        deprecations,
+    )
+    status = extension_status(facts)
+    assert all(c.observed_generation == 7 for c in status.conditions)
+    return Told(
+        {c.type: (c.status, c.reason, c.message) for c in status.conditions},
+        status.install.bundle.version if status.install else None,
+        {r.name: [c.type for c in r.conditions] for r in status.active_revisions},
+    )
+
+
+@pytest.mark.parametrize(
+    ("found", "expected", "version"),
+    [
+        pytest.param(
+            told(INSTALLED),
+            ("True", "Succeeded", "Installed bundle registry/pkg:v1 successfully"),
+            "1.0.1",
+            id="installed",
+        ),
+        pytest.param(
+            told(INSTALLED, revision(2, Progressing=FAILING)),
+            ("True", "Succeeded", "Installed bundle registry/pkg:v1 successfully"),
+            "1.0.1",
+            id="a failing update does not disturb what is installed",
+        ),
+        pytest.param(
+            told(INSTALLED, outcome=Retry("no bundles found")),
+            ("True", "Succeeded", "Installed bundle registry/pkg:v1 successfully"),
+            "1.0.1",
+            id="a failing resolution does not disturb what is installed",
+        ),
+        pytest.param(told(), ("False", "Failed", "No bundle installed"), None, id="nothing"),
+        pytest.param(
+            told(revision(2, Progressing=FAILING)),
+            ("False", "Failed", "No bundle installed"),
+            None,
+            id="the first one fails",
+        ),
+        pytest.param(
+            told(revision(2, Progressing=ROLLING)),
+            ("False", "Absent", "No bundle installed"),
+            None,
+            id="the first one is on its way",
+        ),
+        pytest.param(
+            told(revision(2)),
+            ("False", "Absent", "No bundle installed"),
+            None,
+            id="the first one has only been made",
+        ),
+        pytest.param(
+            told(read=False, outcome=Retry("cannot list")),
+            ("Unknown", "Failed", "cannot list"),
+            None,
+            id="nobody knows",
+        ),
+    ],
+)
+def test_installed(found: Told, expected: tuple[str, str, str], version: str | None) -> None:
+    assert found.conditions["Installed"] == expected
+    assert found.install == version
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        pytest.param(
+            told(INSTALLED), ("True", "Succeeded", "desired state reached"), id="the documents'"
+        ),
+        pytest.param(
+            told(
+                revision(
+                    1,
+                    Progressing=("True", "Succeeded", f"{ROLLED_OUT[2]}\ncannot watch Role"),
+                    Succeeded=LATCH,
+                )
+            ),
+            ("True", "Succeeded", "desired state reached\ncannot watch Role"),
+            id="reached, but not watched",
+        ),
+        pytest.param(
+            told(INSTALLED, outcome=Retry("no bundles found")),
+            ("True", "Retrying", "no bundles found"),
+            id="what may pass is tried again",
+        ),
+        pytest.param(
+            told(INSTALLED, outcome=Blocked("InvalidConfiguration", "wrong")),
+            ("False", "InvalidConfiguration", "wrong"),
+            id="what only a person can mend has its own reason",
+        ),
+        pytest.param(
+            told(outcome=Blocked("Blocked", "wrong")),
+            ("False", "Blocked", "wrong"),
+            id="or the common one",
+        ),
+        pytest.param(
+            told(INSTALLED, revision(2, Progressing=ROLLING)),
+            ("True", "RollingOut", "Revision 1.0.2 is rolling out."),
+            id="an update on its way",
+        ),
+        pytest.param(
+            told(revision(2)),
+            ("True", "RollingOut", "Revision 1.0.2 is rolling out."),
+            id="a revision that nobody looked at yet",
+        ),
+        pytest.param(
+            told(INSTALLED, revision(2, Progressing=FAILING)),
+            ("True", "Retrying", f"{PREFIX.format(n=2)}no"),
+            id="the error of a revision names its bundle",
+        ),
+        pytest.param(
+            told(revision(2, Progressing=("False", "Blocked", "no"))),
+            ("False", "Blocked", f"{PREFIX.format(n=2)}no"),
+            id="so does what blocks it",
+        ),
+        pytest.param(
+            told(revision(2, Progressing=("False", "ProgressDeadlineExceeded", "late"))),
+            ("False", "ProgressDeadlineExceeded", f"{PREFIX.format(n=2)}late"),
+            id="and a deadline",
+        ),
+        pytest.param(
+            told(INSTALLED, outcome=Wait(1.0, "wait for it")),
+            ("True", "RollingOut", "wait for it"),
+            id="a wait that says for what",
+        ),
+    ],
+)
+def test_progressing(found: Told, expected: tuple[str, str, str]) -> None:
+    assert found.conditions["Progressing"] == expected
+
+
+def test_available_is_what_the_installed_revision_says() -> None:
+    assert told(INSTALLED).conditions["Available"] == WELL
+    broken = ("False", "ProbeFailure", "Deployment ns/x: 0/1 available")
+    update = revision(2, Progressing=ROLLING, Available=broken)
+    assert told(INSTALLED, update).conditions["Available"] == WELL
+    assert told(update).conditions["Available"] == broken
+    assert "Available" not in told().conditions
+
+
+def test_active_revisions_tell_conditions_until_they_have_succeeded() -> None:
+    found = told(INSTALLED, revision(2, Progressing=ROLLING, Available=WELL))
+    assert found.active == {"ext-1": [], "ext-2": ["Progressing", "Available"]}
+
+
+DEPRECATIONS = (
+    Deprecation("olm.package", "", "the package goes"),
+    Deprecation("olm.channel", "stable", "the channel goes"),
+    Deprecation("olm.channel", "alpha", "alpha goes"),
+    Deprecation("olm.bundle", "pkg.v1.0.1", "the bundle goes"),
+    Deprecation("olm.bundle", "pkg.v1.0.9", "another goes"),
+)
+KINDS = ("Deprecated", "PackageDeprecated", "ChannelDeprecated", "BundleDeprecated")
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        pytest.param(
+            told(INSTALLED, deprecations=DEPRECATIONS, of=extension("stable")),
+            [
+                ("True", "Deprecated", "the package goes\nthe channel goes\nthe bundle goes"),
+                ("True", "Deprecated", "the package goes"),
+                ("True", "Deprecated", "the channel goes"),
+                ("True", "Deprecated", "the bundle goes"),
+            ],
+            id="what concerns it",
+        ),
+        pytest.param(
+            told(INSTALLED),
+            [("False", "Deprecated", "")] * 4,
+            id="nothing goes: the reason is Deprecated all the same",
+        ),
+        pytest.param(
+            told(INSTALLED, deprecations=(Deprecation("olm.package", "", ""),)),
+            [("False", "Deprecated", "")] * 4,
+            id="an empty message says nothing",
+        ),
+        pytest.param(
+            told(deprecations=DEPRECATIONS, of=extension("beta")),
+            [
+                ("True", "Deprecated", "the package goes"),
+                ("True", "Deprecated", "the package goes"),
+                ("False", "Deprecated", ""),
+                ("Unknown", "Absent", "no bundle installed yet"),
+            ],
+            id="nothing is installed",
+        ),
+        pytest.param(
+            told(deprecations=None),
+            [
+                (
+                    "Unknown",
+                    "DeprecationStatusUnknown",
+                    "deprecation status unknown: catalog data unavailable",
+                )
+            ]
+            * 4,
+            id="nobody knows yet",
+        ),
+    ],
+)
+def test_deprecations(found: Told, expected: list[tuple[str, str, str]]) -> None:
+    assert [found.conditions[kind] for kind in KINDS] == expected
+
+
+def test_without_catalogs_what_was_known_stays() -> None:
+    found = told(INSTALLED, deprecations=None, of=extension(known=KINDS))
+    assert not set(KINDS) & set(found.conditions)
