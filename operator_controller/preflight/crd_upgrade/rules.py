@@ -5,6 +5,7 @@ lists of prohibited and allowed changes (1.18), and what upstream's checker adds
 (patterns, nullability, oneOf; descriptions are free).
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -91,11 +92,11 @@ def no_higher_minimum(keyword: str, before: Any, after: Any) -> str | None:
 
 
 def no_other_alternatives(_: str, before: Any, after: Any) -> str | None:
-    """A value has to match exactly one, so more are as bad as fewer; their order is free."""
+    """A value has to match exactly one, so more are as bad as fewer, the same one again too."""
     old, new = _alternatives(before), _alternatives(after)
+    removed, added = (sorted(rest.elements()) for rest in (old - new, new - old))
     if not old:
-        return f"oneOf constraint added when there was none previously: {listed(sorted(new))}"
-    removed, added = sorted(old - new), sorted(new - old)
+        return f"oneOf constraint added when there was none previously: {listed(added)}"
     if removed:
         return f"allowed oneOf schemas removed: {listed(removed)}"
     return f"oneOf schemas added: {listed(added)}" if added else None
@@ -151,8 +152,8 @@ def unknown_change(keyword: str, before: Any, after: Any) -> str:
     return f"unknown change, refusing to determine that change is safe: {change}"
 
 
-def _alternatives(schemas: Any) -> set[str]:
-    return {text_of(_undocumented(schema)) for schema in meaning("oneOf", schemas or [])}
+def _alternatives(schemas: Any) -> Counter[str]:
+    return Counter(text_of(_undocumented(schema)) for schema in meaning("oneOf", schemas or []))
 
 
 def _undocumented(value: Any) -> Any:

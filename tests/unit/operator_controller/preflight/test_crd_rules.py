@@ -97,6 +97,11 @@ REFUSED: dict[str, tuple[Schema, Schema, str]] = {
         {"oneOf": [{"required": ["a"]}, {"required": ["b"]}]},
         'oneOf schemas added: [{"required":["b"]}]',
     ),
+    "the same alternative again, which nothing matches exactly once": (
+        {"oneOf": [{"required": ["a"]}]},
+        {"oneOf": [{"required": ["a"]}, {"required": ["a"]}]},
+        'oneOf schemas added: [{"required":["a"]}]',
+    ),
     "a keyword without a rule": (
         {"format": "int32"},
         {"format": "int64"},
