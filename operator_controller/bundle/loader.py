@@ -116,24 +116,35 @@ def _unparsable(path: str, problem: str) -> BundleError:
 
 def _flattened(path: str, documents: Iterable[Any]) -> Iterator[KubeObject]:
     """Objects and the items of lists, lists within lists included."""
-    waiting = list(documents)
+    waiting = [_with_sound_metadata(path, _of_some_kind(path, obj)) for obj in documents]
     while waiting:
-        document = waiting.pop(0)
-        if not isinstance(document, dict):
-            raise _unparsable(path, f"expected an object, got {go_types.go_kind(document)}")
-        if document.get("items") is None:
-            yield _of_some_kind(path, document)
+        obj = waiting.pop(0)
+        if obj.get("items") is None:
+            yield obj
         else:
-            waiting[:0] = _items(path, _of_some_kind(path, document))
+            waiting[:0] = [_of_some_kind(path, item) for item in _items(path, obj)]
 
 
-def _of_some_kind(path: str, obj: KubeObject) -> KubeObject:
+def _of_some_kind(path: str, obj: Any) -> KubeObject:
+    if not isinstance(obj, dict):
+        raise _unparsable(path, f"expected an object, got {go_types.go_kind(obj)}")
     kind = obj.get("kind")
     if not isinstance(kind, str) or not kind:
         shown = bounded(go_json.dumps(obj, sort_keys=True), 200)
         raise _unparsable(path, f"Object 'Kind' is missing in '{shown}'")
+    if not isinstance(obj.get("apiVersion") or "", str):
+        raise _unparsable(path, f"apiVersion of a {kind} is no text")
     if not isinstance(obj.get("metadata") or {}, dict):
         raise _unparsable(path, f"metadata of a {kind} is no map")
+    return obj
+
+
+def _with_sound_metadata(path: str, obj: KubeObject) -> KubeObject:
+    """Documents of all kinds are refused when their metadata has wrong types: labels are text."""
+    try:
+        go_types.read("ObjectMeta", obj.get("metadata") or {})
+    except go_types.ShapeError as error:
+        raise _unparsable(path, f"{obj['kind']} {name_of(obj)}: metadata: {error}") from error
     return obj
 
 

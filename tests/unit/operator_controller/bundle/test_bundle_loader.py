@@ -152,3 +152,26 @@ def test_a_faulty_properties_annotation_is_refused() -> None:
     csv = {**CSV, "metadata": {"name": "n", "annotations": {"olm.properties": "{"}}}
     with pytest.raises(BundleError, match=r"csv\.metadata\.annotations\['olm\.properties'\]"):
         load(files(manifests__csv_yaml=csv))
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"metadata": {"name": "x", "labels": {"version": 1.5}}}, "metadata: labels.version"),
+        ({"metadata": {"name": "x", "annotations": {"on": True}}}, "metadata: annotations.on"),
+        ({"apiVersion": 1, "metadata": {"name": "x"}}, "apiVersion of a ConfigMap is no text"),
+    ],
+)
+def test_metadata_of_any_kind_has_the_types_it_must_have(
+    fields: dict[str, Any], problem: str
+) -> None:
+    manifest = {"apiVersion": "v1", "kind": "ConfigMap", **fields}
+    with pytest.raises(BundleError, match=problem) as refused:
+        load(files(manifests__x_yaml=manifest))
+    assert refused.value.message.startswith('error parsing objects in "manifests/x.yaml": ')
+
+
+def test_items_of_a_list_are_taken_as_they_are() -> None:
+    item = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x", "labels": {"v": 1}}}
+    listed = {"apiVersion": "v1", "kind": "List", "items": [item]}
+    assert load(files(manifests__x_yaml=listed)).others == (item,)
