@@ -89,11 +89,13 @@ class _Program:
     role: _Role
     metrics: Metrics
     queue: WorkQueue[str]
+    instance: str
     restored: bool = False
 
     @classmethod
     def build(cls, settings: Settings, client: KubeClient) -> "_Program":
-        cluster = Cluster(client)
+        instance = f"{socket.gethostname()}_{uuid.uuid1()}"
+        cluster, metrics = Cluster(client, instance=instance), Metrics()
         store = Store(settings.cache_dir / CATALOGS_FOLDER)
         secrets = PullSecrets.of_this_program(
             client,
@@ -103,9 +105,15 @@ class _Program:
 
         async def image_settings() -> ImageSettings:
             await secrets.refresh()
-            return ImageSettings(settings.cache_dir, settings.pull_cas_dir, secrets.file)
+            return ImageSettings(
+                cache_dir=settings.cache_dir,
+                cas_dir=settings.pull_cas_dir,
+                auth_file=secrets.file,
+                limits=settings.limits,
+                document_bytes=settings.document_bytes,
+            )
 
-        images = Images(image_settings)
+        images = Images(image_settings, metrics)
         around = Surroundings(settings.base_url, time.time, random.random)
         role = _Role(
             CatalogReconciler(cluster, store, images, around),
@@ -118,7 +126,8 @@ class _Program:
             store=store,
             secrets=secrets,
             role=role,
-            metrics=Metrics(),
+            metrics=metrics,
+            instance=instance,
             queue=WorkQueue(role, backoff=Backoff(random.random)),
         )
 
@@ -134,7 +143,7 @@ class _Program:
             listener = listen(("", settings.webhook_port))
             group.create_task(serve_http(webhook_app(), listener, tls.context))
         if settings.metrics_address:
-            shown = metrics_app(self.metrics, Callers(self.client).judge)
+            shown = metrics_app(self.metrics, self.store.served, Callers(self.client).judge)
             listener = listen(settings.metrics_address)
             group.create_task(serve_http(shown, listener, tls.context))
         checks = {"catalog-server": lambda: self.restored}
@@ -176,9 +185,8 @@ class _Program:
         if not self.settings.leader_elect:
             await self._work_as_leader()
             return
-        identity = f"{socket.gethostname()}_{uuid.uuid1()}"
         namespace = self.settings.system_namespace
-        elector = Elector(self.client, namespace=namespace, name=LEASE, identity=identity)
+        elector = Elector(self.client, namespace=namespace, name=LEASE, identity=self.instance)
         await elector.run(self._work_as_leader)
 
     async def _work_as_leader(self) -> None:
@@ -188,7 +196,9 @@ class _Program:
 
     async def _resync(self) -> None:
         """Everything there is and everything we hold: deletions in an outage ring no bell."""
-        for name in {*await self.cluster.names(), *self.store.names()}:
+        existing = await self.cluster.names()
+        self.metrics.keep(existing)
+        for name in {*existing, *self.store.names()}:
             self.queue.add(name)
 
     async def _collect_existing(self) -> None:

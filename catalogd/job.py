@@ -1,9 +1,12 @@
 """What goes to an ingest process and what comes back. Pure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
+
+from olm_shared.fbc import MAX_DOCUMENT_BYTES
+from olm_shared.layers import Limits
 
 UNPACK_FOLDER, CATALOGS_FOLDER = "unpack", "catalogs"
 """Below the cache folder: images being read, and the contents that are served."""
@@ -25,6 +28,8 @@ class Job:
     cas_dir: str = ""
     auth_file: str = ""
     plain_http: tuple[str, ...] = ()
+    limits: Limits = field(default_factory=Limits)
+    document_bytes: int = MAX_DOCUMENT_BYTES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,4 +51,6 @@ class Result:
 def read_job(line: bytes) -> Job:
     """Reads a job's JSON. Raises JSONDecodeError, TypeError."""
     fields: dict[str, Any] = orjson.loads(line)
-    return Job(**{**fields, "plain_http": tuple(fields.get("plain_http", ()))})
+    fields["plain_http"] = tuple(fields.get("plain_http", ()))
+    fields["limits"] = Limits(**fields.get("limits", {}))
+    return Job(**fields)

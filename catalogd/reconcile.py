@@ -5,7 +5,7 @@ any two lines. The status is written once, by the step that ends the run, and on
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol, assert_never
@@ -15,6 +15,7 @@ from catalogd import status
 from catalogd.io.images import Fetched
 from catalogd.plan import Action, decide, is_wanted, poll_delay, protection, release
 from catalogd.stored import Stored
+from catalogd.transitions import Transition, transitions
 from olm_shared.errors import OLMError
 from olm_shared.outcome import Blocked, Done, Outcome, Retry, Wait, outcome_of
 
@@ -32,6 +33,9 @@ class ClusterPort(Protocol):
 
     async def write_status(self, catalog: ClusterCatalog, status: ClusterCatalogStatus) -> None:
         """Replaces the status if it differs."""
+
+    async def announce(self, catalog: ClusterCatalog, changes: Sequence[Transition]) -> None:
+        """Tells people what changed; never fails."""
 
     def forget(self, name: str) -> None:
         """The catalog is gone."""
@@ -132,7 +136,7 @@ class CatalogReconciler:
     async def _end(self, state: State, ending: ClusterCatalogStatus) -> Outcome:
         """Content first, finalizer last: what the finalizer guards is gone when it goes."""
         await self._store.withdraw(state.name)
-        await self._cluster.write_status(state.catalog, ending)
+        await self._write(state.catalog, ending)
         patch = release(state.catalog)
         if patch:
             current = await self._cluster.find(state.name)
@@ -174,7 +178,7 @@ class CatalogReconciler:
             base_url=self._around.base_url,
             now=self._around.now(),
         )
-        await self._cluster.write_status(state.catalog, wanted)
+        await self._write(state.catalog, wanted)
         delay = poll_delay(
             state.catalog,
             state.stored,
@@ -182,6 +186,12 @@ class CatalogReconciler:
             jitter=self._around.jitter(),
         )
         return Done(requeue_after=delay)
+
+    async def _write(self, catalog: ClusterCatalog, wanted: ClusterCatalogStatus) -> None:
+        """Told only after it is written: what the status does not say has not happened."""
+        await self._cluster.write_status(catalog, wanted)
+        if changes := transitions(catalog.status, wanted):
+            await self._cluster.announce(catalog, changes)
 
     async def _failed(self, state: State, outcome: Outcome) -> Outcome:
         wanted = status.failed(
@@ -191,7 +201,7 @@ class CatalogReconciler:
             base_url=self._around.base_url,
             now=self._around.now(),
         )
-        await self._cluster.write_status(state.catalog, wanted)
+        await self._write(state.catalog, wanted)
         return outcome
 
 

@@ -62,9 +62,14 @@ def parse(data: bytes, *, path: str) -> Iterator[Blob]:
     return parse_pieces((data,), path=path)
 
 
-def parse_pieces(pieces: Iterable[bytes], *, path: str) -> Iterator[Blob]:
-    """As `parse`, for a file that arrives in pieces of any size."""
-    for document in _documents(pieces, path):
+def parse_pieces(
+    pieces: Iterable[bytes], *, path: str, document_bytes: int = MAX_DOCUMENT_BYTES
+) -> Iterator[Blob]:
+    """As `parse`, for a file that arrives in pieces of any size.
+
+    A document larger than `document_bytes` is an error.
+    """
+    for document in _documents(pieces, path, document_bytes):
         is_json = document.text[:1] == b"{"
         values = _from_json(document, path) if is_json else _from_yaml(document, path)
         for value in values:
@@ -99,7 +104,7 @@ def _ignored(path: str, specs: Mapping[str, pathspec.GitIgnoreSpec]) -> bool:
         folder = folder.rpartition("/")[0]
 
 
-def _documents(pieces: Iterable[bytes], path: str) -> Iterator[_Document]:
+def _documents(pieces: Iterable[bytes], path: str, limit: int) -> Iterator[_Document]:
     """Cuts a file at document boundaries; what the boundary is follows from its first byte."""
     pending = bytearray()
     boundary: re.Pattern[bytes] | None = None
@@ -120,10 +125,8 @@ def _documents(pieces: Iterable[bytes], path: str) -> Iterator[_Document]:
             start = cut.end()
         del pending[:start]
         searched = len(pending)
-        if searched > MAX_DOCUMENT_BYTES:
-            raise FbcError(
-                f"{path}: document {number} (line {line}) is larger than {MAX_DOCUMENT_BYTES} bytes"
-            )
+        if searched > limit:
+            raise FbcError(f"{path}: document {number} (line {line}) is larger than {limit} bytes")
     yield from _document(pending, number, line)
 
 

@@ -23,6 +23,7 @@ TLS_PROFILES = ("modern", "intermediate", "old", "custom")
 GENERIC_GATES = ("AllAlpha", "AllBeta")
 
 _DURATION_PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)")
+_BYTES = {"": 1, "Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30}
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
@@ -50,6 +51,14 @@ def parse_count(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no count; say a number from 1 on")
     return int(text)
+
+
+def parse_size(text: str) -> int:
+    """Bytes, as Kubernetes writes them: 1048576, 64Ki, 512Mi, 4Gi."""
+    number, unit = (text[:-2], text[-2:]) if text[-2:] in _BYTES else (text, "")
+    if not number.isascii() or not number.isdigit() or int(number) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no size; say 512Mi or 4Gi")
+    return int(number) * _BYTES[unit]
 
 
 def parse_duration(text: str) -> float:

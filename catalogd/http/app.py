@@ -1,6 +1,6 @@
 """The FastAPI applications: content, webhook and metrics, each on a port of its own."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 
 from fastapi import FastAPI, Request, Response
 from starlette.exceptions import HTTPException
@@ -9,10 +9,12 @@ from catalogd.http import problems
 from catalogd.http.content import ContentApp, Library
 from catalogd.http.metrics import Timed, exposition
 from catalogd.http.webhook import webhook_router
-from catalogd.metrics import Metrics
+from catalogd.metrics import Metrics, Served
 
 Authorize = Callable[[str], Awaitable[int]]
 """The HTTP status for a caller with this bearer token: 200, 401, 403 or 500."""
+Shelf = Callable[[], Iterable[Served]]
+"""What is served now."""
 
 
 def content_app(library: Library, metrics: Metrics, *, metas: bool) -> FastAPI:
@@ -29,7 +31,7 @@ def webhook_app() -> FastAPI:
     return app
 
 
-def metrics_app(metrics: Metrics, authorize: Authorize) -> FastAPI:
+def metrics_app(metrics: Metrics, served: Shelf, authorize: Authorize) -> FastAPI:
     """Serves /metrics to those who may."""
     app = _bare("catalogd metrics")
 
@@ -39,7 +41,8 @@ def metrics_app(metrics: Metrics, authorize: Authorize) -> FastAPI:
         verdict = await authorize(token) if scheme.lower() == "bearer" and token else 401
         if verdict != 200:
             return Response(status_code=verdict)
-        return Response(exposition(metrics), media_type="text/plain; version=0.0.4; charset=utf-8")
+        text = exposition(metrics, served())
+        return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
     return app
 

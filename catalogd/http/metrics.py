@@ -2,13 +2,15 @@
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
+from operator import attrgetter
 
 from catalogd.http.content import ContentApp, Receive, Scope, Send
-from catalogd.metrics import Histogram, Metrics
+from catalogd.metrics import Histogram, Metrics, PollResult, Served
 
 REQUESTS = "catalogd_http_request_duration_seconds"
+CATALOG = "catalogd_catalog_"
 
 access_log = logging.getLogger("catalogd.access")
 
@@ -47,15 +49,47 @@ def _log(scope: Scope, status: int, seconds: float) -> None:
     access_log.info('%s "%s %r" %d %.4f', client, scope["method"], target, status, seconds)
 
 
-def exposition(metrics: Metrics) -> str:
-    """All metrics as text."""
-    lines = [
-        f"# HELP {REQUESTS} Time to answer requests for catalog content.",
-        f"# TYPE {REQUESTS} histogram",
-    ]
+def exposition(metrics: Metrics, served: Iterable[Served] = ()) -> str:
+    """All metrics as text; `served` is what there is to say of each catalog's content."""
+    lines = [*_family(REQUESTS, "histogram", "Time to answer requests for catalog content.")]
     for status, histogram in sorted(metrics.requests.items()):
         lines += _histogram(REQUESTS, f'code="{status}"', histogram)
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *_contents(tuple(served)), *_polls(metrics)]) + "\n"
+
+
+def _contents(served: Sequence[Served]) -> Iterator[str]:
+    for name, text, value in (
+        ("content_bytes", "Size of the content, uncompressed.", attrgetter("size")),
+        ("content_blobs", "Blobs in the content.", attrgetter("blobs")),
+        (
+            "unpacked_timestamp_seconds",
+            "When the content was unpacked; its age is the time since.",
+            attrgetter("unpacked"),
+        ),
+    ):
+        yield from _family(CATALOG + name, "gauge", text)
+        for catalog in served:
+            yield f'{CATALOG}{name}{{catalog="{catalog.name}"}} {value(catalog)}'
+
+
+def _polls(metrics: Metrics) -> Iterator[str]:
+    catalogs = sorted(metrics.catalogs.items())
+    name = CATALOG + "unpack_duration_seconds"
+    yield from _family(name, "gauge", "Time from asking the registry to the last new content.")
+    for catalog, counts in catalogs:
+        if counts.unpack_seconds is not None:
+            yield f'{name}{{catalog="{catalog}"}} {counts.unpack_seconds:.3f}'
+    name = CATALOG + "polls_total"
+    yield from _family(name, "counter", "How often the registry was asked, by what came of it.")
+    for catalog, counts in catalogs:
+        for result in PollResult:
+            labels = f'catalog="{catalog}",result="{result.value}"'
+            yield f"{name}{{{labels}}} {counts.polls[result]}"
+
+
+def _family(name: str, kind: str, text: str) -> Iterator[str]:
+    yield f"# HELP {name} {text}"
+    yield f"# TYPE {name} {kind}"
 
 
 def _histogram(name: str, labels: str, histogram: Histogram) -> Iterator[str]:

@@ -8,12 +8,60 @@ from contextlib import contextmanager
 from typing import Any
 
 import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from olm_shared.errors import TerminalError
 
 GRACE_SECONDS = 30
 KEEP_ALIVE_SECONDS = 60
+READ_SECONDS = 10.0
+"""Longest time from the first byte of a request, or the connection, to the request's end."""
 BACKLOG = 1024
+
+
+class _Protocol(HttpToolsProtocol):
+    """Cuts off clients that do not finish asking: a connection is not to be had for nothing.
+
+    uvicorn itself only bounds the time between an answer and the next request.
+    """
+
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """A request is awaited from now on."""
+        super().connection_made(transport)
+        self._expect()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Nothing is awaited any more."""
+        self._expected()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Blank lines before a request are no request, but end uvicorn's own waiting."""
+        super().data_received(data)
+        cycle: RequestResponseCycle | None = getattr(self, "cycle", None)
+        if self._deadline is None and (cycle is None or cycle.response_complete):
+            self._expect()
+
+    def on_message_begin(self) -> None:
+        """A request has begun, so its end is awaited."""
+        super().on_message_begin()
+        self._expect()
+
+    def on_message_complete(self) -> None:
+        """It is there, with its body."""
+        self._expected()
+        super().on_message_complete()
+
+    def _expect(self) -> None:
+        self._expected()
+        self._deadline = self.loop.call_later(READ_SECONDS, self.transport.abort)
+
+    def _expected(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
 
 
 class _Server(uvicorn.Server):
@@ -48,7 +96,7 @@ async def serve(app: Any, listener: socket.socket, tls: ssl.SSLContext | None) -
     """Serves until cancelled; then lets answers in flight end, for GRACE_SECONDS at most."""
     config = uvicorn.Config(
         app,
-        http="httptools",
+        http=_Protocol,
         ws="none",
         lifespan="off",
         log_config=None,

@@ -1,25 +1,31 @@
 """ClusterCatalogs in the API server: read, patch, and tell our own echoes from news."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from api import wire
 from api.v1 import names
 from api.v1.clustercatalog import ClusterCatalog, ClusterCatalogStatus
 from api.wire import InvalidObjectError
+from catalogd.transitions import Transition
 from olm_shared.errors import TerminalError
 from olm_shared.kube_object import GVK, KubeObject, metadata, name_of
+from olm_shared.runtime.events import EventRecorder, Happening
 from olm_shared.runtime.kube import KubeClient
 
 CLUSTER_CATALOG = GVK(names.GROUP, names.VERSION, names.CLUSTER_CATALOG)
 PLURAL = "clustercatalogs"
+CONTROLLER = "olm.operatorframework.io/catalogd"
 STATUS_FIELDS = ("conditions", "resolvedSource", "urls", "lastUnpacked")
 
 
 class Cluster:
     """The catalogs of a cluster."""
 
-    def __init__(self, client: KubeClient) -> None:
+    def __init__(self, client: KubeClient, *, instance: str) -> None:
+        """`instance` names this process in events."""
         self._client = client
+        self._events = EventRecorder(client, controller=CONTROLLER, instance=instance)
         self._written: dict[str, str] = {}
 
     async def find(self, name: str) -> ClusterCatalog | None:
@@ -50,6 +56,14 @@ class Cluster:
         written = wire.write(status)
         body = {"status": {field: written.get(field) for field in STATUS_FIELDS}}
         self._remember(await self._client.patch(_named(catalog), body, subresource="status"))
+
+    async def announce(self, catalog: ClusterCatalog, changes: Sequence[Transition]) -> None:
+        """Writes an Event for each change; never fails."""
+        about = _named(catalog)
+        about["metadata"]["uid"] = catalog.metadata.uid
+        for change in changes:
+            happening = Happening(change.action, change.reason, change.note, change.warning)
+            await self._events.record(about, happening)
 
     def is_echo(self, obj: KubeObject) -> bool:
         """Whether an event only shows what we wrote last."""

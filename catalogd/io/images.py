@@ -3,15 +3,19 @@
 import asyncio
 import logging
 import sys
+import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import orjson
 
 from catalogd.job import TURN, Job, Result
+from catalogd.metrics import Metrics, PollResult
 from catalogd.stored import Stored
 from olm_shared.errors import TerminalError, TransientError, bounded
+from olm_shared.fbc import MAX_DOCUMENT_BYTES
+from olm_shared.layers import Limits
 
 PARSING_AT_ONCE = 2
 """Parsing takes a core and a half each; the serving loop must get its share. Waiting for a
@@ -30,6 +34,8 @@ class ImageSettings:
     cas_dir: Path | None = None
     auth_file: Path | None = None
     plain_http: frozenset[str] = frozenset()
+    limits: Limits = field(default_factory=Limits)
+    document_bytes: int = MAX_DOCUMENT_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +50,10 @@ class Fetched:
 class Images:
     """Resolves, pulls and writes catalogs."""
 
-    def __init__(self, settings: Callable[[], Awaitable[ImageSettings]]) -> None:
+    def __init__(self, settings: Callable[[], Awaitable[ImageSettings]], metrics: Metrics) -> None:
         """`settings` is asked at each job, so that changes need no restart."""
         self._settings = settings
+        self._metrics = metrics
         self._turns = asyncio.Semaphore(PARSING_AT_ONCE)
 
     async def fetch(self, name: str, reference: str, known: Stored | None) -> Fetched:
@@ -66,12 +73,24 @@ class Images:
             cas_dir=str(settings.cas_dir or ""),
             auth_file=str(settings.auth_file or ""),
             plain_http=tuple(sorted(settings.plain_http)),
+            limits=settings.limits,
+            document_bytes=settings.document_bytes,
         )
-        result = await self._run(job)
-        if result.error:
-            raise _error(result)
+        result = await self._measured(job)
         unpacked = result.unpacked or (known.unpacked if known else 0)
         return Fetched(result.source, result.version, unpacked)
+
+    async def _measured(self, job: Job) -> Result:
+        outcome, started = PollResult.FAILED, time.monotonic()
+        try:
+            result = await self._run(job)
+            if result.error:
+                raise _error(result)
+            known = result.version == job.known_version
+            outcome = PollResult.UNCHANGED if known else PollResult.UPDATED
+            return result
+        finally:
+            self._metrics.observe_poll(job.catalog, outcome, time.monotonic() - started)
 
     async def _run(self, job: Job) -> Result:
         process = await asyncio.create_subprocess_exec(

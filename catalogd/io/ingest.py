@@ -59,7 +59,7 @@ async def ingest(job: Job, turn: Turn) -> Result:
         pulled = await images.pull(
             str(canonical),
             owner=job.catalog,
-            rules_for=lambda _, labels: _rules(job.reference, labels),
+            rules_for=lambda _, labels: _rules(job, labels),
         )
     except OLMError as error:
         raise _prefixed(SOURCE_PREFIX, error) from error
@@ -69,13 +69,13 @@ async def ingest(job: Job, turn: Turn) -> Result:
     return Result(source=str(canonical), version=version, unpacked=int(time.time()))
 
 
-def _rules(reference: str, labels: Mapping[str, str]) -> Rules:
+def _rules(job: Job, labels: Mapping[str, str]) -> Rules:
     root = labels.get(CONFIGS_LABEL)
     if root is not None:
-        return Rules(roots=(root,), refuse_links=True)
+        return Rules(roots=(root,), refuse_links=True, limits=job.limits)
     message = f'catalog image is missing the required label "{CONFIGS_LABEL}"'
-    hint = f'"{reference}" is no catalog image: build one with opm generate dockerfile'
-    if "@" in reference:
+    hint = f'"{job.reference}" is no catalog image: build one with opm generate dockerfile'
+    if "@" in job.reference:
         raise TerminalError(message, hint=hint)
     raise TransientError(message, hint=hint)
 
@@ -83,8 +83,9 @@ def _rules(reference: str, labels: Mapping[str, str]) -> Rules:
 def _write(job: Job, root: Path) -> str:
     """Reads the catalog and writes the version's folder, unless that content is stored already."""
     work = prepare_version(Path(job.cache_dir, CATALOGS_FOLDER, job.catalog))
+    blobs = read_catalog(root, document_bytes=job.document_bytes)
     try:
-        manifest = write_content(read_catalog(root), work, modified=int(time.time()))
+        manifest = write_content(blobs, work, modified=int(time.time()))
         if manifest.version != job.known_version:
             publish_version(work, manifest.version)
     except OLMError as error:

@@ -12,7 +12,8 @@ import shutil
 from collections.abc import Collection
 from pathlib import Path
 
-from catalogd.io.content import Content, CorruptContentError, open_content
+from catalogd.io.content import PLAIN, Content, CorruptContentError, open_content
+from catalogd.metrics import Served
 from catalogd.stored import Stored, read_stored
 from olm_shared.errors import TransientError
 from olm_shared.runtime.folders import TEMPORARY, remove_tree
@@ -37,6 +38,18 @@ class Store:
     def names(self) -> list[str]:
         """The catalogs that are served."""
         return sorted(self._serving)
+
+    def served(self) -> list[Served]:
+        """What there is to say of the contents."""
+        return [
+            Served(
+                name=name,
+                size=content.files[PLAIN].size,
+                blobs=content.manifest.blobs,
+                unpacked=self._stored[name].unpacked,
+            )
+            for name, content in sorted(self._serving.items())
+        ]
 
     async def load(self, name: str, *, source: str = "") -> Stored | None:
         """What is stored for a catalog; opened for serving when it was not yet.

@@ -4,14 +4,24 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from olm_shared.fbc import INDEX_IGNORE, Blob, FbcError, files_to_read, parse_pieces
+from olm_shared.fbc import (
+    INDEX_IGNORE,
+    MAX_DOCUMENT_BYTES,
+    Blob,
+    FbcError,
+    files_to_read,
+    parse_pieces,
+)
 
 PIECE_BYTES = 1 << 20
 MAX_IGNORE_BYTES = 1 << 20
 
 
-def read_catalog(root: Path) -> Iterator[Blob]:
-    """All blobs below a folder. Raises FbcError naming file, document and line."""
+def read_catalog(root: Path, *, document_bytes: int = MAX_DOCUMENT_BYTES) -> Iterator[Blob]:
+    """All blobs below a folder. Raises FbcError naming file, document and line.
+
+    A document larger than `document_bytes` is an error.
+    """
     paths: list[str] = []
     ignores: dict[str, str] = {}
     for folder, _, names in os.walk(root):
@@ -21,7 +31,8 @@ def read_catalog(root: Path) -> Iterator[Blob]:
         if INDEX_IGNORE in names:
             ignores[prefix.rstrip("/")] = _ignore_text(Path(folder, INDEX_IGNORE))
     for path in files_to_read(paths, ignores):
-        yield from parse_pieces(_pieces(root / path), path=path)
+        pieces = _pieces(root / path)
+        yield from parse_pieces(pieces, path=path, document_bytes=document_bytes)
 
 
 def _ignore_text(file: Path) -> str:

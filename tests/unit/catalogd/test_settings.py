@@ -5,6 +5,7 @@ import ssl
 import pytest
 
 from catalogd.settings import parse_settings
+from olm_shared.layers import Limits
 
 CERTIFICATES = ["--tls-cert=/c", "--tls-key=/k"]
 
@@ -78,3 +79,33 @@ def test_wrong_flags_are_named(
         parse_settings(arguments)
     assert caught.value.code == 2
     assert message in capsys.readouterr().err
+
+
+def test_limits_are_flags_with_the_constants_as_defaults() -> None:
+    assert parse_settings(CERTIFICATES).limits == Limits()
+    found = parse_settings(
+        [
+            *CERTIFICATES,
+            "--max-image-entries=7",
+            "--max-image-total-bytes=2Gi",
+            "--max-image-path-length=99",
+            "--max-document-bytes=512Ki",
+        ]
+    )
+    assert found.limits == Limits(entries=7, total_bytes=2 << 30, path_length=99)
+    assert found.document_bytes == 512 << 10
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "1.5Gi", "1GB", "", "Mi", "²"])
+def test_a_size_that_is_none_is_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse_settings([*CERTIFICATES, f"--max-image-file-bytes={text}"])
+    assert "is no size; say 512Mi or 4Gi" in capsys.readouterr().err
+
+
+def test_the_graphql_gate_is_said_to_have_no_effect(caplog: pytest.LogCaptureFixture) -> None:
+    parse_settings([*CERTIFICATES, "--feature-gates=GraphQLCatalogQueries=true"])
+    assert "GraphQLCatalogQueries has no effect: there is no GraphQL endpoint" in caplog.text
+    caplog.clear()
+    parse_settings(CERTIFICATES)
+    assert not caplog.text

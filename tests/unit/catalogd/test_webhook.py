@@ -70,7 +70,7 @@ async def test_metrics_are_for_those_who_may(header: str, status: int) -> None:
         return 200 if token == "known" else 403
 
     headers = {"Authorization": header} if header else {}
-    async with client(metrics_app(metrics, authorize)) as http:
+    async with client(metrics_app(metrics, list, authorize)) as http:
         answer = await http.get("/metrics", headers=headers)
     assert answer.status_code == status
     if status == 200:

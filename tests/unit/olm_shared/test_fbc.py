@@ -67,16 +67,14 @@ def test_faults_name_file_document_and_line(text: str, fault: str) -> None:
     assert fault in caught.value.message
 
 
-def test_a_document_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("olm_shared.fbc.MAX_DOCUMENT_BYTES", 1000)
-
+def test_a_document_without_end_is_refused() -> None:
     def endless() -> Iterator[bytes]:
         yield b'{"a":"'
         while True:
             yield b"x" * 100
 
     with pytest.raises(FbcError, match="larger than 1000 bytes"):
-        list(parse_pieces(endless(), path="f"))
+        list(parse_pieces(endless(), path="f", document_bytes=1000))
 
 
 DOCUMENTS = st.lists(

@@ -1,0 +1,42 @@
+"""What is told of each catalog, in Prometheus' text format."""
+
+from catalogd.http.metrics import exposition
+from catalogd.metrics import Metrics, PollResult, Served
+
+
+def test_each_catalog_has_its_content_and_its_polls() -> None:
+    metrics = Metrics()
+    metrics.observe_poll("a", PollResult.UPDATED, 1.5)
+    metrics.observe_poll("a", PollResult.UNCHANGED, 0.1)
+    metrics.observe_poll("a", PollResult.FAILED, 9.0)
+    lines = exposition(metrics, [Served("a", 132, 7, 1700)]).splitlines()
+    for line in (
+        'catalogd_catalog_content_bytes{catalog="a"} 132',
+        'catalogd_catalog_content_blobs{catalog="a"} 7',
+        'catalogd_catalog_unpacked_timestamp_seconds{catalog="a"} 1700',
+        'catalogd_catalog_unpack_duration_seconds{catalog="a"} 1.500',
+        'catalogd_catalog_polls_total{catalog="a",result="unchanged"} 1',
+        'catalogd_catalog_polls_total{catalog="a",result="updated"} 1',
+        'catalogd_catalog_polls_total{catalog="a",result="failed"} 1',
+    ):
+        assert line in lines
+
+
+def test_a_catalog_that_never_was_unpacked_has_no_duration() -> None:
+    metrics = Metrics()
+    metrics.observe_poll("a", PollResult.FAILED, 9.0)
+    assert "unpack_duration_seconds{" not in exposition(metrics)
+
+
+def test_deleted_catalogs_are_forgotten() -> None:
+    metrics = Metrics()
+    for name in ("a", "b"):
+        metrics.observe_poll(name, PollResult.UNCHANGED, 0.1)
+    metrics.keep(["b"])
+    assert metrics.catalogs.keys() == {"b"}
+
+
+def test_every_family_is_explained_once() -> None:
+    text = exposition(Metrics(), [Served("a", 1, 1, 1), Served("b", 1, 1, 1)])
+    families = [line.split()[2] for line in text.splitlines() if line.startswith("# TYPE")]
+    assert len(families) == len(set(families)) == text.count("# HELP")

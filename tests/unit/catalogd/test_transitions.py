@@ -1,0 +1,71 @@
+"""Which changes of a status are told, and how."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from api.v1.clustercatalog import (
+    ClusterCatalogStatus,
+    ResolvedImage,
+    ResolvedSource,
+    SourceType,
+)
+from api.v1.conditions import Condition, ConditionStatus
+from catalogd.transitions import Transition, transitions
+
+EMPTY = ClusterCatalogStatus()
+GOOD = Condition(
+    type="Progressing",
+    status=ConditionStatus.TRUE,
+    reason="Succeeded",
+    message="done",
+    observed_generation=1,
+)
+
+
+def status(*conditions: Condition, ref: str = "") -> ClusterCatalogStatus:
+    source = ResolvedSource(type=SourceType.IMAGE, image=ResolvedImage(ref=ref)) if ref else None
+    return ClusterCatalogStatus(conditions=conditions, resolved_source=source)
+
+
+def test_a_first_success_tells_the_content_and_the_condition() -> None:
+    assert transitions(EMPTY, status(GOOD, ref="q.io/c@sha256:1")) == (
+        Transition("Progressing", "Unpacked", "Unpacked q.io/c@sha256:1"),
+        Transition("Progressing", "Succeeded", "done"),
+    )
+
+
+def test_new_content_is_told_though_no_condition_changed() -> None:
+    [told] = transitions(status(GOOD, ref="q.io/c@sha256:1"), status(GOOD, ref="q.io/c@sha256:2"))
+    assert told.note == "Unpacked q.io/c@sha256:2"
+
+
+def test_what_only_got_newer_is_not_told() -> None:
+    newer = replace(
+        GOOD, observed_generation=2, last_transition_time=datetime(2026, 1, 1, tzinfo=UTC)
+    )
+    assert not transitions(status(GOOD), status(newer))
+
+
+def test_failures_warn_and_another_fault_is_another_event() -> None:
+    failed = replace(GOOD, reason="Retrying", message="no network")
+    [told] = transitions(status(GOOD), status(failed))
+    assert told == Transition("Progressing", "Retrying", "no network", warning=True)
+    [told] = transitions(status(failed), status(replace(failed, message="no credentials")))
+    assert told.note == "no credentials"
+
+
+def test_a_condition_without_a_message_says_what_it_is() -> None:
+    gone = Condition(
+        type="Serving",
+        status=ConditionStatus.FALSE,
+        reason="Unavailable",
+        message="",
+        observed_generation=1,
+    )
+    [told] = transitions(EMPTY, status(gone))
+    assert (told.note, told.warning) == ("Serving is False", True)
+
+
+def test_what_the_user_asked_for_is_no_warning() -> None:
+    asked = replace(GOOD, type="Serving", reason="UserSpecifiedUnavailable")
+    assert not transitions(EMPTY, status(asked))[0].warning
