@@ -89,6 +89,8 @@ TAKEN = {**entry(), "fieldsV1": {"f:data": {}}}
 USER = entry("kubectl-edit", "Update", **{"f:data": {"f:b": {}}})
 STATUS = {**entry("manager", "Update", **{"f:status": {}}), "subresource": "status"}
 
+OUR_STATUS = {**STATUS, "manager": MANAGER}
+
 
 @pytest.mark.parametrize(
     ("changed", "noticed"),
@@ -99,6 +101,7 @@ STATUS = {**entry("manager", "Update", **{"f:status": {}}), "subresource": "stat
         pytest.param(live(annotations={"note": "n"}), False, id="an annotation of a controller"),
         pytest.param(live(entry(), USER), False, id="a field that somebody added"),
         pytest.param(live(entry(), STATUS), False, id="a status"),
+        pytest.param(live(entry(), OUR_STATUS), False, id="a status that is our own"),
         pytest.param(
             live({**entry(), "time": "2026-01-01T00:00:00Z"}), False, id="the time of a write"
         ),
