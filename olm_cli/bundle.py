@@ -10,12 +10,14 @@ import click
 import orjson
 
 from olm_cli.batch import answers
+from olm_cli.bundle_files import Registries, read_source, registries, registry_options
+from olm_cli.bundle_show import show_command
+from olm_cli.bundle_validate import validate_command
 from olm_shared.errors import OLMError, TerminalError
 from olm_shared.kube_object import KubeObject
 from olm_shared.kube_yaml import load_all
 from operator_controller.bundle import RegistryV1, load
 from operator_controller.bundle.configuration import WATCH_NAMESPACE
-from operator_controller.bundle.loader import ANNOTATIONS_FILE, MANIFESTS, PROPERTIES_FILE
 from operator_controller.render import CertificateProvider, InstallRequest, install_objects
 
 KEPT_BUNDLES = 2
@@ -30,8 +32,12 @@ def bundle() -> None:
     """Look into registry+v1 bundles."""
 
 
+bundle.add_command(validate_command)
+bundle.add_command(show_command)
+
+
 @bundle.command("render")
-@click.argument("folder", required=False, metavar="DIR")
+@click.argument("source", required=False, metavar="BUNDLE")
 @click.option("--install-namespace", metavar="NS", help="Namespace the operator is installed in.")
 @click.option(
     "--watch-namespace", metavar="NS", help="Namespace to watch; default: all, if it can."
@@ -46,30 +52,33 @@ def bundle() -> None:
 @click.option("--config", "config_file", metavar="FILE", help="What spec.config.inline would say.")
 @click.option("-o", "--output", type=click.Choice(["yaml", "json"]), default="yaml")
 @click.option("--batch", metavar="FILE", help="Answer JSON lines from FILE, or - for stdin.")
+@registry_options
 def render_command(**given: Any) -> None:
-    """Print the objects that installing the bundle in DIR would create.
+    """Print the objects that installing BUNDLE would create.
 
-    DIR is a bundle's root, with the folders manifests and metadata.
+    BUNDLE is a folder with the folders manifests and metadata, a tar of it, or an image reference.
 
     \b
     Examples:
       olm bundle render ./argocd-operator/0.18.0 --install-namespace argocd
       olm bundle render . --install-namespace op --watch-namespace apps -o json
+      olm bundle render registry.example.com/op-bundle:v1.2.0 --install-namespace op
       olm bundle render --batch - < requests.jsonl
 
     A line of a batch is {"id","dir","installNamespace","watchNamespace",
-    "certificateProvider","config"}; its answer is {"id","objects"} or {"id","error"}.
+    "certificateProvider","config"}, where "dir" is a BUNDLE too; its answer is
+    {"id","objects"} or {"id","error"}.
     """
     if given["batch"]:
         for line in answers(given["batch"], answer):
             sys.stdout.buffer.write(line)
             sys.stdout.buffer.flush()
         return
-    if not given["folder"] or not given["install_namespace"]:
-        raise click.UsageError("give DIR and --install-namespace, or --batch")
+    if not given["source"] or not given["install_namespace"]:
+        raise click.UsageError("give BUNDLE and --install-namespace, or --batch")
     try:
         objects = _rendered(
-            folder=Path(given["folder"]),
+            files=read_source(given["source"], registries(given)),
             install_namespace=given["install_namespace"],
             watch_namespace=given["watch_namespace"] or "",
             provider=given["certificate_provider"],
@@ -84,7 +93,7 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
     """The answer to one line of a batch, without its id. Raises OLMError."""
     return {
         "objects": _rendered(
-            folder=Path(_text(request, "dir")),
+            files=read_source(_text(request, "dir"), Registries()),
             install_namespace=_text(request, "installNamespace"),
             watch_namespace=_text(request, "watchNamespace"),
             provider=_text(request, "certificateProvider") or DEFAULT_PROVIDER.value,
@@ -101,7 +110,12 @@ def _text(request: Mapping[str, Any], field: str) -> str:
 
 
 def _rendered(
-    *, folder: Path, install_namespace: str, watch_namespace: str, provider: str, config: Any
+    *,
+    files: Mapping[str, bytes],
+    install_namespace: str,
+    watch_namespace: str,
+    provider: str,
+    config: Any,
 ) -> list[KubeObject]:
     if provider not in [known.value for known in CertificateProvider]:
         raise TerminalError(f'unknown certificate provider "{provider}"')
@@ -110,7 +124,7 @@ def _rendered(
         config=_with_watch_namespace(config, watch_namespace),
         certificate_provider=CertificateProvider(provider),
     )
-    return install_objects(_loaded(tuple(read_bundle(folder).items())), request)
+    return install_objects(_loaded(tuple(files.items())), request)
 
 
 @lru_cache(maxsize=KEPT_BUNDLES)
@@ -128,25 +142,6 @@ def _with_watch_namespace(config: Any, watch_namespace: str) -> Any:
             f'"{merged[WATCH_NAMESPACE]}"'
         )
     return merged
-
-
-def read_bundle(folder: Path) -> dict[str, bytes]:
-    """The files of a bundle that count, by their path from its root. Raises OLMError."""
-    try:
-        if not folder.is_dir():
-            raise TerminalError(f"{folder}: no such folder")
-        metadata = [folder / name for name in (ANNOTATIONS_FILE, PROPERTIES_FILE)]
-        paths = [
-            *(path for path in metadata if path.exists()),
-            *sorted((folder / MANIFESTS).rglob("*")),
-        ]
-        return {
-            path.relative_to(folder).as_posix(): path.read_bytes()
-            for path in paths
-            if path.is_file()
-        }
-    except OSError as error:
-        raise TerminalError(f"{error.filename}: {error.strerror}") from error
 
 
 def _read_config(file: str | None) -> Any:

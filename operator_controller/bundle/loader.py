@@ -47,12 +47,12 @@ def load(files: Mapping[str, bytes]) -> RegistryV1:
     csv: KubeObject | None = None
     crds: list[KubeObject] = []
     others: list[KubeObject] = []
-    for path, obj in _manifests(files):
+    for path, obj in manifests(files):
         match obj.get("kind"):
             case "ClusterServiceVersion":
-                csv = _typed(path, CSV_KIND, obj)
+                csv = typed(path, CSV_KIND, obj)
             case "CustomResourceDefinition":
-                crds.append(_without_status(_typed(path, CRD_KIND, obj)))
+                crds.append(_without_status(typed(path, CRD_KIND, obj)))
             case _:
                 others.append(obj)
     if csv is None:
@@ -91,8 +91,11 @@ def _metadata(path: str, data: bytes) -> dict[str, Any]:
     return content
 
 
-def _manifests(files: Mapping[str, bytes]) -> Iterator[tuple[str, KubeObject]]:
-    """Every object with the file it came from, by file name, lists taken apart."""
+def manifests(files: Mapping[str, bytes]) -> Iterator[tuple[str, KubeObject]]:
+    """Every object with the file it came from, by file name, lists taken apart.
+
+    Raises BundleError naming the file.
+    """
     paths = sorted(path for path in files if path.startswith(MANIFESTS))
     for path in paths:
         name = path.removeprefix(MANIFESTS)
@@ -170,12 +173,13 @@ def _without_status(crd: KubeObject) -> KubeObject:
     return {key: value for key, value in crd.items() if key != "status"}
 
 
-def _typed(path: str, kind: str, obj: KubeObject) -> KubeObject:
+def typed(path: str, kind: str, obj: KubeObject) -> KubeObject:
+    """An object of a kind whose shape is known. Raises BundleError naming file and object."""
     try:
-        typed: KubeObject = go_types.read(kind, obj)
+        shaped: KubeObject = go_types.read(kind, obj)
     except go_types.ShapeError as error:
         raise _unparsable(path, f"{kind} {name_of(obj)}: {error}") from error
-    return typed
+    return shaped
 
 
 # --- properties ------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from olm_cli.bundle import read_bundle
+from olm_cli.bundle_files import read_bundle
 from olm_shared.errors import OLMError
 from olm_shared.kube_yaml import load_all
 from operator_controller.bundle import load
