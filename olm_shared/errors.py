@@ -26,7 +26,14 @@ class OLMError(Exception):
 
 
 class TransientError(OLMError):
-    """May be different next time: retried with back-off."""
+    """May be different next time: retried with back-off.
+
+    `within` bounds the wait, in seconds, where a person is likely to mend it at any moment.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", within: float | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.within = within
 
 
 class WaitingError(OLMError):

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from olm_shared.errors import OLMError, TerminalError, WaitingError
+from olm_shared.errors import OLMError, TerminalError, TransientError, WaitingError
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +22,10 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """Failed in a way that may pass: try again with back-off."""
+    """Failed in a way that may pass: try again with back-off, but `within` so many seconds."""
 
     message: str
+    within: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,5 +46,7 @@ def outcome_of(error: OLMError) -> Outcome:
             return Blocked(error.reason, error.describe())
         case WaitingError():
             return Wait(error.seconds, error.describe())
+        case TransientError():
+            return Retry(error.describe(), error.within)
         case _:
             return Retry(error.describe())

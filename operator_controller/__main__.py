@@ -21,6 +21,7 @@ from olm_shared.runtime.workqueue import Backoff, WorkQueue
 from operator_controller.controllers.catalog_news import CatalogNews
 from operator_controller.controllers.extension import EXTENSION, ExtensionController
 from operator_controller.controllers.object_set import ObjectSetController
+from operator_controller.controllers.preflight import Preflight
 from operator_controller.controllers.triggers import Triggers
 from operator_controller.controllers.wants import Wants
 from operator_controller.io.bundles import BundleSource
@@ -118,6 +119,7 @@ class _Controllers:
             bundles=BundleSource(images, self.secrets, client, settings.certificate_provider),
             store=store,
             watches=self.watches,
+            checks=Preflight(client, settings.gates["PreflightPermissions"]),
             clock=utc_now,
             allow_controller_identity=settings.allow_controller_identity,
         )

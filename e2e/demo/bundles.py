@@ -1,7 +1,7 @@
 """Which bundles the demo shows: its own operator, and real ones where there are some."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,8 +9,9 @@ from e2e.harness.images import bundle_image, read_folder
 from e2e.harness.registry import Registry
 from e2e.olm.fbc import PublishedBundle, bundle_facts
 from olm_shared.errors import OLMError
-from olm_shared.kube_object import gvk_of
+from olm_shared.kube_object import KubeObject, gvk_of, name_of
 from operator_controller.bundle.loader import load
+from operator_controller.preflight.crd_upgrade import check
 from operator_controller.render.install import InstallRequest, install_objects
 
 OWN_BUNDLES = Path(__file__).parent / "bundles"
@@ -81,15 +82,18 @@ def _numbers(version: str) -> list[tuple[int, str]]:
 
 
 def _installs(versions: Versions) -> bool:
-    """Whether both versions can be installed for all namespaces with what is served here."""
+    """Whether both versions can be installed with what is served here, one after the other."""
     try:
-        objects = [
-            obj
-            for folder in (versions.first, versions.second)
-            for obj in install_objects(
-                load(read_folder(folder)), InstallRequest(install_namespace="default")
-            )
-        ]
+        first, second = (load(read_folder(f)) for f in (versions.first, versions.second))
+        request = InstallRequest(install_namespace="default", certificate_provider=None)
+        objects = install_objects(first, request) + install_objects(second, request)
     except OLMError:
         return False
-    return all(gvk_of(obj).group in SERVED_GROUPS for obj in objects)
+    served = all(gvk_of(obj).group in SERVED_GROUPS for obj in objects)
+    return served and not _unsafe(first.crds, second.crds)
+
+
+def _unsafe(old: Sequence[KubeObject], new: Sequence[KubeObject]) -> bool:
+    """Whether the update would be refused for a change of a CustomResourceDefinition."""
+    known = {name_of(crd): crd for crd in old}
+    return any(check(known[name_of(crd)], crd) for crd in new if name_of(crd) in known)

@@ -31,6 +31,7 @@ from operator_controller.apply.revisions import (
 )
 from operator_controller.catalog import Deprecation
 from operator_controller.controllers.inputs import inputs_digest, install_request
+from operator_controller.controllers.preflight import Preflight
 from operator_controller.io.bundles import BundleSource
 from operator_controller.io.catalogs import CatalogClient
 from operator_controller.io.revisions import RevisionStore
@@ -48,6 +49,9 @@ from operator_controller.status.extension import (
 
 EXTENSION = GVK(names.GROUP, names.VERSION, names.CLUSTER_EXTENSION)
 FINALIZERS = (names.FINALIZER_CLEANUP_UNPACK_CACHE, names.FINALIZER_CLEANUP_CONTENT_CACHE)
+
+PLACE_SECONDS = 5.0
+"""A namespace or an account that was made is noticed within this time."""
 
 log = logging.getLogger(__name__)
 
@@ -99,6 +103,7 @@ class ExtensionController:
     bundles: BundleSource
     store: RevisionStore
     watches: ManagedWatches
+    checks: Preflight
     clock: Callable[[], datetime]
     allow_controller_identity: bool = False
     _steps: tuple["Step", ...] = field(init=False)
@@ -111,6 +116,7 @@ class ExtensionController:
             self.compare,
             self.check_place,
             self.render,
+            self.preflight,
             self.revise,
             self.forget_old,
         )
@@ -251,6 +257,7 @@ class ExtensionController:
             raise TransientError(
                 f'{gvk.kind} "{name}" not found{where}',
                 hint=f"create it: kubectl create {gvk.kind.lower()} {name}{option}",
+                within=PLACE_SECONDS,
             ) from error
 
     async def render(self, context: Context) -> Context:
@@ -271,6 +278,12 @@ class ExtensionController:
             progress_deadline_minutes=spec.progress_deadline_minutes,
         )
         return replace(context, desired=desired)
+
+    async def preflight(self, context: Context) -> Context:
+        """Nothing unpermitted and nothing unsafe is about to be written."""
+        if context.desired is not None:
+            await self.checks.check(context.extension, context.desired)
+        return context
 
     async def revise(self, context: Context) -> Context:
         """A new revision where the content changed; a new label on the old one where not."""

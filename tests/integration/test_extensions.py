@@ -314,6 +314,31 @@ def test_says_that_an_extension_without_spec_cannot_be_acted_on(
     assert (condition(found, "Progressing") or {})["reason"] == "Blocked"
 
 
+def test_says_which_rights_are_missing_before_writing_and_goes_on_when_they_are_granted(
+    api: Api, package: str, publish_catalog: Publish, serve_catalog: Serve, apply: Apply
+) -> None:
+    serve_catalog(package, publish_catalog(BundleSpec(package=package, version="1.0.0")))
+    account, binding = installer(package).split("---")
+    apply("---".join((namespace(package), account, extension(package))))
+    path = extension_path(package)
+    headline = (
+        "pre-authorization failed: service account requires the following permissions "
+        "to manage cluster extension:\n"
+    )
+    found = api.wait_condition(path, "Progressing", "True", message=headline)
+    message = (condition(found, "Progressing") or {})["message"]
+    lines = message.removeprefix(headline).splitlines()
+    assert lines == sorted(lines)
+    assert (
+        f'Namespace:"{package}" APIGroups:[apps] Resources:[deployments] Verbs:[create,list,watch]'
+        in message.replace('"apps"', "apps")
+    )
+    labels = f"olm.operatorframework.io/owner-name={package}"
+    assert api.list("/apis/olm.operatorframework.io/v1/clusterobjectsets", labels) == []
+    apply(binding)
+    api.wait_installed(package, "1.0.0", timeout=15.0)
+
+
 def test_an_unresolvable_version_leaves_what_is_installed(
     api: Api, package: str, publish_catalog: Publish, serve_catalog: Serve, apply: Apply
 ) -> None:

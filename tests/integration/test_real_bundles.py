@@ -30,29 +30,33 @@ SECONDS = 90.0
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A package, two of its versions (folders, which are versions), and whether it has to be
-    told to watch its own namespace."""
+    """A package and two of its versions.
+
+    `own_namespace`: it has to be told to watch its own namespace. `unsafe`: the update changes
+    CustomResourceDefinitions in ways that the check refuses.
+    """
 
     package: str
     first: str
     second: str
     own_namespace: bool = False
+    unsafe: bool = False
 
 
 CASES = (
-    Case("prometheus", "0.47.0", "0.56.3", own_namespace=True),
+    Case("prometheus", "0.47.0", "0.56.3", own_namespace=True, unsafe=True),
     Case("3scale-community-operator", "0.10.1", "0.11.0"),  # needs a kind that prometheus brings
     Case("ack-s3-controller", "1.9.0", "1.10.0"),
     Case("apicurito", "1.0.2", "1.0.3", own_namespace=True),
     Case("cat-facts-operator", "1.1.1", "1.1.2", own_namespace=True),
     Case("etcd", "0.9.2", "0.9.4", own_namespace=True),
-    Case("external-secrets-operator", "0.10.7", "0.11.0"),
-    Case("flux", "2.2.2", "2.3.0"),
+    Case("external-secrets-operator", "0.10.7", "0.11.0", unsafe=True),
+    Case("flux", "2.2.2", "2.3.0", unsafe=True),
     Case("hawtio-operator", "1.1.1", "1.2.0", own_namespace=True),
     Case("keycloak-operator", "26.7.0", "26.7.1"),
-    Case("mariadb-operator", "26.3.0", "26.6.0"),
+    Case("mariadb-operator", "26.3.0", "26.6.0", unsafe=True),
     Case("oadp-operator", "0.5.5", "0.5.6", own_namespace=True),
-    Case("project-quay", "3.17.4", "3.18.0"),
+    Case("project-quay", "3.17.4", "3.18.0", unsafe=True),
     Case("strimzi-kafka-operator", "1.1.0", "1.2.0"),
 )
 
@@ -87,8 +91,13 @@ def test_installs_and_updates(case: Case, corpus: Path, olm: Olm, api: Api) -> N
     assert_all_there(olm, before, case.package, revision="1")
 
     wanted = version_of(bundles / case.second)
-    patch = {"spec": {"source": {"catalog": {"version": wanted}}}}
-    api.patch(extension_path(case.package), patch)
+    path = extension_path(case.package)
+    api.patch(path, {"spec": {"source": {"catalog": {"version": wanted}}}})
+    if case.unsafe:
+        refused = "failed upgrade safety validation"
+        found = api.wait_condition(path, "Progressing", "True", message=refused)
+        assert found["status"]["install"]["bundle"]["version"] == version_of(bundles / case.first)
+        api.patch(path, UNCHECKED)
     api.wait_installed(case.package, wanted, timeout=SECONDS)
     after = expected_objects(case, bundles / case.second)
     assert_all_there(olm, after, case.package, revision="2")
@@ -99,6 +108,8 @@ def test_installs_and_updates(case: Case, corpus: Path, olm: Olm, api: Api) -> N
             what=f"{key} is pruned",
         )
 
+
+UNCHECKED = {"spec": {"install": {"preflight": {"crdUpgradeSafety": {"enforcement": "None"}}}}}
 
 OBJECT_PATHS = {
     "ClusterRole": "/apis/rbac.authorization.k8s.io/v1/clusterroles/{name}",

@@ -1,0 +1,55 @@
+"""What is checked before a revision is written: permissions first, then changes of definitions."""
+
+from dataclasses import dataclass
+
+from api.v1.clusterextension import ClusterExtension
+from olm_shared.errors import TransientError
+from olm_shared.kube_object import KubeObject
+from olm_shared.runtime.kube import KubeClient
+from operator_controller.apply.revisions import Desired
+from operator_controller.io.access import missing_permissions
+from operator_controller.io.definitions import unsafe_definitions
+from operator_controller.preflight.rbac import Account
+
+GRANT_SECONDS = 5.0
+"""A right that was granted is noticed within this time, however long it was missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preflight:
+    """The checks; `permissions` is the gate PreflightPermissions."""
+
+    client: KubeClient
+    permissions: bool
+
+    async def check(self, extension: ClusterExtension, desired: Desired) -> None:
+        """Raises TransientError with everything that stands against the revision."""
+        objects = [obj for phase in desired.phases for obj in phase.objects]
+        account = Account(*desired.service_account) if desired.service_account else None
+        if self.permissions and account is not None:
+            await self._check_permissions(account, objects, extension.metadata.name)
+        if extension.spec.crd_upgrade_safety_enforced:
+            await self._check_definitions(account, objects, desired)
+
+    async def _check_permissions(
+        self, account: Account, objects: list[KubeObject], extension: str
+    ) -> None:
+        missing = await missing_permissions(self.client, account, objects, extension)
+        if missing:
+            raise TransientError(missing, within=GRANT_SECONDS)
+
+    async def _check_definitions(
+        self, account: Account | None, objects: list[KubeObject], desired: Desired
+    ) -> None:
+        client = self.client
+        if account is not None:
+            client = client.as_service_account(account.namespace, account.name)
+        unsafe = await unsafe_definitions(client, objects)
+        if unsafe:
+            bundle = desired.bundle
+            raise TransientError(
+                f'error for resolved bundle "{bundle.name}" with version "{bundle.version}": '
+                f"{unsafe}",
+                hint="stored objects or their clients may break; to update all the same, set "
+                "spec.install.preflight.crdUpgradeSafety.enforcement to None",
+            )
