@@ -29,6 +29,7 @@ COMMANDS: Mapping[str, Lazy] = MappingProxyType(
         "crd": Lazy("olm_cli.crd", "crd", "Check CustomResourceDefinitions."),
         "resolve": Lazy("olm_cli.resolve", "resolve_command", "Find the bundle for a package."),
         "version": Lazy("olm_cli.version", "version", "Work with versions and version ranges."),
+        "why": Lazy("olm_cli.why", "why", "Tell why an extension in a cluster is what it is."),
     }
 )
 

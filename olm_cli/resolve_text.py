@@ -83,10 +83,11 @@ def told(outcome: Outcome, request: Request, *, explain: bool) -> Iterator[str]:
         yield from (f"deprecated: {message}" for message in messages.all)
     yield from (f"note: {remark(note)}" for note in outcome.findings.notes)
     if explain:
-        yield from _reasons(outcome.findings, request)
+        yield from reasons(outcome.findings, request)
 
 
-def _reasons(findings: Findings, request: Request) -> Iterator[str]:
+def reasons(findings: Findings, request: Request) -> Iterator[str]:
+    """The reason of each bundle, catalog by catalog, after how many there are of each."""
     yield summary(findings)
     width = max((len(cause.bundle) for cause in findings.causes), default=0)
     in_order = _in_reading_order(findings.causes)

@@ -27,6 +27,9 @@ MAX_LINE_BYTES = 64 * 1024 * 1024
 MAX_KEPT_BYTES = 64 * 1024 * 1024
 """Of one package; the largest real ones keep a hundredth of it."""
 
+MAX_BODY_TOLD = 200
+"""Characters of the text of an error answer."""
+
 
 class CatalogUnavailableError(TransientError):
     """A catalog cannot be asked at the moment."""
@@ -79,13 +82,8 @@ class Catalogd:
 
         Raises CatalogUnavailableError, naming the catalog and the cause.
         """
-        try:
-            async with self._client() as http, asyncio.timeout(ANSWER_SECONDS):
-                return await _ask(http, address, package, etag)
-        except httpx.HTTPError as error:
-            raise _unreachable(address, bounded(str(error) or type(error).__name__)) from error
-        except TimeoutError as error:
-            raise _unreachable(address, f"no end within {ANSWER_SECONDS:.0f} s") from error
+        async with self._client() as http:
+            return await fetch(http, address, package, etag=etag)
 
     @asynccontextmanager
     async def _client(self) -> AsyncIterator[httpx.AsyncClient]:
@@ -123,6 +121,22 @@ def _state_of(folder: Path | None) -> object:
     return tuple((name, stat.st_mtime_ns, stat.st_ino, stat.st_size) for name, stat in stats)
 
 
+async def fetch(
+    http: httpx.AsyncClient, address: Address, package: str, *, etag: str = ""
+) -> Blobs | None:
+    """The blobs of a package over given connections; None if they are those of `etag`.
+
+    Raises CatalogUnavailableError, naming the catalog and the cause.
+    """
+    try:
+        async with asyncio.timeout(ANSWER_SECONDS):
+            return await _ask(http, address, package, etag)
+    except httpx.HTTPError as error:
+        raise _unreachable(address, bounded(str(error) or type(error).__name__)) from error
+    except TimeoutError as error:
+        raise _unreachable(address, f"no end within {ANSWER_SECONDS:.0f} s") from error
+
+
 async def _ask(http: httpx.AsyncClient, address: Address, package: str, etag: str) -> Blobs | None:
     headers = {"If-None-Match": etag} if etag else {}
     query = {"package": package}
@@ -132,7 +146,7 @@ async def _ask(http: httpx.AsyncClient, address: Address, package: str, etag: st
             return await _answer(response, address, package)
         await response.aread()
         if "page not found" not in response.text:
-            raise _unexpected(address, response)
+            raise await _unexpected(address, response)
     # Upstream's catalogd knows no /metas path while the gate is off: the whole catalog is left.
     url = f"{address.base}/api/v1/all"
     async with http.stream("GET", url, headers=headers) as response:
@@ -143,7 +157,7 @@ async def _answer(response: httpx.Response, address: Address, package: str) -> B
     if response.status_code == httpx.codes.NOT_MODIFIED:
         return None
     if response.status_code != httpx.codes.OK:
-        raise _unexpected(address, response)
+        raise await _unexpected(address, response)
     kept: list[bytes] = []
     size = 0
     async for line in _lines(response, address):
@@ -195,10 +209,14 @@ def _unreachable(address: Address, cause: str) -> CatalogUnavailableError:
     )
 
 
-def _unexpected(address: Address, response: httpx.Response) -> CatalogUnavailableError:
+async def _unexpected(address: Address, response: httpx.Response) -> CatalogUnavailableError:
+    told = ""
+    async for piece in response.aiter_text(MAX_BODY_TOLD):
+        told = bounded(" ".join(piece.split()), MAX_BODY_TOLD)
+        break
     return CatalogUnavailableError(
         f'catalog "{address.catalog}": received unexpected response status code '
-        f"{response.status_code} from {address.base}"
+        f"{response.status_code} from {address.base}" + (f": {told}" if told else "")
     )
 
 

@@ -7,6 +7,7 @@ package once, however many extensions wait for it.
 """
 
 import asyncio
+from typing import Protocol
 
 from api.v1.clustercatalog import AvailabilityMode, ClusterCatalog
 from olm_shared.errors import OLMError
@@ -14,7 +15,7 @@ from olm_shared.kube_object import GVK, KubeObject, is_true
 from olm_shared.runtime.kube import KubeClient
 from operator_controller.catalog import Package
 from operator_controller.io.catalog_cache import CatalogCache, Known
-from operator_controller.io.catalogd import Address, Catalogd, CatalogUnavailableError
+from operator_controller.io.catalogd import Address, Blobs, CatalogUnavailableError
 from operator_controller.resolve import CatalogContent
 
 CATALOG = GVK("olm.operatorframework.io", "v1", "ClusterCatalog")
@@ -23,10 +24,23 @@ AskKey = tuple[str, str, str]
 """Catalog name, digest reference of its content, package."""
 
 
+class BlobSource(Protocol):
+    """Who asks catalogd."""
+
+    async def package(self, address: Address, package: str, *, etag: str = "") -> Blobs | None:
+        """The blobs of a package; None if they are those of `etag`.
+
+        Raises CatalogUnavailableError.
+        """
+
+    async def close(self) -> None:
+        """Closes the connections."""
+
+
 class CatalogClient:
     """What catalogs say of packages."""
 
-    def __init__(self, kube: KubeClient, catalogd: Catalogd, cache: CatalogCache) -> None:
+    def __init__(self, kube: KubeClient, catalogd: BlobSource, cache: CatalogCache) -> None:
         self._kube = kube
         self._catalogd = catalogd
         self._cache = cache

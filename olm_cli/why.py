@@ -1,0 +1,157 @@
+"""`olm why`: why an extension in a cluster has the bundle it has, and what would change it."""
+
+import asyncio
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import orjson
+
+from api.v1.conditions import ConditionType
+from api.wire import InvalidObjectError
+from olm_cli.output import output_option, show
+from olm_cli.resolve_text import Outcome, explanation, facts, reasons
+from olm_cli.why_cluster import Situation, read_situation
+from olm_shared.errors import TerminalError
+from operator_controller.catalog import parse_bundle_version
+from operator_controller.resolve import Reason, Resolution, ResolutionError, resolve
+from operator_controller.resolve.advice import sentence
+from operator_controller.resolve.change import Change, Hopeless
+from operator_controller.resolve.explain import remark
+from operator_controller.resolve.suggest import advise, change_for
+
+OF_RIVALS = {Reason.CHOSEN, Reason.AMBIGUOUS, Reason.LOWER_PRIORITY}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the spec comes to now, and the change that would make it another bundle."""
+
+    situation: Situation
+    outcome: Outcome
+    advice: Change | Hopeless | None
+
+
+@click.command("why")
+@click.argument("extension")
+@click.option(
+    "--kubeconfig", metavar="FILE", help="How to reach the cluster; default: as kubectl does."
+)
+@click.option(
+    "--catalogd-cas-dir",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="CAs to check catalogd with, where it is asked directly and not through the API server.",
+)
+@output_option
+def why(extension: str, kubeconfig: str | None, catalogd_cas_dir: Path | None, output: str) -> None:
+    """Tell why an extension has the bundle it has, of every other one why not, and what to change.
+
+    Only reads: the ClusterExtension, its ClusterObjectSets, the ClusterCatalogs, and of catalogd
+    the one package.
+
+    \b
+    Examples:
+      olm why quay
+      olm why quay -o json | jq .explanation.advice.patch
+    """
+    try:
+        situation = asyncio.run(
+            read_situation(extension, kubeconfig=kubeconfig, cas_dir=catalogd_cas_dir)
+        )
+    except InvalidObjectError as error:
+        raise TerminalError(str(error)) from error
+    answer = _answer(situation)
+    if output == "text":
+        click.echo("\n".join(_text(answer)))
+    else:
+        show(_data(answer), output)
+
+
+def _answer(situation: Situation) -> Answer:
+    request, catalogs = situation.request, situation.catalogs
+    try:
+        found = resolve(request, catalogs)
+    except ResolutionError as error:
+        return Answer(situation, error, advise(request, catalogs))
+    return Answer(situation, found, _to_the_newest(situation, found))
+
+
+def _to_the_newest(situation: Situation, found: Resolution) -> Change | None:
+    """How to get the highest version that is passed over for what the spec says, if one is."""
+    newer = [
+        cause
+        for cause in found.findings.causes
+        if cause.version
+        and cause.reason not in OF_RIVALS
+        and parse_bundle_version(cause.version).key > found.version.key
+    ]
+    newest = max(newer, key=lambda cause: parse_bundle_version(cause.version).key, default=None)
+    if newest is None:
+        return None
+    request, catalogs = situation.request, situation.catalogs
+    return change_for(request, catalogs, catalog=newest.catalog, bundle=newest.bundle)
+
+
+def _data(answer: Answer) -> dict[str, Any]:
+    installed = answer.situation.installed
+    return {
+        "extension": answer.situation.extension.metadata.name,
+        "installed": {"bundle": installed.name, "version": installed.version}
+        if installed
+        else None,
+        **facts(answer.outcome),
+        **explanation(answer.outcome, answer.situation.request, answer.advice),
+    }
+
+
+def _text(answer: Answer) -> Iterator[str]:
+    extension, installed = answer.situation.extension, answer.situation.installed
+    wanted = extension.spec.source.catalog
+    yield f"{extension.metadata.name}: package {wanted.package_name}, {_wish(answer)}"
+    yield f"  installed    {installed.name}" if installed else "  installed    nothing"
+    progressing = _condition(answer, ConditionType.PROGRESSING)
+    if progressing:
+        yield f"  Progressing  {progressing}"
+    yield ""
+    yield from _verdict(answer)
+    yield ""
+    yield from (f"note: {remark(note)}" for note in answer.outcome.findings.notes)
+    yield from reasons(answer.outcome.findings, answer.situation.request)
+
+
+def _wish(answer: Answer) -> str:
+    wanted = answer.situation.extension.spec.source.catalog
+    version = f"version {wanted.version}" if wanted.version else "any version"
+    channels = f"channels {', '.join(wanted.channels)}" if wanted.channels else "any channel"
+    return f"{version}, {channels}, {wanted.upgrade_constraint_policy.value}"
+
+
+def _condition(answer: Answer, kind: ConditionType) -> str:
+    """Status, reason and first line of a condition; empty if there is none."""
+    for found in answer.situation.extension.status.conditions:
+        if found.type == kind:
+            return f"{found.status.value} {found.reason}: {found.message.partition(chr(10))[0]}"
+    return ""
+
+
+def _verdict(answer: Answer) -> Iterator[str]:
+    outcome, advice = answer.outcome, answer.advice
+    installed = answer.situation.installed
+    if isinstance(outcome, ResolutionError):
+        yield outcome.message
+        if outcome.hint:
+            yield outcome.hint
+    elif installed and installed.name == outcome.bundle:
+        yield f"{outcome.bundle} is installed, and it is what the spec comes to"
+    else:
+        yield f"{outcome.bundle} from catalog {outcome.catalog} is what the spec comes to"
+    if advice is None:
+        return
+    yield sentence(advice)
+    if isinstance(advice, Change):
+        name = answer.situation.extension.metadata.name
+        patch = shlex.quote(orjson.dumps(advice.patch()).decode())
+        yield f"  kubectl patch clusterextension {name} --type=merge -p {patch}"

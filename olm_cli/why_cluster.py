@@ -1,0 +1,78 @@
+"""Reads from a cluster what an extension's choice of bundle depends on. Writes nothing."""
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from api.v1 import names
+from api.v1.clusterextension import BundleMetadata, ClusterExtension
+from olm_shared.errors import TerminalError
+from olm_shared.kube_object import GVK
+from olm_shared.runtime.access import load_access
+from olm_shared.runtime.api_errors import NotFoundError
+from olm_shared.runtime.kube import KubeClient
+from operator_controller.apply.revisions import Revisions, owner_labels
+from operator_controller.io.catalog_cache import CatalogCache
+from operator_controller.io.catalogd import Catalogd
+from operator_controller.io.catalogd_proxy import CatalogdFromOutside
+from operator_controller.io.catalogs import CatalogClient
+from operator_controller.resolve import CatalogContent, Request
+
+EXTENSION = GVK(names.GROUP, names.VERSION, names.CLUSTER_EXTENSION)
+OBJECT_SET = GVK(names.GROUP, names.VERSION, names.CLUSTER_OBJECT_SET)
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """An extension as it is, and what the catalogs offer it."""
+
+    extension: ClusterExtension
+    installed: BundleMetadata | None
+    catalogs: Sequence[CatalogContent]
+
+    @property
+    def request(self) -> Request:
+        """What operator-controller asks the catalogs for."""
+        return Request(self.extension.spec.source.catalog, self.installed)
+
+
+async def read_situation(
+    extension: str, *, kubeconfig: str | None, cas_dir: Path | None
+) -> Situation:
+    """Raises TerminalError if there is no such extension, ApiError, InvalidObjectError."""
+    access = load_access(kubeconfig)
+    with tempfile.TemporaryDirectory(prefix="olm-why-") as folder:
+        async with KubeClient.connect(access) as kube:
+            found = await _extension(kube, extension)
+            installed = await _installed(kube, extension)
+            catalogd = CatalogdFromOutside(access, Catalogd(cas_dir))
+            client = CatalogClient(kube, catalogd, CatalogCache(Path(folder)))
+            try:
+                raws = await client.list_catalogs()
+                contents = await client.contents(raws, found.spec.source.catalog.package_name)
+            finally:
+                await client.close()
+    return Situation(found, installed, contents)
+
+
+async def _extension(kube: KubeClient, name: str) -> ClusterExtension:
+    try:
+        return ClusterExtension.from_object(await kube.get(EXTENSION, name))
+    except NotFoundError as error:
+        raise TerminalError(
+            f'there is no ClusterExtension "{name}"',
+            hint="see which there are: kubectl get clusterextensions",
+        ) from error
+
+
+async def _installed(kube: KubeClient, extension: str) -> BundleMetadata | None:
+    """The installed bundle by the record of revisions, as operator-controller reads it."""
+    labels = owner_labels(names.CLUSTER_EXTENSION, extension)
+    selector = ",".join(f"{key}={value}" for key, value in labels.items())
+    found, _ = await kube.list_all(OBJECT_SET, labels=selector)
+    installed = Revisions.of(found).installed
+    if installed is None:
+        return None
+    bundle = installed.bundle
+    return BundleMetadata(name=bundle.name, version=bundle.version, release=bundle.release or None)

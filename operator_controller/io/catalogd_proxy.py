@@ -1,0 +1,71 @@
+"""Asks a catalogd from outside the cluster: through the API server, with the user's own rights.
+
+The address in a catalog's status names a Service, which only the cluster can reach. The API
+server's service proxy can be asked by whoever may `get services/proxy` in catalogd's namespace.
+Any other address is asked directly.
+"""
+
+from urllib.parse import urlsplit
+
+import httpx
+
+from olm_shared.errors import OLMError
+from olm_shared.runtime.access import ClusterAccess
+from operator_controller.io.catalogd import (
+    CONNECT_SECONDS,
+    READ_SECONDS,
+    Address,
+    Blobs,
+    Catalogd,
+    CatalogUnavailableError,
+    fetch,
+)
+
+DEFAULT_PORTS = {"https": 443, "http": 80}
+
+
+class CatalogdFromOutside:
+    """Requests through the API server where an address is one of the cluster's own."""
+
+    def __init__(self, access: ClusterAccess, direct: Catalogd) -> None:
+        self._access = access
+        self._direct = direct
+        timeout = httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS)
+        self._http = httpx.AsyncClient(verify=access.tls(), timeout=timeout)
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        await self._http.aclose()
+        await self._direct.close()
+
+    async def package(self, address: Address, package: str, *, etag: str = "") -> Blobs | None:
+        """The blobs of a package; None if they are those of `etag`.
+
+        Raises CatalogUnavailableError, naming the catalog and the cause.
+        """
+        path = proxy_path(address.base)
+        if path is None:
+            return await self._direct.package(address, package, etag=etag)
+        authorization = self._access.authorization()
+        if authorization:
+            self._http.headers["Authorization"] = authorization
+        through = Address(address.catalog, self._access.server + path)
+        try:
+            return await fetch(self._http, through, package, etag=etag)
+        except OLMError as error:
+            raise CatalogUnavailableError(
+                error.message,
+                hint="it is asked through the API server: that needs the permission to get "
+                "services/proxy in catalogd's namespace",
+            ) from error
+
+
+def proxy_path(base: str) -> str | None:
+    """The path of the API server's proxy to a Service's address; None for any other address."""
+    url = urlsplit(base)
+    parts = (url.hostname or "").split(".")
+    if len(parts) < 3 or parts[2] != "svc":
+        return None
+    service, namespace = parts[:2]
+    port = url.port or DEFAULT_PORTS[url.scheme]
+    return f"/api/v1/namespaces/{namespace}/services/{url.scheme}:{service}:{port}/proxy{url.path}"
