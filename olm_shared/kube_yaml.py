@@ -84,7 +84,7 @@ def load_all(data: bytes, *, unique_keys: bool = False) -> Iterator[Any]:
 def _json_values(data: bytes) -> list[Any] | None:
     """The JSON values that make up the whole of `data`; None if it is something else."""
     try:
-        values = [orjson.loads(data)]
+        values = _json_stream(data) if _MAYBE_LONG.search(data) else [orjson.loads(data)]
     except orjson.JSONDecodeError:
         values = _json_stream(data)
     if any(map(_too_deep, values)):
@@ -148,6 +148,8 @@ def _documents(data: bytes) -> Iterator[tuple[int, bytes]]:
         yield line, data[start:]
 
 
+_MAYBE_LONG = re.compile(rb"[0-9]{19}")
+"""Digits that may be more than 64 bits hold, which Go turns into a float and orjson does not."""
 _NOT_SPACE = re.compile(r"[^ \t\r\n]")
 _STREAM_DECODER = json.JSONDecoder(
     parse_constant=_refuse_constant, parse_int=lambda digits: int64(int(digits))

@@ -118,14 +118,23 @@ def _unparsable(path: str, problem: str) -> BundleError:
 
 
 def _flattened(path: str, documents: Iterable[Any]) -> Iterator[KubeObject]:
-    """Objects and the items of lists, lists within lists included."""
-    waiting = [_with_sound_metadata(path, _of_some_kind(path, obj)) for obj in documents]
-    while waiting:
-        obj = waiting.pop(0)
-        if obj.get("items") is None:
-            yield obj
+    """Objects and the items of lists; lists within lists are refused, as by kubectl."""
+    for document in documents:
+        obj = _with_sound_metadata(path, _of_some_kind(path, document))
+        if "items" in obj:
+            yield from (_item(path, item) for item in _items(path, obj))
         else:
-            waiting[:0] = [_of_some_kind(path, item) for item in _items(path, obj)]
+            yield obj
+
+
+def _item(path: str, item: Any) -> KubeObject:
+    obj = _of_some_kind(path, item)
+    if not obj.get("apiVersion"):
+        shown = f"{obj['kind']} {name_of(obj)}"
+        raise _unparsable(path, f"Object 'apiVersion' is missing in an item of a list: {shown}")
+    if isinstance(obj.get("items"), list):
+        raise _unparsable(path, f"a list holds another one: {obj['kind']} {name_of(obj)}")
+    return obj
 
 
 def _of_some_kind(path: str, obj: Any) -> KubeObject:
@@ -153,7 +162,7 @@ def _with_sound_metadata(path: str, obj: KubeObject) -> KubeObject:
 
 def _items(path: str, listed: KubeObject) -> list[Any]:
     """The items of a list; those that do not say what they are take their kind from it."""
-    items = listed["items"]
+    items = [] if listed["items"] is None else listed["items"]
     if not isinstance(items, list):
         raise _unparsable(path, "items is no list")
     inherited = {

@@ -151,3 +151,10 @@ def test_aliases_cannot_multiply_a_document_beyond_reason() -> None:
 def test_depth_has_a_limit(text: str) -> None:
     with pytest.raises(YamlError, match="exceeded max depth"):
         one(text)
+
+
+def test_json_integers_beyond_64_bits_become_floats() -> None:
+    data = b'{"most": 9223372036854775807, "more": 9223372036854775808}'
+    (found,) = load_all(data)
+    assert (found["most"], found["more"]) == (2**63 - 1, float(2**63))
+    assert isinstance(found["more"], float)

@@ -73,7 +73,7 @@ def test_lists_are_taken_apart_and_kinds_sorted() -> None:
         "kind": "CustomResourceDefinition",
     }
     crd |= {"metadata": {"name": "c"}, "spec": {"unknown": 1}, "status": {"conditions": []}}
-    listed = {"apiVersion": "v1", "kind": "List", "items": [crd, {"kind": "List", "items": []}]}
+    listed = {"apiVersion": "v1", "kind": "List", "items": [crd]}
     typed = {"apiVersion": "v1", "kind": "SecretList", "items": [{"metadata": {"name": "s"}}]}
     bundle = load(files(manifests__a_yaml=listed, manifests__b=typed, manifests__c=config_map))
     assert [crd["metadata"]["name"] for crd in bundle.crds] == ["c"]
@@ -175,3 +175,21 @@ def test_items_of_a_list_are_taken_as_they_are() -> None:
     item = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x", "labels": {"v": 1}}}
     listed = {"apiVersion": "v1", "kind": "List", "items": [item]}
     assert load(files(manifests__x_yaml=listed)).others == (item,)
+
+
+@pytest.mark.parametrize(
+    ("item", "problem"),
+    [
+        ({"apiVersion": "v1", "kind": "List", "items": []}, "a list holds another one: List"),
+        ({"kind": "ConfigMap", "metadata": {"name": "x"}}, "item of a list: ConfigMap x"),
+        (None, "expected an object"),
+    ],
+)
+def test_items_of_a_list_are_whole_objects_and_no_lists(item: Any, problem: str) -> None:
+    with pytest.raises(BundleError, match=problem):
+        load(files(manifests__x_yaml={"apiVersion": "v1", "kind": "List", "items": [item]}))
+
+
+def test_what_has_items_is_a_list_even_without_any() -> None:
+    nothing = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"}, "items": None}
+    assert load(files(manifests__x_yaml=nothing)).others == ()
