@@ -234,21 +234,45 @@ class KubeClient:
             if not token:
                 return items, str(meta.get("resourceVersion") or "")
 
-    async def create(self, obj: KubeObject, *, field_manager: str, dry_run: bool = False) -> Any:
-        """POSTs an object. Raises AlreadyExistsError if there is one of that name."""
+    async def create(
+        self,
+        obj: KubeObject,
+        *,
+        field_manager: str,
+        dry_run: bool = False,
+        metadata_only: bool = False,
+    ) -> Any:
+        """POSTs an object; what is there now, or its metadata only, which is cheaper to tell.
+
+        Raises AlreadyExistsError if there is one of that name.
+        """
         path = await self._home(gvk_of(obj), namespace_of(obj), name_of(obj))
         params = {"fieldManager": field_manager, **({"dryRun": "All"} if dry_run else {})}
-        return await self.request("POST", path, body=obj, params=params)
+        accept = METADATA_OBJECT if metadata_only else JSON_TYPE
+        return await self.request("POST", path, body=obj, params=params, accept=accept)
 
     async def apply(
-        self, obj: KubeObject, *, field_manager: str, force: bool = True, dry_run: bool = False
+        self,
+        obj: KubeObject,
+        *,
+        field_manager: str,
+        force: bool = True,
+        dry_run: bool = False,
+        metadata_only: bool = False,
     ) -> Any:
         """Server-side apply; creates what is missing, writes nothing that is the same already."""
         path = await self._object_path(obj)
         params = {"fieldManager": field_manager, "force": "true" if force else "false"}
         if dry_run:
             params["dryRun"] = "All"
-        return await self.request("PATCH", path, body=obj, params=params, content_type=APPLY_PATCH)
+        return await self.request(
+            "PATCH",
+            path,
+            body=obj,
+            params=params,
+            content_type=APPLY_PATCH,
+            accept=METADATA_OBJECT if metadata_only else JSON_TYPE,
+        )
 
     async def patch(
         self,
@@ -258,12 +282,18 @@ class KubeClient:
         subresource: str = "",
         content_type: str = MERGE_PATCH,
         field_manager: str = "",
+        metadata_only: bool = False,
     ) -> Any:
         """Patches the object that `obj` names; only its kind, namespace and name are looked at."""
         path = await self._object_path(obj, subresource)
         params = {"fieldManager": field_manager} if field_manager else None
         return await self.request(
-            "PATCH", path, body=patch, params=params, content_type=content_type
+            "PATCH",
+            path,
+            body=patch,
+            params=params,
+            content_type=content_type,
+            accept=METADATA_OBJECT if metadata_only else JSON_TYPE,
         )
 
     async def delete(

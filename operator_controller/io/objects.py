@@ -118,7 +118,9 @@ class ObjectWriter:
             return None
 
     async def _create(self, obj: KubeObject) -> Applied:
-        created = await self._client.create(obj, field_manager=names.FIELD_MANAGER)
+        created = await self._client.create(
+            obj, field_manager=names.FIELD_MANAGER, metadata_only=True
+        )
         return Applied(Result.CREATED, fingerprint(created))
 
     async def _patch(self, obj: KubeObject, live: KubeObject, situation: Situation) -> Applied:
@@ -137,7 +139,9 @@ class ObjectWriter:
         if situation not in _OWN or self._owner.newer:
             meta["resourceVersion"] = metadata(live)["resourceVersion"]
         body = {**obj, "metadata": meta}
-        applied = await self._client.apply(body, field_manager=names.FIELD_MANAGER)
+        applied = await self._client.apply(
+            body, field_manager=names.FIELD_MANAGER, metadata_only=True
+        )
         same = metadata(applied).get("resourceVersion") == metadata(live).get("resourceVersion")
         return Applied(Result.IDLE if same else Result.UPDATED, fingerprint(applied))
 
@@ -157,7 +161,9 @@ class ObjectWriter:
         migration = field_migration(live)
         if migration is None:
             return live
-        patched: KubeObject = await self._client.patch(obj, migration, content_type=JSON_PATCH)
+        patched: KubeObject = await self._client.patch(
+            obj, migration, content_type=JSON_PATCH, metadata_only=True
+        )
         return patched
 
     async def remove(self, obj: KubeObject) -> bool:

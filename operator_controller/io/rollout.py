@@ -5,14 +5,14 @@ the cluster. With it, and while the watches are quiet, a look at a revision need
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from olm_shared.errors import OLMError, TransientError, WaitingError
 from olm_shared.kube_object import GVK, KubeObject, ObjectKey, gvk_of, key_of, namespace_of
 from olm_shared.runtime.kube import KubeClient
-from operator_controller.apply.owned import Fingerprint
+from operator_controller.apply.owned import Fingerprint, Sighting
 from operator_controller.apply.ownership import Owner, Policy
 from operator_controller.apply.phases import Identity, Phase, identity
 from operator_controller.io.objects import ObjectWriter
@@ -25,6 +25,8 @@ SETTLE_SECONDS = 5.0
 GATE_SECONDS = 5.0
 """How long a reconcile itself waits for a phase before it comes back later."""
 GATE_POLL_SECONDS = 0.05
+GATE_SILENCE_SECONDS = 1.0
+"""After this long without news of an object it is asked for all the same."""
 PROMPT_KINDS = frozenset({("apiextensions.k8s.io", "CustomResourceDefinition"), ("", "Namespace")})
 """Kinds that the API server itself makes ready, in moments; it is not worth coming back for."""
 
@@ -105,8 +107,7 @@ class RevisionRollout:
 
     async def _apply(self, obj: KubeObject, policy: Policy) -> None:
         key = key_of(obj)
-        view = self._watches.view(self._key, (key.gvk, key.namespace))
-        seen = view.get(key) if view is not None else None
+        seen = self._sighting(obj)
         if seen is not None and self._memory.applied.get(key) == seen.fingerprint:
             return
         async with self._slots:
@@ -115,15 +116,35 @@ class RevisionRollout:
 
     async def _wait_for(self, objects: Sequence[KubeObject]) -> list[tuple[KubeObject, Finding]]:
         """What of the objects is not healthy, given a moment where a moment may do."""
-        deadline = asyncio.get_running_loop().time() + GATE_SECONDS
+        now = asyncio.get_running_loop().time
+        deadline = now() + GATE_SECONDS
         while True:
+            seen = {key_of(obj): self._sighting(obj) for obj in objects}
             failing = await self._probe_all(objects)
-            late = asyncio.get_running_loop().time() > deadline
-            if late or not any(self._worth_waiting(obj) for obj, _ in failing):
+            if now() > deadline or not any(self._worth_waiting(obj) for obj, _ in failing):
                 self._memory.waited.update(key_of(obj) for obj, _ in failing)
                 return failing
             objects = [obj for obj, _ in failing]
+            await self._news(objects, seen, until=min(deadline, now() + GATE_SILENCE_SECONDS))
+
+    async def _news(
+        self, objects: Sequence[KubeObject], seen: Mapping[ObjectKey, object], *, until: float
+    ) -> None:
+        """Waits for the watch to see something of one of the objects, at most until then.
+
+        Definitions are large, and asking for them all again and again keeps the server from
+        making them ready.
+        """
+        now = asyncio.get_running_loop().time
+        while now() < until:
             await asyncio.sleep(GATE_POLL_SECONDS)
+            if any(self._sighting(obj) is not seen[key_of(obj)] for obj in objects):
+                return
+
+    def _sighting(self, obj: KubeObject) -> Sighting | None:
+        key = key_of(obj)
+        view = self._watches.view(self._key, (key.gvk, key.namespace))
+        return view.get(key) if view is not None else None
 
     def _worth_waiting(self, obj: KubeObject) -> bool:
         gvk = gvk_of(obj)
