@@ -1,5 +1,6 @@
 """The command line of operator-controller."""
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -110,3 +111,16 @@ def test_what_is_wrong_is_said_with_exit_code_2(
         parse_settings([argument])
     assert ended.value.code == 2
     assert message in capsys.readouterr().err
+
+
+def test_lifetimes_of_certificates_leave_time_for_a_rotation(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found = parse_settings(["--webhook-cert-lifetime=1h", "--webhook-cert-settle=10m"])
+    assert (found.certificate_lifetime, found.certificate_settle) == (
+        timedelta(hours=1),
+        timedelta(minutes=10),
+    )
+    with pytest.raises(SystemExit):
+        parse_settings(["--webhook-cert-lifetime=1h", "--webhook-cert-settle=11m"])
+    assert "at least 6 times" in capsys.readouterr().err
