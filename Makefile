@@ -59,7 +59,7 @@ fmt: $(STAMP) ## Format the code and fix what can be fixed
 	@$(BIN)/ruff format .
 
 bench: $(STAMP) ## Print figures of the hot paths
-	@for each in tests/bench/bench_*.py; do $(BIN)/python $$each || exit 1; done
+	@for each in tests/bench/bench_*.py; do PYTHONPATH=. $(BIN)/python $$each || exit 1; done
 
 generate: $(STAMP) ## Write the generated files anew (CRDs)
 	@$(BIN)/python -m config.generate
