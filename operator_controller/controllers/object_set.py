@@ -33,6 +33,7 @@ from operator_controller.status.object_set import RevisionFacts, Rollout, revisi
 ROLLOUT_POLL_SECONDS = 2.0
 DEGRADED_POLL_SECONDS = 30.0
 TEARDOWN_POLL_SECONDS = 1.0
+SUPERSEDED_SECONDS = 5.0
 
 log = logging.getLogger(__name__)
 
@@ -63,7 +64,11 @@ class ObjectSetController:
             if revision.archived:
                 outcome = await self._archive(revision)
             else:
-                rollout = await self._roll_out(revision)
+                siblings = await self._siblings(revision)
+                rest = self._rest(revision, siblings)
+                if rest > 0:
+                    return Wait(rest)
+                rollout = await self._roll_out(revision, siblings)
                 outcome = _next_look(rollout, self.certificates.seconds_until_due(name))
         except OLMError as error:
             outcome = outcome_of(error)
@@ -96,8 +101,22 @@ class ObjectSetController:
             gate=self.gate,
         )
 
-    async def _roll_out(self, revision: Revision) -> Rollout:
-        siblings = await self._siblings(revision)
+    def _rest(self, revision: Revision, siblings: Revisions) -> float:
+        """Seconds to leave a revision alone that a newer one is about to replace.
+
+        Each object that the newer one takes over rings the older one too. It has nothing to do
+        with them, and only looks from time to time whether one that it alone has is missing.
+        """
+        memory, now = self._memory(revision), self.clock()
+        superseded = any(r.number > revision.number for r in siblings.active)
+        if superseded and memory.looked is not None:
+            rest = SUPERSEDED_SECONDS - (now - memory.looked).total_seconds()
+            if rest > 0:
+                return rest
+        memory.looked = now
+        return 0.0
+
+    async def _roll_out(self, revision: Revision, siblings: Revisions) -> Rollout:
         phases = await self.store.content(revision.raw)
         check_phases(phases)
         certified = await self.certificates.certify(

@@ -7,6 +7,7 @@ the cluster. With it, and while the watches are quiet, a look at a revision need
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TypeVar
 
 from olm_shared.errors import OLMError, TransientError, WaitingError
@@ -40,12 +41,13 @@ class Memory:
     """What was applied for one revision, by key; `uid` is the revision's.
 
     `waited`: objects that a reconcile stood waiting for once; it does so no second time, because
-    it keeps a worker from others.
+    it keeps a worker from others. `looked`: when the revision was last looked after.
     """
 
     uid: str
     applied: dict[ObjectKey, Fingerprint] = field(default_factory=dict)
     waited: set[ObjectKey] = field(default_factory=set)
+    looked: datetime | None = None
 
     def forget(self, keys: Iterable[ObjectKey]) -> None:
         """To be applied again, because they are to be other than they were."""
