@@ -7,7 +7,7 @@ import socket
 import uuid
 
 from api.v1 import names
-from olm_shared.kube_object import GVK, ObjectKey
+from olm_shared.kube_object import GVK, ObjectKey, name_of
 from olm_shared.runtime.access import ClusterAccess, load_access
 from olm_shared.runtime.api_errors import ApiError
 from olm_shared.runtime.credentials import PullSecrets
@@ -39,6 +39,8 @@ LEASE = "9c4404e7.operatorframework.io"
 RESYNC_SECONDS = 600.0
 CATALOG_WORKERS = 2
 CRD_POLL_SECONDS = 0.5
+LONGEST_APPLY_DELAY_SECONDS = 30.0
+"""An object that somebody else had is taken this soon after it was freed."""
 
 log = logging.getLogger(__name__)
 
@@ -137,7 +139,9 @@ class _Controllers:
         backoff = Backoff(random.random)
         self.extensions = WorkQueue(extension.reconcile, backoff=backoff, workers=settings.workers)
         self.object_sets = WorkQueue(
-            object_set.reconcile, backoff=backoff, workers=settings.workers
+            object_set.reconcile,
+            backoff=Backoff(random.random, longest=LONGEST_APPLY_DELAY_SECONDS),
+            workers=settings.workers,
         )
         wants = Wants()
         news = CatalogNews(catalogs, wants, self.extensions.add)
@@ -162,14 +166,15 @@ class _Controllers:
         """Looks at everything from time to time: a deletion during an outage rings no bell."""
         while True:
             await asyncio.sleep(RESYNC_SECONDS)
+            queues = {names.CLUSTER_EXTENSION: self.extensions}
+            queues[names.CLUSTER_OBJECT_SET] = self.object_sets
+            for kind, name in self.watches.owners():
+                queues[kind].add(name)
             try:
-                for kind, add in (
-                    (EXTENSION, self.extensions.add),
-                    (OBJECT_SET, self.object_sets.add),
-                ):
-                    found, _ = await self._client.list_all(kind, metadata_only=True)
+                for gvk in (EXTENSION, OBJECT_SET):
+                    found, _ = await self._client.list_all(gvk, metadata_only=True)
                     for obj in found:
-                        add(obj["metadata"]["name"])
+                        queues[gvk.kind].add(name_of(obj))
             except ApiError as error:
                 log.warning("cannot list for the periodic look at everything: %s", error)
 

@@ -95,6 +95,10 @@ class ManagedWatches:
         self.keep_only(owner, ())
         self._watches.pop(owner, None)
 
+    def owners(self) -> list[OwnerKey]:
+        """For whom there are watches."""
+        return list(self._watches)
+
     def view(self, owner: OwnerKey, scope: Scope) -> View | None:
         """What is known of a kind there, or None while that is not up to date."""
         watch = self._watches.get(owner, {}).get(scope)
