@@ -1,0 +1,164 @@
+"""Figures of resolution: the command line cold, the controller's path warm, memory. `make bench`.
+
+`OLMV1_BENCH_TIMES` makes the four catalogs so many times as large (default 1: 100 MB each).
+"""
+
+import asyncio
+import gc
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import orjson
+
+from api.v1.clusterextension import BundleMetadata, CatalogFilter
+from e2e.harness.controlplane import ControlPlane
+from e2e.harness.images import catalog_image
+from e2e.harness.registry import Registry
+from e2e.olm.api import Api, catalog_path
+from e2e.olm.manifests import catalog
+from e2e.olm.programs import Olm
+from olm_shared.runtime.access import load_access
+from olm_shared.runtime.kube import KubeClient
+from operator_controller.io.catalog_cache import CatalogCache
+from operator_controller.io.catalogd import Catalogd
+from operator_controller.io.catalogs import CatalogClient
+from operator_controller.resolve import Request, resolve
+
+CATALOGS = 4
+PACKAGES = 100
+BUNDLES = 40
+BUNDLE_BYTES = 25_000
+WARM = 500
+COLD = 5
+TIMES = int(os.environ.get("OLMV1_BENCH_TIMES", "1"))
+CORPUS = Path(os.environ.get("OLMV1_CORPUS", Path(__file__).parents[3] / "shared" / "corpus"))
+
+
+def main() -> None:
+    """Measure and print a table, then the same as JSON."""
+    figures = {}
+    if (CORPUS / "catalog").is_dir():
+        figures["olm resolve, cold, real catalog, median of 5 (ms)"] = cold()
+    with tempfile.TemporaryDirectory(prefix="olmv1-bench-") as name:
+        folder = Path(name)
+        with (
+            ControlPlane(folder / "control-plane") as control_plane,
+            Registry(folder / "registry") as registry,
+            Olm(folder / "olm", control_plane, registry) as olm,
+            Api(control_plane) as api,
+        ):
+            for number in range(CATALOGS):
+                serve(olm, api, number)
+            figures |= asyncio.run(warm(olm, folder / "cache"))
+    for key, value in figures.items():
+        print(f"{key:60} {value:8.2f}")
+    print(json.dumps(figures))
+
+
+def cold() -> float:
+    """A process from nothing to its answer."""
+    command = [str(Path(sys.executable).with_name("olm")), "resolve"]
+    command += ["--catalog", f"real={CORPUS / 'catalog'}", "--package", "project-quay", "--explain"]
+    times = []
+    for _ in range(COLD):
+        started = time.perf_counter()
+        subprocess.run(command, check=True, capture_output=True)
+        times.append((time.perf_counter() - started) * 1000)
+    return statistics.median(times)
+
+
+def serve(olm: Olm, api: Api, number: int) -> None:
+    files = {f"{i:05}/catalog.json": package(i, number) for i in range(PACKAGES * TIMES)}
+    image = olm.registry.push(catalog_image(files), f"bench/c{number}", tag="latest")
+    olm.control_plane.kubectl("apply", "-f", "-", stdin=prioritised(number, image.tag_reference))
+    api.wait_condition(catalog_path(f"c{number}"), "Serving", "True", timeout=600)
+
+
+def prioritised(number: int, image: str) -> str:
+    """Catalogs of different rank, so that the choice between them is none by chance."""
+    return catalog(f"c{number}", image).replace("spec:\n", f"spec:\n  priority: {number}\n")
+
+
+def package(index: int, catalog_number: int) -> bytes:
+    """A package of forty bundles with the metadata that real ones carry, a megabyte in all."""
+    name = f"package-{index:05}"
+    return b"\n".join(map(orjson.dumps, blobs(name, catalog_number)))
+
+
+def blobs(name: str, catalog_number: int) -> Iterator[dict[str, object]]:
+    yield {"schema": "olm.package", "name": name, "defaultChannel": "stable"}
+    bundles = [f"{name}.v1.{i}.0" for i in range(BUNDLES)]
+    noise = Random(f"{name} {catalog_number}")  # what is all the same is refused as a zip bomb
+    entries = [
+        {"name": each, **({"replaces": bundles[i - 1]} if i else {})}
+        for i, each in enumerate(bundles)
+    ]
+    yield {"schema": "olm.channel", "package": name, "name": "stable", "entries": entries}
+    for i, each in enumerate(bundles):
+        version = {"packageName": name, "version": f"1.{i}.0"}
+        about = {"description": noise.randbytes(BUNDLE_BYTES // 2).hex()}
+        yield {
+            "schema": "olm.bundle",
+            "package": name,
+            "name": each,
+            "image": f"registry.example.com/{name}:v1.{i}.0",
+            "properties": [
+                {"type": "olm.package", "value": version},
+                {"type": "olm.csv.metadata", "value": about},
+            ],
+        }
+
+
+async def warm(olm: Olm, cache: Path) -> dict[str, float]:
+    """What a reconcile does: list the catalogs, take the package of each, choose."""
+    access = load_access(str(olm.control_plane.kubeconfig))
+    async with KubeClient.connect(access) as kube:
+        client = CatalogClient(kube, Catalogd(olm.catalogs_ca.parent), CatalogCache(cache))
+        await client.list_catalogs()
+        gc.collect()
+        idle = resident()
+        first = await once(client, "package-00000")
+        for i in range(50):
+            await once(client, f"package-{i:05}")
+        times = sorted([await once(client, f"package-{i % 50:05}") for i in range(WARM)])
+        gc.collect()
+        after = resident()
+        await client.close()
+    return {
+        f"{CATALOGS} catalogs, each (MB)": PACKAGES * TIMES * BUNDLES * BUNDLE_BYTES / 1e6,
+        "first resolution of a package, asked of all four (ms)": first,
+        "warm, p50 (ms)": times[WARM // 2],
+        "warm, p99 (ms)": times[WARM * 99 // 100],
+        "memory above idle, 50 packages of 4 catalogs in use (MiB)": after - idle,
+    }
+
+
+async def once(client: CatalogClient, name: str) -> float:
+    started = time.perf_counter()
+    wanted = CatalogFilter(package_name=name, version="1.x")
+    installed = BundleMetadata(name=f"{name}.v1.20.0", version="1.20.0")
+    found = resolve(
+        Request(wanted, installed), await client.contents(await client.list_catalogs(), name)
+    )
+    if found.bundle != f"{name}.v1.21.0":
+        raise RuntimeError(f"chose {found.bundle}")
+    return (time.perf_counter() - started) * 1000
+
+
+def resident() -> float:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmRSS"):
+            return int(line.split()[1]) / 1024
+    return 0.0
+
+
+if __name__ == "__main__":
+    main()
