@@ -7,6 +7,8 @@ no `v`, no leading zeros, numbers of at most 64 bits. Ranges parse versions thei
 import re
 from dataclasses import dataclass, field
 
+import semver
+
 from olm_shared.errors import TerminalError
 from olm_shared.go_text import quote
 
@@ -18,10 +20,6 @@ _NUMBERS = 3
 _NO_DIGIT = re.compile(r"[^0-9]")
 _NO_IDENTIFIER = re.compile(r"[^0-9A-Za-z-]")
 _IDENTIFIERS = r"[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*"
-_STRICT = re.compile(
-    r"(?P<major>0|[1-9][0-9]*)\.(?P<minor>0|[1-9][0-9]*)\.(?P<patch>0|[1-9][0-9]*)"
-    rf"(?:-(?P<prerelease>{_IDENTIFIERS}))?(?:\+(?P<build>{_IDENTIFIERS}))?"
-)
 
 Identifier = tuple[int, int, str]
 """One dot-separated identifier made comparable: numbers first, by value, then words, by code."""
@@ -79,15 +77,17 @@ def floor(major: int, minor: int = 0, patch: int = 0) -> Key:
 
 def parse_version(text: str) -> Version:
     """A strict semantic version. Raises VersionError, in the words upstream's users know."""
-    found = _STRICT.fullmatch(text)
-    if found is None:
+    if not text.isascii():
         raise VersionError(_fault(text))
-    major, minor, patch, prerelease, build = found.groups()
-    words = _split(prerelease)
-    numbers = (major, minor, patch, *filter(str.isdecimal, words))
-    if not all(map(fits, numbers)) or any(map(_zero_leads, filter(str.isdecimal, words))):
+    try:
+        found = semver.Version.parse(text)
+    except ValueError as error:
+        raise VersionError(_fault(text)) from error
+    words = _split(found.prerelease)
+    numbers = (found.major, found.minor, found.patch, *map(int, filter(str.isdecimal, words)))
+    if max(numbers) > MAX_NUMBER:
         raise VersionError(_fault(text))
-    return Version(int(major), int(minor), int(patch), words, _split(build))
+    return Version(found.major, found.minor, found.patch, words, _split(found.build))
 
 
 def _split(identifiers: str | None) -> tuple[str, ...]:
