@@ -21,7 +21,7 @@ def load_values(text: bytes) -> list[Any]:
     while position < len(decoded):
         try:
             value, position = decoder.raw_decode(decoded, position)
-        except (json.JSONDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:  # also integers too long to be read
             raise JsonTextError(str(error)) from error
         values.append(value)
         while position < len(decoded) and decoded[position] in " \t\r\n":

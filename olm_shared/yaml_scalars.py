@@ -6,7 +6,6 @@ that sigs.k8s.io/yaml sends every document on.
 """
 
 import base64
-import binascii
 import re
 import struct
 from collections.abc import Callable
@@ -174,7 +173,7 @@ def resolve_tagged(tag: str, text: str) -> Any:
 def _binary(text: str) -> str:
     try:
         data = base64.b64decode(re.sub(r"[\r\n]", "", text), validate=True)
-    except binascii.Error:
+    except ValueError:  # binascii.Error is one; letters beyond ASCII are another
         raise ScalarError("!!binary value contains invalid base64 data") from None
     return data.decode(errors="replace")
 

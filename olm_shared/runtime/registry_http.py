@@ -111,7 +111,7 @@ class RegistryHttp:
             if not answer.has_redirect_location:
                 return answer
             await answer.aclose()
-            url = urljoin(url, answer.headers["Location"])
+            url = _address(ref, answer.headers["Location"], url)
             if urlsplit(url).scheme not in ("https", first.scheme):
                 raise RegistryError(
                     f'image "{ref}": registry {ref.registry} redirects to an unsafe address'
@@ -128,7 +128,9 @@ class RegistryHttp:
         except httpx.TransportError as error:
             raise from_transport(error, ref, urlsplit(url).netloc) from error
         except httpx.InvalidURL as error:
-            raise RegistryError(f'image "{ref}": registry sends an invalid address') from error
+            raise RegistryError(
+                f'image "{ref}": registry {ref.registry} sends an invalid address'
+            ) from error
 
     async def _authorize(self, source: Source, challenge: Challenge) -> str:
         """The Authorization header that answers a challenge."""
@@ -139,6 +141,7 @@ class RegistryHttp:
         if challenge.scheme != "bearer" or not challenge.realm:
             raise from_answer(401, ref, ref.registry)
         plain = await self._scheme(source) == "http"
+        _address(ref, challenge.realm)
         if not may_send_credentials(challenge.realm, ref.registry, plain_http=plain):
             credential = ""
         return f"Bearer {await self._token(source, challenge, credential)}"
@@ -188,6 +191,18 @@ def _url(scheme: str, ref: ImageRef, what: str) -> str:
     container.registry, container.tag, container.digest = host, ref.tag, ref.digest
     path = container.manifest_url() if what == "manifest" else container.get_blob_url(what)
     return f"{scheme}://{path}"
+
+
+def _address(ref: ImageRef, where: str, base: str = "") -> str:
+    """An address a registry names, as seen from `base`. Raises RegistryError if it is none."""
+    try:
+        address = urljoin(base, where)
+        _ = urlsplit(address).port  # refuses numbers that are no port
+    except ValueError as error:
+        raise RegistryError(
+            f'image "{ref}": registry {ref.registry} sends an invalid address'
+        ) from error
+    return address
 
 
 def _token(value: object) -> str:

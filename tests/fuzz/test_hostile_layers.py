@@ -4,7 +4,9 @@ import contextlib
 import gzip
 import io
 import tarfile
+import zlib
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 import zstandard
@@ -17,6 +19,12 @@ from olm_shared.runtime.registry import LayerFile
 from olm_shared.runtime.unpack import unpack
 
 SMALL = Limits(entries=50, file_bytes=1 << 20, total_bytes=2 << 20)
+
+
+class Compressor(Protocol):
+    def compress(self, data: bytes, /) -> bytes: ...
+
+    def flush(self) -> bytes: ...
 
 
 def layer(folder: Path, data: bytes) -> LayerFile:
@@ -93,10 +101,35 @@ def test_each_is_an_error_and_writes_nothing_outside(tmp_path: Path, name: str) 
     assert {path.name for path in tmp_path.iterdir()} == {"into", "layer"}
 
 
-def test_a_gzip_bomb_is_stopped_early(tmp_path: Path) -> None:
-    bomb = gzip.compress(tar(member("a", size=200 << 20), fill=b"\0"))
+def repeated(head: bytes, piece: bytes, times: int, compress: Compressor) -> bytes:
+    """What compresses almost to nothing, made in pieces because whole it would not fit."""
+    pieces = [compress.compress(head), *(compress.compress(piece) for _ in range(times))]
+    return b"".join([*pieces, compress.flush()])
+
+
+@pytest.mark.parametrize("kind", ["gzip", "zstd"])
+def test_a_bomb_is_stopped_early(tmp_path: Path, kind: str) -> None:
+    compress: Compressor = zlib.compressobj(9, zlib.DEFLATED, 31)
+    if kind == "zstd":
+        compress = zstandard.ZstdCompressor().compressobj()
+    bomb = repeated(lying_header(1 << 30), bytes(1 << 20), 256, compress)
     with pytest.raises(LayerError, match="300 times"):
         apply(tmp_path, bomb, Limits())
+
+
+def test_a_million_entries_are_too_many(tmp_path: Path) -> None:
+    header = member("a", tarfile.DIRTYPE).tobuf(tarfile.GNU_FORMAT)
+    million = repeated(b"", header * 1000, 1000, zlib.compressobj(1, zlib.DEFLATED, 31))
+    with pytest.raises(LayerError, match="more than 20000 entries"):
+        apply(tmp_path, million, Limits(entries=20_000))
+
+
+def test_files_without_end_are_counted_together(tmp_path: Path) -> None:
+    """Hard links cost nothing in the archive, but are copies on disk."""
+    first = member("a0", size=1 << 19)
+    links = [member(f"a{n}", tarfile.LNKTYPE, target="a0") for n in range(1, 40)]
+    with pytest.raises(LayerError, match="unpacks to more than"):
+        apply(tmp_path, tar(first, *links))
 
 
 def test_a_file_cannot_be_written_through_a_link(tmp_path: Path) -> None:

@@ -1,0 +1,102 @@
+"""A registry that means harm: it answers what it is told to, and notes what it was asked."""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+Answer = bytes | Callable[[], AsyncIterator[bytes]]
+"""Everything that goes over the wire, or how it is made piece by piece."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request: its target, and its headers by lower-case name."""
+
+    target: str
+    headers: dict[str, str]
+
+
+@dataclass(slots=True)
+class Evil:
+    """Answers by the first key of `routes` that is in the target; 404 otherwise."""
+
+    routes: dict[str, Answer]
+    asked: list[Asked] = field(default_factory=list)
+    address: str = ""
+    _server: asyncio.Server | None = None
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self.address = f"127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._server is not None:
+            self._server.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+            fields = (line.partition(":") for line in head[1:] if line)
+            headers = {name.lower(): value.strip() for name, _, value in fields}
+            target = head[0].split()[1]
+            self.asked.append(Asked(target, headers))
+            await self._answer(target, writer)
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass  # the client had enough
+        finally:
+            writer.close()
+
+    async def _answer(self, target: str, writer: asyncio.StreamWriter) -> None:
+        found = (answer for key, answer in self.routes.items() if key in target)
+        answer = next(found, reply(b"", status="404 Not Found"))
+        if isinstance(answer, bytes):
+            writer.write(answer.replace(b"$HOST", self.address.encode()))
+        else:
+            async for piece in answer():
+                writer.write(piece)
+                await writer.drain()
+        await writer.drain()
+
+
+def reply(body: bytes, *headers: str, status: str = "200 OK") -> bytes:
+    """An honest answer."""
+    lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", "Connection: close", *headers]
+    return "\r\n".join([*lines, "", ""]).encode("latin-1") + body
+
+
+def endless(piece: bytes = b"x" * 65536) -> Answer:
+    """An answer that never ends."""
+
+    async def pieces() -> AsyncIterator[bytes]:
+        yield b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
+        while True:
+            yield piece
+
+    return pieces
+
+
+def digest_of(data: bytes) -> str:
+    return "sha256:" + hashlib.sha256(data).hexdigest()
+
+
+def descriptor(data: bytes, **changes: Any) -> dict[str, Any]:
+    return {"mediaType": "m", "digest": digest_of(data), "size": len(data), **changes}
+
+
+CONFIG = b"{}"
+
+
+def manifest(**changes: Any) -> bytes:
+    """An image manifest without layers, unless told otherwise."""
+    document = {
+        "schemaVersion": 2,
+        "mediaType": "application/vnd.oci.image.manifest.v1+json",
+        "config": descriptor(CONFIG),
+        "layers": [],
+        **changes,
+    }
+    return json.dumps(document).encode()

@@ -1,0 +1,106 @@
+"""Hostile catalogs beside a good one: each says what is wrong, and the good one goes on."""
+
+import secrets
+import tarfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from e2e.harness.controlplane import ControlPlane
+from e2e.harness.images import build_image, catalog_image
+from e2e.harness.registry import Registry
+from e2e.olm.api import Api, catalog_path
+from e2e.olm.manifests import catalog as catalog_manifest
+from e2e.olm.programs import Olm
+from tests.fuzz.test_hostile_fbc import DEEP, LAUGHS
+
+pytestmark = pytest.mark.integration
+
+LABEL = "operators.operatorframework.io.index.configs.v1"
+SERVING_MIB, LEFT_MIB = 160, 64
+
+
+def bomb() -> bytes:
+    """A tar of blanks; compressed it is a thousandth of that."""
+    info = tarfile.TarInfo("configs/a.json")
+    info.size = 128 << 20
+    return info.tobuf() + b" " * info.size + bytes(1024)
+
+
+HOSTILE = {
+    "bomb": (build_image([bomb()], labels={LABEL: "/configs"}), "more than 300 times its size"),
+    "aliases": (catalog_image({"a.yaml": LAUGHS.encode()}), "configs/a.yaml: document 1, line "),
+    "depth": (catalog_image({"a.json": b'{"a":' + b"[" * DEEP}), "configs/a.json: document 1"),
+    "colliding": (catalog_image({"a.json": b'{"schema":"s","SCHEMA":"t"}'}), "duplicate keys"),
+    "no tar": (build_image([b"no tar at all" * 99], labels={LABEL: "/configs"}), "layer[0]"),
+}
+
+
+@pytest.fixture
+def olm(tmp_path: Path, control_plane: ControlPlane, registry: Registry) -> Iterator[Olm]:
+    running = Olm(tmp_path, control_plane, registry)
+    running.install()
+    running.start_catalogd()
+    yield running
+    running.stop()
+
+
+class Watcher(threading.Thread):
+    """Asks for the good catalog all the time; notes what is not as it should be."""
+
+    def __init__(self, olm: Olm, name: str) -> None:
+        super().__init__()
+        self._olm, self._path = olm, f"/catalogs/{name}/api/v1/all"
+        self.stop = threading.Event()
+        self.answers, self.faults = 0, list[str]()
+
+    def run(self) -> None:
+        with self._olm.client() as client:
+            while not self.stop.wait(0.01):
+                answer = client.get(self._path)
+                self.answers += 1
+                if answer.text != '{"schema":"good"}\n':
+                    self.faults.append(f"{answer.status_code} {answer.text[:100]}")
+
+
+def test_hostile_catalogs_say_why_and_the_good_one_is_unharmed(
+    olm: Olm, registry: Registry, control_plane: ControlPlane
+) -> None:
+    run = secrets.token_hex(4)
+    good, names = f"good-{run}", {kind: f"{kind.replace(' ', '-')}-{run}" for kind in HOSTILE}
+    pushed = registry.push(catalog_image({"a.json": b'{"schema":"good"}'}), good, tag="v1")
+    with Api(control_plane) as api:
+        control_plane.kubectl(
+            "apply", "-f", "-", stdin=catalog_manifest(good, pushed.tag_reference)
+        )
+        api.wait_condition(catalog_path(good), "Serving", "True", timeout=30)
+        watcher = Watcher(olm, good)
+        watcher.start()
+        try:
+            for kind, (image, _) in HOSTILE.items():
+                reference = registry.push(image, names[kind], tag="v1").tag_reference
+                manifest = catalog_manifest(names[kind], reference)
+                control_plane.kubectl("apply", "-f", "-", stdin=manifest)
+            for kind, (_, fault) in HOSTILE.items():
+                path = catalog_path(names[kind])
+                api.wait_condition(path, "Progressing", "True", message=fault, timeout=60)
+        finally:
+            watcher.stop.set()
+            watcher.join()
+            left = sum(f.stat().st_size for f in olm.work_dir.rglob("catalogd/**/*") if f.is_file())
+            pid = olm.catalogd.pid if olm.catalogd else None
+            for name in (good, *names.values()):
+                api.delete(catalog_path(name))
+                api.wait_gone(catalog_path(name), timeout=20)
+    assert watcher.answers > 10
+    assert not watcher.faults
+    assert left < LEFT_MIB << 20
+    assert pid is not None
+    assert resident_mib(pid) < SERVING_MIB
+
+
+def resident_mib(pid: int) -> float:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
