@@ -43,7 +43,7 @@ test-property: $(STAMP) ## Generated cases
 	@$(PYTEST) -q -n 2 -m property
 
 test-integration: binaries ## Tests against a real API server, registry and HTTPS
-	@$(PYTEST) -q -m integration --durations=5
+	@$(PYTEST) -q -n 2 --dist loadfile -m integration --durations=5
 
 e2e: test-integration ## The same as test-integration
 

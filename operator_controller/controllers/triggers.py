@@ -61,7 +61,7 @@ class Triggers:
     def catalog(self, event: str, obj: KubeObject) -> None:
         """A ClusterCatalog: its rank concerns all who select it, its content not all of them.
 
-        What is there at the start rings nothing: the extensions ring for themselves then.
+        One that is listed rings too: it may have been made while nobody could watch.
         """
         name, rank, content = name_of(obj), _rank(obj), _content(obj)
         before = self._catalogs.get(name)
@@ -69,8 +69,6 @@ class Triggers:
             self._catalogs.pop(name, None)
         else:
             self._catalogs[name] = rank, content
-        if before is None and not event:
-            return
         if before and (before[0] != rank or event == "DELETED"):
             for extension in self.wants.extensions_from(labels_of(obj), dict(before[0][0])):
                 self.add_extension(extension)

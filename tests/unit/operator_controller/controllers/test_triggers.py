@@ -155,7 +155,7 @@ def test_what_a_changed_catalog_rings_for(
     for name in ("a", "b"):
         bells.triggers.extension("ADDED", obj(name))
     bells.triggers.catalog("", catalog())
-    assert bells.heard() == ALL, "what is there at the start rings nothing more"
+    assert bells.heard() == ["catalog catalog", *ALL], "it may have been made during an outage"
     bells.triggers.catalog("MODIFIED", catalog(**change))
     assert bells.heard() == rung
     bells.triggers.catalog("", catalog(**change))
