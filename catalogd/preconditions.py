@@ -11,7 +11,10 @@ Headers = Mapping[str, str]
 """Request headers by lower-case name."""
 
 _TAG = re.compile(r'\s*(W/)?("[^"]*")\s*(?:,|$)')
-_RANGE = re.compile(r"\s*bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*", re.IGNORECASE)
+_RANGES = re.compile(r"\s*bytes\s*=(.*)", re.IGNORECASE)
+_RANGE = re.compile(r"\s*(\d*)\s*-\s*(\d*)\s*")
+MAX_RANGES = 16
+"""Whoever asks for more at once gets everything."""
 _QUALITY = re.compile(r"q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*", re.IGNORECASE)
 
 
@@ -69,25 +72,35 @@ def evaluate(headers: Headers, current: Validators) -> Verdict:
     return Verdict.PROCEED
 
 
-def requested_range(
+def requested_ranges(
     headers: Headers, size: int, current: Validators
-) -> ByteRange | RangeFault | None:
-    """The one range that is asked for; None to send everything.
+) -> tuple[ByteRange, ...] | RangeFault | None:
+    """The ranges that are asked for, as they are asked for; None to send everything.
 
-    Several ranges, other units and malformed headers are ignored, as a server may (section
-    14.2). If-Range must match strongly.
+    Other units, malformed headers and more bytes than there are count as no range, as a server
+    may decide (section 14.2). If-Range must match strongly.
     """
-    match = _RANGE.fullmatch(headers.get("range", ""))
-    if match is None or not any(match.groups()) or not _if_range(headers, current):
+    match = _RANGES.fullmatch(headers.get("range", ""))
+    if match is None or not _if_range(headers, current):
         return None
-    first, last = match.groups()
+    specs = [_RANGE.fullmatch(part) for part in match[1].split(",", MAX_RANGES)]
+    if len(specs) > MAX_RANGES or not all(spec and any(spec.groups()) for spec in specs):
+        return None
+    if any(spec and all(spec.groups()) and int(spec[2]) < int(spec[1]) for spec in specs):
+        return None
+    found = tuple(filter(None, (_extent(spec[1], spec[2], size) for spec in specs if spec)))
+    if sum(extent.last - extent.first + 1 for extent in found) > size:
+        return None
+    return found or RangeFault.UNSATISFIABLE
+
+
+def _extent(first: str, last: str, size: int) -> ByteRange | None:
+    """What of a representation a range covers; None for nothing."""
     if not first:
         wanted = min(int(last), size)
-        return ByteRange(size - wanted, size - 1) if wanted else RangeFault.UNSATISFIABLE
+        return ByteRange(size - wanted, size - 1) if wanted else None
     start, end = int(first), min(int(last), size - 1) if last else size - 1
-    if last and int(last) < start:
-        return None
-    return ByteRange(start, end) if start < size else RangeFault.UNSATISFIABLE
+    return ByteRange(start, end) if start < size else None
 
 
 def negotiate(accepted: str, offered: Collection[str]) -> str:

@@ -18,7 +18,7 @@ from catalogd.preconditions import (
     Verdict,
     evaluate,
     negotiate,
-    requested_range,
+    requested_ranges,
 )
 from catalogd.query import BadQueryError, parse_query
 
@@ -40,14 +40,12 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What to send: `before`, then the sections of the file of `coding`, then `after`."""
+    """What to send: sections of the file of `coding`, and bytes as they are."""
 
     status: int
     headers: HeaderList
     coding: str = IDENTITY
-    sections: Sequence[Section] = ()
-    before: bytes = b""
-    after: bytes = b""
+    parts: Sequence[Section | bytes] = ()
 
 
 def answer_all(headers: Headers, version: Version) -> Answer:
@@ -58,16 +56,40 @@ def answer_all(headers: Headers, version: Version) -> Answer:
     common = (*_headers(current, coding), ("accept-ranges", "bytes"))
     if (early := _early(headers, current, common)) is not None:
         return early
-    match requested_range(headers, size, current):
+    match requested_ranges(headers, size, current):
         case RangeFault():
             extent = ("content-range", f"bytes */{size}")
             return problem(problems.RANGE_NOT_SATISFIABLE, (extent,))
-        case ByteRange(first, last):
+        case (ByteRange(first, last),):
             extent = ("content-range", f"bytes {first}-{last}/{size}")
             section = Section(first, last - first + 1)
             return Answer(206, (*common, extent, _length(section.length)), coding, (section,))
+        case tuple() as extents:
+            return _multipart(version, common, coding, extents)
         case None:
             return Answer(200, (*common, _length(size)), coding, (Section(0, size),))
+
+
+def _multipart(
+    version: Version, common: HeaderList, coding: str, extents: Sequence[ByteRange]
+) -> Answer:
+    """Several ranges as multipart/byteranges (section 14.6).
+
+    Content cannot hold its own digest, so that is what parts it.
+    """
+    size, boundary = version.sizes[coding], version.digest
+    parts: list[Section | bytes] = []
+    for first, last in ((extent.first, extent.last) for extent in extents):
+        head = (
+            f"\r\n--{boundary}\r\nContent-Type: {MEDIA_TYPE}\r\n"
+            f"Content-Range: bytes {first}-{last}/{size}\r\n\r\n"
+        )
+        parts += [head.encode(), Section(first, last - first + 1)]
+    parts.append(f"\r\n--{boundary}--\r\n".encode())
+    length = sum(part.length if isinstance(part, Section) else len(part) for part in parts)
+    kept = [header for header in common if header[0] != "content-type"]
+    kind = ("content-type", f"multipart/byteranges; boundary={boundary}")
+    return Answer(206, (kind, *kept, _length(length)), coding, tuple(parts))
 
 
 def answer_metas(headers: Headers, version: Version, query_string: str) -> Answer:
@@ -100,7 +122,7 @@ def _some(headers: Headers, version: Version, query: Query) -> Answer:
     after = gzip_parts.DEFLATE_END + gzip_parts.trailer(group.crc, plain_size)
     size = len(gzip_parts.HEADER) + group.segment.length + len(after)
     lengths = (*common, _length(size))
-    return Answer(200, lengths, GZIP, (group.segment,), before=gzip_parts.HEADER, after=after)
+    return Answer(200, lengths, GZIP, (gzip_parts.HEADER, group.segment, after))
 
 
 def problem(fault: Problem, headers: HeaderList = ()) -> Answer:
@@ -110,7 +132,7 @@ def problem(fault: Problem, headers: HeaderList = ()) -> Answer:
         ("x-content-type-options", "nosniff"),
         _length(len(fault.body)),
     )
-    return Answer(fault.status, (*common, *headers), before=fault.body)
+    return Answer(fault.status, (*common, *headers), parts=(fault.body,))
 
 
 def _early(headers: Headers, current: Validators, common: HeaderList) -> Answer | None:

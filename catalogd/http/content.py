@@ -14,6 +14,7 @@ from typing import Any
 
 from catalogd.http import problems
 from catalogd.http.answers import Answer, Version, answer_all, answer_metas, problem
+from catalogd.index import Section
 from catalogd.io.content import Content
 from catalogd.preconditions import Headers
 from catalogd.query import name_fault
@@ -125,19 +126,27 @@ async def _disconnected(receive: Receive) -> None:
 
 
 def _pieces(answer: Answer, content: Content | None) -> Iterator[bytes]:
-    """The body in pieces of about PIECE_BYTES; small sections are gathered."""
-    parts, size = [answer.before], len(answer.before)
-    for section in answer.sections if content else ():
-        offset, left = section.offset, section.length
-        while left and content:
-            part = content.files[answer.coding].read(offset, min(left, PIECE_BYTES - size))
-            if not part:
-                raise OSError("catalog file is shorter than its index says")
-            parts.append(part)
-            offset, left, size = offset + len(part), left - len(part), size + len(part)
+    """The body in pieces of about PIECE_BYTES; small parts are gathered."""
+    gathered, size = [], 0
+    for part in answer.parts:
+        for piece in _read(part, answer.coding, content):
+            gathered.append(piece)
+            size += len(piece)
             if size >= PIECE_BYTES:
-                yield b"".join(parts)
-                parts, size = [], 0
-    parts.append(answer.after)
-    if rest := b"".join(parts):
-        yield rest
+                yield b"".join(gathered)
+                gathered, size = [], 0
+    if gathered:
+        yield b"".join(gathered)
+
+
+def _read(part: Section | bytes, coding: str, content: Content | None) -> Iterator[bytes]:
+    if isinstance(part, bytes):
+        yield part
+        return
+    offset, end = part.offset, part.offset + part.length
+    while content and offset < end:
+        piece = content.files[coding].read(offset, min(end - offset, PIECE_BYTES))
+        if not piece:
+            raise OSError("catalog file is shorter than its index says")
+        yield piece
+        offset += len(piece)

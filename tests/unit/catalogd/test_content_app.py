@@ -1,6 +1,7 @@
 """The content endpoints, called as a server would call them."""
 
 import asyncio
+import email
 import gzip
 import os
 from collections.abc import MutableMapping
@@ -192,6 +193,18 @@ async def test_ranges_of_all(app: ContentApp) -> None:
     reply = await ask(app, "c/api/v1/all", {"range": "bytes=5-9"})
     assert (reply.status, reply.body) == (206, ALL[5:10])
     assert reply.headers["content-range"] == f"bytes 5-9/{len(ALL)}"
+    several = await ask(app, "c/api/v1/all", {"range": "bytes=0-3,-2"})
+    message = email.message_from_bytes(
+        b"Content-Type: " + several.headers["content-type"].encode() + b"\r\n\r\n" + several.body
+    )
+    assert several.status == 206
+    assert several.headers["content-length"] == str(len(several.body))
+    assert [p["content-range"] for p in message.walk() if not p.is_multipart()] == [
+        f"bytes 0-3/{len(ALL)}",
+        f"bytes {len(ALL) - 2}-{len(ALL) - 1}/{len(ALL)}",
+    ]
+    assert ALL[:4] + b"\r\n--" in several.body
+    assert ALL[-2:] + b"\r\n--" in several.body
     beyond = await ask(app, "c/api/v1/all", {"range": "bytes=99999-"})
     assert (beyond.status, beyond.headers["content-range"]) == (416, f"bytes */{len(ALL)}")
     stale = {"range": "bytes=5-9", "if-range": '"old"'}

@@ -9,7 +9,7 @@ from catalogd.preconditions import (
     Verdict,
     evaluate,
     negotiate,
-    requested_range,
+    requested_ranges,
 )
 
 CURRENT = Validators('"abc"', 1_700_000_000)
@@ -57,22 +57,29 @@ def test_preconditions(headers: dict[str, str], verdict: Verdict) -> None:
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        ("bytes=0-9", ByteRange(0, 9)),
-        ("bytes=90-", ByteRange(90, 99)),
-        ("bytes=-10", ByteRange(90, 99)),
-        ("bytes=-1000", ByteRange(0, 99)),
-        ("bytes=50-1000", ByteRange(50, 99)),
+        ("bytes=0-9", (ByteRange(0, 9),)),
+        ("bytes=90-", (ByteRange(90, 99),)),
+        ("bytes=-10", (ByteRange(90, 99),)),
+        ("bytes=-1000", (ByteRange(0, 99),)),
+        ("bytes=50-1000", (ByteRange(50, 99),)),
         ("bytes=100-", RangeFault.UNSATISFIABLE),
         ("bytes=-0", RangeFault.UNSATISFIABLE),
         ("bytes=9-0", None),
         ("bytes=-", None),
-        ("bytes=0-1,5-6", None),
+        ("bytes=0-1,5-6", (ByteRange(0, 1), ByteRange(5, 6))),
+        ("bytes= 5-6 , -1", (ByteRange(5, 6), ByteRange(99, 99))),
+        ("bytes=0-1,200-", (ByteRange(0, 1),)),
+        ("bytes=100-,-0", RangeFault.UNSATISFIABLE),
+        ("bytes=0-1,9-0", None),
+        ("bytes=0-1,x", None),
+        ("bytes=0-,0-", None),
+        ("bytes=" + ",".join(["0-0"] * 17), None),
         ("lines=0-1", None),
         ("", None),
     ],
 )
 def test_ranges(value: str, expected: object) -> None:
-    assert requested_range({"range": value}, 100, CURRENT) == expected
+    assert requested_ranges({"range": value}, 100, CURRENT) == expected
 
 
 @pytest.mark.parametrize(
@@ -80,7 +87,7 @@ def test_ranges(value: str, expected: object) -> None:
     [('"abc"', True), ('"x"', False), ('W/"abc"', False), (SAME, True), (BEFORE, False)],
 )
 def test_a_range_of_another_version_is_not_given(value: str, *, kept: bool) -> None:
-    found = requested_range({"range": "bytes=0-9", "if-range": value}, 100, CURRENT)
+    found = requested_ranges({"range": "bytes=0-9", "if-range": value}, 100, CURRENT)
     assert (found is not None) is kept
 
 
