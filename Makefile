@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-unit test-property test-integration lint fmt bench e2e generate verify lock binaries clean
+.PHONY: help install demo test test-unit test-property test-integration lint fmt bench bench-catalogd e2e generate verify lock binaries clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -60,6 +60,15 @@ fmt: $(STAMP) ## Format the code and fix what can be fixed
 
 bench: $(STAMP) ## Print figures of the hot paths
 	@for each in tests/bench/bench_*.py; do PYTHONPATH=. $(BIN)/python $$each || exit 1; done
+
+CORPUS ?= ../shared/corpus
+bench-catalogd: binaries ## Measure catalogd: ingest, answers, restart (docs/benchmarks.md)
+	@mkdir -p build
+	@$(BIN)/python -m tests.bench.bench_catalogd --megabytes 132 --json build/catalogd-132mb.json
+	@$(BIN)/python -m tests.bench.bench_catalogd --megabytes 1000 --ingest-only \
+	  --json build/catalogd-1gb.json
+	@test ! -d $(CORPUS)/catalog || $(BIN)/python -m tests.bench.bench_catalogd \
+	  --folder $(CORPUS)/catalog --json build/catalogd-real.json
 
 generate: $(STAMP) ## Write the generated files anew (CRDs)
 	@$(BIN)/python -m config.generate
