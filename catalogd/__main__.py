@@ -31,13 +31,12 @@ from olm_shared.runtime.credentials import PullSecrets
 from olm_shared.runtime.folders import collect
 from olm_shared.runtime.kube import KubeClient
 from olm_shared.runtime.leader import Elector
-from olm_shared.runtime.program import configure_logging, run, serve_health
+from olm_shared.runtime.program import configure_logging, run, serve_health, wait_until_served
 from olm_shared.runtime.tls import ServerTls
 from olm_shared.runtime.workqueue import Backoff, WorkQueue
 
 LEASE = "catalogd-operator-lock"
 RESYNC_SECONDS = 600.0
-API_POLL_SECONDS = 0.5
 
 log = logging.getLogger(__name__)
 
@@ -151,7 +150,7 @@ class _Program:
 
     async def restore(self) -> None:
         """Serves what is on disk and is what the status says, without asking any registry."""
-        await self._api_served()
+        await wait_until_served(self.client, CLUSTER_CATALOG)
         catalogs = await self.cluster.catalogs()
         sources = {
             catalog.metadata.name: catalog.status.resolved_source.image.ref
@@ -216,20 +215,6 @@ class _Program:
                 await work()
             except ApiError as error:
                 log.warning("periodic look at all catalogs failed: %s", error)
-
-    async def _api_served(self) -> None:
-        """Waits for the API server and our kind: kopf does not notice a kind that comes later."""
-        waiting = False
-        while True:
-            try:
-                await self.client.resource(CLUSTER_CATALOG)
-            except ApiError as error:
-                if not waiting:
-                    log.warning("waiting for the API: %s", error)
-                waiting = True
-                await asyncio.sleep(API_POLL_SECONDS)
-            else:
-                return
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import socket
 import uuid
 
 from api.v1 import names
-from olm_shared.kube_object import GVK, ObjectKey, name_of
+from olm_shared.kube_object import ObjectKey, name_of
 from olm_shared.runtime.access import ClusterAccess, load_access
 from olm_shared.runtime.api_errors import ApiError
 from olm_shared.runtime.credentials import PullSecrets
@@ -15,7 +15,13 @@ from olm_shared.runtime.doorbell import Bell, Doorbell
 from olm_shared.runtime.image_store import ImageStore
 from olm_shared.runtime.kube import KubeClient
 from olm_shared.runtime.leader import Elector
-from olm_shared.runtime.program import configure_logging, run, serve_health, utc_now
+from olm_shared.runtime.program import (
+    configure_logging,
+    run,
+    serve_health,
+    utc_now,
+    wait_until_served,
+)
 from olm_shared.runtime.registry import PullSettings
 from olm_shared.runtime.workqueue import Backoff, WorkQueue
 from operator_controller.controllers.catalog_news import CatalogNews
@@ -38,7 +44,6 @@ from operator_controller.settings import Settings, parse_settings
 LEASE = "9c4404e7.operatorframework.io"
 RESYNC_SECONDS = 600.0
 CATALOG_WORKERS = 2
-CRD_POLL_SECONDS = 0.5
 LONGEST_APPLY_DELAY_SECONDS = 30.0
 """An object that somebody else had is taken this soon after it was freed."""
 
@@ -77,7 +82,7 @@ async def _control(
     settings: Settings, access: ClusterAccess, client: KubeClient, ready: asyncio.Event
 ) -> None:
     for kind in (EXTENSION, OBJECT_SET, CATALOG):
-        await _served(client, kind)
+        await wait_until_served(client, kind)
     catalogs = CatalogClient(
         client,
         Catalogd(settings.catalogd_cas_dir),
@@ -183,21 +188,6 @@ def _gate(*, wait_for_workloads: bool) -> Gate:
     """CRDs and namespaces are always waited for: what comes after them needs them."""
     always = {("apiextensions.k8s.io", "CustomResourceDefinition"), ("", "Namespace")}
     return lambda gvk: wait_for_workloads or (gvk.group, gvk.kind) in always
-
-
-async def _served(client: KubeClient, kind: GVK) -> None:
-    """Waits until the API server serves a kind: kopf does not notice one that comes later."""
-    waiting = False
-    while True:
-        try:
-            await client.resource(kind)
-        except ApiError as error:
-            if not waiting:
-                log.warning("waiting for the API: %s", error)
-            waiting = True
-            await asyncio.sleep(CRD_POLL_SECONDS)
-        else:
-            return
 
 
 if __name__ == "__main__":

@@ -12,6 +12,11 @@ import uvloop
 from aiohttp import web
 
 from olm_shared.errors import OLMError, TerminalError
+from olm_shared.kube_object import GVK
+from olm_shared.runtime.api_errors import ApiError
+from olm_shared.runtime.kube import KubeClient
+
+API_POLL_SECONDS = 0.5
 
 log = logging.getLogger(__name__)
 
@@ -72,6 +77,21 @@ def _first(group: BaseExceptionGroup) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
+
+
+async def wait_until_served(client: KubeClient, kind: GVK) -> None:
+    """Waits until the API server serves a kind: kopf does not notice one that comes later."""
+    waiting = False
+    while True:
+        try:
+            await client.resource(kind)
+        except ApiError as error:
+            if not waiting:
+                log.warning("waiting for the API: %s", error)
+            waiting = True
+            await asyncio.sleep(API_POLL_SECONDS)
+        else:
+            return
 
 
 async def serve_health(
