@@ -119,7 +119,7 @@ def test_restores_what_is_deleted_or_changed_by_hand(
         configmap(package),
         lambda obj: obj is not None and metadata(obj)["uid"] != before,
         what="the ConfigMap is made again",
-        timeout=5.0,
+        timeout=15.0,
     )
     patch = {"data": {"key": "by hand"}, "metadata": {"labels": {"mine": "stays"}}}
     api.patch(configmap(package), patch)
@@ -127,7 +127,7 @@ def test_restores_what_is_deleted_or_changed_by_hand(
         configmap(package),
         lambda obj: obj is not None and obj["data"] == {"key": "value"},
         what="the ConfigMap is as in the bundle",
-        timeout=5.0,
+        timeout=15.0,
     )
     assert labels_of(restored or {})["mine"] == "stays"
 
@@ -366,7 +366,7 @@ def test_a_catalog_that_is_gone_keeps_what_is_installed(
     olm.control_plane.kubectl("delete", "clustercatalog", package)
     api.wait_gone(catalog_path(package))
     api.delete(configmap(package))
-    api.wait(configmap(package), lambda obj: obj is not None, what="restored", timeout=5.0)
+    api.wait(configmap(package), lambda obj: obj is not None, what="restored", timeout=15.0)
     api.wait_installed(package, "1.0.0")
 
 

@@ -23,7 +23,7 @@ from olm_shared.kube_object import KubeObject, annotations_of, condition, labels
 
 pytestmark = pytest.mark.integration
 
-DRIFT_SECONDS = 2.0
+DRIFT_SECONDS = 10.0  # a deadline for a loaded machine; how fast it is, the benchmark tells
 CONTROLLER = f"system:serviceaccount:{SYSTEM_NAMESPACE}:operator-controller-controller-manager"
 WRITES = {"create", "update", "patch", "delete"}
 
