@@ -46,6 +46,10 @@ ANNOTATION_CONTENT_DIGEST = f"{GROUP}/content-digest"
 ANNOTATION_SERVICE_ACCOUNT_NAME = f"{GROUP}/service-account-name"
 """On a ClusterObjectSet: the identity that applies it. Absent: the controller's own."""
 ANNOTATION_SERVICE_ACCOUNT_NAMESPACE = f"{GROUP}/service-account-namespace"
+SERVICE_ACCOUNT_ANNOTATIONS = (
+    ANNOTATION_SERVICE_ACCOUNT_NAME,
+    ANNOTATION_SERVICE_ACCOUNT_NAMESPACE,
+)
 ANNOTATION_GENERATOR = f"{GROUP}/generator"
 """On our CRDs: which channel of the API they hold."""
 ANNOTATION_FEATURE_SET = f"{GROUP}/feature-set"

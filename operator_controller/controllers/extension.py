@@ -292,7 +292,9 @@ class ExtensionController:
         latest = context.history.latest
         notes = revision_annotations(context.desired)
         if latest is not None and latest.content == notes[names.ANNOTATION_CONTENT_DIGEST]:
-            await self.store.patch(latest, {"metadata": {"annotations": notes}})
+            # A service account that is no longer named must not go on applying.
+            cleared = dict.fromkeys(names.SERVICE_ACCOUNT_ANNOTATIONS)
+            await self.store.patch(latest, {"metadata": {"annotations": cleared | notes}})
         else:
             created = await self.store.create(context.desired, context.history)
             log.info("%s: %s is to be installed", created.name, context.desired.bundle.name)

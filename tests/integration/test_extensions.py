@@ -13,13 +13,15 @@ from e2e.olm.api import Api, catalog_path, extension_path
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import catalog, extension, installer, namespace, with_administrator
 from e2e.olm.programs import Olm
-from olm_shared.kube_object import condition, labels_of, metadata
+from olm_shared.kube_object import annotations_of, condition, labels_of, metadata
 
 pytestmark = pytest.mark.integration
 
 Serve = Callable[[str, str], None]
 Publish = Callable[..., str]
 Apply = Callable[[str], None]
+
+SERVICE_ACCOUNT = "olm.operatorframework.io/service-account-name"
 
 
 @pytest.fixture
@@ -337,6 +339,24 @@ def test_says_which_rights_are_missing_before_writing_and_goes_on_when_they_are_
     assert api.list("/apis/olm.operatorframework.io/v1/clusterobjectsets", labels) == []
     apply(binding)
     api.wait_installed(package, "1.0.0", timeout=15.0)
+
+
+def test_a_service_account_that_is_no_longer_named_applies_nothing_more(
+    olm: Olm, api: Api, package: str, publish_catalog: Publish, serve_catalog: Serve, apply: Apply
+) -> None:
+    serve_catalog(package, publish_catalog(BundleSpec(package=package, version="1.0.0")))
+    apply(with_administrator(package))
+    api.wait_installed(package, "1.0.0")
+    olm.stop_operator_controller()
+    olm.start_operator_controller("--allow-controller-identity")
+    api.patch(extension_path(package), {"spec": {"serviceAccount": None}})
+    api.wait(
+        f"/apis/olm.operatorframework.io/v1/clusterobjectsets/{package}-1",
+        lambda obj: obj is not None and SERVICE_ACCOUNT not in annotations_of(obj),
+        what="the revision names no account",
+    )
+    olm.stop_operator_controller()
+    olm.start_operator_controller()
 
 
 def test_an_unresolvable_version_leaves_what_is_installed(

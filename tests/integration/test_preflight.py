@@ -9,7 +9,7 @@ import copy
 import json
 import secrets
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,13 @@ MANAGER = "preflight-test"
 EXTENSION = "sample"
 
 Json = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    """One of these tests' own: they install bundles by hand that other tests install too."""
+    with ControlPlane(tmp_path_factory.mktemp("preflight")) as running:
+        yield running
 
 
 @pytest_asyncio.fixture
