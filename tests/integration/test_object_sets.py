@@ -138,7 +138,8 @@ def world(product: Olm, api: Api) -> Iterator[World]:
     yield World(product, api, namespace)
     for found in api.list(f"{OLM}/clusterobjectsets"):
         if found["metadata"]["name"].startswith(namespace):
-            kubectl("delete", "clusterobjectset", found["metadata"]["name"], "--wait=false")
+            name = found["metadata"]["name"]  # the garbage collector may be faster
+            kubectl("delete", "clusterobjectset", name, "--wait=false", "--ignore-not-found")
     kubectl("delete", "namespace", namespace, "--wait=false")
     kubectl("delete", "clusterrolebinding", f"{namespace}-installer", "--ignore-not-found")
 
