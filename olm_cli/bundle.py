@@ -157,7 +157,7 @@ def _show(objects: Iterable[KubeObject], output: str) -> None:
     if output == "json":
         sys.stdout.buffer.write(orjson.dumps(list(objects), option=orjson.OPT_INDENT_2) + b"\n")
         return
-    from olm_cli.yaml_text import dump_all
+    from olm_shared.yaml_text import dump_all
 
     sys.stdout.write(dump_all(objects))
 

@@ -22,7 +22,7 @@ def show(value: Any, output: str) -> None:
     if output == "json":
         sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_INDENT_2) + b"\n")
         return
-    from olm_cli.yaml_text import dump_all
+    from olm_shared.yaml_text import dump_all
 
     sys.stdout.write(dump_all([value]))
 

@@ -28,9 +28,9 @@ def _represent_text(dumper: yaml.CSafeDumper, text: str) -> yaml.ScalarNode:
 _Dumper.add_representer(str, _represent_text)
 
 
-def dump_all(objects: Iterable[Any]) -> str:
-    """The documents, with `---` between them, keys in the order they have."""
+def dump_all(objects: Iterable[Any], *, sort_keys: bool = False) -> str:
+    """The documents, with `---` between them, keys in the order they have or sorted."""
     text: str = yaml.dump_all(
-        objects, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=2**31 - 1
+        objects, Dumper=_Dumper, sort_keys=sort_keys, allow_unicode=True, width=2**31 - 1
     )
     return text
