@@ -77,12 +77,12 @@ def render_command(**given: Any) -> None:
     if not given["source"] or not given["install_namespace"]:
         raise click.UsageError("give BUNDLE and --install-namespace, or --batch")
     try:
-        objects = _rendered(
+        objects = rendered(
             files=read_source(given["source"], registries(given)),
             install_namespace=given["install_namespace"],
             watch_namespace=given["watch_namespace"] or "",
             provider=given["certificate_provider"],
-            config=_read_config(given["config_file"]),
+            config=read_config(given["config_file"]),
         )
     except OLMError as error:
         _fail(error)
@@ -92,7 +92,7 @@ def render_command(**given: Any) -> None:
 def answer(request: Mapping[str, Any]) -> dict[str, Any]:
     """The answer to one line of a batch, without its id. Raises OLMError."""
     return {
-        "objects": _rendered(
+        "objects": rendered(
             files=read_source(_text(request, "dir"), Registries()),
             install_namespace=_text(request, "installNamespace"),
             watch_namespace=_text(request, "watchNamespace"),
@@ -109,7 +109,7 @@ def _text(request: Mapping[str, Any], field: str) -> str:
     return value or ""
 
 
-def _rendered(
+def rendered(
     *,
     files: Mapping[str, bytes],
     install_namespace: str,
@@ -117,6 +117,7 @@ def _rendered(
     provider: str,
     config: Any,
 ) -> list[KubeObject]:
+    """The objects that installing the bundle would create. Raises OLMError."""
     if provider not in [known.value for known in CertificateProvider]:
         raise TerminalError(f'unknown certificate provider "{provider}"')
     request = InstallRequest(
@@ -124,11 +125,12 @@ def _rendered(
         config=_with_watch_namespace(config, watch_namespace),
         certificate_provider=CertificateProvider(provider),
     )
-    return install_objects(_loaded(tuple(files.items())), request)
+    return install_objects(loaded(tuple(files.items())), request)
 
 
 @lru_cache(maxsize=KEPT_BUNDLES)
-def _loaded(files: tuple[tuple[str, bytes], ...]) -> RegistryV1:
+def loaded(files: tuple[tuple[str, bytes], ...]) -> RegistryV1:
+    """The bundle made of files by path. Raises BundleError."""
     return load(dict(files))
 
 
@@ -144,7 +146,8 @@ def _with_watch_namespace(config: Any, watch_namespace: str) -> Any:
     return merged
 
 
-def _read_config(file: str | None) -> Any:
+def read_config(file: str | None) -> Any:
+    """What a file of inline configuration says; None without one. Raises TerminalError."""
     if file is None:
         return None
     try:

@@ -1,7 +1,8 @@
 """Reads from a cluster what an extension's choice of bundle depends on. Writes nothing."""
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from api.v1 import names
 from api.v1.clusterextension import BundleMetadata, ClusterExtension
 from olm_shared.errors import TerminalError
 from olm_shared.kube_object import GVK
-from olm_shared.runtime.access import load_access
+from olm_shared.runtime.access import ClusterAccess, load_access
 from olm_shared.runtime.api_errors import NotFoundError
 from olm_shared.runtime.kube import KubeClient
 from operator_controller.apply.revisions import Revisions, owner_labels
@@ -42,18 +43,27 @@ async def read_situation(
 ) -> Situation:
     """Raises TerminalError if there is no such extension, ApiError, InvalidObjectError."""
     access = load_access(kubeconfig)
-    with tempfile.TemporaryDirectory(prefix="olm-why-") as folder:
-        async with KubeClient.connect(access) as kube:
-            found = await _extension(kube, extension)
-            installed = await _installed(kube, extension)
-            catalogd = CatalogdFromOutside(access, Catalogd(cas_dir))
-            client = CatalogClient(kube, catalogd, CatalogCache(Path(folder)))
-            try:
-                raws = await client.list_catalogs()
-                contents = await client.contents(raws, found.spec.source.catalog.package_name)
-            finally:
-                await client.close()
+    async with KubeClient.connect(access) as kube:
+        found = await _extension(kube, extension)
+        installed = await _installed(kube, extension)
+        async with catalogs_of(kube, access, cas_dir) as client:
+            raws = await client.list_catalogs()
+            contents = await client.contents(raws, found.spec.source.catalog.package_name)
     return Situation(found, installed, contents)
+
+
+@asynccontextmanager
+async def catalogs_of(
+    kube: KubeClient, access: ClusterAccess, cas_dir: Path | None
+) -> AsyncIterator[CatalogClient]:
+    """The catalogs of a cluster, read from outside it, with no more memory than this."""
+    with tempfile.TemporaryDirectory(prefix="olm-catalogs-") as folder:
+        catalogd = CatalogdFromOutside(access, Catalogd(cas_dir))
+        client = CatalogClient(kube, catalogd, CatalogCache(Path(folder)))
+        try:
+            yield client
+        finally:
+            await client.close()
 
 
 async def _extension(kube: KubeClient, name: str) -> ClusterExtension:

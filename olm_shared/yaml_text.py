@@ -8,6 +8,10 @@ import yaml
 from olm_shared.yaml_scalars import resolve_plain
 
 
+class Inline(list[Any]):
+    """A list that is written in one line: `[a, b]`."""
+
+
 class _Dumper(yaml.CSafeDumper):
     """Text of several lines as blocks; text that looks like something else in quotes."""
 
@@ -25,7 +29,12 @@ def _represent_text(dumper: yaml.CSafeDumper, text: str) -> yaml.ScalarNode:
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
+def _represent_inline(dumper: yaml.CSafeDumper, items: Inline) -> yaml.SequenceNode:
+    return dumper.represent_sequence("tag:yaml.org,2002:seq", items, flow_style=True)
+
+
 _Dumper.add_representer(str, _represent_text)
+_Dumper.add_representer(Inline, _represent_inline)
 
 
 def dump_all(objects: Iterable[Any], *, sort_keys: bool = False) -> str:

@@ -45,15 +45,7 @@ class BundleSource:
 
     async def certificate_provider(self) -> CertificateProvider:
         """Who issues webhook certificates in this cluster, as of now."""
-        if self._forced is not None:
-            return self._forced
-        for provider, kind in _SIGNS:
-            try:
-                await self._client.resource(kind)
-            except NotFoundError:
-                continue
-            return provider
-        return CertificateProvider.SELF
+        return self._forced or await certificate_provider_of(self._client)
 
     async def render(
         self, owner: str, bundle: BundleIdentity, request: InstallRequest
@@ -70,6 +62,17 @@ class BundleSource:
     async def forget(self, owner: str) -> None:
         """Removes what was unpacked for an owner."""
         await asyncio.to_thread(self._images.forget, owner)
+
+
+async def certificate_provider_of(client: KubeClient) -> CertificateProvider:
+    """Who issues webhook certificates in a cluster where nobody is forced. Raises ApiError."""
+    for provider, kind in _SIGNS:
+        try:
+            await client.resource(kind)
+        except NotFoundError:
+            continue
+        return provider
+    return CertificateProvider.SELF
 
 
 def _render(files: dict[str, bytes], request: InstallRequest) -> list[KubeObject]:

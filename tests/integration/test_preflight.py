@@ -26,7 +26,7 @@ from operator_controller.bundle import load
 from operator_controller.io.access import examine, missing_permissions
 from operator_controller.io.definitions import unsafe_definitions
 from operator_controller.preflight.rbac import Account, Permission
-from operator_controller.preflight.rbac.report import without_implied
+from operator_controller.preflight.rbac.merge import without_implied
 from operator_controller.render import CertificateProvider, InstallRequest, install_objects
 from tests.unit.operator_controller.preflight.definitions import with_field
 

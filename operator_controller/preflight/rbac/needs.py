@@ -12,7 +12,14 @@ from dataclasses import dataclass
 from api.v1 import names
 from olm_shared.kube_object import GVK, KubeObject, gvk_of, name_of, namespace_of
 from operator_controller.preflight.rbac.kinds import Kind
-from operator_controller.preflight.rbac.rules import FULL_AUTHORITY, Permission, Rule, rules_of
+from operator_controller.preflight.rbac.rules import (
+    FULL_AUTHORITY,
+    NONE,
+    Permission,
+    Rule,
+    Words,
+    rules_of,
+)
 
 RBAC_GROUP = "rbac.authorization.k8s.io"
 
@@ -25,7 +32,7 @@ _BINDINGS = frozenset({"RoleBinding", "ClusterRoleBinding"})
 
 @dataclass(frozen=True, slots=True, order=True)
 class RoleKey:
-    """A Role, or with an empty namespace a ClusterRole."""
+    """A Role or RoleBinding, or with an empty namespace a ClusterRole or ClusterRoleBinding."""
 
     kind: str
     namespace: str
@@ -38,10 +45,15 @@ class RoleKey:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Requests that will be made: a rule that has to be allowed in a namespace."""
+    """Requests that will be made: a rule that has to be allowed in a namespace.
+
+    They are made for the objects of a `kind` with these `names`.
+    """
 
     namespace: str
     rule: Rule
+    kind: str
+    names: Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +63,7 @@ class Grant:
     `rules` is None where the role is not in the bundle. Who has `instead` need not hold them.
     """
 
-    giver: str
+    giver: RoleKey
     namespace: str
     instead: Permission
     role: RoleKey
@@ -85,34 +97,34 @@ def needs_of(objects: Sequence[KubeObject], kinds: Mapping[GVK, Kind], extension
 
 
 def _finalizers(extension: str) -> Action:
+    only = frozenset({extension})
     rule = Rule(
         verbs=frozenset({"update"}),
         groups=frozenset({names.GROUP}),
         resources=frozenset({"clusterextensions/finalizers"}),
-        names=frozenset({extension}),
+        names=only,
     )
-    return Action("", rule)
+    return Action("", rule, names.CLUSTER_EXTENSION, only)
 
 
 def _actions(objects: Iterable[KubeObject], kinds: Mapping[GVK, Kind]) -> Iterator[Action]:
-    by_place: dict[tuple[str, str, str], set[str]] = {}
+    by_place: dict[tuple[str, str, str, str], set[str]] = {}
     for obj in objects:
         gvk = gvk_of(obj)
         if kind := kinds.get(gvk):
             namespace = namespace_of(obj) if kind.namespaced else ""
-            by_place.setdefault((namespace, gvk.group, kind.plural), set()).add(name_of(obj))
-    for (namespace, group, plural), object_names in sorted(by_place.items()):
-        groups, resources = frozenset({group}), frozenset({plural})
-        yield Action(namespace, Rule(verbs=COLLECTION_VERBS, groups=groups, resources=resources))
-        yield Action(
-            namespace,
-            Rule(
-                verbs=OBJECT_VERBS,
-                groups=groups,
-                resources=resources,
-                names=frozenset(object_names),
-            ),
-        )
+            place = (namespace, gvk.group, kind.plural, gvk.kind)
+            by_place.setdefault(place, set()).add(name_of(obj))
+    for (namespace, group, plural, kind_name), found in sorted(by_place.items()):
+        only = frozenset(found)
+        for verbs, limit in ((COLLECTION_VERBS, NONE), (OBJECT_VERBS, only)):
+            rule = Rule(
+                verbs=verbs,
+                groups=frozenset({group}),
+                resources=frozenset({plural}),
+                names=limit,
+            )
+            yield Action(namespace, rule, kind_name, only)
 
 
 def _grants(
@@ -129,7 +141,7 @@ def _role_grant(role: KubeObject) -> Grant:
     key = _role_key(role)
     # A role is created by POST, which names no object: escalate for its name would not count.
     escalate = Permission(key.namespace, "escalate", RBAC_GROUP, _ROLE_RESOURCES[key.kind])
-    return Grant(str(key), key.namespace, escalate, key, _role_rules(role))
+    return Grant(key, key.namespace, escalate, key, _role_rules(role))
 
 
 def _binding_grant(binding: KubeObject, bundled: Mapping[RoleKey, tuple[Rule, ...]]) -> Grant:
@@ -138,7 +150,7 @@ def _binding_grant(binding: KubeObject, bundled: Mapping[RoleKey, tuple[Rule, ..
     namespace = namespace_of(binding)
     role = RoleKey(kind, namespace if kind == "Role" else "", name)
     bind = Permission(namespace, "bind", RBAC_GROUP, _ROLE_RESOURCES.get(kind, kind), name)
-    giver = f'{gvk_of(binding).kind} "{namespace + "/" if namespace else ""}{name_of(binding)}"'
+    giver = RoleKey(gvk_of(binding).kind, namespace, name_of(binding))
     return Grant(giver, namespace, bind, role, bundled.get(role))
 
 

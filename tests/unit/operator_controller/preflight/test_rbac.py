@@ -20,7 +20,7 @@ from operator_controller.preflight.rbac import (
     rules_of,
     unresolved,
 )
-from operator_controller.preflight.rbac.report import without_implied
+from operator_controller.preflight.rbac.merge import without_implied
 
 RBAC = "rbac.authorization.k8s.io"
 HEADER = (

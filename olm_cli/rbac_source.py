@@ -1,0 +1,116 @@
+"""What `olm rbac` is asked about: a bundle, or a package in catalogs on disk or of a cluster."""
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from api.v1.clusterextension import CatalogFilter
+from api.wire import InvalidObjectError
+from olm_cli.bundle_files import read_source, registries
+from olm_cli.resolve import CatalogFolder, contents
+from olm_shared.errors import TerminalError
+from operator_controller.bundle.loader import MANIFESTS
+from operator_controller.render import CertificateProvider
+from operator_controller.resolve import (
+    CatalogContent,
+    Request,
+    Resolution,
+    ResolutionError,
+    resolve,
+)
+from operator_controller.resolve.advice import sentence
+from operator_controller.resolve.suggest import advise
+
+_PACKAGE = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
+
+Options = Mapping[str, Any]
+"""The command line's options by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogs:
+    """What the catalogs have of one package, and who issues certificates where they are."""
+
+    package: str
+    contents: Sequence[CatalogContent]
+    provider: CertificateProvider | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The files of a bundle, and the catalog that it is from, if it is from one."""
+
+    files: Mapping[str, bytes]
+    catalog: str = ""
+
+
+def is_bundle(target: str) -> bool:
+    """Whether a bundle is meant: a folder with manifests, a file, or what is no package's name."""
+    path = Path(target)
+    return path.is_file() or (path / MANIFESTS).is_dir() or not _PACKAGE.fullmatch(target)
+
+
+def read_bundle_of(target: str, options: Options) -> Source:
+    """A bundle from a folder, a tar, or an image reference. Raises OLMError."""
+    return Source(read_source(target, registries(dict(options))))
+
+
+def read_catalogs(package: str, options: Options) -> Catalogs:
+    """What the catalogs on disk have of a package; without any, those of the cluster.
+
+    Raises OLMError.
+    """
+    if options["catalogs"]:
+        folders = [_catalog(text) for text in options["catalogs"]]
+        return Catalogs(package, contents(folders, package))
+    return asyncio.run(_read_cluster(package, options))
+
+
+def read_from_catalogs(catalogs: Catalogs, versions: str, options: Options) -> Source:
+    """The bundle that a new ClusterExtension would get, pulled. Raises OLMError."""
+    wanted = CatalogFilter(
+        package_name=catalogs.package, version=versions, channels=options["channels"]
+    )
+    found = _resolved(Request(wanted, None), catalogs.contents)
+    return Source(read_source(found.image, registries(dict(options))), found.catalog)
+
+
+def _resolved(request: Request, offered: Sequence[CatalogContent]) -> Resolution:
+    try:
+        return resolve(request, offered)
+    except ResolutionError as error:
+        advice = advise(request, offered)
+        hint = error.hint or (sentence(advice) if advice else "")
+        asked = ", ".join(content.name for content in offered) or "none"
+        raise TerminalError(
+            error.message, hint="; ".join(filter(None, (hint, f"catalogs asked: {asked}")))
+        ) from error
+
+
+def _catalog(text: str) -> CatalogFolder:
+    """`DIR` or `NAME=DIR`."""
+    name, equals, folder = text.partition("=")
+    if equals:
+        return CatalogFolder(name, Path(folder))
+    return CatalogFolder(Path(text).resolve().name, Path(text))
+
+
+async def _read_cluster(package: str, options: Options) -> Catalogs:
+    from olm_cli.why_cluster import catalogs_of
+    from olm_shared.runtime.access import load_access
+    from olm_shared.runtime.kube import KubeClient
+    from operator_controller.io.bundles import certificate_provider_of
+
+    access = load_access(options["kubeconfig"])
+    async with (
+        KubeClient.connect(access) as kube,
+        catalogs_of(kube, access, options["catalogd_cas_dir"]) as client,
+    ):
+        try:
+            offered = await client.contents(await client.list_catalogs(), package)
+        except InvalidObjectError as error:
+            raise TerminalError(str(error)) from error
+        return Catalogs(package, offered, await certificate_provider_of(kube))
