@@ -114,6 +114,7 @@ def _channel(reader: Reader) -> Channel:
 
 
 def _bundle(reader: Reader, release_field: bool) -> Bundle:
+    name = reader.text("name")
     types: list[str] = []
     package_property: Any = None
     for item in reader.objects("properties"):
@@ -121,11 +122,11 @@ def _bundle(reader: Reader, release_field: bool) -> Bundle:
         if kind == Schema.PACKAGE and kind not in types:
             package_property = item.get("value")
         types.append(kind)
-    version, fault = None, "it has no olm.package property"
+    version, fault = None, f"no package property found in bundle {quote(name)}"
     if Schema.PACKAGE in types:
         version, fault = _version(package_property, release_field)
     return Bundle(
-        name=reader.text("name"),
+        name=name,
         image=reader.text("image"),
         version=version,
         version_fault=fault,
@@ -135,18 +136,16 @@ def _bundle(reader: Reader, release_field: bool) -> Bundle:
 
 def _version(value: Any, release_field: bool) -> tuple[BundleVersion | None, str]:
     """Version and release in an `olm.package` property, or why there is none."""
-    if not isinstance(value, Mapping):
-        return None, "the value of its olm.package property is no object"
     faults: list[str] = []
-    reader = Reader(value, faults, "its olm.package property: ")
+    reader = Reader({"value": value}, faults).inner("value")
     version, release = reader.text("version"), reader.text("release")
     if faults:
-        return None, faults[0]
+        return None, f"error unmarshalling package property: {faults[0]}"
     explicit = release if release_field and reader.get("release") is not None else None
     try:
         return parse_bundle_version(version, explicit), ""
     except VersionError as error:
-        return None, f"its version {quote(version)} cannot be read: {error.message}"
+        return None, error.message
 
 
 def _deprecations(blobs: list[Mapping[str, Any]], faults: list[str]) -> tuple[Deprecation, ...]:

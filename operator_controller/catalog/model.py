@@ -51,8 +51,8 @@ class Bundle:
     """A bundle that can be chosen.
 
     `version` is None when its first `olm.package` property says none that can be read;
-    `version_fault` tells why. `dependencies` are the property types, in order, for which it
-    cannot be installed.
+    `version_fault` tells why, in upstream's words. `dependencies` are the property types, in
+    order, for which it cannot be installed.
     """
 
     name: str

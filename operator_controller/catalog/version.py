@@ -19,7 +19,6 @@ MAX_RELEASE_LENGTH = 20
 _NUMBERS = 3
 _NO_DIGIT = re.compile(r"[^0-9]")
 _NO_IDENTIFIER = re.compile(r"[^0-9A-Za-z-]")
-_IDENTIFIERS = r"[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*"
 
 Identifier = tuple[int, int, str]
 """One dot-separated identifier made comparable: numbers first, by value, then words, by code."""
@@ -181,29 +180,34 @@ def parse_bundle_version(text: str, release: str | None = None) -> BundleVersion
     Without an explicit `release`, build metadata that reads as a release becomes the release, and
     any other stays build metadata. An explicit release, even an empty one, is authoritative.
     """
-    version = parse_version(text)
     if release is not None:
-        return BundleVersion(version, _explicit_release(release), embedded=False)
-    if not version.build or not _is_release(".".join(version.build)):
+        return _explicit(text, release)
+    version = parse_version(text)
+    if not version.build or _release_fault(".".join(version.build)):
         return BundleVersion(version)
     bare = Version(version.major, version.minor, version.patch, version.prerelease)
     return BundleVersion(bare, version.build)
 
 
-def _explicit_release(text: str) -> tuple[str, ...]:
-    if not text:
-        return ()
-    if not _is_release(text):
+def _explicit(text: str, release: str) -> BundleVersion:
+    try:
+        version = parse_version(text)
+    except VersionError as error:
+        raise VersionError(f"error parsing version {quote(text)}: {error.message}") from error
+    fault = _release_fault(release) if release else ""
+    if fault:
+        spelled = quote(release)
         raise VersionError(
-            f'invalid release "{text}"',
+            f"error parsing release {spelled}: invalid release {spelled}: {fault}",
             hint=f"a release is at most {MAX_RELEASE_LENGTH} characters of identifiers separated "
             "by dots: numbers without leading zeros, or letters, digits and hyphens",
         )
-    return tuple(text.split("."))
+    return BundleVersion(version, tuple(release.split(".")) if release else (), embedded=False)
 
 
-def _is_release(text: str) -> bool:
-    if len(text) > MAX_RELEASE_LENGTH or not re.fullmatch(_IDENTIFIERS, text):
-        return False
-    numbers = filter(str.isdecimal, text.split("."))
-    return all(not _zero_leads(n) and fits(n) for n in numbers)
+def _release_fault(text: str) -> str:
+    """What is wrong with a release, one line for each identifier that is none."""
+    if len(text.encode(errors="replace")) > MAX_RELEASE_LENGTH:
+        return f"exceeds maximum length of {MAX_RELEASE_LENGTH} characters"
+    faults = enumerate(map(_prerelease_fault, text.split(".")))
+    return "\n".join(f"segment {place}: {fault}" for place, fault in faults if fault)

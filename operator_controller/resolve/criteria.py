@@ -53,4 +53,5 @@ def with_installed(criteria: Criteria, request: Request) -> Criteria:
     try:
         return replace(criteria, installed=read_installed(request.installed))
     except VersionError as error:
-        raise ResolutionError(messages.unreadable_installed(error.message)) from error
+        message = messages.unreadable_installed(request.installed, error.message)
+        raise ResolutionError(message, hint=error.hint) from error

@@ -41,7 +41,7 @@ _SENTENCES: Mapping[Reason, str] = MappingProxyType(
     {
         Reason.CHOSEN: "chosen",
         Reason.NOT_IN_CHANNEL: "it is in {channels}, not in {wanted_channels}",
-        Reason.VERSION_UNREADABLE: "{detail}",
+        Reason.VERSION_UNREADABLE: "its version cannot be read: {detail}",
         Reason.OUT_OF_RANGE: "its version is not in the range {range}",
         Reason.PRERELEASE_EXCLUDED: (
             "it is a prerelease, and the range {range} names none; "

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from api.v1.clusterextension import CatalogFilter
+from api.v1.clusterextension import BundleMetadata, CatalogFilter
 from olm_shared.go_text import listed, quote
 from operator_controller.resolve.request import Request
 
@@ -17,12 +17,14 @@ def invalid_selector(fault: str) -> str:
     return f"desired catalog selector is invalid: {fault}"
 
 
-def unreadable_installed(fault: str) -> str:
+def unreadable_installed(installed: BundleMetadata, fault: str) -> str:
     """The version of the installed bundle cannot be parsed, so nothing is known to follow it."""
-    return (
-        "error walking catalogs: error finding upgrade edges: "
-        f"failed to get version and release of installed bundle: {fault}"
+    failed = (
+        "failed to get version and release of installed bundle"
+        if installed.release is None
+        else "failed to parse installed bundle version and release"
     )
+    return f"error walking catalogs: error finding upgrade edges: {failed}: {fault}"
 
 
 def unavailable(package: str, catalog: str, fault: str) -> str:

@@ -27,11 +27,8 @@ class Installed:
 
 def read_installed(bundle: BundleMetadata) -> Installed:
     """Raises VersionError."""
-    return Installed(
-        name=bundle.name,
-        version=parse_version(bundle.version),
-        released=parse_bundle_version(bundle.version, bundle.release),
-    )
+    released = parse_bundle_version(bundle.version, bundle.release)
+    return Installed(bundle.name, parse_version(bundle.version), released)
 
 
 def may_follow(bundle: Bundle, entries: Iterable[Entry], installed: Installed) -> bool:

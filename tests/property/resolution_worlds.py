@@ -105,7 +105,7 @@ def _bundle(random: Random, version: str) -> Bundle:
     if chance < 0.08:
         return replace(bundle, dependencies=("olm.gvk.required",))
     if chance < 0.12:
-        return replace(bundle, version=None, version_fault="it has no olm.package property")
+        return replace(bundle, version=None, version_fault="No Major.Minor.Patch elements found")
     return bundle
 
 

@@ -101,25 +101,29 @@ def test_unsupported_dependencies_are_kept_in_order() -> None:
 
 
 VERSIONS = {
-    "no property": ([], "it has no olm.package property"),
+    "no property": ([], 'no package property found in bundle "p.v1"'),
     "a property without value": (
         [{"type": "olm.package"}],
-        "the value of its olm.package property is no object",
+        "Version string empty",
+    ),
+    "a value that is no object": (
+        [{"type": "olm.package", "value": "1.0.0"}],
+        "error unmarshalling package property: value: expected an object, got a string",
     ),
     "a version that is a number": (
         [{"type": "olm.package", "value": {"version": 1.5}}],
-        "its olm.package property: version: expected a string, got a number",
+        "error unmarshalling package property: value.version: expected a string, got a number",
     ),
     "a version that cannot be parsed": (
         [{"type": "olm.package", "value": {"version": "v1"}}],
-        'its version "v1" cannot be read: No Major.Minor.Patch elements found',
+        "No Major.Minor.Patch elements found",
     ),
     "the first property counts": (
         [
             {"type": "olm.package", "value": {"version": ""}},
             {"type": "olm.package", "value": {"version": "1.0.0"}},
         ],
-        'its version "" cannot be read: Version string empty',
+        "Version string empty",
     ),
 }
 
