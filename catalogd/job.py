@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from olm_shared.fbc import MAX_DOCUMENT_BYTES
-from olm_shared.layers import Limits
+from olm_shared.limits import Limits
 
 UNPACK_FOLDER, CATALOGS_FOLDER = "unpack", "catalogs"
 """Below the cache folder: images being read, and the contents that are served."""

@@ -3,7 +3,7 @@
 import argparse
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
@@ -14,11 +14,11 @@ from olm_shared.flags import (
     feature_gates,
     log_level,
     parse_address,
-    parse_count,
     parse_duration,
     parse_size,
 )
-from olm_shared.layers import Limits
+from olm_shared.limit_flags import add_limits, limits_of
+from olm_shared.limits import Limits
 from olm_shared.runtime.access import own_namespace
 from olm_shared.runtime.tls import TlsProfile, custom_profile, named_profile
 
@@ -31,7 +31,6 @@ DISTRIBUTION = "olmv1"
 DEFAULT_CACHE_DIR = Path("/var/cache/catalogd")
 DEFAULT_EXTERNAL_ADDRESS = "catalogd-service.olmv1-system.svc"
 DEFAULT_METRICS_ADDRESS = ":7443"
-DEFAULT_LIMITS = Limits()
 
 log = logging.getLogger(__name__)
 
@@ -105,7 +104,7 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
         pull_cas_dir=Path(given.pull_cas_dir) if given.pull_cas_dir else None,
         global_pull_secret=given.global_pull_secret,
         metas=gates[METAS_GATE],
-        limits=Limits(**{f.name: getattr(given, f"image_{f.name}") for f in fields(Limits)}),
+        limits=limits_of(given),
         document_bytes=given.max_document_bytes,
         log_level=log_level(given.klog_v),
     )
@@ -177,31 +176,11 @@ def _parser() -> argparse.ArgumentParser:
         default=("", 8081),
         help="address of /healthz and /readyz (default: :8081)",
     )
-    _add_limits(parser)
-    return parser
-
-
-def _add_limits(parser: argparse.ArgumentParser) -> None:
-    """What a catalog image may cost; past a limit the catalog says which."""
-    group = parser.add_argument_group("limits of catalog images")
-    for limit, kind, what in (
-        ("entries", parse_count, "files, folders and links in all layers"),
-        ("file_bytes", parse_size, "size of a file"),
-        ("total_bytes", parse_size, "size of all files"),
-        ("ratio", parse_count, "bytes that a compressed byte becomes"),
-        ("depth", parse_count, "folders within each other"),
-        ("path_length", parse_count, "characters of a path"),
-    ):
-        group.add_argument(
-            f"--max-image-{limit.replace('_', '-')}",
-            dest=f"image_{limit}",
-            type=kind,
-            default=getattr(DEFAULT_LIMITS, limit),
-            help=f"{what} (default: %(default)s)",
-        )
-    group.add_argument(
+    add_limits(parser, Limits()).add_argument(
         "--max-document-bytes",
         type=parse_size,
         default=MAX_DOCUMENT_BYTES,
+        metavar="SIZE",
         help="size of one document of a catalog file (default: %(default)s)",
     )
+    return parser

@@ -83,6 +83,7 @@ def _reference(source: str) -> ImageRef:
 
 
 async def _from_registry(reference: ImageRef, access: Registries, work: Path) -> dict[str, bytes]:
+    from olm_shared.limits import BUNDLE_LIMITS
     from olm_shared.runtime.image_store import ImageStore
     from olm_shared.runtime.registry import PullSettings
 
@@ -90,6 +91,7 @@ async def _from_registry(reference: ImageRef, access: Registries, work: Path) ->
         cas_dir=access.cas_dir,
         auth_file=access.auth_file,
         plain_http=frozenset({reference.registry} if access.plain_http else ()),
+        limits=BUNDLE_LIMITS,
     )
     store = ImageStore(work, lambda: settings, jitter=random.random)
     files = await (await store.pull(str(reference), owner="bundle")).read()

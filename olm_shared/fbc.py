@@ -7,7 +7,7 @@ taken piece by piece; memory is bounded by the largest document, not by the file
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
@@ -40,12 +40,16 @@ class FbcError(TransientError):
 
 @dataclass(frozen=True, slots=True)
 class Blob:
-    """One object of a catalog. `raw` is canonical JSON without a line break at its end."""
+    """One object of a catalog. `raw` is canonical JSON without a line break at its end.
+
+    `line` is the first line of its document in its file, counted from 1.
+    """
 
     schema: str
     package: str
     name: str
     raw: bytes
+    line: int = field(default=1, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,8 @@ def parse_pieces(
     A document larger than `document_bytes` is an error.
     """
     for document in _documents(pieces, path, document_bytes):
+        if len(document.text) > document_bytes:
+            raise _too_large(path, document.number, document.line, document_bytes)
         is_json = document.text[:1] == b"{"
         values = _from_json(document, path) if is_json else _from_yaml(document, path)
         for value in values:
@@ -111,12 +117,10 @@ def _documents(pieces: Iterable[bytes], path: str, limit: int) -> Iterator[_Docu
     number, line, searched = 1, 1, 0
     for piece in pieces:
         pending += piece
-        if boundary is None:
-            boundary = _boundary_of(pending)
-            if boundary is None:
-                continue
+        boundary = boundary or _boundary_of(pending)
+        cuts = boundary.finditer(pending, max(0, searched - _OVERLAP)) if boundary else ()
         start = 0
-        for cut in boundary.finditer(pending, max(0, searched - _OVERLAP)):
+        for cut in cuts:
             end = cut.start() + 1 if boundary is _JSON_BOUNDARY else cut.start()
             if end > start or boundary is _JSON_BOUNDARY:
                 yield from _document(pending[start:end], number, line)
@@ -126,8 +130,15 @@ def _documents(pieces: Iterable[bytes], path: str, limit: int) -> Iterator[_Docu
         del pending[:start]
         searched = len(pending)
         if searched > limit:
-            raise FbcError(f"{path}: document {number} (line {line}) is larger than {limit} bytes")
+            raise _too_large(path, number, line, limit)
     yield from _document(pending, number, line)
+
+
+def _too_large(path: str, number: int, line: int, limit: int) -> FbcError:
+    return FbcError(
+        f"{path}: document {number}, line {line}: is larger than {limit} bytes",
+        hint="if you trust the image, start catalogd with --max-document-bytes",
+    )
 
 
 def _boundary_of(start: bytearray) -> re.Pattern[bytes] | None:
@@ -175,7 +186,7 @@ def _blob(value: Any, document: _Document, path: str) -> Blob:
         raise _error(path, document, f"expected an object with a schema, got {kind}")
     try:
         schema, package, name = _meta(value)
-        return Blob(schema, package, name, canonical(value))
+        return Blob(schema, package, name, canonical(value), document.line)
     except (CanonicalError, _MetaError) as error:
         raise _error(path, document, str(error)) from error
 

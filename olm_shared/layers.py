@@ -9,22 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from olm_shared.errors import TransientError
-
-MIB = 1 << 20
-GIB = 1 << 30
-
-MAX_ENTRIES = 200_000
-MAX_FILE_BYTES = 2 * GIB
-MAX_TOTAL_BYTES = 4 * GIB
-MAX_RATIO = 300
-"""Uncompressed bytes a compressed byte may become; real catalogs stay below 60."""
-RATIO_GRACE_BYTES = 64 * MIB
-"""Below this size no ratio is suspicious: small files of blanks compress without end."""
-MAX_DEPTH = 64
-MAX_PATH_LENGTH = 1024
-MAX_NAME_BYTES = 255
-MAX_HEADER_BYTES = MIB
-"""Longest extended header; a lying one would be read into memory whole."""
+from olm_shared.limits import MAX_NAME_BYTES, RATIO_GRACE_BYTES, Limits, raise_hint
 
 WHITEOUT = ".wh."
 OPAQUE = ".wh..wh..opq"
@@ -78,18 +63,6 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """How much one image may unpack to."""
-
-    entries: int = MAX_ENTRIES
-    file_bytes: int = MAX_FILE_BYTES
-    total_bytes: int = MAX_TOTAL_BYTES
-    ratio: int = MAX_RATIO
-    depth: int = MAX_DEPTH
-    path_length: int = MAX_PATH_LENGTH
-
-
-@dataclass(frozen=True, slots=True)
 class Rules:
     """What is kept: entries at or below one of `roots` (all if none), within `limits`.
 
@@ -109,16 +82,19 @@ class Gate:
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
+        self.limits = rules.limits
         self._roots = tuple(_parts(root) for root in rules.roots)
         self._entries = 0
         self._bytes = 0
 
     def admit(self, entry: Entry) -> Decision:
         """What to do with an entry. Raises LayerError naming the entry and the limit."""
-        limits = self._rules.limits
+        limits = self.limits
         self._entries += 1
         if self._entries > limits.entries:
-            raise LayerError(f"image has more than {limits.entries} entries")
+            raise LayerError(
+                f"image has more than {limits.entries} entries", hint=raise_hint("entries")
+            )
         parts = self._checked(entry)
         if not parts or not self._kept(parts):
             return _SKIP
@@ -128,9 +104,11 @@ class Gate:
 
     def check_ratio(self, *, compressed: int, uncompressed: int) -> None:
         """Raises LayerError when so few bytes became so many."""
-        limit = self._rules.limits.ratio
+        limit = self.limits.ratio
         if uncompressed > RATIO_GRACE_BYTES and uncompressed > compressed * limit:
-            raise LayerError(f"layer expands to more than {limit} times its size")
+            raise LayerError(
+                f"layer expands to more than {limit} times its size", hint=raise_hint("ratio")
+            )
 
     def _decide(self, entry: Entry, path: str) -> Decision:
         match entry.kind:
@@ -159,27 +137,38 @@ class Gate:
         self._count(Entry(path, Kind.FILE, size), path)
 
     def _count(self, entry: Entry, path: str) -> None:
-        limits = self._rules.limits
+        limits = self.limits
         if not 0 <= entry.size <= limits.file_bytes:
-            raise LayerError(f'"{path}" is larger than {limits.file_bytes} bytes')
+            raise LayerError(
+                f'"{path}" is larger than {limits.file_bytes} bytes', hint=raise_hint("file_bytes")
+            )
         self._bytes += entry.size
         if self._bytes > limits.total_bytes:
-            raise LayerError(f"image unpacks to more than {limits.total_bytes} bytes")
+            raise LayerError(
+                f"image unpacks to more than {limits.total_bytes} bytes",
+                hint=raise_hint("total_bytes"),
+            )
 
     def _checked(self, entry: Entry) -> tuple[str, ...]:
-        limits = self._rules.limits
+        limits = self.limits
         shown = entry.name[:100]
         if "\0" in entry.name or not entry.name.isprintable():
             raise LayerError(f"entry {shown!r} has unprintable characters in its name")
         if len(entry.name) > limits.path_length:
-            raise LayerError(f'path "{shown}…" is longer than {limits.path_length} characters')
+            raise LayerError(
+                f'path "{shown}…" is longer than {limits.path_length} characters',
+                hint=raise_hint("path_length"),
+            )
         if entry.name.startswith("/"):
             raise LayerError(f'path "{shown}" is absolute')
         parts = _parts(entry.name)
         if ".." in parts:
             raise LayerError(f'path "{shown}" leads out of the unpacked folder')
         if len(parts) > limits.depth:
-            raise LayerError(f'path "{shown}" is nested deeper than {limits.depth} folders')
+            raise LayerError(
+                f'path "{shown}" is nested deeper than {limits.depth} folders',
+                hint=raise_hint("depth"),
+            )
         if any(len(part.encode(errors="replace")) > MAX_NAME_BYTES for part in parts):
             raise LayerError(f'path "{shown}" has a name longer than {MAX_NAME_BYTES} bytes')
         return parts

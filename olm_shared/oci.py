@@ -13,6 +13,7 @@ import orjson
 
 from olm_shared.errors import TransientError
 from olm_shared.image_ref import digest_fault
+from olm_shared.limits import Limits, raise_hint
 
 OCI_INDEX = "application/vnd.oci.image.index.v1+json"
 OCI_MANIFEST = "application/vnd.oci.image.manifest.v1+json"
@@ -20,12 +21,6 @@ DOCKER_INDEX = "application/vnd.docker.distribution.manifest.list.v2+json"
 DOCKER_MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
 INDEX_TYPES = frozenset({OCI_INDEX, DOCKER_INDEX})
 MANIFEST_TYPES = (OCI_MANIFEST, OCI_INDEX, DOCKER_MANIFEST, DOCKER_INDEX)
-
-MAX_MANIFEST_BYTES = 4 << 20
-MAX_CONFIG_BYTES = 4 << 20
-MAX_LAYERS = 256
-MAX_COMPRESSED_BYTES = 4 << 30
-"""All layers of an image together, as they are transferred."""
 
 
 class ImageContentError(TransientError):
@@ -75,10 +70,12 @@ def verify(data: bytes, digest: str, what: str) -> None:
         )
 
 
-def read_manifest(data: bytes, media_type: str, platform: Platform) -> Manifest | Descriptor:
+def read_manifest(
+    data: bytes, media_type: str, platform: Platform, limits: Limits
+) -> Manifest | Descriptor:
     """A manifest's content, or, for an index, the descriptor of the manifest for the platform.
 
-    Raises ImageContentError when it is neither, or has nothing for the platform.
+    Raises ImageContentError when it is neither, has nothing for the platform, or is too large.
     """
     document = _object(data, "manifest")
     kind = str(document.get("mediaType") or media_type.partition(";")[0].strip())
@@ -90,12 +87,21 @@ def read_manifest(data: bytes, media_type: str, platform: Platform) -> Manifest 
             hint="give the reference of a catalog or bundle image",
         )
     layers = _list(document, "layers")
-    if len(layers) > MAX_LAYERS:
-        raise ImageContentError(f"image has more than {MAX_LAYERS} layers")
+    if len(layers) > limits.layers:
+        raise ImageContentError(
+            f"image has more than {limits.layers} layers", hint=raise_hint("layers")
+        )
     manifest = Manifest(_descriptor(document["config"]), tuple(map(_descriptor, layers)))
-    total = sum(layer.size for layer in manifest.layers)
-    if total > MAX_COMPRESSED_BYTES or manifest.config.size > MAX_CONFIG_BYTES:
-        raise ImageContentError(f"image is larger than {MAX_COMPRESSED_BYTES} bytes")
+    if manifest.config.size > limits.config_bytes:
+        raise ImageContentError(
+            f"image configuration is larger than {limits.config_bytes} bytes",
+            hint=raise_hint("config_bytes"),
+        )
+    if sum(layer.size for layer in manifest.layers) > limits.compressed_bytes:
+        raise ImageContentError(
+            f"layers are larger than {limits.compressed_bytes} bytes together",
+            hint=raise_hint("compressed_bytes"),
+        )
     return manifest
 
 

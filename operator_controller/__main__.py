@@ -116,7 +116,11 @@ class _Controllers:
         )
         images = ImageStore(
             settings.cache_path / "unpack",
-            lambda: PullSettings(cas_dir=settings.pull_cas_dir, auth_file=self.secrets.file),
+            lambda: PullSettings(
+                cas_dir=settings.pull_cas_dir,
+                auth_file=self.secrets.file,
+                limits=settings.limits,
+            ),
             jitter=random.random,
         )
         self.watches = ManagedWatches(self._managed)

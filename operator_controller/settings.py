@@ -17,6 +17,8 @@ from olm_shared.flags import (
     parse_count,
     parse_duration,
 )
+from olm_shared.limit_flags import add_limits, limits_of
+from olm_shared.limits import BUNDLE_LIMITS, Limits
 from olm_shared.runtime.access import own_namespace
 from olm_shared.runtime.workqueue import DEFAULT_WORKERS
 from operator_controller.certificates.policy import DEFAULT_LIFETIME, DEFAULT_SETTLE
@@ -51,6 +53,7 @@ class Settings:
     catalogd_cas_dir: Path | None
     pull_cas_dir: Path | None
     global_pull_secret: tuple[str, str] | None
+    limits: Limits
     health_address: tuple[str, int] | None
     leader_elect: bool
     workers: int
@@ -87,6 +90,7 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
         catalogd_cas_dir=Path(given.catalogd_cas_dir) if given.catalogd_cas_dir else None,
         pull_cas_dir=Path(given.pull_cas_dir) if given.pull_cas_dir else None,
         global_pull_secret=given.global_pull_secret,
+        limits=limits_of(given),
         health_address=given.health_probe_bind_address,
         leader_elect=given.leader_elect,
         workers=given.max_concurrent_reconciles,
@@ -154,4 +158,5 @@ def _parser() -> argparse.ArgumentParser:
         "--allow-controller-identity",
         "act with the controller's own rights where spec.serviceAccount is not set",
     )
+    add_limits(parser, BUNDLE_LIMITS)
     return parser

@@ -15,7 +15,7 @@ from catalogd.metrics import Metrics, PollResult
 from catalogd.stored import Stored
 from olm_shared.errors import TerminalError, TransientError, bounded
 from olm_shared.fbc import MAX_DOCUMENT_BYTES
-from olm_shared.layers import Limits
+from olm_shared.limits import Limits
 
 PARSING_AT_ONCE = 2
 """Parsing takes a core and a half each; the serving loop must get its share. Waiting for a

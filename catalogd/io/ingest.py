@@ -40,6 +40,7 @@ def _pull_settings(job: Job) -> PullSettings:
         cas_dir=Path(job.cas_dir) if job.cas_dir else None,
         auth_file=Path(job.auth_file) if job.auth_file else None,
         plain_http=frozenset(job.plain_http),
+        limits=job.limits,
     )
 
 
@@ -72,7 +73,7 @@ async def ingest(job: Job, turn: Turn) -> Result:
 def _rules(job: Job, labels: Mapping[str, str]) -> Rules:
     root = labels.get(CONFIGS_LABEL)
     if root is not None:
-        return Rules(roots=(root,), refuse_links=True, limits=job.limits)
+        return Rules(roots=(root,), refuse_links=True)
     message = f'catalog image is missing the required label "{CONFIGS_LABEL}"'
     hint = f'"{job.reference}" is no catalog image: build one with opm generate dockerfile'
     if "@" in job.reference:

@@ -4,7 +4,7 @@ import base64
 import json
 import re
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -75,13 +75,18 @@ class Registry:
         tls: bool = True,
         auth: PasswordAuth | TokenAuth | None = None,
         executable: Executable | None = None,
+        names: Sequence[str] = (),
     ) -> None:
-        """Describe a registry; nothing is started, written or built yet."""
+        """Describe a registry; nothing is started, written or built yet.
+
+        `names` are further hosts that its certificate is for.
+        """
         self.work_dir = work_dir.absolute()
         self.auth = auth
         self.token_service: TokenService | None = None
         self._host = host
         self._tls = tls
+        self._names = tuple(names)
         self._port: int | None = None
         self._executable = executable
         self._child: ChildProcess | None = None
@@ -225,7 +230,7 @@ class Registry:
         folder = self.work_dir / "pki"
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         authority = CertificateAuthority.load_or_create(folder, "registry-ca")
-        hosts = {"localhost", DEFAULT_HOST, self._host}
+        hosts = {"localhost", DEFAULT_HOST, self._host, *self._names}
         if isinstance(self.auth, TokenAuth):
             hosts.add(self.auth.host)
         return authority.issue_server("registry", hosts=sorted(hosts)).write(folder, "registry")

@@ -8,7 +8,7 @@ are removed after a success. The caller makes sure that an owner is pulled for o
 import asyncio
 import tempfile
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import orjson
@@ -22,11 +22,12 @@ from olm_shared.runtime.unpack import unpack
 
 FACTS = "image.json"
 FILES = "files"
-MAX_READ_BYTES = 256 << 20
-"""Most that `PulledImage.read` brings into memory; bundles stay below 10 MiB."""
 
 RulesFor = Callable[[ImageRef, Mapping[str, str]], Rules]
-"""What to keep of an image, from the reference that was asked for and the image's labels."""
+"""What to keep of an image, from the reference that was asked for and the image's labels.
+
+Limits are those of the settings.
+"""
 
 
 def everything(_: ImageRef, __: Mapping[str, str]) -> Rules:
@@ -43,7 +44,7 @@ class PulledImage:
     folder: Path
 
     async def read(self) -> dict[str, bytes]:
-        """All files: relative path with forward slashes -> content. Raises LayerError."""
+        """All files: relative path with forward slashes -> content. Raises OLMError."""
         return await asyncio.to_thread(_read_files, self.folder)
 
 
@@ -112,9 +113,10 @@ class ImageStore:
         prefix = f"{TEMPORARY}{final.parent.name}-"
         work = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix=prefix, dir=self._base))
         try:
-            async with self._client() as client:
+            settings = self._settings()
+            async with RegistryClient(settings, jitter=self._jitter) as client:
                 fetched = await client.fetch(canonical, work)
-            rules = rules_for(ref, fetched.labels)
+            rules = replace(rules_for(ref, fetched.labels), limits=settings.limits)
             await asyncio.to_thread(_publish, fetched, work, final, rules)
             return PulledImage(canonical, fetched.labels, final / FILES)
         except LayerError as error:
@@ -160,8 +162,6 @@ def _remove_others(final: Path) -> None:
 
 def _read_files(folder: Path) -> dict[str, bytes]:
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
-    if sum(path.stat().st_size for path in paths) > MAX_READ_BYTES:
-        raise LayerError(f"image has more than {MAX_READ_BYTES} bytes of files")
     try:
         return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
     except OSError as error:

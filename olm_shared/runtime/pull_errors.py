@@ -46,6 +46,11 @@ def from_transport(error: Exception, ref: ImageRef, host: str) -> RegistryError:
             f"{verification.verify_message}",
             hint="put the certificate of its CA into the folder given with --pull-cas-dir",
         )
+    if isinstance(error, httpx.ProxyError):
+        return UnreachableError(
+            f'image "{ref}": cannot reach registry {host}: {_proxy_fault(error, causes)}',
+            hint="check HTTPS_PROXY and HTTP_PROXY, or name the registry in NO_PROXY",
+        )
     if any("WRONG_VERSION_NUMBER" in str(c) or "record layer" in str(c) for c in causes):
         return UnreachableError(
             f'image "{ref}": registry {host} does not speak TLS',
@@ -80,6 +85,12 @@ def _chain(error: BaseException | None) -> list[BaseException]:
         found.append(error)
         error = error.__cause__ or error.__context__
     return found
+
+
+def _proxy_fault(error: httpx.ProxyError, causes: list[BaseException]) -> str:
+    if any(isinstance(cause, socket.gaierror) for cause in causes):
+        return f"{str(error).partition(': ')[0]}: its name cannot be resolved"
+    return bounded(str(error), 200)
 
 
 def _reason(error: Exception, causes: list[BaseException]) -> str:

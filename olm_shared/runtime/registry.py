@@ -17,13 +17,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
+import httpx
 import oras.defaults
 
 from olm_shared.errors import bounded
 from olm_shared.image_ref import ImageRef
+from olm_shared.limits import Limits, raise_hint
 from olm_shared.oci import (
     MANIFEST_TYPES,
-    MAX_MANIFEST_BYTES,
     Descriptor,
     ImageContentError,
     Manifest,
@@ -60,7 +61,7 @@ class PullSettings:
 
     `plain_http` holds the registries, as they stand in references, that are spoken to without
     TLS. `auth_file` is a docker configuration file; it may be absent. `registries_conf` is read
-    in place of the system's.
+    in place of the system's. Proxies are those of the environment.
     """
 
     cas_dir: Path | None = None
@@ -68,6 +69,7 @@ class PullSettings:
     plain_http: frozenset[str] = frozenset()
     platform: Platform = field(default_factory=this_platform)
     registries_conf: Path | None = None
+    limits: Limits = field(default_factory=Limits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,7 @@ class RegistryClient:
         Raises TransientError for unreadable CA files, RegistriesConfError.
         """
         self._platform = settings.platform
+        self._limits = settings.limits
         self._jitter = jitter
         self._registries = read_registries(settings.registries_conf)
         self._http = RegistryHttp(
@@ -158,11 +161,11 @@ class RegistryClient:
     async def _fetch(self, ref: ImageRef, source: Source, folder: Path) -> FetchedImage:
         data, media_type = await self._manifest(source)
         canonical = ref.canonical(ref.digest or sha256_digest(data))
-        found = read_manifest(data, media_type, self._platform)
+        found = read_manifest(data, media_type, self._platform, self._limits)
         if isinstance(found, Descriptor):
             chosen = Source(source.ref.canonical(found.digest), source.insecure)
             data, media_type = await self._manifest(chosen)
-            found = read_manifest(data, media_type, self._platform)
+            found = read_manifest(data, media_type, self._platform, self._limits)
         if not isinstance(found, Manifest):
             raise ImageContentError(f'image "{ref}": an index inside an index is not supported')
         config = await self._blob(source, found.config, folder)
@@ -176,13 +179,20 @@ class RegistryClient:
 
         async def get() -> tuple[bytes, str]:
             async with self._http.open(source, "manifest", accept) as answer:
-                data = await read_bounded(answer, MAX_MANIFEST_BYTES, f'manifest of "{ref}"')
+                data = await self._bounded_manifest(answer, ref)
                 return data, answer.headers.get("Content-Type", "")
 
         data, media_type = await self._retrying(get)
         if ref.digest:
             verify(data, ref.digest, f'manifest of "{ref}"')
         return data, media_type
+
+    async def _bounded_manifest(self, answer: httpx.Response, ref: ImageRef) -> bytes:
+        limit = self._limits.manifest_bytes
+        try:
+            return await read_bounded(answer, limit, f'manifest of "{ref}"')
+        except ImageContentError as error:
+            raise ImageContentError(error.message, hint=raise_hint("manifest_bytes")) from error
 
     async def _blob(self, source: Source, blob: Descriptor, folder: Path) -> LayerFile:
         target = folder / blob.digest.replace(":", "-")

@@ -5,6 +5,7 @@ every redirect is judged; every wait is bounded.
 """
 
 import asyncio
+import os
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -19,8 +20,10 @@ from oras.container import Container
 from olm_shared.errors import TransientError
 from olm_shared.image_ref import ImageRef
 from olm_shared.oci import ImageContentError
+from olm_shared.proxies import read_proxies
 from olm_shared.registries_conf import Source
 from olm_shared.registry_auth import Challenge, credential_for, host_of, may_send_credentials
+from olm_shared.runtime.proxied import ProxiedTransport
 from olm_shared.runtime.pull_errors import RegistryError, from_answer, from_transport
 from olm_shared.runtime.trust import registry_trust
 
@@ -36,12 +39,14 @@ class RegistryHttp:
     def __init__(
         self, *, cas_dir: Path | None, auth_file: Path | None, plain_http: frozenset[str]
     ) -> None:
-        """Raises TransientError for unreadable CA files."""
+        """Raises TransientError for unreadable CA files, and for proxies that are none."""
         self._auth_file = auth_file
         self._plain = plain_http
         self._tokens: dict[str, str] = {}
         self._schemes: dict[str, str] = {}
-        self._strict = httpx.AsyncClient(verify=registry_trust(cas_dir), timeout=TIMEOUT)
+        self._proxies = read_proxies(os.environ)
+        self._trust = registry_trust(cas_dir)
+        self._strict = self._connections(self._trust)
         self._lax: httpx.AsyncClient | None = None
 
     async def aclose(self) -> None:
@@ -96,8 +101,13 @@ class RegistryHttp:
         if self._lax is None:
             context = ssl.create_default_context()
             context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-            self._lax = httpx.AsyncClient(verify=context, timeout=TIMEOUT)
+            self._lax = self._connections(context)
         return self._lax
+
+    def _connections(self, context: ssl.SSLContext) -> httpx.AsyncClient:
+        """What is insecure is a registry; a proxy's certificate is always checked."""
+        transport = ProxiedTransport(self._proxies, origin=context, proxy=self._trust)
+        return httpx.AsyncClient(transport=transport, timeout=TIMEOUT)
 
     async def _send(self, source: Source, url: str, accept: str) -> httpx.Response:
         """Follows redirects by hand: each is judged, and only the first host gets the token."""

@@ -1,6 +1,9 @@
 """Which certificates of registries are believed: the system's roots and a folder of CAs."""
 
+import contextlib
+import os
 import ssl
+from collections.abc import Iterator
 from pathlib import Path
 
 from olm_shared.errors import TransientError
@@ -9,11 +12,16 @@ CA_SUFFIXES = (".crt", ".pem", ".cer")
 
 
 def registry_trust(cas_dir: Path | None) -> ssl.SSLContext:
-    """A client context: system roots (SSL_CERT_FILE and SSL_CERT_DIR count) plus `cas_dir`.
+    """A client context: the system's roots plus the CAs in `cas_dir`, as they are now.
 
-    Raises TransientError naming the file that is no certificate.
+    SSL_CERT_FILE takes the place of the system's file. SSL_CERT_DIR names folders, separated by
+    colons, of which every file counts: as in Go, and not only what OpenSSL finds by a hashed name.
+    Raises TransientError naming the file of `cas_dir` that is no certificate.
     """
     context = ssl.create_default_context()
+    for file in _files_of_environment():
+        with contextlib.suppress(OSError, ssl.SSLError):  # as in Go: other files may lie there
+            context.load_verify_locations(cafile=file)
     if cas_dir is None:
         return context
     try:
@@ -28,3 +36,9 @@ def registry_trust(cas_dir: Path | None) -> ssl.SSLContext:
                 f"cannot read registry CA {file}: {error}", hint="it must be PEM certificates"
             ) from error
     return context
+
+
+def _files_of_environment() -> Iterator[Path]:
+    for folder in filter(None, os.environ.get("SSL_CERT_DIR", "").split(":")):
+        with contextlib.suppress(OSError):
+            yield from sorted(path for path in Path(folder).iterdir() if path.is_file())

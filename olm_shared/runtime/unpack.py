@@ -16,7 +16,6 @@ from typing import IO, Protocol
 import zstandard
 
 from olm_shared.layers import (
-    MAX_HEADER_BYTES,
     Action,
     Decision,
     Entry,
@@ -25,10 +24,12 @@ from olm_shared.layers import (
     LayerError,
     Rules,
 )
+from olm_shared.limits import raise_hint
 from olm_shared.runtime.registry import LayerFile
 
 COPY_BYTES = 256 << 10
-MAX_ZSTD_WINDOW_BYTES = 64 << 20
+ZSTD_WINDOWS = range(1 << 10, (1 << 31) + 1)
+"""What the library takes as a bound."""
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 
@@ -70,11 +71,14 @@ class _ForwardStream(io.RawIOBase):
         self._raw = raw
         self._source = decompressed
         self._gate = gate
+        self._most = max(gate.limits.header_bytes, COPY_BYTES)
         self._position = 0
 
     def read(self, size: int = -1, /) -> bytes:
-        if not 0 <= size <= MAX_HEADER_BYTES:
-            raise LayerError(f"a header claims more than {MAX_HEADER_BYTES} bytes")
+        if not 0 <= size <= self._most:
+            raise LayerError(
+                f"a header claims more than {self._most} bytes", hint=raise_hint("header_bytes")
+            )
         parts, missing = [], size
         while missing:
             part = self._source.read(missing)
@@ -108,11 +112,25 @@ def _tar_stream(path: Path, gate: Gate) -> Iterator[_ForwardStream]:
             with gzip.GzipFile(fileobj=raw) as plain:
                 yield _ForwardStream(raw, plain, gate)
         elif magic == ZSTD_MAGIC:
-            decompressor = zstandard.ZstdDecompressor(max_window_size=MAX_ZSTD_WINDOW_BYTES)
-            with decompressor.stream_reader(raw, read_across_frames=True, closefd=False) as reader:
-                yield _ForwardStream(raw, reader, gate)
+            with _zstd(raw, gate.limits.window_bytes) as plain:
+                yield _ForwardStream(raw, plain, gate)
         else:
             yield _ForwardStream(raw, raw, gate)
+
+
+@contextmanager
+def _zstd(raw: IO[bytes], window_bytes: int) -> Iterator[Readable]:
+    bound = min(max(window_bytes, ZSTD_WINDOWS.start), ZSTD_WINDOWS.stop - 1)
+    decompressor = zstandard.ZstdDecompressor(max_window_size=bound)
+    try:
+        with decompressor.stream_reader(raw, read_across_frames=True, closefd=False) as reader:
+            yield reader
+    except zstandard.ZstdError as error:
+        if "too much memory" in str(error):
+            raise LayerError(
+                f"zstd asks for more than {bound} bytes of memory", hint=raise_hint("window_bytes")
+            ) from error
+        raise
 
 
 class _Layer:

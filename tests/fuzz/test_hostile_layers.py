@@ -13,7 +13,8 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from olm_shared.layers import LayerError, Limits, Rules
+from olm_shared.layers import LayerError, Rules
+from olm_shared.limits import Limits
 from olm_shared.oci import Descriptor
 from olm_shared.runtime.registry import LayerFile
 from olm_shared.runtime.unpack import unpack

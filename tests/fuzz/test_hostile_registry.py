@@ -85,7 +85,7 @@ HOSTILE: Mapping[str, tuple[Mapping[str, Answer], str]] = {
     "layers too many": (image(layers=[descriptor(CONFIG)] * 300), "more than 256 layers"),
     "layers giant together": (
         image(layers=[descriptor(LAYER, size=3 << 30)] * 2),
-        "image is larger than",
+        "layers are larger than",
     ),
     "layer without end": (layered(descriptor(LAYER), blob=endless()), "is corrupt"),
     "layer cut off": (

@@ -1,6 +1,5 @@
-"""Mirrors, renamed, insecure and blocked registries, with real registries; and proxies."""
+"""Mirrors, renamed, insecure and blocked registries, with real registries."""
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -75,6 +74,36 @@ async def test_a_mirror_for_digests_is_not_asked_for_tags(world: World) -> None:
     assert "/v2/org/pinned/manifests/v1" not in asked
 
 
+async def test_a_mirror_for_tags_is_not_asked_for_digests(world: World) -> None:
+    published = world.secure.push(build_image([FILES]), "org/tagged", tag="v1")
+    world.plain.push(build_image([FILES]), "org/tagged", tag="v1")
+    lines = ("insecure = true", 'pull-from-mirror = "tag-only"')
+    world.mirror(world.plain.address, *lines, of=world.secure.address)
+    await world.pull(published.tag_reference)
+    asked = [r.target for r in world.plain.requests() if r.method == "GET" and "org" in r.target]
+    assert asked == ["/v2/org/tagged/manifests/v1"]
+
+
+async def test_a_prefix_is_rewritten_to_its_location(world: World) -> None:
+    published = world.secure.push(build_image([FILES]), "moved/here/cat", tag="v1")
+    world.conf.write_text(
+        f'[[registry]]\nprefix="quay.test/org"\nlocation="{world.secure.address}/moved/here"\n'
+    )
+    assert await world.pull("quay.test/org/cat:v1") == f"quay.test/org/cat@{published.digest}"
+
+
+async def test_a_folder_of_files_counts_and_later_ones_win(world: World) -> None:
+    published = world.secure.push(build_image([FILES]), "org/folder", tag="v1")
+    folder = world.conf.with_name(f"{world.conf.name}.d")
+    folder.mkdir()
+    rule = f'[[registry]]\nlocation="{world.secure.address}"\nblocked=%s\n'
+    (folder / "10-block.conf").write_text(rule % "true")
+    with pytest.raises(RegistryBlockedError):
+        await world.pull(published.tag_reference)
+    (folder / "20-open.conf").write_text(rule % "false")
+    assert await world.pull(published.tag_reference) == published.reference
+
+
 async def test_a_mirror_with_other_content_is_passed_over(world: World) -> None:
     """By digest a mirror can only give the image itself."""
     published = world.secure.push(build_image([FILES]), "org/true", tag="v1")
@@ -103,53 +132,3 @@ async def test_a_change_of_the_file_counts_at_the_next_pull(world: World) -> Non
     world.conf.write_text("[[registry")
     with pytest.raises(RegistriesConfError, match=r"registries.conf cannot be read"):
         await world.pull(published.tag_reference)
-
-
-class Proxy:
-    """An HTTP proxy that passes CONNECT on, and notes where to."""
-
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-        self._server: asyncio.Server | None = None
-
-    async def __aenter__(self) -> str:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
-
-    async def __aexit__(self, *_: object) -> None:
-        if self._server is not None:
-            self._server.close()
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = await reader.readuntil(b"\r\n\r\n")
-        target = head.split()[1].decode()
-        self.asked.append(target)
-        host, _, port = target.rpartition(":")
-        far_reader, far_writer = await asyncio.open_connection(host, int(port))
-        writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
-        try:
-            await asyncio.gather(_copy(reader, far_writer), _copy(far_reader, writer))
-        finally:
-            far_writer.close()
-            writer.close()
-
-
-async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    while data := await reader.read(1 << 16):
-        writer.write(data)
-        await writer.drain()
-    writer.close()
-
-
-@pytest.mark.parametrize("excepted", [False, True])
-async def test_proxies_of_the_environment_are_used_except_where_excepted(
-    world: World, monkeypatch: pytest.MonkeyPatch, excepted: bool
-) -> None:
-    published = world.secure.push(build_image([FILES]), "org/proxied", tag="v1")
-    proxy = Proxy()
-    async with proxy as address:
-        monkeypatch.setenv("HTTPS_PROXY", address)
-        monkeypatch.setenv("NO_PROXY", "127.0.0.1" if excepted else "example.com")
-        monkeypatch.delenv("no_proxy", raising=False)
-        assert await world.pull(published.tag_reference) == published.reference
-    assert set(proxy.asked) == (set() if excepted else {world.secure.address})

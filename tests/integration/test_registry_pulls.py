@@ -15,6 +15,7 @@ from e2e.harness.push import Credentials
 from e2e.harness.registry import PasswordAuth, Registry, TokenAuth
 from olm_shared.errors import OLMError, TerminalError
 from olm_shared.layers import LayerError
+from olm_shared.limits import Limits
 from olm_shared.oci import ImageContentError
 from olm_shared.runtime.image_store import ImageStore
 from olm_shared.runtime.pull_errors import (
@@ -261,3 +262,62 @@ async def test_what_is_no_image_is_an_error_not_a_crash(registry: Registry, tmp_
     published = registry.push(build_image([b"\x1f\x8b no gzip at all"]), "junk/image", tag="v1")
     with pytest.raises(OLMError, match="layer"):
         await store(tmp_path, registry).pull(published.tag_reference, owner="o")
+
+
+async def test_a_ca_that_comes_later_is_trusted_without_a_restart(
+    registry: Registry, tmp_path: Path
+) -> None:
+    published = registry.push(build_image([FILES]), "trust/later", tag="v1")
+    cas = tmp_path / "cas"
+    cas.mkdir()
+    images = store(tmp_path / "i", registry, cas_dir=cas)
+    with pytest.raises(UntrustedError):
+        await images.pull(published.tag_reference, owner="o")
+    assert registry.ca_file is not None
+    (cas / "ours.crt").write_bytes(registry.ca_file.read_bytes())
+    assert await (await images.pull(published.tag_reference, owner="o")).read() == FILES
+    (cas / "ours.crt").write_text("no certificate")
+    with pytest.raises(OLMError, match=r"ours\.crt") as caught:
+        await images.pull(published.tag_reference, owner="o")
+    assert "PEM" in caught.value.hint
+
+
+@pytest.mark.parametrize("variable", ["SSL_CERT_FILE", "SSL_CERT_DIR"])
+async def test_roots_of_the_environment_count(
+    registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    published = registry.push(build_image([FILES]), "trust/environment", tag="v1")
+    images = store(tmp_path / "i", registry, cas_dir=None)
+    assert registry.ca_file is not None
+    folder = tmp_path / "roots"
+    folder.mkdir()
+    (folder / "any name").write_bytes(registry.ca_file.read_bytes())
+    (folder / "README").write_text("no certificate")
+    value = registry.ca_file if variable == "SSL_CERT_FILE" else f"{tmp_path}/none:{folder}"
+    monkeypatch.setenv(variable, str(value))
+    assert await (await images.pull(published.tag_reference, owner="o")).read() == FILES
+
+
+@pytest.mark.parametrize(
+    ("limits", "fault"),
+    [
+        (Limits(manifest_bytes=100), "is larger than 100 bytes"),
+        (Limits(config_bytes=9), "image configuration is larger than 9 bytes"),
+        (Limits(layers=1), "more than 1 layers"),
+        (Limits(compressed_bytes=50), "layers are larger than 50 bytes together"),
+        (Limits(entries=2), "more than 2 entries"),
+        (Limits(file_bytes=10), '"b" is larger than 10 bytes'),
+        (Limits(total_bytes=15), "unpacks to more than 15 bytes"),
+        (Limits(depth=2), "nested deeper than 2 folders"),
+        (Limits(path_length=4), "longer than 4 characters"),
+    ],
+)
+async def test_every_limit_holds_and_names_its_flag(
+    registry: Registry, tmp_path: Path, limits: Limits, fault: str
+) -> None:
+    image = build_image([{"a/b/c": b"1234567"}, {"b": b"12345678901"}])
+    published = registry.push(image, "limits/image", tag="v1")
+    with pytest.raises(OLMError, match=fault) as caught:
+        await store(tmp_path, registry, limits=limits).pull(published.tag_reference, owner="o")
+    assert "--max-image-" in caught.value.hint
+    assert not files_below(tmp_path)

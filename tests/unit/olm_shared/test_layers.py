@@ -2,7 +2,8 @@
 
 import pytest
 
-from olm_shared.layers import Action, Decision, Entry, Gate, Kind, LayerError, Limits, Rules
+from olm_shared.layers import Action, Decision, Entry, Gate, Kind, LayerError, Rules
+from olm_shared.limits import Limits
 
 
 def decide(entry: Entry, **rules: object) -> Decision:

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from olm_shared.image_ref import parse_ref
+from olm_shared.limits import Limits
 from olm_shared.oci import (
     DOCKER_INDEX,
-    MAX_LAYERS,
     OCI_INDEX,
     OCI_MANIFEST,
     Descriptor,
@@ -31,7 +31,7 @@ def descriptor(**changes: Any) -> dict[str, Any]:
 
 
 def read(document: Any, media_type: str = "") -> Manifest | Descriptor:
-    return read_manifest(json.dumps(document).encode(), media_type, HERE)
+    return read_manifest(json.dumps(document).encode(), media_type, HERE, Limits())
 
 
 def test_an_image_is_its_configuration_and_layers() -> None:
@@ -64,8 +64,8 @@ def test_an_index_gives_the_manifest_for_the_platform(media_type: str) -> None:
         ({"config": descriptor(digest="sha256:x"), "layers": []}, "invalid checksum digest"),
         ({"config": descriptor(size=-1), "layers": []}, "size is missing"),
         ({"config": descriptor(size=1 << 40), "layers": []}, "is larger than"),
-        ({"config": descriptor(), "layers": [descriptor(size=1 << 40)]}, "is larger than"),
-        ({"config": descriptor(), "layers": [descriptor()] * (MAX_LAYERS + 1)}, "more than 256"),
+        ({"config": descriptor(), "layers": [descriptor(size=1 << 40)]}, "are larger than"),
+        ({"config": descriptor(), "layers": [descriptor()] * 257}, "more than 256 layers"),
     ],
 )
 def test_what_is_no_manifest_says_why(document: Any, fault: str) -> None:
@@ -75,7 +75,7 @@ def test_what_is_no_manifest_says_why(document: Any, fault: str) -> None:
 
 def test_junk_is_no_json() -> None:
     with pytest.raises(ImageContentError, match="manifest is no JSON"):
-        read_manifest(b"<html>", "", HERE)
+        read_manifest(b"<html>", "", HERE, Limits())
 
 
 def test_bytes_must_match_their_digest() -> None:

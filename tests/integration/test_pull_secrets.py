@@ -1,0 +1,125 @@
+"""Pull secrets of a real API server, and the registry that asks for them."""
+
+import base64
+import json
+import secrets
+import stat
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from e2e.harness.controlplane import ControlPlane
+from e2e.harness.images import build_image
+from e2e.harness.registry import PasswordAuth, Registry
+from olm_shared.runtime.access import load_access
+from olm_shared.runtime.credentials import ObjectName, PullSecrets
+from olm_shared.runtime.image_store import ImageStore
+from olm_shared.runtime.kube import KubeClient
+from olm_shared.runtime.pull_errors import UnauthorizedError
+from olm_shared.runtime.registry import PullSettings
+
+pytestmark = pytest.mark.integration
+
+ACCOUNT = "puller"
+
+
+class World:
+    """A namespace of its own with a service account, and who reads its pull secrets."""
+
+    def __init__(self, control_plane: ControlPlane, client: KubeClient) -> None:
+        self.namespace = f"pulls-{secrets.token_hex(4)}"
+        self.kubectl = control_plane.kubectl
+        self.kubectl("create", "namespace", self.namespace)
+        self.kubectl("create", "serviceaccount", ACCOUNT, "-n", self.namespace)
+        self.secrets = PullSecrets(
+            client,
+            global_secret=ObjectName(self.namespace, "global"),
+            account=ObjectName(self.namespace, ACCOUNT),
+            prefix="test-pull-secret-",
+        )
+
+    def apply_secret(self, name: str, config: dict[str, Any]) -> None:
+        content = base64.b64encode(json.dumps(config).encode()).decode()
+        secret = {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {"name": name, "namespace": self.namespace},
+            "type": "kubernetes.io/dockerconfigjson",
+            "data": {".dockerconfigjson": content},
+        }
+        self.kubectl("apply", "-f", "-", stdin=json.dumps(secret))
+
+    def name_in_account(self, *names: str) -> None:
+        patch = json.dumps({"imagePullSecrets": [{"name": name} for name in names]})
+        self.kubectl("patch", "serviceaccount", ACCOUNT, "-n", self.namespace, "-p", patch)
+
+    async def auths(self) -> dict[str, Any]:
+        """What the file says after a look at the cluster."""
+        await self.secrets.refresh()
+        file = self.secrets.file
+        return json.loads(file.read_bytes())["auths"] if file else {}
+
+
+@pytest.fixture
+async def world(control_plane: ControlPlane) -> AsyncIterator[World]:
+    async with KubeClient.connect(load_access(str(control_plane.kubeconfig))) as client:
+        made = World(control_plane, client)
+        yield made
+        made.secrets.close()
+        made.kubectl("delete", "namespace", made.namespace, "--wait=false")
+
+
+def config(registry: str, auth: str) -> dict[str, Any]:
+    return {"auths": {registry: {"auth": auth}}}
+
+
+async def test_the_accounts_secrets_and_the_global_one_are_joined(world: World) -> None:
+    assert await world.auths() == {}
+    world.apply_secret("one", {"auths": {"a.test": {"auth": "1"}, "b.test": {"auth": "1"}}})
+    world.apply_secret("two", config("b.test", "2"))
+    assert await world.auths() == {}, "a secret that the account does not name"
+    world.name_in_account("one", "absent", "two")
+    assert await world.auths() == {"a.test": {"auth": "1"}, "b.test": {"auth": "2"}}
+    world.apply_secret("global", config("a.test", "3"))
+    assert await world.auths() == {"a.test": {"auth": "3"}, "b.test": {"auth": "2"}}
+
+
+async def test_the_file_follows_the_secrets_and_is_ours_alone(world: World) -> None:
+    world.apply_secret("global", config("a.test", "1"))
+    await world.auths()
+    file = world.secrets.file
+    assert file is not None
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+    before = file.stat().st_mtime_ns
+    await world.auths()
+    assert file.stat().st_mtime_ns == before, "the same secrets are not written again"
+    world.apply_secret("global", config("a.test", "2"))
+    assert await world.auths() == {"a.test": {"auth": "2"}}
+    world.kubectl("delete", "secret", "global", "-n", world.namespace)
+    assert await world.auths() == {}
+    assert not file.exists()
+    world.secrets.close()
+    assert not file.parent.exists()
+
+
+async def test_a_changed_secret_counts_at_the_next_pull(world: World, tmp_path: Path) -> None:
+    with Registry(tmp_path / "registry", auth=PasswordAuth()) as registry:
+        published = registry.push(build_image([{"a": b"b"}]), "org/locked", tag="v1")
+        assert registry.ca_file is not None
+        cas = registry.ca_file.parent
+        images = ImageStore(
+            tmp_path / "i",
+            lambda: PullSettings(cas_dir=cas, auth_file=world.secrets.file),
+            jitter=lambda: 0.0,
+        )
+        wrong = base64.b64encode(b"user:wrong").decode()
+        world.apply_secret("global", config(registry.address, wrong))
+        await world.secrets.refresh()
+        with pytest.raises(UnauthorizedError):
+            await images.pull(published.tag_reference, owner="o")
+        world.apply_secret("global", registry.docker_config())
+        await world.secrets.refresh()
+        assert await (await images.pull(published.tag_reference, owner="o")).read() == {"a": b"b"}
