@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from api.v1.clusterextension import CatalogFilter
 from api.wire import InvalidObjectError
 from olm_cli.bundle_files import read_source, registries
 from olm_cli.resolve import CatalogFolder, contents
-from olm_shared.errors import TerminalError
+from olm_shared.errors import OLMError, TerminalError
 from operator_controller.bundle.loader import MANIFESTS
 from operator_controller.render import CertificateProvider
 from operator_controller.resolve import (
@@ -21,10 +21,10 @@ from operator_controller.resolve import (
     ResolutionError,
     resolve,
 )
-from operator_controller.resolve.advice import sentence
-from operator_controller.resolve.suggest import advise
 
 _PACKAGE = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
+
+VERSIONS_TOLD = 10
 
 Options = Mapping[str, Any]
 """The command line's options by name."""
@@ -66,7 +66,12 @@ def read_catalogs(package: str, options: Options) -> Catalogs:
     if options["catalogs"]:
         folders = [_catalog(text) for text in options["catalogs"]]
         return Catalogs(package, contents(folders, package))
-    return asyncio.run(_read_cluster(package, options))
+    try:
+        return asyncio.run(_read_cluster(package, options))
+    except OLMError as error:
+        instead = "give --catalog DIR to look in a catalog on disk"
+        hint = f"{error.hint}; or {instead}" if error.hint else instead
+        raise TerminalError(error.message, hint=hint) from error
 
 
 def read_from_catalogs(catalogs: Catalogs, versions: str, options: Options) -> Source:
@@ -82,12 +87,27 @@ def _resolved(request: Request, offered: Sequence[CatalogContent]) -> Resolution
     try:
         return resolve(request, offered)
     except ResolutionError as error:
-        advice = advise(request, offered)
-        hint = error.hint or (sentence(advice) if advice else "")
-        asked = ", ".join(content.name for content in offered) or "none"
-        raise TerminalError(
-            error.message, hint="; ".join(filter(None, (hint, f"catalogs asked: {asked}")))
-        ) from error
+        raise TerminalError(error.message, hint="; ".join(_what_there_is(offered))) from error
+
+
+def _what_there_is(offered: Sequence[CatalogContent]) -> Iterator[str]:
+    """What each catalog has of the package."""
+    if not offered:
+        yield "there is no catalog: create a ClusterCatalog, or give --catalog DIR"
+    for content in offered:
+        if content.unavailable is not None:
+            yield content.unavailable.message
+        elif content.package is None:
+            yield f"catalog {content.name} has no package of that name"
+        else:
+            found = sorted(
+                (b.version for b in content.package.bundles if b.version),
+                key=lambda version: version.key,
+                reverse=True,
+            )
+            more = ", ..." if len(found) > VERSIONS_TOLD else ""
+            versions = ", ".join(map(str, found[:VERSIONS_TOLD]))
+            yield f"catalog {content.name} has versions {versions}{more}"
 
 
 def _catalog(text: str) -> CatalogFolder:
