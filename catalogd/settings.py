@@ -20,7 +20,7 @@ from olm_shared.flags import (
 from olm_shared.limit_flags import add_limits, limits_of
 from olm_shared.limits import Limits
 from olm_shared.runtime.access import own_namespace
-from olm_shared.runtime.tls import TlsProfile, custom_profile, named_profile
+from olm_shared.runtime.tls import TlsProfile, profile_of
 
 METAS_GATE = "APIV1MetasHandler"
 GRAPHQL_GATE = "GraphQLCatalogQueries"
@@ -75,9 +75,14 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
         parser.exit(message=f"catalogd {version(DISTRIBUTION)}\n")
     try:
         gates = feature_gates(given.feature_gates, GATES, log)
-        profile = _profile(given)
+        profile = profile_of(
+            given.tls_profile,
+            given.tls_custom_version,
+            given.tls_custom_ciphers,
+            given.tls_custom_curves,
+        )
         metrics_address = parse_address(given.metrics_bind_address or DEFAULT_METRICS_ADDRESS)
-    except argparse.ArgumentTypeError as error:
+    except (argparse.ArgumentTypeError, ValueError) as error:
         parser.error(str(error))
     if gates[GRAPHQL_GATE]:
         log.warning("feature gate %s has no effect: there is no GraphQL endpoint", GRAPHQL_GATE)
@@ -115,17 +120,6 @@ def _required_address(text: str) -> Address:
     if address is None:
         raise argparse.ArgumentTypeError("content must be served somewhere; say HOST:PORT or :PORT")
     return address
-
-
-def _profile(given: argparse.Namespace) -> TlsProfile:
-    if given.tls_profile != "custom":
-        return named_profile(given.tls_profile)
-    try:
-        return custom_profile(
-            given.tls_custom_version, given.tls_custom_ciphers, given.tls_custom_curves
-        )
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _parser() -> argparse.ArgumentParser:

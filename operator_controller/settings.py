@@ -20,6 +20,7 @@ from olm_shared.flags import (
 from olm_shared.limit_flags import add_limits, limits_of
 from olm_shared.limits import BUNDLE_LIMITS, Limits
 from olm_shared.runtime.access import own_namespace
+from olm_shared.runtime.tls import TlsProfile, profile_of
 from olm_shared.runtime.workqueue import DEFAULT_WORKERS
 from operator_controller.certificates.policy import DEFAULT_LIFETIME, DEFAULT_SETTLE
 from operator_controller.render.options import CertificateProvider
@@ -54,6 +55,7 @@ class Settings:
     pull_cas_dir: Path | None
     global_pull_secret: tuple[str, str] | None
     limits: Limits
+    tls_profile: TlsProfile
     health_address: tuple[str, int] | None
     leader_elect: bool
     workers: int
@@ -71,7 +73,13 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
     given = parser.parse_args(arguments)
     try:
         gates = feature_gates(given.feature_gates, GATES, log)
-    except argparse.ArgumentTypeError as error:
+        profile = profile_of(
+            given.tls_profile,
+            given.tls_custom_version,
+            given.tls_custom_ciphers,
+            given.tls_custom_curves,
+        )
+    except (argparse.ArgumentTypeError, ValueError) as error:
         parser.error(str(error))
     if bool(given.tls_cert) != bool(given.tls_key):
         parser.error(
@@ -91,6 +99,7 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
         pull_cas_dir=Path(given.pull_cas_dir) if given.pull_cas_dir else None,
         global_pull_secret=given.global_pull_secret,
         limits=limits_of(given),
+        tls_profile=profile,
         health_address=given.health_probe_bind_address,
         leader_elect=given.leader_elect,
         workers=given.max_concurrent_reconciles,

@@ -3,10 +3,13 @@
 import asyncio
 import logging
 import ssl
+import warnings
+from collections.abc import Container
 from dataclasses import dataclass
 from pathlib import Path
 
 from olm_shared.errors import TerminalError
+from olm_shared.runtime.tls_groups import set_groups
 
 RELOAD_SECONDS = 5.0
 
@@ -38,6 +41,21 @@ _GO_TO_OPENSSL = {
 }
 """Go's names of cipher suites up to TLS 1.2. Those of TLS 1.3 cannot be chosen, as in Go."""
 
+_CURVES = {
+    "X25519MLKEM768": "X25519MLKEM768",
+    "X25519": "X25519",
+    "prime256v1": "P-256",
+    "secp256r1": "P-256",
+    "secp384r1": "P-384",
+    "secp521r1": "P-521",
+    "SecP256r1MLKEM768": "SecP256r1MLKEM768",
+    "SecP384r1MLKEM1024": "SecP384r1MLKEM1024",
+}
+"""Names of groups for key exchange, as flags and as OpenSSL have them."""
+
+_NO_SECURITY_LEVEL = "@SECLEVEL=0"
+"""Versions below 1.2 sign with SHA-1, which OpenSSL 3 refuses at any higher level."""
+
 _TLS13_SUITES = frozenset(
     {"TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"}
 )
@@ -57,10 +75,28 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class TlsProfile:
-    """The lowest version and the suites for versions up to 1.2, best first."""
+    """The lowest version, the suites for versions up to 1.2 and the groups, best first.
+
+    None named: OpenSSL's own.
+    """
 
     minimum: ssl.TLSVersion
     ciphers: tuple[str, ...] = ()
+    curves: tuple[str, ...] = ()
+
+    def apply(self, context: ssl.SSLContext) -> None:
+        """Binds a context of a server or a client to this profile.
+
+        Raises TerminalError when the library knows none of the curves.
+        """
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # they were asked for by name
+            context.minimum_version = self.minimum
+        if self.ciphers:
+            old = self.minimum < ssl.TLSVersion.TLSv1_2
+            context.set_ciphers(":".join((*self.ciphers, *([_NO_SECURITY_LEVEL] if old else []))))
+        if self.curves:
+            set_groups(context, self.curves)
 
 
 PROFILES = {
@@ -79,20 +115,29 @@ def named_profile(name: str) -> TlsProfile:
 
 
 def custom_profile(version: str, ciphers: str, curves: str) -> TlsProfile:
-    """A profile from a version and comma lists in Go's names. Raises ValueError.
-
-    Curves are OpenSSL's choice: Python cannot set them.
-    """
+    """A profile from a version and comma lists in upstream's names. Raises ValueError."""
     if version not in VERSIONS:
         raise ValueError(f'unknown TLS version: "{version}"; one of {", ".join(VERSIONS)}')
-    if curves:
-        log.warning("--tls-custom-curves has no effect: the library's own order is used")
-    named = [cipher.strip() for cipher in ciphers.split(",") if cipher.strip()]
-    unknown = [c for c in named if c not in _GO_TO_OPENSSL and c not in _TLS13_SUITES]
+    suites = _named("cipher", ciphers, {*_GO_TO_OPENSSL, *_TLS13_SUITES})
+    groups = _named("curve", curves, _CURVES)
+    return TlsProfile(
+        VERSIONS[version],
+        tuple(_GO_TO_OPENSSL[suite] for suite in suites if suite in _GO_TO_OPENSSL),
+        tuple(_CURVES[group] for group in groups),
+    )
+
+
+def profile_of(name: str, version: str, ciphers: str, curves: str) -> TlsProfile:
+    """The profile that flags ask for; all but `name` count for `custom` only. Raises ValueError."""
+    return custom_profile(version, ciphers, curves) if name == "custom" else named_profile(name)
+
+
+def _named(what: str, text: str, known: Container[str]) -> list[str]:
+    names = [name for name in map(str.strip, text.split(",")) if name]
+    unknown = [name for name in names if name not in known]
     if unknown:
-        raise ValueError(f"unknown TLS cipher: {', '.join(unknown)}")
-    chosen = tuple(_GO_TO_OPENSSL[c] for c in named if c in _GO_TO_OPENSSL)
-    return TlsProfile(VERSIONS[version], chosen)
+        raise ValueError(f"unknown TLS {what}: {', '.join(unknown)}")
+    return names
 
 
 class ServerTls:
@@ -103,9 +148,7 @@ class ServerTls:
         self._files = certificate, key
         self._seen = self._stamp()
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        self.context.minimum_version = profile.minimum
-        if profile.ciphers:
-            self.context.set_ciphers(":".join(profile.ciphers))
+        profile.apply(self.context)
         self.context.set_alpn_protocols(["http/1.1"])
         try:
             self.context.load_cert_chain(certificate, key)

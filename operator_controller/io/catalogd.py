@@ -16,8 +16,10 @@ import httpx
 import orjson
 
 from olm_shared.errors import TransientError, bounded
+from olm_shared.runtime.tls import TlsProfile
 from olm_shared.runtime.trust import registry_trust
 from operator_controller.catalog import needed
+from operator_controller.io.proxied_http import http_client
 
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 30.0
@@ -68,8 +70,10 @@ class Catalogd:
     before each request, so that a rotated CA needs no restart.
     """
 
-    def __init__(self, cas_dir: Path | None) -> None:
+    def __init__(self, cas_dir: Path | None, profile: TlsProfile | None = None) -> None:
+        """`profile` bounds TLS versions, suites and curves."""
         self._cas_dir = cas_dir
+        self._profile = profile or TlsProfile(ssl.TLSVersion.TLSv1_2)
         self._session: _Session | None = None
 
     async def close(self) -> None:
@@ -87,9 +91,12 @@ class Catalogd:
 
     @asynccontextmanager
     async def _client(self) -> AsyncIterator[httpx.AsyncClient]:
-        session = self._current()
+        before, session = self._session, self._current()
         session.users += 1
         try:
+            # Whoever still asks closes the replaced one; one that nobody asks is closed here.
+            if before is not None and before.replaced and not before.users:
+                await before.http.aclose()
             yield session.http
         finally:
             session.users -= 1
@@ -102,15 +109,16 @@ class Catalogd:
         old = self._session
         if old is not None and old.trusted == trusted:
             return old
-        self._session = _Session(_connections(registry_trust(self._cas_dir)), trusted)
+        tls = registry_trust(self._cas_dir)
+        self._profile.apply(tls)
+        self._session = _Session(_connections(tls), trusted)
         if old is not None:
             old.replaced = True
         return self._session
 
 
 def _connections(tls: ssl.SSLContext) -> httpx.AsyncClient:
-    timeout = httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS)
-    return httpx.AsyncClient(verify=tls, timeout=timeout, follow_redirects=False)
+    return http_client(tls, httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS))
 
 
 def _state_of(folder: Path | None) -> object:

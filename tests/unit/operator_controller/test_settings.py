@@ -1,5 +1,6 @@
 """The command line of operator-controller."""
 
+import ssl
 from datetime import timedelta
 from pathlib import Path
 
@@ -33,7 +34,7 @@ UPSTREAM = {
     "--tls-key": "k",
     "--tls-profile": "modern",
     "--tls-custom-version": "TLSv1.3",
-    "--tls-custom-ciphers": "A,B",
+    "--tls-custom-ciphers": "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
     "--tls-custom-curves": "X25519",
     "--global-pull-secret": "ns/name",
     "--feature-gates": "BoxcutterRuntime=true",
@@ -56,6 +57,7 @@ def test_upstreams_flags_mean_here_what_they_mean_there(*, joined: bool) -> None
     assert settings.kubeconfig == "file"
     assert settings.leader_elect
     assert settings.gates["BoxcutterRuntime"]
+    assert settings.tls_profile.minimum is ssl.TLSVersion.TLSv1_3
 
 
 def test_our_own_flags() -> None:
