@@ -20,6 +20,7 @@ from operator_controller.io.catalogd import (
     CatalogUnavailableError,
     fetch,
 )
+from operator_controller.io.proxied_http import http_client
 
 DEFAULT_PORTS = {"https": 443, "http": 80}
 
@@ -31,7 +32,7 @@ class CatalogdFromOutside:
         self._access = access
         self._direct = direct
         timeout = httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS)
-        self._http = httpx.AsyncClient(verify=access.tls(), timeout=timeout)
+        self._http = http_client(access.tls(), timeout)
 
     async def close(self) -> None:
         """Closes the connections."""

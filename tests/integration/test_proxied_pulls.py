@@ -1,14 +1,12 @@
 """Pulls through proxies: real registries behind names that only the proxy can resolve."""
 
-import asyncio
-import base64
 import ssl
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Self
 
 import pytest
 
+from e2e.harness.forward_proxy import ForwardProxy
 from e2e.harness.images import build_image
 from e2e.harness.pki import CertificateAuthority
 from e2e.harness.registry import Registry
@@ -21,57 +19,6 @@ pytestmark = pytest.mark.integration
 FILES = {"a": b"b"}
 NAME = "registry.test"
 USER = "me:secret"
-
-
-class Proxy:
-    """An HTTP proxy: CONNECT, and requests with whole addresses. It knows where NAME is."""
-
-    def __init__(self, *, user: str = "", tls: ssl.SSLContext | None = None) -> None:
-        self.asked: list[str] = []
-        self.address = ""
-        self._user = user
-        self._tls = tls
-        self._server: asyncio.Server | None = None
-
-    async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self._tls)
-        self.address = f"127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        if self._server is not None:
-            self._server.close()
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = (await reader.readuntil(b"\r\n\r\n")).decode()
-        method, target, _ = head.split("\r\n", 1)[0].split()
-        self.asked.append(f"{method} {target}")
-        pair = base64.b64encode(self._user.encode()).decode()
-        if self._user and f"proxy-authorization: basic {pair}".lower() not in head.lower():
-            writer.write(b"HTTP/1.1 407 Who are you\r\nContent-Length: 0\r\n\r\n")
-            writer.close()
-            return
-        place, _, path = target.removeprefix("http://").partition("/")
-        far_reader, far_writer = await asyncio.open_connection("127.0.0.1", place.split(":")[1])
-        if method == "CONNECT":
-            writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
-        else:
-            rest = head.split("\r\n", 1)[1].replace("keep-alive", "close")
-            far_writer.write(f"{method} /{path} HTTP/1.1\r\n{rest}".encode())
-        try:
-            await asyncio.gather(_copy(reader, far_writer), _copy(far_reader, writer))
-        except (ConnectionError, ssl.SSLError):
-            pass  # either side had enough
-        finally:
-            far_writer.close()
-            writer.close()
-
-
-async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    while data := await reader.read(1 << 16):
-        writer.write(data)
-        await writer.drain()
-    writer.close()
 
 
 @pytest.fixture(autouse=True)
@@ -109,7 +56,7 @@ async def test_the_proxy_of_the_scheme_is_asked(
     far: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     published = far.push(build_image([FILES]), "org/cat", tag="v1")
-    async with Proxy() as proxy:
+    async with ForwardProxy() as proxy:
         monkeypatch.setenv(variable(far), f"http://{proxy.address}")
         pulled = await store(tmp_path, far).pull(f"{name_of(far)}/org/cat:v1", owner="o")
     assert await pulled.read() == FILES
@@ -123,7 +70,7 @@ async def test_the_proxy_of_the_scheme_is_asked(
 async def test_no_proxy_excepts(
     far: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with Proxy() as proxy:
+    async with ForwardProxy() as proxy:
         monkeypatch.setenv(variable(far), f"http://{proxy.address}")
         monkeypatch.setenv("NO_PROXY", "10.0.0.0/8,.test")
         with pytest.raises(UnreachableError, match="its name cannot be resolved"):
@@ -135,7 +82,7 @@ async def test_a_proxy_that_asks_who_we_are_is_told(
     far: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     far.push(build_image([FILES]), "org/cat", tag="v1")
-    async with Proxy(user=USER) as proxy:
+    async with ForwardProxy(user=USER) as proxy:
         monkeypatch.setenv(variable(far), f"http://{USER}@{proxy.address}")
         pulled = await store(tmp_path, far).pull(f"{name_of(far)}/org/cat:v1", owner="o")
     assert await pulled.read() == FILES
@@ -145,7 +92,7 @@ async def test_a_proxy_that_asks_who_we_are_is_told(
 async def test_a_proxy_that_refuses_us_is_named_without_the_password(
     far: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, user: str
 ) -> None:
-    async with Proxy(user=USER) as proxy:
+    async with ForwardProxy(user=USER) as proxy:
         monkeypatch.setenv(variable(far), f"http://{user}{proxy.address}")
         with pytest.raises(UnreachableError, match=f"proxy http://{proxy.address}: 407") as caught:
             await store(tmp_path, far).pull(f"{name_of(far)}/org/cat:v1", owner="o")
@@ -165,7 +112,7 @@ async def test_the_registrys_certificate_is_checked_beyond_the_proxy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Registry(tmp_path / "registry") as registry:  # its certificate is not for NAME
-        async with Proxy() as proxy:
+        async with ForwardProxy() as proxy:
             monkeypatch.setenv("HTTPS_PROXY", f"http://{proxy.address}")
             with pytest.raises(UntrustedError, match=NAME):
                 await store(tmp_path, registry).pull(f"{name_of(registry)}/cat:v1", owner="o")
@@ -181,7 +128,7 @@ async def test_a_proxy_with_tls_is_trusted_by_the_folder_of_cas(
         pair = authority.issue_server("proxy", hosts=["127.0.0.1"]).write(tmp_path, "proxy")
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         context.load_cert_chain(*pair)
-        async with Proxy(tls=context) as proxy:
+        async with ForwardProxy(tls=context) as proxy:
             monkeypatch.setenv("HTTPS_PROXY", f"https://{proxy.address}")
             images = store(tmp_path, registry)
             pulled = await images.pull(f"{name_of(registry)}/org/cat:v1", owner="o")
