@@ -20,6 +20,12 @@ def quote(text: str) -> str:
     return '"' + "".join(map(_escaped, text)) + '"'
 
 
+def quote_single(text: str) -> str:
+    """The text in single quotes, as JSON schema libraries show values."""
+    inside = quote(text)[1:-1].replace('\\"', '"').replace("'", "\\'")
+    return f"'{inside}'"
+
+
 def listed(words: Iterable[str]) -> str:
     """The words as `%v` writes a slice: `[a b]`."""
     return "[" + " ".join(words) + "]"

@@ -41,17 +41,26 @@ NODES_ALWAYS_FREE = 1000
 ALIAS_SHARE_FALLS_FROM, ALIAS_SHARE_FALLS_TO = 400_000, 4_000_000
 """Between these sizes of a document the share allowed to aliases falls from 99 % to 10 %."""
 
+BAD_SEPARATOR = "invalid Yaml document separator"
+"""How the message begins when a line begins like a separator and goes on."""
+
 JSON_SNIFF_BYTES = 4096
 """A brace as first character within so many bytes makes a stream JSON until proven otherwise."""
 
 
 class YamlError(TerminalError):
-    """Text that is no YAML; `line` is 1-based, 0 when unknown; `document` is 1-based."""
+    """Text that is no YAML; `line` is 1-based, 0 when unknown; `document` is 1-based.
 
-    def __init__(self, message: str, *, document: int = 1, line: int = 0) -> None:
+    `go_message` is what the reference says, which counts lines from the document's begin.
+    """
+
+    def __init__(
+        self, message: str, *, document: int = 1, line: int = 0, go_message: str = ""
+    ) -> None:
         super().__init__(message)
         self.document = document
         self.line = line
+        self.go_message = go_message or message
 
 
 def load_all(data: bytes, *, unique_keys: bool = False) -> Iterator[Any]:
@@ -75,8 +84,12 @@ def load_all(data: bytes, *, unique_keys: bool = False) -> Iterator[Any]:
         except YamlError as error:
             line = error.line + first_line if error.line else 0
             where = f"line {line}: " if line else ""
-            message = f"yaml: {where}{error.message}"
-            raise YamlError(message, document=number, line=line) from error.__cause__
+            raise YamlError(
+                f"yaml: {where}{error.message}",
+                document=number,
+                line=line,
+                go_message=error.go_message,
+            ) from error.__cause__
         if value is not None:
             yield value
 
@@ -138,7 +151,7 @@ def _documents(data: bytes) -> Iterator[tuple[int, bytes]]:
         if rest := found.group(1).strip():
             here = line + data.count(b"\n", start, found.start()) + 1
             if not rest.startswith(b"#"):
-                text = f"invalid Yaml document separator: {rest.decode(errors='replace')}"
+                text = f"{BAD_SEPARATOR}: {rest.decode(errors='replace')}"
                 raise YamlError(text, line=here)
         if found.start() > start:
             yield line, data[start : found.start()]
@@ -217,7 +230,8 @@ class _Document:
             raise _syntax_error(error) from error
         except (ScalarError, YamlError) as error:
             line = getattr(getattr(event, "start_mark", None), "line", -1) + 1
-            raise YamlError(str(error), line=line) from error
+            prefix = "" if isinstance(error, ScalarError) else "yaml: "
+            raise YamlError(str(error), line=line, go_message=f"{prefix}{error}") from error
         finally:
             self._parser.dispose()
         root: list[Any] = self._top.container
@@ -317,4 +331,16 @@ def _merge(container: dict[str, Any], value: Any, *, aliased: bool) -> None:
 def _syntax_error(error: yaml.YAMLError) -> YamlError:
     mark = getattr(error, "problem_mark", None)
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
-    return YamlError(str(problem), line=mark.line + 1 if mark else 0)
+    return YamlError(
+        str(problem),
+        line=mark.line + 1 if mark else 0,
+        go_message=f"yaml: {_go_line(error)}{problem}",
+    )
+
+
+def _go_line(error: yaml.YAMLError) -> str:
+    """Where the reference says a syntax error is; it counts from 0 and leaves that out."""
+    problem, context = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
+    if problem and problem.line:
+        return f"line {problem.line + isinstance(error, yaml.scanner.ScannerError)}: "
+    return f"line {context.line}: " if context and context.line else ""

@@ -12,10 +12,16 @@ from typing import Any
 
 from api.v1.names import ANNOTATION_WATCH_NAMESPACE
 from olm_shared.errors import TerminalError
+from olm_shared.go_text import quote, quote_single
 from operator_controller.bundle import go_types
 from operator_controller.bundle.config_check import (
     DEPLOYMENT_CONFIG,
+    FAILED,
+    Fault,
     deployment_config_faults,
+    details,
+    group,
+    lines,
     missing,
     unknown,
     wrong_type,
@@ -23,6 +29,7 @@ from operator_controller.bundle.config_check import (
 from operator_controller.bundle.model import ClusterServiceVersion, InstallMode
 
 REASON = "InvalidConfiguration"
+PREFIX = "invalid ClusterExtension configuration: "
 WATCH_NAMESPACE = "watchNamespace"
 DEPLOYMENT_CONFIG_FIELD = "deploymentConfig"
 
@@ -35,9 +42,7 @@ class ConfigurationError(TerminalError):
     """The configuration does not fit the bundle; only its author can change that."""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
-        super().__init__(
-            f"invalid ClusterExtension configuration: {message}", reason=REASON, hint=hint
-        )
+        super().__init__(message, reason=REASON, hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +68,22 @@ def parse(
     """
     config = {} if inline is None else inline
     if not isinstance(config, dict):
-        raise ConfigurationError("invalid configuration: input is not a valid JSON object")
+        raise _refused([wrong_type("", config, "object")])
     config = _with_annotation(config, annotated_watch_namespace)
-    faults = list(_faults(config, csv, install_namespace))
-    if faults:
-        lines = "".join(f"\n  - {fault}" for fault in faults)
-        told = faults[0] if len(faults) == 1 else f"multiple errors found:{lines}"
-        raise ConfigurationError(f"invalid configuration: {told}")
+    if faults := list(_faults(config, csv, install_namespace)):
+        raise _refused(faults)
     return BundleConfig(
         watch_namespace=config.get(WATCH_NAMESPACE),
         deployment_config=_deployment_config(config.get(DEPLOYMENT_CONFIG_FIELD)),
     )
+
+
+def _refused(faults: list[Fault]) -> ConfigurationError:
+    """Upstream's sentences; where one of them names no field, the hint does."""
+    told = list(lines(faults))
+    text = told[0] if len(told) == 1 else "multiple errors found:\n  - " + "\n  - ".join(told)
+    hint = "\n".join(details(faults)) if FAILED in told else ""
+    return ConfigurationError(f"{PREFIX}invalid configuration: {text}", hint=hint)
 
 
 def _with_annotation(config: dict[str, Any], annotated: str | None) -> dict[str, Any]:
@@ -84,8 +94,8 @@ def _with_annotation(config: dict[str, Any], annotated: str | None) -> dict[str,
         return {**config, WATCH_NAMESPACE: annotated}
     if inline != annotated:
         raise ConfigurationError(
-            f'{WATCH_NAMESPACE} is "{inline}" in the configuration and "{annotated}" in the '
-            f"annotation {ANNOTATION_WATCH_NAMESPACE}",
+            f'{PREFIX}{WATCH_NAMESPACE} is "{inline}" in the configuration and "{annotated}" in '
+            f"the annotation {ANNOTATION_WATCH_NAMESPACE}",
             hint="keep one of the two; the configuration is the one to keep",
         )
     return config
@@ -97,63 +107,76 @@ def _deployment_config(value: Any) -> dict[str, Any] | None:
     try:
         read: dict[str, Any] = go_types.read(DEPLOYMENT_CONFIG, value)
     except go_types.ShapeError as error:
-        raise ConfigurationError(f"invalid deploymentConfig: {error}") from error
-    return read
+        raise ConfigurationError(
+            f"invalid deploymentConfig: failed to unmarshal deploymentConfig: {error.problem}",
+            hint=f"{DEPLOYMENT_CONFIG_FIELD}.{error}",
+        ) from error
+    # An empty selector replaces that of the bundle, so it has to stay.
+    return read if value.get("nodeSelector") != {} else {**read, "nodeSelector": {}}
 
 
 def _faults(
     config: dict[str, Any], csv: ClusterServiceVersion, install_namespace: str
-) -> Iterator[str]:
+) -> Iterator[Fault]:
     own = csv.supports(InstallMode.OWN_NAMESPACE)
     single = csv.supports(InstallMode.SINGLE_NAMESPACE)
+    optional = csv.supports(InstallMode.ALL_NAMESPACES)
     known = {DEPLOYMENT_CONFIG_FIELD}
     if own or single:
         known.add(WATCH_NAMESPACE)
-        if config.get(WATCH_NAMESPACE) is not None:
-            yield from _namespace_faults(config[WATCH_NAMESPACE], csv, install_namespace)
-        elif not csv.supports(InstallMode.ALL_NAMESPACES):
+        if WATCH_NAMESPACE not in config and not optional:
             yield missing(WATCH_NAMESPACE)
-    deployment_config = config.get(DEPLOYMENT_CONFIG_FIELD)
-    yield from deployment_config_faults(DEPLOYMENT_CONFIG_FIELD, deployment_config)
-    yield from map(unknown, sorted(set(config) - known))
+    if DEPLOYMENT_CONFIG_FIELD in config:
+        yield from deployment_config_faults(
+            DEPLOYMENT_CONFIG_FIELD, config[DEPLOYMENT_CONFIG_FIELD]
+        )
+    if WATCH_NAMESPACE in known & config.keys():
+        value = config[WATCH_NAMESPACE]
+        found = group(_namespace_faults(value, csv, install_namespace))
+        yield from _nor_null(value, found) if optional else found
+    yield from map(unknown, sorted(config.keys() - known))
+
+
+def _nor_null(value: Any, faults: tuple[Fault, ...]) -> Iterator[Fault]:
+    """What may also be left out or null, and is neither that nor right."""
+    if faults and value is not None:
+        causes = (wrong_type(WATCH_NAMESPACE, value, "null"), *faults)
+        named = tuple(details(faults))
+        yield Fault(f'invalid value for field "{WATCH_NAMESPACE}"', causes, named)
 
 
 def _namespace_faults(
     value: Any, csv: ClusterServiceVersion, install_namespace: str
-) -> Iterator[str]:
+) -> Iterator[Fault]:
     if not isinstance(value, str):
         yield wrong_type(WATCH_NAMESPACE, value, "string")
         return
-    field = f'field "{WATCH_NAMESPACE}"'
+    if install_namespace and (problem := _mode_problem(value, csv, install_namespace)):
+        yield Fault(f'invalid format for field "{WATCH_NAMESPACE}": {problem}')
+        return
+    field = f'field "{WATCH_NAMESPACE}" must'
     if not value:
-        yield f"{field} must have minimum length of 1 (len=0)"
+        yield Fault(f"{field} have minimum length of 1 (len=0)")
     if len(value) > MAX_NAMESPACE_LENGTH:
-        yield f"{field} must have maximum length of {MAX_NAMESPACE_LENGTH} (len={len(value)})"
+        yield Fault(f"{field} have maximum length of {MAX_NAMESPACE_LENGTH} (len={len(value)})")
     if not _NAMESPACE.fullmatch(value):
-        yield f'{field} must match pattern "{NAMESPACE_PATTERN}"'
-    if install_namespace:
-        yield from _mode_faults(value, csv, install_namespace)
+        yield Fault(f'{field} match pattern "{NAMESPACE_PATTERN}"')
 
 
-def _mode_faults(value: str, csv: ClusterServiceVersion, install_namespace: str) -> Iterator[str]:
+def _mode_problem(value: str, csv: ClusterServiceVersion, install_namespace: str) -> str:
     own = csv.supports(InstallMode.OWN_NAMESPACE)
     single = csv.supports(InstallMode.SINGLE_NAMESPACE)
+    shown, place = quote(value), quote(install_namespace)
     if own and not single and value != install_namespace:
-        yield (
-            f"{_bad_format('ownNamespaceInstallMode', value)}must be "
-            f'"{install_namespace}" (the namespace where the operator is installed) because this '
+        return (
+            f"{quote_single(value)} is not valid ownNamespaceInstallMode: invalid value {shown}: "
+            f"must be {place} (the namespace where the operator is installed) because this "
             "operator only supports OwnNamespace install mode"
         )
     if single and not own and value == install_namespace:
-        yield (
-            f"{_bad_format('singleNamespaceInstallMode', value)}must be different from "
-            f'"{install_namespace}" (the install namespace) because this operator uses '
-            "SingleNamespace install mode to watch a different namespace"
+        return (
+            f"{quote_single(value)} is not valid singleNamespaceInstallMode: invalid value "
+            f"{shown}: must be different from {place} (the install namespace) because this "
+            "operator uses SingleNamespace install mode to watch a different namespace"
         )
-
-
-def _bad_format(name: str, value: str) -> str:
-    return (
-        f"invalid format for field \"{WATCH_NAMESPACE}\": '{value}' is not valid {name}: "
-        f'invalid value "{value}": '
-    )
+    return ""

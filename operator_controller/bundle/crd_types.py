@@ -5,7 +5,7 @@ k8s.io/apiextensions-apiserver, k8s.io/api and k8s.io/apimachinery v0.34.
 """
 
 CRD_TYPES = """
-CustomResourceColumnDefinition: name=!str type=!str format=str description=str priority=int
+CustomResourceColumnDefinition: name=!str type=!str format=str description=str priority=int32
     jsonPath=!str
 CustomResourceConversion: strategy=!str webhook=*WebhookConversion
 CustomResourceDefinition: kind=str apiVersion=str metadata=ObjectMeta
@@ -43,7 +43,7 @@ JSONSchemaProps: id=str $schema=str $ref=*str description=str type=str format=st
     x-kubernetes-int-or-string=bool x-kubernetes-list-map-keys=[]str x-kubernetes-list-type=*str
     x-kubernetes-map-type=*str x-kubernetes-validations=[]ValidationRule
 SelectableField: jsonPath=!str
-ServiceReference: namespace=!str name=!str path=*str port=*int
+ServiceReference: namespace=!str name=!str path=*str port=*int32
 ValidationRule: rule=!str message=str messageExpression=str reason=*str fieldPath=str
     optionalOldSelf=*bool
 WebhookClientConfig: url=*str service=*ServiceReference caBundle=bytes

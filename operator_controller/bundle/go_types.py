@@ -7,16 +7,21 @@ and a wrong type is an error. The rules are those of k8s.io/apimachinery's unstr
 converter.
 
 Shapes are tables of text, one struct each: `Name: field=type ...`. A type is `str`, `int`,
-`bool`, `float`, `any` (kept as it is), `bytes`, `time`, `quantity`, `intstr`, `semver`, a
+`int32`, `bool`, `float`, `any` (kept as it is), `bytes`, `time`, `quantity`, `intstr`, `semver`, a
 struct's name, `[]type`, `{}type` (a map), `*type` (absent and empty differ), `schema|bool`,
 `schema|list` or `schema|strings`; `!` before it means written even when empty.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
+from olm_shared import go_json
+from olm_shared.go_text import quote
+from olm_shared.versions import VersionError, parse_version
 from operator_controller.bundle import quantity
 from operator_controller.bundle.crd_types import CRD_TYPES, META_TYPES
 from operator_controller.bundle.csv_types import CONFIG_TYPES, CSV_TYPES
@@ -28,7 +33,7 @@ SCHEMA = "JSONSchemaProps"
 
 
 class ShapeError(Exception):
-    """A value of the wrong type; `path` is where, outermost first."""
+    """A value of the wrong type: `problem` in the words of Go's reader, `path` is where."""
 
     def __init__(self, problem: str) -> None:
         super().__init__(problem)
@@ -112,8 +117,28 @@ def go_kind(value: Any) -> str:
     return _GO_KINDS.get(type(value), "invalid")
 
 
+_CONVERTIBLE = {(int, "string"), (float, "int64"), (float, "int32")}
+"""Types between which Go has a conversion, which is then refused as it would change the value."""
+
+
+def json_kind(value: Any) -> str:
+    """How Go's JSON reader names a value in its errors."""
+    match value:
+        case bool():
+            return "bool"
+        case int() | float():
+            return "number" if abs(value) < 2**31 else f"number {go_json.dumps(value)}"
+        case str():
+            return "string"
+        case list():
+            return "array"
+    return "object"
+
+
 def _mismatch(value: Any, wanted: str) -> ShapeError:
-    return ShapeError(f"cannot convert {go_kind(value)} to {wanted}")
+    if (type(value), wanted) in _CONVERTIBLE:
+        return ShapeError(f"cannot convert {go_kind(value)} to {wanted}")
+    return ShapeError(f"unrecognized type: {wanted}")
 
 
 def _read_str(value: Any) -> Any:
@@ -128,6 +153,15 @@ def _read_int(value: Any) -> Any:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     raise _mismatch(value, "int64")
+
+
+def _read_int32(value: Any) -> Any:
+    """Digits beyond 32 bits are lost, as in Go's conversion."""
+    if isinstance(value, str | bool) or not isinstance(value, int | float):
+        raise _mismatch(value, "int32")
+    if isinstance(value, float) and not value.is_integer():
+        raise _mismatch(value, "int32")
+    return (int(value) + 2**31) % 2**32 - 2**31
 
 
 def _read_bool(value: Any) -> Any:
@@ -149,40 +183,61 @@ def _read_any(value: Any) -> Any:
 def _read_intstr(value: Any) -> Any:
     if type(value) in (int, str):
         return value
-    return _read_int(value)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    raise ShapeError(f"json: cannot unmarshal {json_kind(value)} into Go value of type int32")
 
 
 def _read_quantity(value: Any) -> Any:
-    if type(value) not in (str, int, float):
-        raise _mismatch(value, "resource.Quantity")
     try:
-        return quantity.canonical(value.strip() if isinstance(value, str) else str(value))
+        return quantity.canonical(value.strip() if isinstance(value, str) else json.dumps(value))
     except ValueError as error:
         raise ShapeError(str(error)) from None
 
 
 _TIME = re.compile(
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?(?:Z|[-+][0-9]{2}:[0-9]{2})"
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(?:[.,][0-9]+)?(?:Z|[-+][0-9]{2}:[0-9]{2})"
 )
 
 
 def _read_time(value: Any) -> Any:
-    if type(value) is str and _TIME.fullmatch(value):
-        return value
-    raise ShapeError(f'parsing time "{value}" as "2006-01-02T15:04:05Z07:00": cannot parse it')
-
-
-_SEMVER = re.compile(
-    r"v?[0-9]+(?:\.[0-9]+){0,2}(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?"
-    r"(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?"
-)
+    if type(value) is not str:
+        raise ShapeError(f"json: cannot unmarshal {json_kind(value)} into Go value of type string")
+    shown = quote(value)
+    found = _TIME.fullmatch(value)
+    if found is None:
+        raise ShapeError(
+            f'parsing time {shown} as "2006-01-02T15:04:05Z07:00": cannot parse {shown} as "2006"'
+        )
+    try:
+        datetime.fromisoformat(found.group(1))
+    except ValueError as error:  # its first word is what is wrong: "month must be in 1..12"
+        raise ShapeError(f"parsing time {shown}: {str(error).split()[0]} out of range") from error
+    return value
 
 
 def _read_semver(value: Any) -> Any:
-    text = _read_str(value)
-    if not _SEMVER.fullmatch(text.strip()):
-        raise ShapeError(f'invalid version "{text}"')
-    return text
+    """A version, read tolerantly: short ones, leading zeros, a `v` in front."""
+    if type(value) is not str:
+        raise ShapeError(f"json: cannot unmarshal {json_kind(value)} into Go value of type string")
+    parts = [_without_zeros(part) for part in value.strip().removeprefix("v").split(".", 2)]
+    if len(parts) < _VERSION_PARTS and set(parts[-1]) & {"+", "-"}:
+        raise ShapeError("Short version cannot contain PreRelease/Build meta data")
+    try:
+        parse_version(".".join([*parts, "0", "0"][:_VERSION_PARTS]))
+    except VersionError as error:
+        raise ShapeError(error.message) from error
+    return value
+
+
+_VERSION_PARTS = 3
+
+
+def _without_zeros(part: str) -> str:
+    if len(part) < 2:
+        return part
+    shorter = part.lstrip("0")
+    return shorter if shorter[:1].isascii() and shorter[:1].isdigit() else f"0{shorter}"
 
 
 def _none() -> None:
@@ -192,6 +247,7 @@ def _none() -> None:
 _PLAIN: dict[str, Reader] = {
     "str": Reader(_read_str, str, drops_empty=True),
     "int": Reader(_read_int, int, drops_empty=True),
+    "int32": Reader(_read_int32, int, drops_empty=True),
     "bool": Reader(_read_bool, bool, drops_empty=True),
     "float": Reader(_read_float, int, drops_empty=True),
     "any": Reader(_read_any, _none),

@@ -4,15 +4,20 @@ Flow: annotations (the package's name), manifests (the CSV, definitions, the res
 The rules are those of OLM's registry+v1 format; errors name the file.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from olm_shared import go_json
-from olm_shared.errors import TransientError, bounded
+from olm_shared.errors import bounded
 from olm_shared.kube_object import KubeObject, annotations_of, name_of
-from olm_shared.kube_yaml import YamlError, load_all
+from olm_shared.kube_yaml import BAD_SEPARATOR, YamlError, load_all
 from operator_controller.bundle import go_types
+from operator_controller.bundle.metadata_files import (
+    PROPERTIES_FILE,
+    BundleError,
+    read_package_name,
+    with_properties,
+)
 from operator_controller.bundle.model import (
     ClusterServiceVersion,
     DeploymentTemplate,
@@ -22,20 +27,8 @@ from operator_controller.bundle.model import (
 )
 
 MANIFESTS = "manifests/"
-ANNOTATIONS_FILE = "metadata/annotations.yaml"
-PROPERTIES_FILE = "metadata/properties.yaml"
-PACKAGE_ANNOTATION = "operators.operatorframework.io.bundle.package.v1"
-PROPERTIES_ANNOTATION = "olm.properties"
-
 CSV_KIND = "ClusterServiceVersion"
 CRD_KIND = "CustomResourceDefinition"
-
-
-class BundleError(TransientError):
-    """The files are no registry+v1 bundle that can be installed.
-
-    Tried again, as the next version of the package may be picked instead.
-    """
 
 
 def load(files: Mapping[str, bytes]) -> RegistryV1:
@@ -43,7 +36,7 @@ def load(files: Mapping[str, bytes]) -> RegistryV1:
 
     Everything outside `manifests/` and `metadata/` is ignored. Raises BundleError.
     """
-    package_name = _package_name(files)
+    package_name = read_package_name(files)
     csv: KubeObject | None = None
     crds: list[KubeObject] = []
     others: list[KubeObject] = []
@@ -57,38 +50,13 @@ def load(files: Mapping[str, bytes]) -> RegistryV1:
                 others.append(obj)
     if csv is None:
         raise BundleError('no ClusterServiceVersion found in "manifests"')
-    annotations = _with_properties(annotations_of(csv), files.get(PROPERTIES_FILE, b""))
+    annotations = with_properties(annotations_of(csv), files.get(PROPERTIES_FILE, b""))
     return RegistryV1(
         package_name=package_name,
         csv=_service_version(csv, annotations),
         crds=tuple(crds),
         others=tuple(others),
     )
-
-
-def _package_name(files: Mapping[str, bytes]) -> str:
-    if ANNOTATIONS_FILE not in files:
-        raise BundleError(
-            f"open {ANNOTATIONS_FILE}: file does not exist",
-            hint="a registry+v1 bundle has the folders manifests/ and metadata/",
-        )
-    content = _metadata(ANNOTATIONS_FILE, files[ANNOTATIONS_FILE])
-    annotations = content.get("annotations") or {}
-    if not isinstance(annotations, dict):
-        raise BundleError(f"{ANNOTATIONS_FILE}: annotations is no map")
-    name = annotations.get(PACKAGE_ANNOTATION)
-    return "" if name is None else str(name)
-
-
-def _metadata(path: str, data: bytes) -> dict[str, Any]:
-    """The first document of a metadata file; the format has no use for more."""
-    try:
-        content: Any = next(load_all(data), {})
-    except YamlError as error:
-        raise BundleError(f"{path}: {error.message}") from error
-    if not isinstance(content, dict):
-        raise BundleError(f"{path}: not a map")
-    return content
 
 
 def manifests(files: Mapping[str, bytes]) -> Iterator[tuple[str, KubeObject]]:
@@ -108,13 +76,25 @@ def manifests(files: Mapping[str, bytes]) -> Iterator[tuple[str, KubeObject]]:
         try:
             documents = list(load_all(files[path]))
         except YamlError as error:
-            raise _unparsable(path, error.message) from error
+            raise _not_yaml(path, error) from error
         for obj in _flattened(path, documents):
             yield path, obj
 
 
-def _unparsable(path: str, problem: str) -> BundleError:
-    return BundleError(f'error parsing objects in "{path}": {bounded(problem)}')
+def _unparsable(path: str, problem: str, *, hint: str = "") -> BundleError:
+    return BundleError(f'error parsing objects in "{path}": {bounded(problem)}', hint=hint)
+
+
+def _undecodable(path: str, problem: str, *, hint: str = "") -> BundleError:
+    return _unparsable(path, f'unable to decode "{path}": {problem}', hint=hint)
+
+
+def _not_yaml(path: str, error: YamlError) -> BundleError:
+    converting = (
+        "" if error.message.startswith(BAD_SEPARATOR) else "error converting YAML to JSON: "
+    )
+    hint = f"look at line {error.line} of {path}" if error.line else ""
+    return _unparsable(path, f"error parsing {path}: {converting}{error.go_message}", hint=hint)
 
 
 def _flattened(path: str, documents: Iterable[Any]) -> Iterator[KubeObject]:
@@ -133,38 +113,95 @@ def _item(path: str, item: Any) -> KubeObject:
         shown = f"{obj['kind']} {name_of(obj)}"
         raise _unparsable(path, f"Object 'apiVersion' is missing in an item of a list: {shown}")
     if isinstance(obj.get("items"), list):
-        raise _unparsable(path, f"a list holds another one: {obj['kind']} {name_of(obj)}")
+        raise _unparsable(
+            path,
+            "*unstructured.Unstructured is not a list: no Items field in this object",
+            hint=f"a list holds another one: {obj['kind']} {name_of(obj)}",
+        )
     return obj
 
 
 def _of_some_kind(path: str, obj: Any) -> KubeObject:
     if not isinstance(obj, dict):
-        raise _unparsable(path, f"expected an object, got {go_types.go_kind(obj)}")
-    kind = obj.get("kind")
-    if not isinstance(kind, str) or not kind:
-        shown = bounded(go_json.dumps(obj, sort_keys=True), 200)
-        raise _unparsable(path, f"Object 'Kind' is missing in '{shown}'")
-    if not isinstance(obj.get("apiVersion") or "", str):
-        raise _unparsable(path, f"apiVersion of a {kind} is no text")
-    if not isinstance(obj.get("metadata") or {}, dict):
-        raise _unparsable(path, f"metadata of a {kind} is no map")
+        found = go_types.json_kind(obj)
+        raise _undecodable(
+            path, f"json: cannot unmarshal {found} into Go value of type unstructured.detector"
+        )
+    kind, version = obj.get("kind"), obj.get("apiVersion")
+    named = isinstance(kind, str) and kind
+    # What cannot be told apart from group and version hides the kind as well.
+    if not named or (isinstance(version, str) and version.count("/") > 1):
+        raise _undecodable(
+            path, f"Object 'Kind' is missing in '{go_json.dumps(obj, sort_keys=True)}'"
+        )
+    if version is not None and not isinstance(version, str):
+        raise _wrong_field(path, obj, version, "TypeMeta.apiVersion", "string")
+    meta = obj.get("metadata")
+    if meta is not None and not isinstance(meta, dict):
+        raise _wrong_field(path, obj, meta, "metadata", "v1.ObjectMeta")
     return obj
+
+
+def _wrong_field(path: str, obj: KubeObject, value: Any, field: str, go_type: str) -> BundleError:
+    found = go_types.json_kind(value)
+    return _undecodable(
+        path,
+        f"json: cannot unmarshal {found} into Go struct field metadataOnlyObject.{field} of type "
+        f"{go_type}",
+        hint=f"in an object of kind {obj['kind']}",
+    )
 
 
 def _with_sound_metadata(path: str, obj: KubeObject) -> KubeObject:
     """Documents of all kinds are refused when their metadata has wrong types: labels are text."""
+    meta = obj.get("metadata") or {}
     try:
-        go_types.read("ObjectMeta", obj.get("metadata") or {})
+        go_types.read("ObjectMeta", meta)
     except go_types.ShapeError as error:
-        raise _unparsable(path, f"{obj['kind']} {name_of(obj)}: metadata: {error}") from error
+        hint = f"{obj['kind']} {name_of(obj)}: metadata.{error}"
+        raise _undecodable(path, _metadata_problem(meta, error), hint=hint) from error
     return obj
+
+
+_META_TYPES = {
+    "{}str": "map[string]string",
+    "[]str": "[]string",
+    "int": "int64",
+    "*int": "int64",
+    "[]OwnerReference": "[]v1.OwnerReference",
+    "[]ManagedFieldsEntry": "[]v1.ManagedFieldsEntry",
+}
+
+
+def _metadata_problem(meta: Any, error: go_types.ShapeError) -> str:
+    """The problem as Go's JSON reader tells it, which reads metadata before anything else."""
+    value, names = meta, []
+    for step in error.path:
+        value = value[int(step[1:-1])] if step.startswith("[") else value[step[1:]]
+        names += [] if step.startswith("[") else [step[1:]]
+    if error.problem.startswith("parsing time"):
+        return error.problem
+    notation = go_types.fields_of("ObjectMeta")[names[0]]
+    wanted = _META_TYPES.get(notation, "string") if len(error.path) == 1 else "string"
+    struct, fields = "ObjectMeta", names[:1]
+    if notation.startswith("[]") and len(names) > 1:
+        struct, fields = notation[2:], names
+    return (
+        f"json: cannot unmarshal {go_types.json_kind(value)} into Go struct field "
+        f"{struct}.{'.'.join(['metadata', *fields])} of type {wanted}"
+    )
 
 
 def _items(path: str, listed: KubeObject) -> list[Any]:
     """The items of a list; those that do not say what they are take their kind from it."""
     items = [] if listed["items"] is None else listed["items"]
     if not isinstance(items, list):
-        raise _unparsable(path, "items is no list")
+        found = go_types.json_kind(items)
+        raise _undecodable(
+            path,
+            f"json: cannot unmarshal {found} into Go struct field decodeList.items of type "
+            "[]json.RawMessage",
+        )
     inherited = {
         "kind": listed["kind"].removesuffix("List"),
         "apiVersion": listed.get("apiVersion"),
@@ -187,57 +224,9 @@ def typed(path: str, kind: str, obj: KubeObject) -> KubeObject:
     try:
         shaped: KubeObject = go_types.read(kind, obj)
     except go_types.ShapeError as error:
-        raise _unparsable(path, f"{kind} {name_of(obj)}: {error}") from error
+        hint = f"{kind} {name_of(obj)}: {error}"
+        raise _unparsable(path, error.problem, hint=hint) from error
     return shaped
-
-
-# --- properties ------------------------------------------------------------------------------
-
-
-class _PropertyError(ValueError):
-    """Text that lists no properties."""
-
-
-def _with_properties(annotations: dict[str, str], data: bytes) -> dict[str, str]:
-    """The CSV's annotations with the bundle's properties added to the one that lists them."""
-    listed = _annotated_properties(annotations.get(PROPERTIES_ANNOTATION))
-    if not data:
-        return annotations
-    content = _metadata(PROPERTIES_FILE, data)
-    try:
-        added = [_property(item, sort_keys=True) for item in _list(content.get("properties") or [])]
-    except ValueError as error:
-        raise BundleError(f"failed to unmarshal {PROPERTIES_FILE}: {error}") from error
-    both = [*listed, *added]
-    text = f"[{','.join(both)}]" if both else "null"
-    return {**annotations, PROPERTIES_ANNOTATION: text}
-
-
-def _annotated_properties(text: str | None) -> list[str]:
-    if text is None:
-        return []
-    try:
-        return [_property(item, sort_keys=False) for item in _list(json.loads(text) or [])]
-    except (ValueError, RecursionError) as error:
-        raise BundleError(
-            f"failed to unmarshal csv.metadata.annotations['{PROPERTIES_ANNOTATION}']: {error}"
-        ) from error
-
-
-def _list(value: Any) -> list[Any]:
-    if not isinstance(value, list):
-        raise _PropertyError(
-            f"cannot unmarshal {go_types.go_kind(value)} into a list of properties"
-        )
-    return value
-
-
-def _property(item: Any, *, sort_keys: bool) -> str:
-    """A property as Go writes it: type, then the value as it stands."""
-    if not isinstance(item, dict) or not isinstance(item.get("type") or "", str):
-        raise _PropertyError("a property has a type, which is text, and a value")
-    kind, value = item.get("type") or "", item.get("value")
-    return f'{{"type":{go_json.dumps(kind)},"value":{go_json.dumps(value, sort_keys=sort_keys)}}}'
 
 
 # --- the service version ---------------------------------------------------------------------
@@ -253,7 +242,7 @@ def _service_version(csv: KubeObject, annotations: dict[str, str]) -> ClusterSer
             mode["type"] for mode in spec.get("installModes") or () if mode["supported"]
         ),
         deployments=tuple(
-            DeploymentTemplate(item["name"], item.get("label") or {}, item["spec"])
+            DeploymentTemplate(item["name"], item.get("label") or {}, item.get("spec") or {})
             for item in strategy.get("deployments") or ()
         ),
         permissions=_permissions(strategy.get("permissions")),

@@ -15,13 +15,13 @@ Container: name=!str image=str command=[]str args=[]str workingDir=str ports=[]C
     volumeDevices=[]VolumeDevice livenessProbe=*Probe readinessProbe=*Probe startupProbe=*Probe
     lifecycle=*Lifecycle terminationMessagePath=str terminationMessagePolicy=str
     imagePullPolicy=str securityContext=*SecurityContext stdin=bool stdinOnce=bool tty=bool
-ContainerPort: name=str hostPort=int containerPort=!int protocol=str hostIP=str
+ContainerPort: name=str hostPort=int32 containerPort=!int32 protocol=str hostIP=str
 ContainerResizePolicy: resourceName=!str restartPolicy=!str
 ContainerRestartRule: action=str exitCodes=*ContainerRestartRuleOnExitCodes
-ContainerRestartRuleOnExitCodes: operator=str values=[]int
-DeploymentSpec: replicas=*int selector=!*LabelSelector template=!PodTemplateSpec
-    strategy=DeploymentStrategy minReadySeconds=int revisionHistoryLimit=*int paused=bool
-    progressDeadlineSeconds=*int
+ContainerRestartRuleOnExitCodes: operator=str values=[]int32
+DeploymentSpec: replicas=*int32 selector=!*LabelSelector template=!PodTemplateSpec
+    strategy=DeploymentStrategy minReadySeconds=int32 revisionHistoryLimit=*int32 paused=bool
+    progressDeadlineSeconds=*int32
 DeploymentStrategy: type=str rollingUpdate=*RollingUpdateDeployment
 EnvFromSource: prefix=str configMapRef=*ConfigMapEnvSource secretRef=*SecretEnvSource
 EnvVar: name=!str value=str valueFrom=*EnvVarSource
@@ -38,7 +38,7 @@ EphemeralContainer: name=!str image=str command=[]str args=[]str workingDir=str
     targetContainerName=str
 ExecAction: command=[]str
 FileKeySelector: volumeName=!str path=!str key=!str optional=*bool
-GRPCAction: port=!int service=!*str
+GRPCAction: port=!int32 service=!*str
 HTTPGetAction: path=str port=!intstr host=str scheme=str httpHeaders=[]HTTPHeader
 HTTPHeader: name=!str value=!str
 HostAlias: ip=!str hostnames=[]str
@@ -56,6 +56,7 @@ PodSecurityContext: seLinuxOptions=*SELinuxOptions windowsOptions=*WindowsSecuri
     runAsUser=*int runAsGroup=*int runAsNonRoot=*bool supplementalGroups=[]int
     supplementalGroupsPolicy=*str fsGroup=*int sysctls=[]Sysctl fsGroupChangePolicy=*str
     seccompProfile=*SeccompProfile appArmorProfile=*AppArmorProfile seLinuxChangePolicy=*str
+PodSchedulingGroup: podGroupName=*str
 PodSpec: volumes=[]Volume initContainers=[]Container containers=![]Container
     ephemeralContainers=[]EphemeralContainer restartPolicy=str terminationGracePeriodSeconds=*int
     activeDeadlineSeconds=*int dnsPolicy=str nodeSelector={}str serviceAccountName=str
@@ -63,15 +64,16 @@ PodSpec: volumes=[]Volume initContainers=[]Container containers=![]Container
     hostPID=bool hostIPC=bool shareProcessNamespace=*bool securityContext=*PodSecurityContext
     imagePullSecrets=[]LocalObjectReference hostname=str subdomain=str affinity=*Affinity
     schedulerName=str tolerations=[]Toleration hostAliases=[]HostAlias priorityClassName=str
-    priority=*int dnsConfig=*PodDNSConfig readinessGates=[]PodReadinessGate runtimeClassName=*str
+    priority=*int32 dnsConfig=*PodDNSConfig readinessGates=[]PodReadinessGate runtimeClassName=*str
     enableServiceLinks=*bool preemptionPolicy=*str overhead={}quantity
     topologySpreadConstraints=[]TopologySpreadConstraint setHostnameAsFQDN=*bool os=*PodOS
     hostUsers=*bool schedulingGates=[]PodSchedulingGate resourceClaims=[]PodResourceClaim
     resources=*ResourceRequirements hostnameOverride=*str
+    schedulingGroup=*PodSchedulingGroup
 PodTemplateSpec: metadata=ObjectMeta spec=PodSpec
 Probe: exec=*ExecAction httpGet=*HTTPGetAction tcpSocket=*TCPSocketAction grpc=*GRPCAction
-    initialDelaySeconds=int timeoutSeconds=int periodSeconds=int successThreshold=int
-    failureThreshold=int terminationGracePeriodSeconds=*int
+    initialDelaySeconds=int32 timeoutSeconds=int32 periodSeconds=int32 successThreshold=int32
+    failureThreshold=int32 terminationGracePeriodSeconds=*int
 ResourceClaim: name=!str request=str
 ResourceRequirements: limits={}quantity requests={}quantity claims=[]ResourceClaim
 RollingUpdateDeployment: maxUnavailable=*intstr maxSurge=*intstr
@@ -108,17 +110,17 @@ PodAffinityTerm: labelSelector=*LabelSelector namespaces=[]str topologyKey=!str
     namespaceSelector=*LabelSelector matchLabelKeys=[]str mismatchLabelKeys=[]str
 PodAntiAffinity: requiredDuringSchedulingIgnoredDuringExecution=[]PodAffinityTerm
     preferredDuringSchedulingIgnoredDuringExecution=[]WeightedPodAffinityTerm
-PreferredSchedulingTerm: weight=!int preference=!NodeSelectorTerm
+PreferredSchedulingTerm: weight=!int32 preference=!NodeSelectorTerm
 Toleration: key=str operator=str value=str effect=str tolerationSeconds=*int
-TopologySpreadConstraint: maxSkew=!int topologyKey=!str whenUnsatisfiable=!str
-    labelSelector=*LabelSelector minDomains=*int nodeAffinityPolicy=*str nodeTaintsPolicy=*str
+TopologySpreadConstraint: maxSkew=!int32 topologyKey=!str whenUnsatisfiable=!str
+    labelSelector=*LabelSelector minDomains=*int32 nodeAffinityPolicy=*str nodeTaintsPolicy=*str
     matchLabelKeys=[]str
-WeightedPodAffinityTerm: weight=!int podAffinityTerm=!PodAffinityTerm
+WeightedPodAffinityTerm: weight=!int32 podAffinityTerm=!PodAffinityTerm
 """
 """Where pods may run."""
 
 VOLUME_TYPES = """
-AWSElasticBlockStoreVolumeSource: volumeID=!str fsType=str partition=int readOnly=bool
+AWSElasticBlockStoreVolumeSource: volumeID=!str fsType=str partition=int32 readOnly=bool
 AzureDiskVolumeSource: diskName=!str diskURI=!str cachingMode=*str fsType=*str readOnly=*bool
     kind=*str
 AzureFileVolumeSource: secretName=!str shareName=!str readOnly=bool
@@ -130,26 +132,26 @@ CinderVolumeSource: volumeID=!str fsType=str readOnly=bool secretRef=*LocalObjec
 ClusterTrustBundleProjection: name=*str signerName=*str labelSelector=*LabelSelector
     optional=*bool path=!str
 ConfigMapProjection: name=str items=[]KeyToPath optional=*bool
-ConfigMapVolumeSource: name=str items=[]KeyToPath defaultMode=*int optional=*bool
+ConfigMapVolumeSource: name=str items=[]KeyToPath defaultMode=*int32 optional=*bool
 DownwardAPIProjection: items=[]DownwardAPIVolumeFile
 DownwardAPIVolumeFile: path=!str fieldRef=*ObjectFieldSelector
-    resourceFieldRef=*ResourceFieldSelector mode=*int
-DownwardAPIVolumeSource: items=[]DownwardAPIVolumeFile defaultMode=*int
+    resourceFieldRef=*ResourceFieldSelector mode=*int32
+DownwardAPIVolumeSource: items=[]DownwardAPIVolumeFile defaultMode=*int32
 EmptyDirVolumeSource: medium=str sizeLimit=*quantity
 EphemeralVolumeSource: volumeClaimTemplate=*PersistentVolumeClaimTemplate
-FCVolumeSource: targetWWNs=[]str lun=*int fsType=str readOnly=bool wwids=[]str
+FCVolumeSource: targetWWNs=[]str lun=*int32 fsType=str readOnly=bool wwids=[]str
 FlexVolumeSource: driver=!str fsType=str secretRef=*LocalObjectReference readOnly=bool
     options={}str
 FlockerVolumeSource: datasetName=str datasetUUID=str
-GCEPersistentDiskVolumeSource: pdName=!str fsType=str partition=int readOnly=bool
+GCEPersistentDiskVolumeSource: pdName=!str fsType=str partition=int32 readOnly=bool
 GitRepoVolumeSource: repository=!str revision=str directory=str
 GlusterfsVolumeSource: endpoints=!str path=!str readOnly=bool
 HostPathVolumeSource: path=!str type=*str
-ISCSIVolumeSource: targetPortal=!str iqn=!str lun=!int iscsiInterface=str fsType=str
+ISCSIVolumeSource: targetPortal=!str iqn=!str lun=!int32 iscsiInterface=str fsType=str
     readOnly=bool portals=[]str chapAuthDiscovery=bool chapAuthSession=bool
     secretRef=*LocalObjectReference initiatorName=*str
 ImageVolumeSource: reference=str pullPolicy=str
-KeyToPath: key=!str path=!str mode=*int
+KeyToPath: key=!str path=!str mode=*int32
 NFSVolumeSource: server=!str path=!str readOnly=bool
 ObjectFieldSelector: apiVersion=str fieldPath=!str
 PersistentVolumeClaimSpec: accessModes=[]str selector=*LabelSelector
@@ -159,10 +161,11 @@ PersistentVolumeClaimSpec: accessModes=[]str selector=*LabelSelector
 PersistentVolumeClaimTemplate: metadata=ObjectMeta spec=!PersistentVolumeClaimSpec
 PersistentVolumeClaimVolumeSource: claimName=!str readOnly=bool
 PhotonPersistentDiskVolumeSource: pdID=!str fsType=str
-PodCertificateProjection: signerName=str keyType=str maxExpirationSeconds=*int
+PodCertificateProjection: signerName=str keyType=str maxExpirationSeconds=*int32
     credentialBundlePath=str keyPath=str certificateChainPath=str
+    userAnnotations={}str
 PortworxVolumeSource: volumeID=!str fsType=str readOnly=bool
-ProjectedVolumeSource: sources=![]VolumeProjection defaultMode=*int
+ProjectedVolumeSource: sources=![]VolumeProjection defaultMode=*int32
 QuobyteVolumeSource: registry=!str volume=!str readOnly=bool user=str group=str tenant=str
 RBDVolumeSource: monitors=![]str image=!str fsType=str pool=str user=str keyring=str
     secretRef=*LocalObjectReference readOnly=bool
@@ -170,7 +173,7 @@ ResourceFieldSelector: containerName=str resource=!str divisor=quantity
 ScaleIOVolumeSource: gateway=!str system=!str secretRef=!*LocalObjectReference sslEnabled=bool
     protectionDomain=str storagePool=str storageMode=str volumeName=str fsType=str readOnly=bool
 SecretProjection: name=str items=[]KeyToPath optional=*bool
-SecretVolumeSource: secretName=str items=[]KeyToPath defaultMode=*int optional=*bool
+SecretVolumeSource: secretName=str items=[]KeyToPath defaultMode=*int32 optional=*bool
 ServiceAccountTokenProjection: audience=str expirationSeconds=*int path=!str
 StorageOSVolumeSource: volumeName=str volumeNamespace=str fsType=str readOnly=bool
     secretRef=*LocalObjectReference

@@ -9,16 +9,18 @@ from dataclasses import dataclass
 
 from olm_shared.kube_yaml import YamlError, load_all
 from operator_controller.bundle.loader import (
-    ANNOTATIONS_FILE,
     CRD_KIND,
     CSV_KIND,
     MANIFESTS,
-    PACKAGE_ANNOTATION,
-    PROPERTIES_FILE,
-    BundleError,
     load,
     manifests,
     typed,
+)
+from operator_controller.bundle.metadata_files import (
+    ANNOTATIONS_FILE,
+    PACKAGE_ANNOTATION,
+    PROPERTIES_FILE,
+    BundleError,
 )
 
 METADATA = "metadata/"
@@ -51,7 +53,7 @@ def file_faults(files: Mapping[str, bytes]) -> list[Fault]:
                     typed(path, obj["kind"], obj)
                 csvs += [path] if obj["kind"] == CSV_KIND else []
         except BundleError as error:
-            found.append(Fault(path, error.message))
+            found.append(Fault(path, _told(error)))
     if len(csvs) > 1:
         found.append(Fault(csvs[-1], f"{len(csvs)} ClusterServiceVersions: only the last counts"))
     return sorted({*found, *_whole_faults(files, found)})
@@ -70,9 +72,14 @@ def _whole_faults(files: Mapping[str, bytes], found: list[Fault]) -> Iterator[Fa
     try:
         load(files)
     except BundleError as error:
-        known = any(error.message == fault.message for fault in found)
+        known = any(_told(error) == fault.message for fault in found)
         if not known and not error.message.startswith(f"open {ANNOTATIONS_FILE}"):
-            yield Fault("", error.message)
+            yield Fault("", _told(error))
+
+
+def _told(error: BundleError) -> str:
+    """What is wrong, and where: the hint knows the object and the field."""
+    return f"{error.message} ({error.hint})" if error.hint else error.message
 
 
 def _duplicate_keys(path: str, data: bytes) -> Iterator[Fault]:

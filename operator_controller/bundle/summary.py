@@ -8,9 +8,11 @@ from olm_shared.kube_object import KubeObject
 from olm_shared.kube_yaml import load_all
 from operator_controller.bundle.loader import (
     CSV_KIND,
-    PROPERTIES_ANNOTATION,
     load,
     manifests,
+)
+from operator_controller.bundle.metadata_files import (
+    PROPERTIES_ANNOTATION,
 )
 from operator_controller.bundle.model import InstallMode, Permission, RegistryV1
 from operator_controller.bundle.review import DEPENDENCIES_FILE

@@ -46,13 +46,17 @@ def _container(container: dict[str, Any], config: dict[str, Any]) -> dict[str, A
 
 
 def _overridden(existing: list[Any], given: list[Any]) -> list[Any]:
-    """`existing` with entries of the same name replaced where they stand, others added."""
+    """`existing` with entries of the same name replaced where they stand, others added.
+
+    Of several of one name that exist the last one is replaced; given ones do not replace each
+    other. The API server takes the last one of a name too.
+    """
     result = list(existing)
+    places = {entry["name"]: index for index, entry in enumerate(existing)}
     for entry in given:
-        places = [index for index, old in enumerate(result) if old["name"] == entry["name"]]
-        for index in places:
-            result[index] = entry
-        if not places:
+        if entry["name"] in places:
+            result[places[entry["name"]]] = entry
+        else:
             result.append(entry)
     return result
 
@@ -72,16 +76,22 @@ def _apply_affinity(pod: dict[str, Any], given: dict[str, Any] | None) -> None:
         return
     affinity = dict(pod.get("affinity") or {}) if given else {}
     for field in AFFINITY_FIELDS:
-        if given.get(field) is None:
-            continue
-        if given[field]:
+        if given.get(field) is not None:
             affinity[field] = given[field]
-        else:
-            affinity.pop(field, None)
-    if affinity:
+            if _says_nothing(given[field]):
+                del affinity[field]
+    if not all(map(_says_nothing, affinity.values())):
         pod["affinity"] = affinity
     else:
         pod.pop("affinity", None)
+
+
+def _says_nothing(affinity: dict[str, Any]) -> bool:
+    """Whether one kind of affinity asks for nothing: required node terms may be an empty list."""
+    required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
+    if isinstance(required, dict):
+        required = required.get("nodeSelectorTerms")
+    return not required and not affinity.get("preferredDuringSchedulingIgnoredDuringExecution")
 
 
 def _apply_annotations(deployment: KubeObject, given: dict[str, str]) -> None:

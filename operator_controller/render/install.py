@@ -9,7 +9,7 @@ from typing import Any
 
 from olm_shared.kube_object import KubeObject
 from operator_controller.bundle import configuration
-from operator_controller.bundle.loader import BundleError
+from operator_controller.bundle.metadata_files import BundleError
 from operator_controller.bundle.model import InstallMode, RegistryV1
 from operator_controller.render.options import CertificateProvider, RenderOptions, go_list
 from operator_controller.render.renderer import render

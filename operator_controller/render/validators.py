@@ -7,7 +7,9 @@ the texts are upstream's, so that what people find when they search for them fit
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from typing import Any
 
+from olm_shared.go_text import quote
 from olm_shared.kube_object import name_of
 from operator_controller.bundle.model import InstallMode, RegistryV1, WebhookType
 from operator_controller.render.kinds import SUPPORTED_KINDS
@@ -43,11 +45,11 @@ def duplicate_deployments(bundle: RegistryV1) -> Iterator[str]:
 
 def bad_deployment_names(bundle: RegistryV1) -> Iterator[str]:
     """Names of deployments are names that the API server takes."""
-    for deployment in bundle.csv.deployments:
-        if problems := _subdomain_problems(deployment.name):
+    for name in sorted({deployment.name for deployment in bundle.csv.deployments}):
+        if problems := _subdomain_problems(name):
             yield (
-                "invalid cluster service version strategy deployment name "
-                f"'{deployment.name}': {', '.join(problems)}"
+                f"invalid cluster service version strategy deployment name '{name}': "
+                f"{', '.join(problems)}"
             )
 
 
@@ -79,8 +81,8 @@ def conversion_needs_all_namespaces(bundle: RegistryV1) -> Iterator[str]:
         return
     for webhook in bundle.csv.webhooks_of(WebhookType.CONVERSION):
         yield (
-            f'bundle contains conversion webhook "{webhook.generate_name}" and supports install '
-            f"modes {go_list(sorted(modes))} - conversion webhooks are only supported for "
+            f"bundle contains conversion webhook {quote(webhook.generate_name)} and supports "
+            f"install modes {go_list(sorted(modes))} - conversion webhooks are only supported for "
             "bundles that only support AllNamespaces install mode"
         )
 
@@ -100,20 +102,17 @@ def webhooks_without_deployment(bundle: RegistryV1) -> Iterator[str]:
 
 def duplicate_webhooks(bundle: RegistryV1) -> Iterator[str]:
     """Webhooks of one type have different names."""
-    for kind in (WebhookType.VALIDATING, WebhookType.MUTATING, WebhookType.CONVERSION):
-        hooks = bundle.csv.webhooks_of(kind)
-        for name in _repeated(hook.generate_name for hook in hooks):
+    counted = Counter((hook.type, hook.generate_name) for hook in bundle.csv.webhooks)
+    for (kind, name), count in sorted(counted.items()):
+        if count > 1:
             yield f"duplicate webhook '{name}' of type '{kind}'"
 
 
 def bad_webhook_names(bundle: RegistryV1) -> Iterator[str]:
     """Names of webhooks are names that the API server takes."""
-    for hook in bundle.csv.webhooks:
-        if problems := _subdomain_problems(hook.generate_name):
-            yield (
-                f"webhook of type '{hook.type}' has invalid name '{hook.generate_name}': "
-                f"{','.join(problems)}"
-            )
+    for kind, name in sorted({(hook.type, hook.generate_name) for hook in bundle.csv.webhooks}):
+        if problems := _subdomain_problems(name):
+            yield f"webhook of type '{kind}' has invalid name '{name}': {','.join(problems)}"
 
 
 def shared_conversions(bundle: RegistryV1) -> Iterator[str]:
@@ -133,8 +132,9 @@ def shared_conversions(bundle: RegistryV1) -> Iterator[str]:
 def conversions_of_foreign_crds(bundle: RegistryV1) -> Iterator[str]:
     """An operator converts only what it owns."""
     owned = set(bundle.csv.owned_crds)
-    for hook in bundle.csv.webhooks_of(WebhookType.CONVERSION):
-        for crd in hook.conversion_crds:
+    hooks = bundle.csv.webhooks_of(WebhookType.CONVERSION)
+    for hook in sorted(hooks, key=lambda hook: hook.generate_name):
+        for crd in sorted(hook.conversion_crds):
             if crd not in owned:
                 yield (
                     f"conversion webhook '{hook.generate_name}' references custom resource "
@@ -148,25 +148,28 @@ def forbidden_webhook_rules(bundle: RegistryV1) -> Iterator[str]:
         if hook.type == WebhookType.CONVERSION.value:
             continue
         for rule in hook.rules:
-            prefix = f'webhook "{hook.generate_name}" contains forbidden rule: '
-            groups = rule.get("apiGroups") or []
-            for group in groups:
+            prefix = (
+                f"webhook {quote(hook.generate_name)} contains forbidden rule: admission webhook "
+                "rules cannot reference"
+            )
+            for group in rule.get("apiGroups") or []:
                 if group in FORBIDDEN_GROUPS:
-                    yield f'{prefix}admission webhook rules cannot reference API group "{group}"'
-            if REGISTRATION_GROUP in groups:
-                for resource in rule.get("resources") or []:
-                    if resource.lower() in FORBIDDEN_REGISTRATIONS:
-                        yield (
-                            f"{prefix}admission webhook rules cannot reference resource "
-                            f'"{resource}" for API group "{REGISTRATION_GROUP}"'
-                        )
+                    yield f'{prefix} API group "{group}"'
+                if group == REGISTRATION_GROUP:
+                    for resource in _forbidden_registrations(rule):
+                        yield f'{prefix} resource {quote(resource)} for API group "{group}"'
+
+
+def _forbidden_registrations(rule: dict[str, Any]) -> list[str]:
+    resources = rule.get("resources") or []
+    return [resource for resource in resources if resource.lower() in FORBIDDEN_REGISTRATIONS]
 
 
 def unsupported_kinds(bundle: RegistryV1) -> Iterator[str]:
     """Only kinds that bundles may bring; anything else would be installed unchecked."""
     for obj in bundle.others:
         if obj["kind"] not in SUPPORTED_KINDS:
-            yield f'unsupported resource "{name_of(obj)}" with kind "{obj["kind"]}"'
+            yield f"unsupported resource {quote(name_of(obj))} with kind {quote(obj['kind'])}"
 
 
 VALIDATORS: tuple[Validator, ...] = (

@@ -1,5 +1,6 @@
 """Webhook configurations, converted definitions, and the services that webhooks answer on."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -147,11 +148,18 @@ def services(context: Context) -> Iterator[KubeObject]:
 
 def _ports(hooks: list[Webhook]) -> list[dict[str, Any]]:
     distinct = {_port_pair(hook) for hook in hooks}
-    in_order = sorted(distinct, key=lambda pair: (pair[0], str(pair[1])))
+    in_order = sorted(distinct, key=lambda pair: (pair[0], _number(pair[1]), str(pair[1])))
     return [
         {"name": str(port), "port": port, "targetPort": target_port}
         for port, target_port in in_order
     ]
+
+
+def _number(target_port: int | str) -> int:
+    """A target port as a number; names count as 0."""
+    if isinstance(target_port, int):
+        return target_port
+    return int(target_port) if re.fullmatch(r"[-+]?[0-9]{1,18}", target_port) else 0
 
 
 def _port_pair(hook: Webhook) -> tuple[int, int | str]:

@@ -40,7 +40,7 @@ def test_a_fitting_watch_namespace_is_taken(
 @pytest.mark.parametrize(
     ("modes", "inline", "problem"),
     [
-        ((ALL,), [], "input is not a valid JSON object"),
+        ((ALL,), [], "invalid type: got array, want object"),
         ((ALL,), {"watchNamespace": "x"}, 'unknown field "watchNamespace"'),
         ((ALL,), {"other": 1}, 'unknown field "other"'),
         ((OWN,), None, 'required field "watchNamespace" is missing'),
@@ -91,7 +91,7 @@ def test_a_fitting_watch_namespace_is_taken(
         (
             (ALL,),
             {"deploymentConfig": {"env": [{"value": "v"}]}},
-            'required field "deploymentConfig.env.0.name" is missing',
+            "validation failed",
         ),
         (
             (ALL,),
@@ -101,7 +101,7 @@ def test_a_fitting_watch_namespace_is_taken(
         (
             (ALL,),
             {"deploymentConfig": {"selector": {}}},
-            'unknown field "deploymentConfig.selector"',
+            'unknown field "selector"',
         ),
     ],
 )
@@ -125,9 +125,92 @@ def test_deployment_config_is_read_as_its_types() -> None:
 def test_a_quantity_that_is_none_is_told() -> None:
     given = {"deploymentConfig": {"resources": {"limits": {"cpu": "much"}}}}
     with pytest.raises(
-        ConfigurationError, match=r"invalid deploymentConfig: resources\.limits\.cpu"
-    ):
+        ConfigurationError,
+        match=r"^invalid deploymentConfig: failed to unmarshal deploymentConfig: quantities must",
+    ) as refused:
         parse(given, csv(ALL), "install")
+    assert "deploymentConfig.resources.limits.cpu" in refused.value.hint
+
+
+TYPE = 'invalid type for field "deploymentConfig.{}": got {}, want {}'
+NEEDED = 'required field "deploymentConfig.{}" is missing'
+
+
+@pytest.mark.parametrize(
+    ("given", "message", "named"),
+    [
+        ({"env": None}, NEEDED.format("env"), []),
+        (
+            {"env": [{"name": "A"}, 5]},
+            "validation failed",
+            [TYPE.format("env.1", "number", "object")],
+        ),
+        (
+            {"env": [{"name": "A", "value": None}]},
+            "validation failed",
+            [NEEDED.format("env.0.value")],
+        ),
+        ({"resources": None}, "validation failed", [NEEDED.format("resources")]),
+        (
+            {"resources": {"limits": {"cpu": True}}},
+            "validation failed",
+            [TYPE.format("resources.limits.cpu", "boolean", "string or number")],
+        ),
+        (
+            {"env": [{"value": 5}]},
+            (
+                "multiple errors found:\n  - validation failed\n"
+                '  - required field "name" is missing\n'
+                "  - " + TYPE.format("env.0.value", "number", "string")
+            ),
+            [NEEDED.format("env.0.name"), TYPE.format("env.0.value", "number", "string")],
+        ),
+        (
+            {"annotations": {"a/b": 1}},
+            TYPE.format("annotations.a~1b", "number", "string"),
+            [],
+        ),
+        (
+            {"tolerations": [{"tolerationSeconds": 1e30}]},
+            "validation failed",
+            [
+                (
+                    "number 1000000000000000019884624838656 for field "
+                    '"deploymentConfig.tolerations.0.tolerationSeconds" is too large'
+                )
+            ],
+        ),
+        ({"volumes": [{"name": "v", "projected": {}}]}, None, []),
+    ],
+)
+def test_a_fault_deep_inside_is_told_in_upstreams_words_and_named_in_the_hint(
+    given: dict[str, Any], message: str | None, named: list[str]
+) -> None:
+    if message is None:
+        parse({"deploymentConfig": given}, csv(ALL), "install")
+        return
+    with pytest.raises(ConfigurationError) as refused:
+        parse({"deploymentConfig": given}, csv(ALL), "install")
+    assert refused.value.message == INVALID + message
+    assert refused.value.hint.splitlines() == named
+
+
+def test_what_may_be_null_says_so_when_it_is_neither_null_nor_right() -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        parse({"watchNamespace": ""}, csv(ALL, SINGLE), "install")
+    assert refused.value.message == INVALID + (
+        "multiple errors found:\n"
+        '  - invalid value for field "watchNamespace"\n'
+        '  - invalid type for field "watchNamespace": got string, want null\n'
+        "  - validation failed\n"
+        '  - field "watchNamespace" must have minimum length of 1 (len=0)\n'
+        f'  - field "watchNamespace" must match pattern "{PATTERN}"'
+    )
+
+
+def test_an_empty_node_selector_is_kept_to_replace_the_bundles() -> None:
+    given: dict[str, Any] = {"deploymentConfig": {"nodeSelector": {}}}
+    assert parse(given, csv(ALL), "install").deployment_config == {"nodeSelector": {}}
 
 
 def test_the_annotation_counts_when_the_field_is_not_set() -> None:

@@ -112,32 +112,49 @@ def test_properties_are_added_to_the_annotation() -> None:
     ("others", "message"),
     [
         ({"metadata__annotations_yaml": None}, "open metadata/annotations.yaml: file does not"),
-        ({"metadata__annotations_yaml": b"[]"}, "metadata/annotations.yaml: not a map"),
+        (
+            {"metadata__annotations_yaml": b"[]"},
+            "cannot unmarshal array into Go value of type registry",
+        ),
         ({"manifests__csv_yaml": None}, 'no ClusterServiceVersion found in "manifests"'),
         ({"manifests__sub__x_yaml": b""}, 'subdirectories are not allowed within the "manifests"'),
         (
             {"manifests__x_yaml": b"a: b: c"},
-            'error parsing objects in "manifests/x.yaml": yaml: line 1',
+            (
+                'error parsing objects in "manifests/x.yaml": error parsing manifests/x.yaml: '
+                "error converting YAML to JSON: yaml: mapping values are not allowed in this "
+                "context"
+            ),
         ),
         (
             {"manifests__x_yaml": b"a: b"},
-            "error parsing objects in \"manifests/x.yaml\": Object 'Kind' is",
+            'unable to decode "manifests/x.yaml": Object \'Kind\' is missing in \'{"a":"b"}\'',
         ),
         (
             {"manifests__x_yaml": b"- a"},
-            'error parsing objects in "manifests/x.yaml": expected an object',
+            "json: cannot unmarshal array into Go value of type unstructured.detector",
         ),
-        ({"manifests__x_yaml": b"{kind: L, items: 1}"}, "items is no list"),
-        ({"manifests__x_yaml": b"{kind: L, metadata: 1}"}, "metadata of a L is no map"),
+        (
+            {"manifests__x_yaml": b"{kind: L, items: 1}"},
+            "cannot unmarshal number into Go struct field decodeList.items",
+        ),
+        (
+            {"manifests__x_yaml": b"{kind: L, metadata: 1}"},
+            "into Go struct field metadataOnlyObject.metadata of type v1.ObjectMeta",
+        ),
+        (
+            {"manifests__x_yaml": b"{apiVersion: a/b/c, kind: K}"},
+            'Object \'Kind\' is missing in \'{"apiVersion":"a/b/c","kind":"K"}\'',
+        ),
         (
             {"manifests__csv_yaml": {**CSV, "spec": {"displayName": 1}}},
-            (
-                'error parsing objects in "manifests/csv.yaml": ClusterServiceVersion '
-                "example.v1.0.0: spec.displayName: cannot convert int64 to string"
-            ),
+            ('error parsing objects in "manifests/csv.yaml": cannot convert int64 to string'),
         ),
         ({"metadata__properties_yaml": b"properties: x"}, "failed to unmarshal metadata/prop"),
-        ({"metadata__properties_yaml": b"properties: [x]"}, "a property has a type"),
+        (
+            {"metadata__properties_yaml": b"properties: [x]"},
+            "into Go struct field RegistryV1Properties.properties of type property.Property",
+        ),
     ],
 )
 def test_a_faulty_bundle_is_refused_with_the_file_named(
@@ -157,9 +174,18 @@ def test_a_faulty_properties_annotation_is_refused() -> None:
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [
-        ({"metadata": {"name": "x", "labels": {"version": 1.5}}}, "metadata: labels.version"),
-        ({"metadata": {"name": "x", "annotations": {"on": True}}}, "metadata: annotations.on"),
-        ({"apiVersion": 1, "metadata": {"name": "x"}}, "apiVersion of a ConfigMap is no text"),
+        (
+            {"metadata": {"name": "x", "labels": {"version": 1.5}}},
+            "number into Go struct field ObjectMeta.metadata.labels of type string",
+        ),
+        (
+            {"metadata": {"name": "x", "annotations": {"on": True}}},
+            "bool into Go struct field ObjectMeta.metadata.annotations of type string",
+        ),
+        (
+            {"apiVersion": 1, "metadata": {"name": "x"}},
+            "metadataOnlyObject.TypeMeta.apiVersion of type string",
+        ),
     ],
 )
 def test_metadata_of_any_kind_has_the_types_it_must_have(
@@ -180,9 +206,12 @@ def test_items_of_a_list_are_taken_as_they_are() -> None:
 @pytest.mark.parametrize(
     ("item", "problem"),
     [
-        ({"apiVersion": "v1", "kind": "List", "items": []}, "a list holds another one: List"),
+        (
+            {"apiVersion": "v1", "kind": "List", "items": []},
+            "is not a list: no Items field in this object",
+        ),
         ({"kind": "ConfigMap", "metadata": {"name": "x"}}, "item of a list: ConfigMap x"),
-        (None, "expected an object"),
+        ([], "cannot unmarshal array"),
     ],
 )
 def test_items_of_a_list_are_whole_objects_and_no_lists(item: Any, problem: str) -> None:

@@ -383,6 +383,9 @@ def test_what_cannot_be_installed_at_all_is_refused_first(
     assert error.value.message == f"unsupported bundle: {fault}"
 
 
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+
 CONFIG_CASES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
     (
         "env is overridden by name where it stands, else added",
@@ -443,9 +446,28 @@ CONFIG_CASES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] =
     ),
     (
         "each field of affinity replaces or, empty, removes its own",
-        {"affinity": {"nodeAffinity": {"x": 1}, "podAffinity": {"y": 1}}},
-        {"affinity": {"nodeAffinity": {}, "podAntiAffinity": {"z": 1}}},
-        {"affinity": {"podAffinity": {"y": 1}, "podAntiAffinity": {"z": 1}}},
+        {"affinity": {"nodeAffinity": {PREFERRED: [1]}, "podAffinity": {REQUIRED: [2]}}},
+        {"affinity": {"nodeAffinity": {}, "podAntiAffinity": {REQUIRED: [3]}}},
+        {"affinity": {"podAffinity": {REQUIRED: [2]}, "podAntiAffinity": {REQUIRED: [3]}}},
+    ),
+    (
+        "node affinity without terms is empty",
+        {"affinity": {"nodeAffinity": {PREFERRED: [1]}}},
+        {"affinity": {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": []}}}},
+        {},
+    ),
+    (
+        "the last of several of a name is replaced, new ones are all added",
+        {"volumes": [{"name": "a", "x": 1}, {"name": "a", "x": 2}]},
+        {"volumes": [{"name": "a", "x": 3}, {"name": "b", "x": 4}, {"name": "b", "x": 5}]},
+        {
+            "volumes": [
+                {"name": "a", "x": 1},
+                {"name": "a", "x": 3},
+                {"name": "b", "x": 4},
+                {"name": "b", "x": 5},
+            ]
+        },
     ),
 ]
 
