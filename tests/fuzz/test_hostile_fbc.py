@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from olm_shared.fbc import FbcError, parse, parse_pieces
+from tests.property.scale import cases
 
 DEEP = 100_000
 LAUGHS = "\n".join(
@@ -102,8 +103,27 @@ def test_a_document_without_end_is_refused_before_it_fills_the_memory() -> None:
         list(parse_pieces(endless(), path="f"))
 
 
+def test_blanks_without_end_are_refused_before_they_fill_the_memory() -> None:
+    def endless() -> Iterator[bytes]:
+        while True:
+            yield b" \n" * (1 << 19)
+
+    with pytest.raises(FbcError, match="larger than"):
+        list(parse_pieces(endless(), path="f", document_bytes=8 << 20))
+
+
+@pytest.mark.parametrize("size", [1, 7, 4096])
+def test_a_document_past_the_limit_is_refused_however_it_arrives(size: int) -> None:
+    data = b'{"schema":"a"}\n{"schema":"%s"}\n{"schema":"c"}\n' % (b"b" * 100)
+    pieces = [data[at : at + size] for at in range(0, len(data), size)]
+    with pytest.raises(FbcError, match=r"f: document 2, line 2: is larger than 50 bytes") as caught:
+        list(parse_pieces(pieces, path="f", document_bytes=50))
+    assert "--max-document-bytes" in caught.value.hint
+
+
+@pytest.mark.property
 @given(st.binary(max_size=300), st.integers(1, 50))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=cases(1000), deadline=None)
 def test_any_bytes_are_blobs_or_an_error(data: bytes, size: int) -> None:
     check(data, size)
 
@@ -115,8 +135,9 @@ YAML_TOKENS = st.sampled_from(
 )  # fmt: skip
 
 
+@pytest.mark.property
 @given(st.lists(YAML_TOKENS, max_size=25).map("".join), st.integers(1, 50))
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=cases(1500), deadline=None)
 def test_anything_that_looks_like_a_catalog_is_blobs_or_an_error(text: str, size: int) -> None:
     check(text.encode(), size)
 

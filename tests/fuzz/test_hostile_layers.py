@@ -18,6 +18,7 @@ from olm_shared.limits import Limits
 from olm_shared.oci import Descriptor
 from olm_shared.runtime.registry import LayerFile
 from olm_shared.runtime.unpack import unpack
+from tests.property.scale import cases
 
 SMALL = Limits(entries=50, file_bytes=1 << 20, total_bytes=2 << 20)
 
@@ -56,6 +57,12 @@ def lying_header(size: int, kind: bytes = tarfile.REGTYPE) -> bytes:
     return info.tobuf(tarfile.GNU_FORMAT)
 
 
+def zstd_frame(data: bytes, window_log: int) -> bytes:
+    """An honest frame of one raw block, which asks for more memory than it needs."""
+    last_raw_block = (len(data) << 3 | 1).to_bytes(3, "little")
+    return b"\x28\xb5\x2f\xfd\x00" + bytes([(window_log - 10) << 3]) + last_raw_block + data
+
+
 def apply(tmp_path: Path, data: bytes, limits: Limits = SMALL) -> Path:
     into = tmp_path / "into"
     into.mkdir(exist_ok=True)
@@ -88,9 +95,7 @@ HOSTILE = {
     "broken gzip": b"\x1f\x8b\x08\x00junk",
     "cut gzip": gzip.compress(tar(member("a", size=5000), fill=b"ab"))[:-20],
     "broken zstd": b"\x28\xb5\x2f\xfdjunk",
-    "zstd with a giant window": zstandard.ZstdCompressor(
-        compression_params=zstandard.ZstdCompressionParameters(window_log=30)
-    ).compressobj().compress(tar(member("a", size=1))) + b"",
+    "zstd with a giant window": zstd_frame(tar(member("a", size=1)), window_log=30),
     "no tar": b"<html>" * 1000,
 }  # fmt: skip
 
@@ -151,8 +156,9 @@ MEMBERS = st.builds(member, NAMES, KINDS, st.integers(0, 10), NAMES)
 QUIET = [HealthCheck.function_scoped_fixture]
 
 
+@pytest.mark.property
 @given(st.lists(MEMBERS, max_size=8), st.integers(0, 3000), st.binary(max_size=4))
-@settings(max_examples=150, deadline=None, suppress_health_check=QUIET)
+@settings(max_examples=cases(500), deadline=None, suppress_health_check=QUIET)
 def test_any_archive_is_unpacked_inside_or_refused(
     tmp_path_factory: pytest.TempPathFactory,
     members: list[tarfile.TarInfo],
@@ -166,3 +172,32 @@ def test_any_archive_is_unpacked_inside_or_refused(
         apply(tmp_path, bytes(data))
     assert {path.name for path in tmp_path.iterdir()} == {"into", "layer"}
     assert not [path for path in tmp_path.rglob("*") if path.is_symlink()]
+
+
+@pytest.mark.property
+@given(
+    st.sampled_from([b"", b"\x1f\x8b\x08\x00", b"\x28\xb5\x2f\xfd"]),
+    st.binary(max_size=2000),
+    st.sampled_from(["plain", "gzip", "zstd"]),
+)
+@settings(max_examples=cases(500), deadline=None, suppress_health_check=QUIET)
+def test_any_bytes_are_unpacked_inside_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, magic: bytes, noise: bytes, wrapping: str
+) -> None:
+    """Noise as it is, behind the sign of a compression, and honestly compressed."""
+    wrap = {"plain": bytes, "gzip": gzip.compress, "zstd": zstandard.compress}[wrapping]
+    tmp_path = tmp_path_factory.mktemp("noise")
+    with contextlib.suppress(LayerError):
+        apply(tmp_path, wrap(magic + noise))
+    assert {path.name for path in tmp_path.iterdir()} == {"into", "layer"}
+
+
+def test_each_limit_of_decompression_names_its_flag(tmp_path: Path) -> None:
+    header = lying_header(1 << 40, tarfile.XHDTYPE)
+    with pytest.raises(LayerError, match="header claims more than") as caught:
+        apply(tmp_path, header)
+    assert "--max-image-header-bytes" in caught.value.hint
+    with pytest.raises(LayerError, match="zstd asks for more than") as caught:
+        apply(tmp_path, HOSTILE["zstd with a giant window"])
+    assert "--max-image-window-bytes" in caught.value.hint
+    apply(tmp_path, zstd_frame(tar(member("a", size=1)), window_log=20))

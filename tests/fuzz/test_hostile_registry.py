@@ -1,8 +1,9 @@
 """Registries that lie about sizes and digests, send elsewhere, or ask for credentials."""
 
+import asyncio
 import base64
 import json
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -135,7 +136,13 @@ HOSTILE: Mapping[str, tuple[Mapping[str, Answer], str]] = {
 }  # fmt: skip
 
 
-def store(tmp_path: Path, evil: Evil, *, auths: Mapping[str, object] | None = None) -> ImageStore:
+def store(
+    tmp_path: Path,
+    evil: Evil,
+    *,
+    auths: Mapping[str, object] | None = None,
+    jitter: Callable[[], float] = lambda: 0.0,
+) -> ImageStore:
     auth_file = tmp_path / "auth.json"
     auth_file.write_text(json.dumps({"auths": auths or {evil.address: {"auth": PAIR}}}))
     settings = PullSettings(
@@ -143,7 +150,7 @@ def store(tmp_path: Path, evil: Evil, *, auths: Mapping[str, object] | None = No
         plain_http=frozenset({evil.address}),
         registries_conf=tmp_path / "registries.conf",
     )
-    return ImageStore(tmp_path / "images", lambda: settings, jitter=lambda: 0.0)
+    return ImageStore(tmp_path / "images", lambda: settings, jitter=jitter)
 
 
 def files_below(folder: Path) -> list[Path]:
@@ -220,3 +227,76 @@ async def test_credentials_of_one_registry_are_not_for_another(tmp_path: Path) -
         with pytest.raises(OLMError, match="refuses access"):
             await images.pull(f"{evil.address}/cat:v1", owner="o")
     assert not told(evil)
+
+
+def failing(times: int, answer: Answer, *, fault: bytes) -> Answer:
+    """Fails so many times, then answers."""
+    left = times
+
+    async def pieces() -> AsyncIterator[bytes]:
+        nonlocal left
+        left -= 1
+        if left >= 0 or not isinstance(answer, bytes):
+            yield fault
+        else:
+            yield answer
+
+    return pieces
+
+
+BUSY, SLOW_DOWN = reply(b"", status="503 Busy"), reply(b"", status="429 Slow down")
+
+
+@pytest.mark.parametrize("fault", [BUSY, SLOW_DOWN, b"", reply(CONFIG)[:-1]])
+@pytest.mark.parametrize(("times", "heals"), [(2, True), (3, False)])
+async def test_what_passes_is_tried_three_times_with_pauses_that_grow_and_vary(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: bytes, times: int, heals: bool
+) -> None:
+    pauses: list[float] = []
+    real_sleep = asyncio.sleep
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        await real_sleep(0)
+
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    monkeypatch.setattr(registry_module, "FIRST_PAUSE_SECONDS", 0.3)
+    jitter = iter((0.25, 0.75))
+    async with Evil(image()) as evil:
+        evil.routes["/blobs/"] = failing(times, reply(CONFIG), fault=fault)
+        images = store(tmp_path, evil, jitter=lambda: next(jitter))
+        if heals:
+            await images.pull(f"{evil.address}/cat:v1", owner="o")
+        else:
+            with pytest.raises(OLMError):
+                await images.pull(f"{evil.address}/cat:v1", owner="o")
+    assert [seconds for seconds in pauses if seconds] == pytest.approx([0.3 * 0.75, 0.6 * 1.25])
+
+
+@pytest.mark.parametrize("status", ["400 Bad", "401 Who", "403 No", "404 None"])
+async def test_what_does_not_pass_is_not_tried_again(tmp_path: Path, status: str) -> None:
+    async with Evil({"/v2/": reply(b"", status=status)}) as evil:
+        with pytest.raises(OLMError):
+            await store(tmp_path, evil).pull(f"{evil.address}/cat:v1", owner="o")
+    assert len(evil.asked) == 1
+
+
+async def test_a_blob_may_lie_on_another_host_which_is_told_nothing(tmp_path: Path) -> None:
+    async with Evil({"/far": reply(CONFIG)}) as far:
+        routes: dict[str, Answer] = {
+            "/token": reply(b'{"token":"secret"}'),
+            "/blobs/": reply(b"", f"Location: http://{far.address}/far", status="307 There"),
+        }
+        async with Evil(routes) as evil:
+            evil.routes["/manifests/"] = failing(
+                1,
+                reply(manifest()),
+                fault=challenge(f'Bearer realm="http://{evil.address}/token"'),
+            )
+            pulled = await store(tmp_path, evil).pull(
+                f"{evil.address}/cat@{digest_of(manifest())}", owner="o"
+            )
+    assert pulled.ref.digest == digest_of(manifest())
+    assert far.asked
+    assert not told(far)
+    assert "Bearer secret" in told(evil)
