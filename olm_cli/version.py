@@ -11,14 +11,14 @@ import click
 from olm_cli.fields import text
 from olm_cli.output import batch_option, output_option, show, show_answers
 from olm_shared.errors import TerminalError
-from operator_controller.catalog.version import parse_version
-from operator_controller.resolve.ranges import (
+from olm_shared.ranges import (
     ExtensionRange,
     SkipRange,
     parse_extension_range,
     parse_loose_version,
     parse_skip_range,
 )
+from olm_shared.versions import parse_version
 
 
 class Dialect(StrEnum):

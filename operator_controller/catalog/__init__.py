@@ -1,5 +1,12 @@
 """Blobs of a catalog to packages, channels, bundles, deprecations. Pure."""
 
+from olm_shared.versions import (
+    BundleVersion,
+    Version,
+    VersionError,
+    parse_bundle_version,
+    parse_version,
+)
 from operator_controller.catalog.build import BrokenPackageError, build_package
 from operator_controller.catalog.model import (
     Bundle,
@@ -11,13 +18,6 @@ from operator_controller.catalog.model import (
     Schema,
 )
 from operator_controller.catalog.needed import needed
-from operator_controller.catalog.version import (
-    BundleVersion,
-    Version,
-    VersionError,
-    parse_bundle_version,
-    parse_version,
-)
 
 __all__ = [
     "BrokenPackageError",

@@ -10,6 +10,7 @@ from typing import Any
 
 from olm_shared.errors import TransientError
 from olm_shared.go_text import quote
+from olm_shared.versions import BundleVersion, VersionError, parse_bundle_version
 from operator_controller.catalog.model import (
     UNSUPPORTED_DEPENDENCIES,
     Bundle,
@@ -20,7 +21,6 @@ from operator_controller.catalog.model import (
     Schema,
 )
 from operator_controller.catalog.reading import Reader
-from operator_controller.catalog.version import BundleVersion, VersionError, parse_bundle_version
 
 MAX_FAULTS_TOLD = 5
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from operator_controller.catalog.version import BundleVersion
+from olm_shared.versions import BundleVersion
 
 
 class Schema(StrEnum):

@@ -3,10 +3,10 @@
 from dataclasses import dataclass, replace
 
 from api.v1.clusterextension import UpgradeConstraintPolicy
+from olm_shared.ranges import ExtensionRange, RangeError, parse_extension_range
 from operator_controller.catalog import VersionError
 from operator_controller.resolve import messages
 from operator_controller.resolve.errors import ResolutionError
-from operator_controller.resolve.ranges import ExtensionRange, RangeError, parse_extension_range
 from operator_controller.resolve.request import Request
 from operator_controller.resolve.selectors import SelectorError, check
 from operator_controller.resolve.successors import Installed, read_installed

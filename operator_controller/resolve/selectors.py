@@ -7,7 +7,6 @@ from olm_shared.errors import TerminalError
 from olm_shared.go_text import quote
 from operator_controller.resolve.label_grammar import key_faults, value_faults
 
-
 _WITH_VALUES = frozenset({"In", "NotIn"})
 _OPERATORS = _WITH_VALUES | {"Exists", "DoesNotExist"}
 

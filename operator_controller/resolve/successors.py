@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from api.v1.clusterextension import BundleMetadata
+from olm_shared.ranges import RangeError, SkipRange, parse_skip_range
 from operator_controller.catalog import (
     Bundle,
     BundleVersion,
@@ -13,7 +14,6 @@ from operator_controller.catalog import (
     parse_bundle_version,
     parse_version,
 )
-from operator_controller.resolve.ranges import RangeError, SkipRange, parse_skip_range
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from operator_controller.catalog.version import Version, parse_version
-from operator_controller.resolve.ranges import (
+from olm_shared.ranges import (
     ExtensionRange,
     RangeError,
     SkipRange,
@@ -14,6 +13,7 @@ from operator_controller.resolve.ranges import (
     parse_loose_version,
     parse_skip_range,
 )
+from olm_shared.versions import Version, parse_version
 
 ParseRange = Callable[[str], ExtensionRange | SkipRange]
 ParseVersion = Callable[[str], Version]

@@ -8,13 +8,13 @@ skip        `skipRange` of a channel entry: strict versions, prereleases compare
 Both compile to spans of the version order, so that matching a candidate is tuple comparison.
 """
 
-from operator_controller.resolve.ranges.errors import RangeError
-from operator_controller.resolve.ranges.extension import (
+from olm_shared.ranges.errors import RangeError
+from olm_shared.ranges.extension import (
     ExtensionRange,
     parse_extension_range,
 )
-from operator_controller.resolve.ranges.grammar import parse_loose_version
-from operator_controller.resolve.ranges.skip import SkipRange, parse_skip_range
+from olm_shared.ranges.grammar import parse_loose_version
+from olm_shared.ranges.skip import SkipRange, parse_skip_range
 
 __all__ = [
     "ExtensionRange",

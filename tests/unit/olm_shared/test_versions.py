@@ -2,7 +2,7 @@
 
 import pytest
 
-from operator_controller.catalog.version import (
+from olm_shared.versions import (
     VersionError,
     floor,
     parse_bundle_version,

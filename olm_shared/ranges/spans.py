@@ -6,7 +6,7 @@ A cut lies just before or just after one key, so that open and closed ends need 
 
 from dataclasses import dataclass
 
-from operator_controller.catalog.version import Key
+from olm_shared.versions import Key
 
 Cut = tuple[Key, int]
 

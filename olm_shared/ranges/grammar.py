@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 
 from olm_shared.go_text import quote
-from operator_controller.catalog.version import Version, VersionError, fits
-from operator_controller.resolve.ranges.comparators import ALL_WRITTEN, Operand
+from olm_shared.ranges.comparators import ALL_WRITTEN, Operand
+from olm_shared.versions import Version, VersionError, fits
 
 MAX_VERSION_BYTES = 256
 

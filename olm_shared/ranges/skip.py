@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from olm_shared.go_text import quote
-from operator_controller.catalog.version import Key, Version, VersionError, parse_version
-from operator_controller.resolve.ranges.comparators import Comparator
-from operator_controller.resolve.ranges.errors import RangeError
-from operator_controller.resolve.ranges.spans import Except, Span, after, before, exactly
+from olm_shared.ranges.comparators import Comparator
+from olm_shared.ranges.errors import RangeError
+from olm_shared.ranges.spans import Except, Span, after, before, exactly
+from olm_shared.versions import Key, Version, VersionError, parse_version
 
 _PART = re.compile(r"(?:[^ ]|(?<=[<>=]) +)+")  # a space right behind < > = does not separate
 _INTEGER = re.compile(r"[+-]?[0-9]{1,20}")

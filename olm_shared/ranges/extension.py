@@ -8,10 +8,10 @@ in it names a prerelease itself; then the whole group takes them in their order.
 from dataclasses import dataclass
 
 from olm_shared.go_text import quote
-from operator_controller.catalog.version import Version
-from operator_controller.resolve.ranges import grammar
-from operator_controller.resolve.ranges.comparators import OPERATORS, Comparator
-from operator_controller.resolve.ranges.errors import RangeError
+from olm_shared.ranges import grammar
+from olm_shared.ranges.comparators import OPERATORS, Comparator
+from olm_shared.ranges.errors import RangeError
+from olm_shared.versions import Version
 
 MAX_BYTES = 512
 MAX_GROUPS = 32

@@ -2,12 +2,12 @@
 
 import pytest
 
-from operator_controller.catalog.version import VersionError
-from operator_controller.resolve.ranges import (
+from olm_shared.ranges import (
     RangeError,
     parse_extension_range,
     parse_loose_version,
 )
+from olm_shared.versions import VersionError
 
 
 def admitted(text: str, *versions: str) -> list[str]:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from operator_controller.catalog.version import parse_version
-from operator_controller.resolve.ranges import RangeError, parse_skip_range
+from olm_shared.ranges import RangeError, parse_skip_range
+from olm_shared.versions import parse_version
 
 RULES = {
     "a space means and": (">=2.6.0 <2.7.0", "2.6.0 2.6.9", "2.5.9 2.7.0"),

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Protocol
 
-from operator_controller.catalog.version import Key, Version, floor
-from operator_controller.resolve.ranges.spans import Cut, Except, Span, after, before, exactly
+from olm_shared.ranges.spans import Cut, Except, Span, after, before, exactly
+from olm_shared.versions import Key, Version, floor
 
 ALL_WRITTEN = 3
 
