@@ -22,6 +22,12 @@ def read_catalog(root: Path, *, document_bytes: int = MAX_DOCUMENT_BYTES) -> Ite
 
     A document larger than `document_bytes` is an error.
     """
+    for path in catalog_files(root):
+        yield from read_file(root, path, document_bytes=document_bytes)
+
+
+def catalog_files(root: Path) -> list[str]:
+    """The files of a catalog that are not ignored, relative to `root`, in reading order."""
     paths: list[str] = []
     ignores: dict[str, str] = {}
     for folder, _, names in os.walk(root):
@@ -30,9 +36,12 @@ def read_catalog(root: Path, *, document_bytes: int = MAX_DOCUMENT_BYTES) -> Ite
         paths += (prefix + name for name in names)
         if INDEX_IGNORE in names:
             ignores[prefix.rstrip("/")] = _ignore_text(Path(folder, INDEX_IGNORE))
-    for path in files_to_read(paths, ignores):
-        pieces = _pieces(root / path)
-        yield from parse_pieces(pieces, path=path, document_bytes=document_bytes)
+    return files_to_read(paths, ignores)
+
+
+def read_file(root: Path, path: str, *, document_bytes: int = MAX_DOCUMENT_BYTES) -> Iterator[Blob]:
+    """The blobs of one file of a catalog. Raises FbcError as `read_catalog`."""
+    return parse_pieces(_pieces(root / path), path=path, document_bytes=document_bytes)
 
 
 def _ignore_text(file: Path) -> str:

@@ -1,0 +1,1 @@
+"""`opm`: builds, checks and reads file-based catalogs, compatible with upstream's tool."""

@@ -1,0 +1,1 @@
+"""The commands of `opm`, one module each, imported when they are asked for."""

@@ -1,0 +1,73 @@
+"""`opm validate`: all faults of a catalog at once."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import orjson
+
+from olm_shared.errors import TerminalError
+from olm_shared.fbc import FbcError
+from opm.catalog import Place, RecordError
+from opm.io.references import read_all
+from opm.validate import Fault, check
+
+
+@click.command("validate")
+@click.argument("directory", type=click.Path(path_type=Path))
+@click.option("-o", "--output", type=click.Choice(["json", "yaml"]), help="Print the result so.")
+@click.option("--strict", is_flag=True, help="Fail for warnings, too.")
+def validate(*, directory: Path, output: str | None, strict: bool) -> None:
+    """Check a catalog folder against every rule of file-based catalogs.
+
+    Prints each fault with its file and line, and ends with exit code 1 if there is any. Warnings
+    are what the documents ask for and other tools let pass.
+
+    \b
+    Examples:
+      opm validate catalog
+      opm validate catalog -o json | jq '.faults[]'
+    """
+    if not directory.is_dir():
+        problem = "is not a directory" if directory.exists() else "no such directory"
+        raise TerminalError(f"{directory}: {problem}", hint="give the catalog's root folder")
+    records, unread = read_all(directory)
+    faults = [*map(_unread, unread), *check(records)]
+    refused = [fault for fault in faults if strict or not fault.warning]
+    if output:
+        sys.stdout.buffer.write(_document(_result(faults, refused), output))
+    else:
+        _tell(faults, refused, directory)
+    if refused:
+        raise SystemExit(1)
+
+
+def _unread(error: FbcError | RecordError) -> Fault:
+    if isinstance(error, RecordError):
+        return Fault(error.place, "", error.fault)
+    return Fault(Place(), "", error.message)
+
+
+def _result(faults: list[Fault], refused: list[Fault]) -> dict[str, Any]:
+    """`passed` and `error` as upstream's tool has them, and every fault by itself."""
+    result: dict[str, Any] = {"passed": not refused}
+    if refused:
+        result["error"] = {"message": "\n".join(map(str, refused))}
+    return {**result, "faults": [fault.to_json() for fault in faults]}
+
+
+def _document(result: dict[str, Any], output: str) -> bytes:
+    if output == "json":
+        return orjson.dumps(result, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    from olm_shared.yaml_text import dump_all
+
+    return dump_all([result]).encode()
+
+
+def _tell(faults: list[Fault], refused: list[Fault], directory: Path) -> None:
+    for fault in faults:
+        click.echo(str(fault), err=True)
+    if refused:
+        plural = "" if len(refused) == 1 else "s"
+        click.echo(f"error: {directory} has {len(refused)} fault{plural}", err=True)

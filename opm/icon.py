@@ -1,0 +1,35 @@
+"""A package's icon: the kind of image is told from its content. Pure."""
+
+import base64
+import re
+
+from olm_shared.errors import TerminalError
+
+_SIGNATURES = (
+    (re.compile(rb"\x89PNG\r\n\x1a\n"), "image/png"),
+    (re.compile(rb"\xff\xd8\xff"), "image/jpeg"),
+    (re.compile(rb"GIF8[79]a"), "image/gif"),
+    (re.compile(rb"RIFF....WEBP", re.DOTALL), "image/webp"),
+    (re.compile(rb"BM"), "image/bmp"),
+    (re.compile(rb"\x00\x00\x01\x00"), "image/vnd.microsoft.icon"),
+    (re.compile(rb"II\*\x00|MM\x00\*"), "image/tiff"),
+    (
+        re.compile(
+            rb"(?:\xef\xbb\xbf)?\s*(?:(?:<\?.*?\?>|<!--.*?-->|<!DOCTYPE\s[^>\[]*(?:\[.*?\])?\s*>)\s*)*"
+            rb"<svg[\s>]",
+            re.DOTALL | re.IGNORECASE,
+        ),
+        "image/svg+xml",
+    ),
+)
+
+
+def icon(content: bytes) -> dict[str, str]:
+    """The `icon` of an olm.package blob. Raises TerminalError for what is no image."""
+    mediatype = next((name for pattern, name in _SIGNATURES if pattern.match(content)), None)
+    if mediatype is None:
+        raise TerminalError(
+            "the icon is no image",
+            hint="PNG, JPEG, GIF, WebP, BMP, ICO, TIFF and SVG are known by their content",
+        )
+    return {"base64data": base64.b64encode(content).decode(), "mediatype": mediatype}

@@ -1,0 +1,1 @@
+"""What `opm` reads from and writes to: folders, images, databases."""

@@ -1,0 +1,146 @@
+"""What a command is given to the records in it: a catalog or a bundle, a folder, file or image."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+
+from olm_shared.errors import OLMError, TerminalError
+from olm_shared.fbc import FbcError
+from olm_shared.runtime.fbc_folder import catalog_files, read_file
+from opm.bundle import MANIFESTS, METADATA, Bundle, read_bundle, to_record
+from opm.catalog import Place, Record, RecordError, record, rendered
+
+CATALOG_LABEL = "operators.operatorframework.io.index.configs.v1"
+DATABASE_LABEL = "operators.operatorframework.io.index.database.v1"
+BUNDLE_LABEL = "operators.operatorframework.io.bundle.package.v1"
+SQLITE_MAGIC = b"SQLite format 3\x00"
+
+ImageFor = Callable[[Bundle], str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How references are read: registries, the image of a bundle folder, where remarks go."""
+
+    plain_http: bool = False
+    skip_tls_verify: bool = False
+    image_for: ImageFor = lambda _: ""
+    remark: Callable[[str], None] = field(default=lambda text: click.echo(text, err=True))
+    bundles_allowed: bool = True
+
+
+def read_reference(reference: str, how: Reading) -> list[Record]:
+    """The records of a reference, as `opm render` shows them. Raises OLMError."""
+    try:
+        return [rendered(each) for each in _records(reference, how)]
+    except OLMError as error:
+        message = f'render reference "{reference}": {error.message}'
+        raise TerminalError(message, hint=error.hint) from error
+
+
+def _records(reference: str, how: Reading) -> Iterable[Record]:
+    path = Path(reference)
+    if path.is_dir():
+        if is_bundle_folder(path):
+            return [_bundle(path, how.image_for, how)]
+        return read_folder(path)
+    if path.is_file():
+        return _database(path)
+    return _image(reference, how)
+
+
+def is_bundle_folder(folder: Path) -> bool:
+    """Whether it holds a bundle: folders `manifests` and `metadata`."""
+    return (folder / MANIFESTS).is_dir() and (folder / METADATA).is_dir()
+
+
+def read_folder(root: Path) -> Iterator[Record]:
+    """The records of a catalog folder. Raises OLMError at the first that is none."""
+    for path in catalog_files(root):
+        for blob in read_file(root, path):
+            yield record(blob, Place(path, blob.line))
+
+
+def read_all(root: Path) -> tuple[list[Record], list[FbcError | RecordError]]:
+    """Every record of a catalog folder that can be read, and what is wrong with the others."""
+    records: list[Record] = []
+    faults: list[FbcError | RecordError] = []
+    for path in catalog_files(root):
+        try:
+            for blob in read_file(root, path):
+                try:
+                    records.append(record(blob, Place(path, blob.line)))
+                except RecordError as error:
+                    faults.append(error)
+        except FbcError as error:
+            faults.append(error)
+    return records, faults
+
+
+def _bundle(folder: Path, image_for: ImageFor, how: Reading) -> Record:
+    if not how.bundles_allowed:
+        raise TerminalError("this is a bundle, and a catalog is needed")
+    bundle = read_bundle(_bundle_files(folder))
+    for remark in bundle.remarks:
+        how.remark(f"{folder}: {remark}")
+    return to_record(bundle, image_for(bundle))
+
+
+def _bundle_files(folder: Path) -> dict[str, bytes]:
+    try:
+        return {
+            path.relative_to(folder).as_posix(): path.read_bytes()
+            for part in (MANIFESTS, METADATA)
+            for path in sorted((folder / part).iterdir())
+            if path.is_file()
+        }
+    except OSError as error:
+        raise TerminalError(f"{error.filename}: {error.strerror}") from error
+
+
+def _image(reference: str, how: Reading) -> list[Record]:
+    from olm_shared.runtime.workstation import Registries, pulled
+
+    try:
+        with pulled(reference, Registries(plain_http=how.plain_http)) as image:
+            root, labels = image.folder, image.labels
+            if DATABASE_LABEL in labels:
+                return list(_database(_inside(root, labels[DATABASE_LABEL])))
+            if CATALOG_LABEL in labels:
+                return list(read_folder(_inside(root, labels[CATALOG_LABEL])))
+            if BUNDLE_LABEL in labels:
+                return [_bundle(root, lambda _: reference, how)]
+    except TerminalError as error:
+        hint = error.hint or "give an image reference, a catalog folder or a bundle folder"
+        raise TerminalError(error.message, hint=hint) from error
+    shown = "".join(f"\n  {key}={value}" for key, value in sorted(labels.items()))
+    raise TerminalError(
+        f"the kind of image cannot be told from its labels{shown or ': it has none'}",
+        hint=f"a catalog has the label {CATALOG_LABEL}, a bundle {BUNDLE_LABEL}",
+    )
+
+
+def _inside(root: Path, label: str) -> Path:
+    """The path that a label names within an image."""
+    path = (root / label.lstrip("/")).resolve()
+    if not path.is_relative_to(root.resolve()) or not path.exists():
+        raise TerminalError(f'the image has no "{label}", which its label names')
+    return path
+
+
+def _database(path: Path) -> Iterable[Record]:
+    with path.open("rb") as file:
+        if file.read(len(SQLITE_MAGIC)) != SQLITE_MAGIC:
+            raise TerminalError(
+                f"{path} is neither a folder nor an SQLite database",
+                hint="give a catalog's folder rather than a file in it",
+            )
+    raise TerminalError(f"{path}: SQLite catalogs are not read yet")
+
+
+def references_option(command: Any) -> Any:
+    """The arguments of commands that take any number of references."""
+    return click.argument("references", nargs=-1, metavar="[REFERENCE]...")(command)

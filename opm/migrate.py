@@ -1,0 +1,83 @@
+"""Migrations of records to newer forms, as `--migrate-level` names them. Pure."""
+
+import base64
+import binascii
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from olm_shared.errors import TerminalError
+from olm_shared.kube_yaml import YamlError, load_all
+from opm.catalog import BUNDLE, BUNDLE_OBJECT, CSV_METADATA, Record, properties, with_properties
+from opm.shapes import read
+
+NONE = "none"
+CSV = "ClusterServiceVersion"
+_TAKEN = (
+    *("description", "displayName", "installModes", "keywords", "links", "maintainers"),
+    *("maturity", "minKubeVersion", "nativeAPIs", "provider"),
+)
+
+
+def _to_csv_metadata(each: Record) -> Record:
+    """Replaces embedded objects of a bundle by what clients read of its ClusterServiceVersion.
+
+    Bundles without an image keep theirs: nothing else has their content.
+    """
+    items = properties(each)
+    csv = _embedded_csv(items)
+    if each.schema != BUNDLE or not each.value["image"] or csv is None:
+        return each
+    if any(item["type"] == CSV_METADATA for item in items):
+        return each
+    kept = [item for item in items if item["type"] != BUNDLE_OBJECT]
+    return with_properties(each, [*kept, {"type": CSV_METADATA, "value": csv_metadata(csv)}])
+
+
+def _embedded_csv(items: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
+    for item in items:
+        if item["type"] != BUNDLE_OBJECT or not isinstance(item["value"], Mapping):
+            continue
+        try:
+            found = next(iter(load_all(base64.b64decode(item["value"].get("data") or ""))), None)
+        except (YamlError, binascii.Error, TypeError):
+            continue  # not this one; `opm validate` tells of it
+        if isinstance(found, dict) and found.get("kind") == CSV:
+            return found
+    return None
+
+
+def csv_metadata(csv: Mapping[str, Any]) -> dict[str, Any]:
+    """The value of an `olm.csv.metadata` property. Raises ShapeError."""
+    metadata, spec = csv.get("metadata") or {}, csv.get("spec") or {}
+    taken = {key: spec.get(key) for key in _TAKEN}
+    return read(
+        "CSVMetadata",
+        {
+            **taken,
+            "annotations": metadata.get("annotations"),
+            "labels": metadata.get("labels"),
+            "apiServiceDefinitions": spec.get("apiservicedefinitions"),
+            "crdDescriptions": spec.get("customresourcedefinitions"),
+        },
+    )
+
+
+MIGRATIONS: Mapping[str, Callable[[Record], Record]] = MappingProxyType(
+    {NONE: lambda each: each, "bundle-object-to-csv-metadata": _to_csv_metadata}
+)
+"""By name, in the order in which they are run."""
+
+
+def migrate(records: Iterable[Record], level: str) -> Iterator[Record]:
+    """The records after all migrations up to `level`. Raises TerminalError for an unknown level."""
+    if level not in MIGRATIONS:
+        known = ", ".join(MIGRATIONS)
+        raise TerminalError(f'unknown migration level "{level}"', hint=f"one of: {known}")
+    names = list(MIGRATIONS)
+    chosen = [MIGRATIONS[name] for name in names[: names.index(level) + 1]]
+    for each in records:
+        migrated = each
+        for step in chosen:
+            migrated = step(migrated)
+        yield migrated

@@ -1,0 +1,190 @@
+"""Reads JSON values into fixed shapes, as Go's encoding/json fills structs and writes them again.
+
+Unknown fields vanish, empty optional ones too, required ones appear, keys match whatever their
+case, fields come out in the shape's order, and a wrong type is a fault. Upstream reads `olm.*`
+blobs that way, so this decides what `opm render` prints and what `opm validate` refuses.
+
+Shapes are lines of text, one struct each: `Name: field=type ...`. A type is `str`, `int`, `bool`,
+`bytes` (base64), `any` (kept as it is), a struct's name, `[]type` or `{}type` (a map); `?` before
+it: left out when empty.
+"""
+
+import base64
+import binascii
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+_KINDS = {str: "a string", bool: "a boolean", int: "a number", float: "a number", list: "a list"}
+
+
+class ShapeError(ValueError):
+    """A value of the wrong type; the text says where and what."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    name: str
+    kind: str
+    optional: bool
+
+    @classmethod
+    def parse(cls, text: str) -> "_Field":
+        name, _, kind = text.partition("=")
+        return cls(name, kind.removeprefix("?"), kind.startswith("?"))
+
+    @property
+    def stays_empty(self) -> bool:
+        """Whether an optional value that is given stays though it is empty: only absence counts."""
+        return self.kind == "any" or self.kind in _STRUCTS
+
+
+def _structs(table: str) -> Mapping[str, tuple[_Field, ...]]:
+    lines = (line.partition(":") for line in table.strip().splitlines())
+    return {
+        name.strip(): tuple(_Field.parse(field) for field in fields.split())
+        for name, _, fields in lines
+    }
+
+
+_STRUCTS = _structs(
+    """
+Package: schema=str name=str defaultChannel=str icon=?Icon description=?str properties=?[]Property
+Icon: base64data=bytes mediatype=str
+Property: type=str value=any
+Channel: schema=str name=str package=str entries=[]Entry properties=?[]Property
+Entry: name=str replaces=?str skips=?[]str skipRange=?str
+Bundle: schema=str name=?str package=?str image=str properties=?[]Property relatedImages=?[]Image
+Image: name=str image=str
+Deprecations: schema=str package=str entries=[]Deprecation
+Deprecation: reference=Reference message=str
+Reference: schema=str name=?str
+PackageProperty: packageName=str version=str release=?str
+PackageRequired: packageName=str versionRange=str
+GVK: group=str kind=str version=str
+ChannelProperty: channelName=str priority=int
+BundleObject: data=bytes
+CSVMetadata: annotations=?{}str apiServiceDefinitions=APIServices crdDescriptions=CRDs \
+description=?str displayName=?str installModes=?[]InstallMode keywords=?[]str labels=?{}str \
+links=?[]Link maintainers=?[]Maintainer maturity=?str minKubeVersion=?str nativeAPIs=?[]GVK \
+provider=Link
+APIServices: owned=?[]APIService required=?[]APIService
+APIService: name=str group=str version=str kind=str deploymentName=?str containerPort=?int \
+displayName=?str description=?str resources=?[]Resource statusDescriptors=?[]Descriptor \
+specDescriptors=?[]Descriptor actionDescriptors=?[]Descriptor
+CRDs: owned=?[]CRD required=?[]CRD
+CRD: name=str version=str kind=str displayName=?str description=?str resources=?[]Resource \
+statusDescriptors=?[]Descriptor specDescriptors=?[]Descriptor actionDescriptors=?[]Descriptor
+Resource: name=str kind=str version=str
+Descriptor: path=str displayName=?str description=?str x-descriptors=?[]str value=?any
+InstallMode: type=str supported=bool
+Link: name=?str url=?str
+Maintainer: name=?str email=?str
+""".replace("\\\n", "")
+)
+
+_SCALARS: Mapping[str, tuple[type, str, Any]] = {
+    "str": (str, "a string", ""),
+    "bool": (bool, "a boolean", False),
+    "int": (int, "an integer", 0),
+}
+
+
+def read(shape: str, value: Any) -> dict[str, Any]:
+    """The value as the named struct writes it again. Raises ShapeError."""
+    shown: dict[str, Any] = _reader(shape)(value, "")
+    return shown
+
+
+Read = Callable[[Any, str], Any]
+
+
+@cache
+def _reader(kind: str) -> Read:
+    """How a kind is read; the reader takes the value, None for absent, and its place."""
+    if kind.startswith("[]"):
+        return _list_reader(_reader(kind[2:]))
+    if kind.startswith("{}"):
+        return _map_reader(_reader(kind[2:]))
+    if kind in _SCALARS:
+        return _scalar_reader(*_SCALARS[kind])
+    if kind == "bytes":
+        return _read_bytes
+    if kind == "any":
+        return lambda value, _: value
+    return _struct_reader(_STRUCTS[kind])
+
+
+def _scalar_reader(wanted: type, words: str, zero: Any) -> Read:
+    def scalar(value: Any, place: str) -> Any:
+        if type(value) is wanted:
+            return value
+        if value is None:
+            return zero
+        raise _wrong(place, words, value)
+
+    return scalar
+
+
+def _read_bytes(value: Any, place: str) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise _wrong(place, "base64 text", value)
+    try:
+        base64.b64decode(value.replace("\n", "").replace("\r", ""), validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise ShapeError(f"{place}: invalid base64: {error}") from error
+    return value
+
+
+def _list_reader(item: Read) -> Read:
+    def items(value: Any, place: str) -> list[Any] | None:
+        if value is None:
+            return None
+        if not isinstance(value, list):
+            raise _wrong(place, "a list", value)
+        return [item(child, f"{place}[{index}]") for index, child in enumerate(value)]
+
+    return items
+
+
+def _map_reader(item: Read) -> Read:
+    def mapping(value: Any, place: str) -> dict[str, Any] | None:
+        if value is None:
+            return None
+        if not isinstance(value, dict):
+            raise _wrong(place, "an object", value)
+        return {key: item(child, f"{place}.{key}") for key, child in sorted(value.items())}
+
+    return mapping
+
+
+def _struct_reader(fields: tuple[_Field, ...]) -> Read:
+    known = {field.name.casefold(): field.name for field in fields}
+    readers = [(field, _reader(field.kind)) for field in fields]
+
+    def struct(value: Any, place: str) -> dict[str, Any]:
+        if value is None:
+            value = {}
+        if not isinstance(value, dict):
+            raise _wrong(place, "an object", value)
+        given = {known.get(key.casefold(), ""): child for key, child in value.items()}
+        prefix = f"{place}." if place else ""
+        result = {}
+        for field, read_field in readers:
+            child = given.get(field.name)
+            if field.optional and child is None:
+                continue
+            shown = read_field(child, prefix + field.name)
+            if shown or not field.optional or field.stays_empty:
+                result[field.name] = shown
+        return result
+
+    return struct
+
+
+def _wrong(place: str, wanted: str, value: Any) -> ShapeError:
+    got = _KINDS.get(type(value), "an object")
+    return ShapeError(f"{place or 'it'}: expected {wanted}, got {got}")

@@ -1,0 +1,33 @@
+"""Records as text: JSON with four spaces, or YAML documents, as upstream's tool writes them."""
+
+import re
+from typing import Any
+
+import orjson
+
+from olm_shared.canonical_json import go_number
+from olm_shared.yaml_text import dump_all
+
+_INDENT = re.compile(rb"(?m)^ +")
+_SEPARATORS = ((b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"))
+# Each number stands alone at the end of its line, so none inside a string is taken for one.
+_EXPONENT = re.compile(
+    rb'(?m)^( *(?:"(?:[^"\\]|\\.)*": )?)'
+    rb"(-?[0-9]+(?:\.[0-9]+)?e[-+]?[0-9]+)(?=,?$)"
+)
+
+
+def json_text(value: dict[str, Any]) -> bytes:
+    """One object over several lines, with a line break at its end."""
+    text = orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    text = _EXPONENT.sub(lambda found: found[1] + go_number(float(found[2])).encode(), text)
+    text = _INDENT.sub(lambda spaces: spaces[0] * 2, text)
+    for raw, escaped in _SEPARATORS:
+        if raw in text:
+            text = text.replace(raw, escaped)
+    return text
+
+
+def yaml_text(value: dict[str, Any]) -> bytes:
+    """One document with its separator before it; keys sorted, as upstream's are."""
+    return b"---\n" + dump_all([value], sort_keys=True).encode()

@@ -1,0 +1,28 @@
+"""All rules, in the order in which they are told."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from opm.catalog import Record
+from opm.validate.bundles import check_bundles
+from opm.validate.channels import check_channels
+from opm.validate.faults import Fault, Group, groups
+from opm.validate.packages import check_deprecations, check_package
+from opm.validate.warnings import check_records
+
+PACKAGE_RULES: tuple[Callable[[Group], Iterator[Fault]], ...] = (
+    check_package,
+    check_channels,
+    check_bundles,
+    check_deprecations,
+)
+
+
+def check(records: Iterable[Record]) -> list[Fault]:
+    """Every fault and warning of a catalog, by file and line."""
+    given = list(records)
+    faults = [*check_records(given)]
+    for group in groups(given):
+        rules = PACKAGE_RULES if group.name and group.packages else (check_package,)
+        for rule in rules:
+            faults += rule(group)
+    return sorted(faults, key=lambda fault: (fault.place, fault.warning))

@@ -1,0 +1,51 @@
+"""What the documents ask for and upstream's tool lets pass: told, but no reason to refuse."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from olm_shared.ranges import RangeError, parse_skip_range
+from opm.catalog import Record, properties
+from opm.validate.faults import Fault
+
+KNOWN_SCHEMAS = frozenset({"olm.package", "olm.channel", "olm.bundle", "olm.deprecations"})
+_GROUP = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_VERSION = re.compile(r"v[1-9][0-9]*((alpha|beta)[1-9][0-9]*)?|[a-z]([-a-z0-9]*[a-z0-9])?")
+_KIND = re.compile(r"[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?")
+
+
+def check_records(records: Iterable[Record]) -> Iterator[Fault]:
+    """Warnings about single records, whatever package they belong to."""
+    for each in records:
+        if each.schema.startswith("olm.") and each.schema not in KNOWN_SCHEMAS:
+            message = "schemas that begin with olm. are reserved, and this one is not known"
+            yield Fault(each.place, f'{each.schema} "{each.name}"', message, warning=True)
+        if each.schema == "olm.bundle":
+            for message in _property_warnings(each):
+                yield Fault(each.place, f'bundle "{each.name}"', message, warning=True)
+
+
+def _property_warnings(bundle: Record) -> Iterator[str]:
+    for index, item in enumerate(properties(bundle)):
+        value, place = item["value"], f'properties[{index}] of type "{item["type"]}"'
+        if not item["type"]:
+            yield f"properties[{index}] has no type"
+        if isinstance(value, Mapping):
+            for message in _value_warnings(item["type"], value):
+                yield f"{place}: {message}"
+
+
+def _value_warnings(kind: str, value: Mapping[str, Any]) -> Iterator[str]:
+    if kind in {"olm.gvk", "olm.gvk.required"}:
+        for key, grammar in (("group", _GROUP), ("version", _VERSION), ("kind", _KIND)):
+            text = value.get(key, "")
+            if isinstance(text, str) and not grammar.fullmatch(text):
+                yield f"{key} {text!r} is none that Kubernetes takes"
+    if kind == "olm.package.required":
+        if not value.get("packageName"):
+            yield "packageName must be set"
+        wanted = value.get("versionRange", "")
+        try:
+            parse_skip_range(wanted if isinstance(wanted, str) else "")
+        except RangeError as error:
+            yield f"versionRange {wanted!r} is no version range: {error.message}"

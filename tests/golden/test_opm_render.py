@@ -1,0 +1,40 @@
+"""What `opm render` makes of real bundles is what upstream's tool makes of them."""
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opm.io.references import Reading, read_all, read_reference
+from opm.migrate import migrate
+from opm.validate import check
+
+DEFAULT_CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
+CORPUS = Path(os.environ.get("OLMV1_CORPUS", DEFAULT_CORPUS))
+GOLDENS = sorted((CORPUS / "goldens" / "opm-render").glob("*.json"))
+NAME = re.compile(r"(?P<package>.+?)\.(?P<version>[0-9].*?)(?P<migrated>\.csv-metadata)?\.json")
+
+pytestmark = pytest.mark.corpus
+
+
+@pytest.mark.parametrize("golden", GOLDENS, ids=lambda path: path.stem)
+def test_renders_what_upstream_renders(golden: Path) -> None:
+    named = NAME.fullmatch(golden.name)
+    assert named is not None
+    folder = CORPUS / "bundles" / named["package"] / named["version"]
+    level = "bundle-object-to-csv-metadata" if named["migrated"] else "none"
+    rendered = migrate(read_reference(str(folder), Reading(remark=lambda _: None)), level)
+    expected: Any = json.loads(golden.read_text())
+    assert [each.value for each in rendered] == [expected]
+
+
+def test_the_real_catalog_is_valid() -> None:
+    if not CORPUS.is_dir():
+        pytest.skip("the corpus is not there")
+    records, unread = read_all(CORPUS / "catalog")
+    assert len(records) > 300
+    assert unread == []
+    assert [str(fault) for fault in check(records) if not fault.warning] == []

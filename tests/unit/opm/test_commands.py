@@ -1,0 +1,173 @@
+"""`opm` as its users call it: what is printed, written and refused."""
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from olm_shared.errors import OLMError
+from opm.__main__ import cli
+from tests.unit.opm.bundles import files
+
+SVG = b'<?xml version="1.0"?>\n<!-- drawn -->\n<svg xmlns="http://www.w3.org/2000/svg"/>'
+
+
+def opm(*arguments: Any) -> Result:
+    return CliRunner().invoke(cli, [*map(str, arguments)])
+
+
+def error_of(result: Result) -> OLMError:
+    assert isinstance(result.exception, OLMError)
+    return result.exception
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Path:
+    for path, data in files().items():
+        (tmp_path / "bundle" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "bundle" / path).write_bytes(data)
+    return tmp_path / "bundle"
+
+
+def test_init_embeds_description_and_icon(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("# Hello\nworld\n")
+    (tmp_path / "icon.svg").write_bytes(SVG)
+    result = opm(
+        "init",
+        "hello",
+        "--default-channel=preview",
+        f"--description={tmp_path / 'README.md'}",
+        f"--icon={tmp_path / 'icon.svg'}",
+        "--output",
+        "yaml",
+    )
+    assert yaml.safe_load(result.stdout) == {
+        "schema": "olm.package",
+        "name": "hello",
+        "defaultChannel": "preview",
+        "description": "# Hello\nworld\n",
+        "icon": {"base64data": base64.b64encode(SVG).decode(), "mediatype": "image/svg+xml"},
+    }
+
+
+def test_init_refuses_an_icon_that_is_no_image(tmp_path: Path) -> None:
+    (tmp_path / "icon").write_text("hello")
+    assert "no image" in error_of(opm("init", "hello", "-i", tmp_path / "icon")).message
+    assert "No such file" in error_of(opm("init", "hello", "-i", tmp_path / "none")).message
+
+
+def test_a_catalog_from_nothing_is_valid(tmp_path: Path, bundle: Path) -> None:
+    catalog = tmp_path / "catalog"
+    catalog.mkdir()
+    channel = {
+        "schema": "olm.channel",
+        "package": "hello",
+        "name": "preview",
+        "entries": [{"name": "hello.v1.0.0"}],
+    }
+    index = (
+        opm("init", "hello", "--default-channel=preview", "-o", "yaml").stdout
+        + opm(
+            *("render", bundle, "--output=yaml"),
+            *("--alpha-image-ref-template", "example.com/{{ .Package }}:v{{.Version}}"),
+        ).stdout
+        + "---\n"
+        + yaml.safe_dump(channel)
+    )
+    (catalog / "index.yaml").write_text(index)
+    result = opm("validate", catalog)
+    assert (result.exit_code, result.output) == (0, "")
+    rendered = list(yaml.safe_load_all(opm("render", catalog, "-o", "yaml").stdout))
+    assert [each["schema"] for each in rendered] == ["olm.package", "olm.channel", "olm.bundle"]
+    assert rendered[2]["image"] == "example.com/hello:v1.0.0"
+
+
+def test_validate_tells_every_fault_with_file_and_line(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("schema: olm.package\nname: a\n---\nschema: olm.channel\n")
+    (tmp_path / "b.yaml").write_text("a: [\n")
+    (tmp_path / "c.json").write_text('{"name": "x"}')
+    result = opm("validate", tmp_path)
+    assert result.exit_code == 1
+    lines = result.stderr.splitlines()
+    assert any(line.startswith('a.yaml:1: package "a": default channel') for line in lines)
+    assert any(line.startswith('a.yaml:4: olm.channel "": package must be set') for line in lines)
+    assert any("b.yaml: document 1" in line for line in lines)
+    assert any(line.startswith("c.json:1: the object has no schema") for line in lines)
+    assert lines[-1] == f"error: {tmp_path} has 5 faults"
+    shown = json.loads(opm("validate", tmp_path, "-o", "json").stdout)
+    assert shown["passed"] is False
+    assert len(shown["faults"]) == 5
+    assert shown["error"]["message"].count("\n") == 4
+    assert yaml.safe_load(opm("validate", tmp_path, "-o", "yaml").stdout) == shown
+
+
+def test_warnings_fail_only_when_asked(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"schema": "olm.future"}')
+    assert opm("validate", tmp_path).exit_code == 0
+    assert opm("validate", "--strict", tmp_path).exit_code == 1
+
+
+def test_validate_wants_a_directory(tmp_path: Path) -> None:
+    assert "no such directory" in error_of(opm("validate", tmp_path / "none")).message
+    (tmp_path / "file").touch()
+    assert "is not a directory" in error_of(opm("validate", tmp_path / "file")).message
+
+
+def test_dockerfile_stands_beside_the_catalog(tmp_path: Path) -> None:
+    (tmp_path / "catalog").mkdir()
+    result = opm(
+        *("generate", "dockerfile", tmp_path / "catalog", "-i", "example.com/opm:v1"),
+        *("-l", "a=1,b=2", "--extra-labels", "c=3"),
+    )
+    assert result.exit_code == 0, result.exception
+    text = (tmp_path / "catalog.Dockerfile").read_text()
+    assert "\nFROM example.com/opm:v1\n" in text
+    assert "ADD catalog /configs" in text
+    assert "LABEL operators.operatorframework.io.index.configs.v1=/configs" in text
+    assert text.endswith('LABEL "a"="1"\nLABEL "b"="2"\nLABEL "c"="3"\n')
+    again = opm("generate", "dockerfile", tmp_path / "catalog")
+    assert "exists already" in error_of(again).message
+    assert (tmp_path / "catalog.Dockerfile").read_text() == text
+
+
+def test_dockerfile_without_a_base_image_runs_nothing(tmp_path: Path) -> None:
+    (tmp_path / "catalog").mkdir()
+    opm("generate", "dockerfile", tmp_path / "catalog", "-i", "scratch", "-b", "example.com/opm")
+    text = (tmp_path / "catalog.Dockerfile").read_text()
+    assert "FROM example.com/opm as builder" in text
+    assert "\nENTRYPOINT" not in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fault"),
+    [
+        (("render", "./none"), 'render reference "./none": error parsing image reference'),
+        (("render", "."), ""),
+        (("generate", "dockerfile", "none"), "none: no such directory"),
+    ],
+)
+def test_wrong_input_is_told(
+    arguments: tuple[str, ...], fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = opm(*arguments)
+    if fault:
+        assert fault in error_of(result).message
+    else:
+        assert (result.exit_code, result.stdout) == (0, "")
+
+
+def test_a_file_is_no_catalog(tmp_path: Path) -> None:
+    (tmp_path / "index.yaml").write_text("schema: olm.package\n")
+    error = error_of(opm("render", tmp_path / "index.yaml"))
+    assert "neither a folder nor an SQLite database" in error.message
+
+
+@pytest.mark.parametrize("template", ["{{.Digest}}", "{{ printf .Name }}", "{{"])
+def test_a_template_that_cannot_be_filled_in(template: str, bundle: Path) -> None:
+    error = error_of(opm("render", bundle, "--alpha-image-ref-template", template))
+    assert "cannot be filled in" in error.message
