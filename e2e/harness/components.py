@@ -40,11 +40,12 @@ class ControlPlaneOptions:
     """What a test may want different.
 
     `admission_plugins` are enabled beside the default ones, for example
-    OwnerReferencesPermissionEnforcement. `audit` turns the audit log on. The `..._args` are
-    appended as they are and win over ours.
+    OwnerReferencesPermissionEnforcement. `authorizers` are asked in this order. `audit` turns the
+    audit log on. The `..._args` are appended as they are and win over ours.
     """
 
     admission_plugins: tuple[str, ...] = ()
+    authorizers: tuple[str, ...] = ("RBAC",)
     audit: AuditLevel | None = None
     controller_manager: bool = True
     controllers: tuple[str, ...] = CONTROLLERS
@@ -149,7 +150,7 @@ def apiserver_args(places: Places, ports: Ports, options: ControlPlaneOptions) -
         f"--tls-cert-file={places.certificate('apiserver')}",
         f"--tls-private-key-file={places.key('apiserver')}",
         f"--client-ca-file={places.certificate('ca')}",
-        "--authorization-mode=RBAC",
+        f"--authorization-mode={','.join(options.authorizers)}",
         f"--service-account-issuer={SERVICE_ACCOUNT_ISSUER}",
         f"--service-account-key-file={places.pki / 'service-accounts.pub'}",
         f"--service-account-signing-key-file={places.key('service-accounts')}",

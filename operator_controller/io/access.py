@@ -4,7 +4,8 @@ The account is asked about itself (SelfSubjectRulesReview, one request for each 
 answer is the server's own, costs the same with thousands of roles, and the controller needs no
 right to read everybody's roles and bindings. Only roles that a bundle refers to but does not have
 are read. Authorizers that cannot list their rules (webhooks) are asked about what the rules lack,
-one permission at a time.
+one permission at a time; and, once nothing is missing, about all the rest, as they may deny what
+rules allow.
 """
 
 import asyncio
@@ -30,6 +31,7 @@ from operator_controller.preflight.rbac import (
     unresolved,
 )
 from operator_controller.preflight.rbac.judge import RoleContent
+from operator_controller.preflight.rbac.rules import uncovered
 
 REVIEWS = "/apis/authorization.k8s.io/v1"
 RBAC_API = ("rbac.authorization.k8s.io", "v1")
@@ -39,7 +41,7 @@ NO_NAMESPACE = "-"
 
 PARALLEL_REQUESTS = 16
 MAX_SINGLE_QUESTIONS = 400
-"""Permissions asked about one by one; beyond it they count as missing."""
+"""Permissions asked about one by one; what is beyond it and not given by rules is missing."""
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -69,11 +71,14 @@ async def examine(
     acting = client.as_service_account(account.namespace, account.name) if account else client
     kinds = await _kinds(client, objects)
     needs = await asyncio.to_thread(needs_of, objects, kinds, extension)
-    authority = await _authority(acting, needs)
+    authority, complete = await _authority(acting, needs)
     referred = unresolved(needs, authority)
     contents = await _in_parallel(lambda role: _role(client, acting, role), referred)
     roles = dict(zip(referred, contents, strict=True))
-    return await asyncio.to_thread(judge, needs, authority, roles)
+    verdict = await asyncio.to_thread(judge, needs, authority, roles)
+    if complete or not verdict.granted:
+        return verdict
+    return Verdict(await _denied(acting, needs, authority))
 
 
 async def _kinds(client: KubeClient, objects: Iterable[KubeObject]) -> dict[GVK, Kind]:
@@ -88,7 +93,8 @@ async def _kinds(client: KubeClient, objects: Iterable[KubeObject]) -> dict[GVK,
     return kinds
 
 
-async def _authority(acting: KubeClient, needs: Needs) -> Authority:
+async def _authority(acting: KubeClient, needs: Needs) -> tuple[Authority, bool]:
+    """What the account holds, and whether its rules are all there is to it."""
     places = [NO_NAMESPACE, *needs.namespaces]
     cluster, *namespaces = await _in_parallel(lambda place: _rules_review(acting, place), places)
     authority = Authority(
@@ -98,8 +104,8 @@ async def _authority(acting: KubeClient, needs: Needs) -> Authority:
         },
     )
     if not any(review.get("incomplete") for review in (cluster, *namespaces)):
-        return authority
-    return await _with_other_authorizers(acting, needs, authority)
+        return authority, True
+    return await _with_other_authorizers(acting, needs, authority), False
 
 
 async def _rules_review(acting: KubeClient, namespace: str) -> dict[str, Any]:
@@ -120,10 +126,25 @@ def _rules(review: dict[str, Any]) -> Any:
 async def _with_other_authorizers(
     acting: KubeClient, needs: Needs, authority: Authority
 ) -> Authority:
-    asked = sorted(_doubtful(needs, authority))[:MAX_SINGLE_QUESTIONS]
+    allowed, _ = await _answers(acting, _doubtful(needs, authority))
+    return replace(authority, otherwise=allowed)
+
+
+async def _denied(acting: KubeClient, needs: Needs, authority: Authority) -> frozenset[Permission]:
+    """Requests that rules would let by, and another authorizer does not."""
+    planned = {p for action in needs.actions for p in uncovered(action.namespace, action.rule, ())}
+    _, denied = await _answers(acting, planned - authority.otherwise)
+    return denied
+
+
+async def _answers(
+    acting: KubeClient, permissions: Iterable[Permission]
+) -> tuple[frozenset[Permission], frozenset[Permission]]:
+    """Which permissions are allowed and which denied; those beyond the bound are neither."""
+    asked = sorted(permissions)[:MAX_SINGLE_QUESTIONS]
     answers = await _in_parallel(lambda permission: _is_allowed(acting, permission), asked)
-    given = frozenset(p for p, allowed in zip(asked, answers, strict=True) if allowed)
-    return replace(authority, otherwise=given)
+    allowed = frozenset(p for p, yes in zip(asked, answers, strict=True) if yes)
+    return allowed, frozenset(asked) - allowed
 
 
 def _doubtful(needs: Needs, authority: Authority) -> set[Permission]:
