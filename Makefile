@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-unit test-property test-integration lint fmt bench bench-catalogd e2e generate verify lock binaries clean
+.PHONY: help install demo test faults test-unit test-property test-integration lint fmt bench bench-catalogd e2e generate verify lock binaries clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -37,13 +37,16 @@ test: lint test-unit test-property test-integration ## Lint, then all tests
 	@echo "all tests passed"
 
 test-unit: $(STAMP) ## Tests that need no processes
-	@$(PYTEST) -q -n 2 -m "not integration and not property"
+	@$(PYTEST) -q -n 2 -m "not integration and not property and not faults"
 
 test-property: $(STAMP) ## Generated cases
 	@$(PYTEST) -q -n 2 -m property
 
 test-integration: binaries ## Tests against a real API server, registry and HTTPS
 	@$(PYTEST) -q -n 2 --dist loadfile -m integration --durations=5
+
+faults: binaries ## Every fault at every write of an install, update, rollback, deletion (20 minutes)
+	@$(PYTEST) -q -n 2 --dist load -m faults tests/integration/faults
 
 e2e: test-integration ## The same as test-integration
 

@@ -29,7 +29,7 @@ from e2e.harness.components import (
     etcd_args,
 )
 from e2e.harness.errors import CommandFailed
-from e2e.harness.kubeconfig import certificate_user, token_user, write_kubeconfig
+from e2e.harness.kubeconfig import Endpoint, certificate_user, token_user, write_kubeconfig
 from e2e.harness.pki import (
     CertificateAuthority,
     KeyPair,
@@ -92,6 +92,11 @@ class ControlPlane:
     def url(self) -> str:
         """The address of the API server."""
         return f"https://{HOST}:{self.ports.apiserver}"
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """Where the API server is, and how to check it; it has to have been started once."""
+        return Endpoint(self.url, self.ca_file.read_bytes())
 
     @property
     def ca_file(self) -> Path:
@@ -187,8 +192,12 @@ class ControlPlane:
         authority = CertificateAuthority.load_or_create(self.places.pki, "ca")
         return self._write_kubeconfig(user, certificate_user(authority.issue_client(user, groups)))
 
-    def kubeconfig_for_service_account(self, namespace: str, name: str) -> Path:
+    def kubeconfig_for_service_account(
+        self, namespace: str, name: str, *, via: Endpoint | None = None
+    ) -> Path:
         """A kubeconfig for an existing service account, with a token valid for a day.
+
+        It leads to the API server, or to what stands in front of it.
 
         Errors: httpx.HTTPStatusError if there is no such account.
         """
@@ -201,7 +210,7 @@ class ControlPlane:
         with self.client() as client:
             answer = client.post(f"{account}/token", json=request).raise_for_status()
         user = token_user(answer.json()["status"]["token"])
-        return self._write_kubeconfig(f"{namespace}.{name}", user)
+        return self._write_kubeconfig(f"{namespace}.{name}", user, via)
 
     def kubectl(
         self,
@@ -273,11 +282,14 @@ class ControlPlane:
         write_private(private, private_key_pem(key))
         private.with_suffix(".pub").write_bytes(public_key_pem(key.public_key()))
 
-    def _write_kubeconfig(self, name: str, user: dict[str, Any]) -> Path:
+    def _write_kubeconfig(
+        self, name: str, user: dict[str, Any], via: Endpoint | None = None
+    ) -> Path:
+        endpoint = via or self.endpoint
         return write_kubeconfig(
             self.places.kubeconfigs / f"{name.replace(':', '.').replace('/', '.')}.yaml",
-            server=self.url,
-            authority=self.ca_file.read_bytes(),
+            server=endpoint.url,
+            authority=endpoint.authority,
             user=user,
         )
 

@@ -2,12 +2,21 @@
 
 import base64
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from e2e.harness.pki import KeyPair, write_private
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where an API server is reached, and the certificate to check it with (PEM)."""
+
+    url: str
+    authority: bytes
 
 
 def certificate_user(pair: KeyPair) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from typing import Self
 import httpx
 
 from e2e.harness.controlplane import ControlPlane
+from e2e.harness.kubeconfig import Endpoint
 from e2e.harness.pki import CertificateAuthority
 from e2e.harness.ports import free_port
 from e2e.harness.process import ChildProcess, service_environment
@@ -36,6 +37,8 @@ class Olm:
         self.registry = registry
         self.catalogd: ChildProcess | None = None
         self.operator_controller: ChildProcess | None = None
+        self.api_for_operator_controller: Endpoint | None = None
+        """What operator-controller reaches the API server through, if not directly."""
         self._catalogs_port = free_port(HOST)
         self._health_ports = free_port(HOST), free_port(HOST)
 
@@ -119,6 +122,7 @@ class Olm:
                 f"--cache-path={self.work_dir / 'operator-controller'}",
                 *extra,
             ],
+            via=self.api_for_operator_controller,
         )
 
     def stop_operator_controller(self) -> None:
@@ -139,9 +143,17 @@ class Olm:
             child.wait(10.0)
 
     def _start(
-        self, program: str, account: str, health_port: int, arguments: Sequence[str]
+        self,
+        program: str,
+        account: str,
+        health_port: int,
+        arguments: Sequence[str],
+        *,
+        via: Endpoint | None = None,
     ) -> ChildProcess:
-        kubeconfig = self.control_plane.kubeconfig_for_service_account(SYSTEM_NAMESPACE, account)
+        kubeconfig = self.control_plane.kubeconfig_for_service_account(
+            SYSTEM_NAMESPACE, account, via=via
+        )
         child = ChildProcess(
             program,
             [

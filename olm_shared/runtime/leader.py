@@ -26,11 +26,16 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class LeaseTimes:
-    """Seconds: how long a lease holds, when its holder gives up renewing, how often it tries."""
+    """Seconds: how long a lease holds, when its holder gives up renewing, how often it tries.
 
-    duration: float = 137.0
-    renew_deadline: float = 107.0
-    retry: float = 26.0
+    A leader that is killed is replaced at most `duration + retry` later. It stops by itself
+    `duration - renew_deadline` before anybody else may begin. As Kubernetes' own components have
+    them; at one small write each two seconds.
+    """
+
+    duration: float = 15.0
+    renew_deadline: float = 10.0
+    retry: float = 2.0
 
 
 class LostLeadershipError(OLMError):

@@ -6,6 +6,7 @@ import signal
 import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 import uvloop
@@ -17,6 +18,9 @@ from olm_shared.runtime.api_errors import ApiError
 from olm_shared.runtime.kube import KubeClient
 
 API_POLL_SECONDS = 0.5
+THREADS = 64
+"""For blocking work. Names are looked up in them too, and a name server that does not answer holds
+each for many seconds: by default there are few, and everybody would wait."""
 
 log = logging.getLogger(__name__)
 
@@ -52,6 +56,7 @@ def run(main: Callable[[], Awaitable[None]]) -> None:
 async def _until_signal(main: Callable[[], Awaitable[None]]) -> None:
     task = asyncio.ensure_future(main())
     loop = asyncio.get_running_loop()
+    loop.set_default_executor(ThreadPoolExecutor(THREADS, thread_name_prefix="blocking"))
     asked = asyncio.Event()
 
     def stop() -> None:

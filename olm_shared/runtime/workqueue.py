@@ -1,12 +1,19 @@
 """A queue of keys to reconcile: no key twice at once, many keys side by side.
 
-Guarantees: a key is handled by one worker at a time; a key that is added while it is handled is
-handled once more afterwards; a failing key backs off alone. Order between keys is arrival.
+Guarantees: a key is handled once at a time; a key that is added while it is handled is handled
+once more afterwards; a failing key backs off alone. Order between keys is arrival.
+
+Fairness: handling is mostly waiting for others, and some of them never answer. A key that takes
+longer than `patience` gives its slot away and goes on beside the slots; next time it starts there,
+behind whoever is prompt, until it is prompt itself. So keys that hang delay only each other, and
+what is in flight stays bounded.
 """
 
 import asyncio
 import logging
+from collections import deque
 from collections.abc import Awaitable, Callable, Hashable
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from olm_shared.errors import OLMError
@@ -15,6 +22,10 @@ from olm_shared.outcome import Blocked, Done, Outcome, Retry, Wait, outcome_of
 Key = TypeVar("Key", bound=Hashable)
 
 DEFAULT_WORKERS = 8
+PATIENCE_SECONDS = 1.0
+"""Most work is done sooner, even with many at once."""
+MAX_SLOW = 256
+"""Each costs some memory and a connection; beyond it, keys that hang do occupy slots."""
 FIRST_DELAY_SECONDS = 0.25
 LONGEST_DELAY_SECONDS = 120.0
 
@@ -41,6 +52,13 @@ class Backoff:
         return min(doubled, self._longest) * (0.5 + self._jitter() / 2)
 
 
+@dataclass(slots=True)
+class _Place:
+    """Where a key in flight is counted: in a slot, or beside them."""
+
+    beside: bool
+
+
 class WorkQueue(Generic[Key]):
     """Calls `handle` for every key that was added, and again as its outcome says."""
 
@@ -50,19 +68,29 @@ class WorkQueue(Generic[Key]):
         *,
         backoff: Backoff,
         workers: int = DEFAULT_WORKERS,
+        patience: float = PATIENCE_SECONDS,
+        max_slow: int = MAX_SLOW,
     ) -> None:
+        """`workers` prompt keys and `max_slow` slow ones are in flight at most."""
         self._handle = handle
         self._backoff = backoff
         self._workers = workers
-        self._ready: asyncio.Queue[Key] = asyncio.Queue()
+        self._patience = patience
+        self._max_slow = max_slow
+        self._prompt: deque[Key] = deque()
+        self._late: deque[Key] = deque()
+        self._arrived = asyncio.Event()
         self._queued: set[Key] = set()
+        self._slow: set[Key] = set()
+        self._in_slots = 0
+        self._beside = 0
         self._active: set[Key] = set()
         self._again: set[Key] = set()
         self._failures: dict[Key, int] = {}
         self._timers: dict[Key, asyncio.TimerHandle] = {}
 
     def add(self, key: Key) -> None:
-        """Handles the key as soon as a worker is free; cancels a wait for it."""
+        """Handles the key as soon as a slot is free; cancels a wait for it."""
         timer = self._timers.pop(key, None)
         if timer is not None:
             timer.cancel()
@@ -70,7 +98,8 @@ class WorkQueue(Generic[Key]):
             self._again.add(key)
         elif key not in self._queued:
             self._queued.add(key)
-            self._ready.put_nowait(key)
+            (self._late if key in self._slow else self._prompt).append(key)
+            self._arrived.set()
 
     def add_after(self, key: Key, seconds: float) -> None:
         """Handles the key after a while; an earlier appointment stands."""
@@ -84,29 +113,67 @@ class WorkQueue(Generic[Key]):
         self._timers[key] = loop.call_at(when, self.add, key)
 
     def depth(self) -> int:
-        """Keys that wait for a worker."""
+        """Keys that wait for a slot."""
         return len(self._queued)
 
     async def run(self) -> None:
         """Works until cancelled."""
         try:
             async with asyncio.TaskGroup() as group:
-                for _ in range(self._workers):
-                    group.create_task(self._work())
+                while True:
+                    self._start_all(group)
+                    self._arrived.clear()
+                    await self._arrived.wait()
         finally:
             for timer in self._timers.values():
                 timer.cancel()
 
-    async def _work(self) -> None:
-        while True:
-            key = await self._ready.get()
-            self._queued.discard(key)
-            self._active.add(key)
-            try:
-                outcome = await self._run_one(key)
-            finally:
-                self._active.discard(key)
-            self._schedule(key, outcome)
+    def _start_all(self, group: asyncio.TaskGroup) -> None:
+        """Starts every key that there is room for."""
+        while self._prompt and self._in_slots < self._workers:
+            self._start(group, self._prompt.popleft(), beside=False)
+        while self._late and self._beside < self._max_slow:
+            self._start(group, self._late.popleft(), beside=True)
+
+    def _start(self, group: asyncio.TaskGroup, key: Key, *, beside: bool) -> None:
+        self._queued.discard(key)
+        self._active.add(key)
+        if beside:
+            self._beside += 1
+        else:
+            self._in_slots += 1
+        group.create_task(self._work(key, beside=beside))
+
+    async def _work(self, key: Key, *, beside: bool) -> None:
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
+        place = _Place(beside)
+        leaving = None if beside else loop.call_later(self._patience, self._step_aside, key, place)
+        try:
+            outcome = await self._run_one(key)
+        finally:
+            if leaving is not None:
+                leaving.cancel()
+            self._leave(place)
+            self._active.discard(key)
+        if loop.time() - begun < self._patience:
+            self._slow.discard(key)
+        self._schedule(key, outcome)
+
+    def _step_aside(self, key: Key, place: "_Place") -> None:
+        """Frees the slot of a key that takes long."""
+        self._slow.add(key)
+        if self._beside < self._max_slow:
+            self._leave(place)
+            self._beside += 1
+            place.beside = True
+
+    def _leave(self, place: "_Place") -> None:
+        if place.beside:
+            self._beside -= 1
+        else:
+            self._in_slots -= 1
+        self._arrived.set()
 
     async def _run_one(self, key: Key) -> Outcome:
         try:
@@ -116,7 +183,7 @@ class WorkQueue(Generic[Key]):
         except asyncio.CancelledError:
             if _is_being_cancelled():
                 raise
-            # Work that was shared with others was cancelled, not this worker: it goes on.
+            # Work that was shared with others was cancelled, not this handling: it goes on.
             log.exception("handling of %s was cut short", key)
         except Exception:
             log.exception("unexpected failure while handling %s", key)

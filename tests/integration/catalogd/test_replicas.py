@@ -79,7 +79,7 @@ def running(
 
 
 def forget_leader(control_plane: ControlPlane) -> None:
-    """A leader that was killed holds its lease for more than two minutes."""
+    """A leader that was killed holds its lease a while longer."""
     lease = ("lease", "catalogd-operator-lock", "-n", SYSTEM_NAMESPACE)
     control_plane.kubectl("delete", *lease, "--ignore-not-found")
 

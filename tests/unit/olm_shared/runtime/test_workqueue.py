@@ -135,6 +135,68 @@ async def test_a_key_that_hangs_delays_no_other_while_workers_are_left() -> None
     assert handled == list("abc")
 
 
+async def test_keys_that_hang_in_every_slot_give_way_to_the_others() -> None:
+    hanging: set[str] = set()
+    handled: list[str] = []
+
+    async def handle(key: str) -> Outcome:
+        if key.startswith("hangs"):
+            hanging.add(key)
+            await asyncio.Event().wait()
+        handled.append(key)
+        return Done()
+
+    queue: WorkQueue[str] = WorkQueue(handle, backoff=quick(), workers=8, patience=SOON)
+    async with running(queue):
+        for number in range(40):
+            queue.add(f"hangs-{number}")
+        queue.add("prompt")
+        await until(lambda: "prompt" in handled)
+    assert len(hanging) == 40
+
+
+async def test_a_key_that_was_slow_starts_beside_the_slots_until_it_is_prompt_again() -> None:
+    gate = asyncio.Event()
+    calls: list[str] = []
+
+    async def handle(key: str) -> Outcome:
+        calls.append(key)
+        if key == "slow":
+            await gate.wait()
+        return Done()
+
+    queue: WorkQueue[str] = WorkQueue(handle, backoff=quick(), workers=1, patience=10 * SOON)
+    async with running(queue):
+        queue.add("slow")
+        queue.add("other")  # only after the slow one gave its slot away
+        await until(lambda: "other" in calls)
+        gate.set()
+        await settled()
+        gate.clear()
+        queue.add("slow")
+        queue.add("next")
+        await settled()  # without any patience: the slow one takes no slot now
+        assert sorted(calls[2:]) == ["next", "slow"]
+
+
+async def test_what_is_in_flight_is_bounded_also_when_everything_hangs() -> None:
+    in_flight: set[str] = set()
+
+    async def handle(key: str) -> Outcome:
+        in_flight.add(key)
+        await asyncio.Event().wait()
+        return Done()
+
+    queue: WorkQueue[str] = WorkQueue(handle, backoff=quick(), workers=2, patience=SOON, max_slow=3)
+    async with running(queue):
+        for number in range(20):
+            queue.add(str(number))
+        await until(lambda: len(in_flight) == 5)
+        await asyncio.sleep(20 * SOON)
+    assert in_flight == set("01234")
+    assert queue.depth() == 15
+
+
 async def test_a_key_that_is_added_all_the_time_does_not_starve_the_others() -> None:
     handled: list[str] = []
 

@@ -1,0 +1,42 @@
+"""operator-controller behind a proxy at which its writes go wrong."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from e2e.harness.api_proxy import ApiProxy
+from e2e.harness.controlplane import ControlPlane
+from e2e.harness.faults import FaultPlan
+from e2e.harness.registry import Registry
+from e2e.olm.api import Api
+from e2e.olm.programs import Olm
+from tests.integration.faults.life import KEY, Phase, Undisturbed, World, kill
+
+
+@pytest.fixture(scope="package")
+def world(
+    tmp_path_factory: pytest.TempPathFactory, control_plane: ControlPlane, registry: Registry
+) -> Iterator[World]:
+    """The product of its own for this folder: no other test lives with its crashes."""
+    folder = tmp_path_factory.mktemp("faults")
+    plan = FaultPlan(KEY)
+    olm = Olm(folder / "olm", control_plane, registry)
+    with (
+        ApiProxy(control_plane.endpoint, folder / "proxy", plan, kill(olm)) as proxy,
+        Api(control_plane) as api,
+    ):
+        olm.api_for_operator_controller = proxy.endpoint
+        with olm:
+            # The garbage collector learns of new kinds at its start, else every half minute.
+            control_plane.stop_controller_manager()
+            control_plane.start_controller_manager()
+            world = World(olm, api, plan)
+            world.prepare()
+            yield world
+            world.close()
+
+
+@pytest.fixture(scope="package")
+def undisturbed(world: World) -> dict[Phase, Undisturbed]:
+    """What each phase is like without faults."""
+    return world.measure(world.publish(3))

@@ -1,0 +1,83 @@
+"""Every write of an install, an update, a rollback and a deletion meets every fault.
+
+`make faults` runs the whole matrix (marker `faults`); the integration tests run a sample of it,
+whose seed is printed and may be given as OLMV1_FAULT_SEED.
+"""
+
+import os
+import random
+from collections.abc import Mapping
+
+import pytest
+
+from e2e.harness.faults import Fault
+from tests.integration.faults.life import Phase, Result, Undisturbed, World, one_at_a_time
+
+SAMPLED_LIVES = 14
+SAMPLED_KILLS = 2
+BATCH = 40
+
+Lives = dict[str, dict[Phase, tuple[Fault, int]]]
+"""What each extension meets in each phase: a fault, at the write of a number."""
+Measure = dict[Phase, Undisturbed]
+
+
+def run(world: World, lives: Lives, undisturbed: Measure, *, together: bool) -> list[Result]:
+    """Lets the extensions live, side by side or each phase alone; what came of each phase."""
+    results: list[Result] = []
+    for phase in Phase:
+        cases = {key: life[phase] for key, life in lives.items() if phase in life}
+        for batch in [cases] if together else [{key: case} for key, case in cases.items()]:
+            world.live(phase, batch)
+        untouched = {key: None for key in lives if key not in cases}
+        world.live(phase, untouched)
+        results += world.judge(phase, cases, undisturbed[phase])
+    return results
+
+
+def report(results: list[Result]) -> None:
+    """Prints how many cases there were; fails with what went wrong in which."""
+    met = sum(bool(result.met) for result in results)
+    print(f"\n{met} faults met by {len(results)} phases of extensions")  # noqa: T201
+    wrong = [str(result) for result in results if result.problems]
+    assert not wrong, f"{len(wrong)} of {len(results)} cases\n" + "\n".join(wrong)
+
+
+def whole(keys: list[str], fault: Fault, undisturbed: Measure) -> Lives:
+    """Life n meets the fault at write n of each phase that has so many writes."""
+    return {
+        key: {p: (fault, n) for p in Phase if n <= undisturbed[p].writes}
+        for n, key in enumerate(keys, 1)
+    }
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("fault", list(Fault))
+def test_every_write_may_fail(fault: Fault, world: World, undisturbed: Measure) -> None:
+    writes = max(found.writes for found in undisturbed.values())
+    lives = whole(world.publish(writes), fault, undisturbed)
+    results = run(world, lives, undisturbed, together=not one_at_a_time(fault))
+    assert sum(bool(result.met) for result in results) > 0.9 * len(results)
+    report(results)
+
+
+@pytest.mark.integration
+def test_a_sample_of_faults(world: World, undisturbed: Measure) -> None:
+    seed = int(os.environ.get("OLMV1_FAULT_SEED") or random.SystemRandom().randrange(10**6))
+    print(f"\nOLMV1_FAULT_SEED={seed}")  # noqa: T201
+    chance = random.Random(seed)
+    slow = {Fault.SILENT_AFTER, Fault.SILENT_BEFORE}
+    quick = [fault for fault in Fault if not one_at_a_time(fault) and fault not in slow]
+    kills = [fault for fault in Fault if one_at_a_time(fault)]
+
+    def life(faults: list[Fault]) -> Mapping[Phase, tuple[Fault, int]]:
+        return {
+            phase: (chance.choice(faults), chance.randint(1, undisturbed[phase].writes))
+            for phase in Phase
+        }
+
+    keys = world.publish(SAMPLED_LIVES + SAMPLED_KILLS)
+    together: Lives = {key: dict(life(quick)) for key in keys[SAMPLED_KILLS:]}
+    alone: Lives = {key: dict(life(kills)) for key in keys[:SAMPLED_KILLS]}
+    results = run(world, together, undisturbed, together=True)
+    report(results + run(world, alone, undisturbed, together=False))

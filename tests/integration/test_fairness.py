@@ -1,0 +1,116 @@
+"""What hangs for good delays only those who need it: registries, webhooks."""
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from e2e.harness.controlplane import wait_until
+from e2e.harness.images import catalog_image
+from e2e.olm.api import Api, extension_path
+from e2e.olm.bundles import BundleSpec
+from e2e.olm.fbc import catalog_files, package_blobs
+from e2e.olm.manifests import extension, installer, namespace
+from e2e.olm.programs import HOST, Olm
+from olm_shared.kube_object import condition
+
+pytestmark = pytest.mark.integration
+
+HANGING = 20
+"""Of each sort; more than twice the slots of a queue."""
+PROMPT_SECONDS = 20.0
+"""Less than any of the hanging requests is given before it counts as failed."""
+
+
+class Silence:
+    """A server that accepts connections and never says anything."""
+
+    def __init__(self) -> None:
+        self._listening = socket.create_server((HOST, 0), backlog=256)
+        self._kept: list[socket.socket] = []
+        self.port = int(self._listening.getsockname()[1])
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                self._kept.append(self._listening.accept()[0])
+            except OSError:
+                return
+
+    @property
+    def callers(self) -> int:
+        return len(self._kept)
+
+    def close(self) -> None:
+        for each in (self._listening, *self._kept):
+            each.close()
+
+
+@pytest.fixture
+def silence() -> Iterator[Silence]:
+    silence = Silence()
+    yield silence
+    silence.close()
+
+
+def hanging_webhook(name: str, port: int) -> str:
+    """Asked about ConfigMaps in the namespaces that are labelled with its name; never answers."""
+    return f"""
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {{name: {name}}}
+webhooks:
+- name: hangs.example.com
+  clientConfig: {{url: "https://{HOST}:{port}/"}}
+  namespaceSelector: {{matchLabels: {{hangs: {name}}}}}
+  rules:
+  - {{apiGroups: [""], apiVersions: [v1], resources: [configmaps], operations: [CREATE, UPDATE]}}
+  failurePolicy: Fail
+  sideEffects: None
+  admissionReviewVersions: [v1]
+  timeoutSeconds: 30
+"""
+
+
+def test_a_healthy_extension_is_installed_while_forty_hang(
+    olm: Olm,
+    api: Api,
+    package: str,
+    silence: Silence,
+    serve_catalog: Callable[[str, str], None],
+) -> None:
+    pulls = [f"{package}-pull-{i}" for i in range(HANGING)]
+    hooks = [f"{package}-hook-{i}" for i in range(HANGING)]
+    bundles = {p: BundleSpec(package=p, version="1.0.0") for p in (*pulls, *hooks, package)}
+    published = [
+        spec.as_published(f"{HOST}:{silence.port}/bundles/{p}:v1")
+        if p in pulls
+        else spec.publish(olm.registry)
+        for p, spec in bundles.items()
+    ]
+    image = catalog_image(catalog_files(package_blobs([each]) for each in published))
+    pushed = olm.registry.push(image, f"catalogs/{package}", tag="latest")
+    serve_catalog(package, pushed.tag_reference)
+
+    kubectl = olm.control_plane.kubectl
+    places = "---".join(namespace(p) + "---" + installer(p) for p in bundles)
+    kubectl("apply", "-f", "-", stdin=places)
+    kubectl("apply", "-f", "-", stdin=hanging_webhook(package, silence.port))
+    kubectl("label", "namespace", *hooks, f"hangs={package}")
+    try:
+        wishes = [extension(p, "1.0.0", catalog=package) for p in (*pulls, *hooks)]
+        kubectl("apply", "-f", "-", stdin="---".join(wishes))
+        wait_until(lambda: silence.callers >= HANGING, what="that many wait for an answer")
+        kubectl("apply", "-f", "-", stdin=extension(package, "1.0.0", catalog=package))
+        api.wait_installed(package, "1.0.0", timeout=PROMPT_SECONDS)
+        assert silence.callers >= HANGING
+        for name in (*pulls, *hooks):
+            found = condition(api.get(extension_path(name)) or {}, "Installed")
+            assert found is None or found["status"] != "True", name
+    finally:
+        kubectl("delete", "validatingwebhookconfiguration", package)
+        for name in bundles:
+            api.delete(extension_path(name))
+        kubectl("delete", "namespace", *bundles, "--wait=false")
