@@ -7,7 +7,7 @@ import asyncio
 import statistics
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 
 from e2e.harness.controlplane import ControlPlane
@@ -36,7 +36,9 @@ def obj(api: str, kind: str, name: str, namespace: str = "", **fields: object) -
     return {"apiVersion": api, "kind": kind, "metadata": metadata, **fields}
 
 
-def bound(name: str, rules: list[object], account: str, namespace: str = "") -> list[KubeObject]:
+def bound(
+    name: str, rules: Sequence[object], account: str, namespace: str = ""
+) -> list[KubeObject]:
     """A role and its binding."""
     kind = "Role" if namespace else "ClusterRole"
     reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": name}

@@ -11,8 +11,9 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -101,7 +102,9 @@ def hello(olm: Olm, registry: Registry) -> None:
     _serve(olm, registry, "hello", [package_blobs(publish(registry, own()))])
 
 
-def _serve(olm: Olm, registry: Registry, name: str, packages: list[list[KubeObject]]) -> None:
+def _serve(
+    olm: Olm, registry: Registry, name: str, packages: Iterable[Iterable[Mapping[str, Any]]]
+) -> None:
     image = registry.push(catalog_image(catalog_files(packages)), f"least/{name}", tag="latest")
     olm.control_plane.kubectl("apply", "-f", "-", stdin=catalog(name, image.tag_reference))
     with Api(olm.control_plane) as api:
