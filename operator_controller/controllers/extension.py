@@ -232,8 +232,7 @@ class ExtensionController:
 
     async def compare(self, context: Context) -> Context:
         """What would be rendered; the steps that follow have nothing to do if it is there."""
-        provider = await self.bundles.certificate_provider()
-        request = install_request(context.extension, provider)
+        request = install_request(context.extension, self.bundles.forced_provider)
         account = context.extension.spec.service_account_name
         inputs = inputs_digest(context.chosen, request, account)
         return replace(context, request=request, inputs=inputs)

@@ -11,14 +11,14 @@ from operator_controller.apply.revisions import BundleIdentity
 from operator_controller.render.install import InstallRequest
 from operator_controller.render.options import CertificateProvider
 
-RENDERER_VERSION = 1
+RENDERER_VERSION = 2
 """Raised when equal inputs render to other objects than before, so that they render anew."""
 
 
 def install_request(
     extension: ClusterExtension, provider: CertificateProvider | None
 ) -> InstallRequest:
-    """What the user of an extension asks the renderer for."""
+    """What the user of an extension asks the renderer for, and the provider to use if any."""
     spec = extension.spec
     watched = extension.metadata.annotations.get(names.ANNOTATION_WATCH_NAMESPACE)
     return InstallRequest(

@@ -1,6 +1,7 @@
 """Bundles from their images, as the objects to apply."""
 
 import asyncio
+from dataclasses import replace
 
 from olm_shared.errors import OLMError, TerminalError, TransientError
 from olm_shared.kube_object import GVK, KubeObject
@@ -9,7 +10,7 @@ from olm_shared.runtime.credentials import PullSecrets
 from olm_shared.runtime.image_store import ImageStore
 from olm_shared.runtime.kube import KubeClient
 from operator_controller.apply.revisions import BundleIdentity
-from operator_controller.bundle.loader import load
+from operator_controller.bundle import RegistryV1, load
 from operator_controller.render.install import InstallRequest, install_objects
 from operator_controller.render.kinds import placed
 from operator_controller.render.options import CertificateProvider
@@ -38,24 +39,33 @@ class BundleSource:
         forced: CertificateProvider | None,
     ) -> None:
         """`secrets` are brought up to date before each pull; `forced` is a provider to use."""
+        self.forced_provider = forced
         self._images = images
         self._secrets = secrets
         self._client = client
-        self._forced = forced
 
-    async def certificate_provider(self) -> CertificateProvider:
-        """Who issues webhook certificates in this cluster, as of now."""
-        return self._forced or await certificate_provider_of(self._client)
+    async def certificate_provider(self, bundle: RegistryV1) -> CertificateProvider | None:
+        """Who issues the webhook certificates of a bundle, as of now; asked for no other bundle."""
+        if self.forced_provider or not bundle.csv.webhooks:
+            return self.forced_provider
+        return await certificate_provider_of(self._client)
 
     async def render(
         self, owner: str, bundle: BundleIdentity, request: InstallRequest
     ) -> list[KubeObject]:
-        """The objects of a bundle. Errors name the bundle and keep their kind."""
+        """The objects of a bundle. Errors name the bundle and keep their kind.
+
+        The certificate provider is chosen here, when something has to be rendered, and not when
+        inputs are compared: what is installed keeps its provider when another one appears.
+        """
         try:
             await self._secrets.refresh()
             image = await self._images.pull(bundle.image, owner=owner)
             files = await image.read()
-            return await asyncio.to_thread(_render, files, request)
+            loaded = await asyncio.to_thread(load, files)
+            provider = await self.certificate_provider(loaded)
+            complete = replace(request, certificate_provider=provider)
+            return await asyncio.to_thread(_render, loaded, complete)
         except OLMError as error:
             raise _naming(error, bundle) from error
 
@@ -75,8 +85,8 @@ async def certificate_provider_of(client: KubeClient) -> CertificateProvider:
     return CertificateProvider.SELF
 
 
-def _render(files: dict[str, bytes], request: InstallRequest) -> list[KubeObject]:
-    return [placed(obj) for obj in install_objects(load(files), request)]
+def _render(bundle: RegistryV1, request: InstallRequest) -> list[KubeObject]:
+    return [placed(obj) for obj in install_objects(bundle, request)]
 
 
 def _naming(error: OLMError, bundle: BundleIdentity) -> OLMError:

@@ -12,6 +12,7 @@ from olm_shared.runtime.credentials import PullSecrets
 from olm_shared.runtime.image_store import ImageStore
 from olm_shared.runtime.kube import KubeClient
 from olm_shared.runtime.registry import PullSettings
+from operator_controller.bundle.model import ClusterServiceVersion, RegistryV1, Webhook
 from operator_controller.io.bundles import BundleSource
 from operator_controller.render.options import CertificateProvider
 
@@ -34,6 +35,15 @@ def source(groups: Collection[str], forced: CertificateProvider | None = None) -
     return BundleSource(images, secrets, cast("KubeClient", Cluster(groups)), forced)
 
 
+HOOK = Webhook("ValidatingAdmissionWebhook", "v.example.com", "op", 443, {})
+
+
+def bundle(*hooks: Webhook) -> RegistryV1:
+    modes = frozenset({"AllNamespaces"})
+    csv = ClusterServiceVersion("op.v1", {}, modes, (), (), (), hooks, (), ())
+    return RegistryV1("op", csv, (), ())
+
+
 @pytest.mark.parametrize(
     ("groups", "expected"),
     [
@@ -46,9 +56,13 @@ def source(groups: Collection[str], forced: CertificateProvider | None = None) -
 async def test_what_the_cluster_has_comes_before_our_own(
     groups: Collection[str], expected: CertificateProvider
 ) -> None:
-    assert await source(groups).certificate_provider() is expected
+    assert await source(groups).certificate_provider(bundle(HOOK)) is expected
 
 
 async def test_the_administrator_decides() -> None:
     forced = source(("cert-manager.io",), CertificateProvider.SELF)
-    assert await forced.certificate_provider() is CertificateProvider.SELF
+    assert await forced.certificate_provider(bundle(HOOK)) is CertificateProvider.SELF
+
+
+async def test_the_cluster_is_not_asked_for_a_bundle_without_webhooks() -> None:
+    assert await source(("cert-manager.io",)).certificate_provider(bundle()) is None
