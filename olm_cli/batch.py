@@ -20,6 +20,9 @@ from olm_shared.errors import OLMError, bounded
 
 Answer = Callable[[Mapping[str, Any]], dict[str, Any]]
 
+Read = Callable[[bytes], Any]
+"""Raises json.JSONDecodeError."""
+
 PARALLEL_FROM = 4
 """Fewer lines than this are answered before other processes have started."""
 
@@ -29,12 +32,15 @@ CHUNK = 4
 READ_BYTES = 1 << 20
 
 
-def answers(source: str, answer: Answer, *, parallel: bool = True) -> Iterator[bytes]:
+def answers(
+    source: str, answer: Answer, *, parallel: bool = True, read: Read = orjson.loads
+) -> Iterator[bytes]:
     """One line for each line of the file `source` (`-`: standard input).
 
     `answer` gives the fields beside `id`, or raises OLMError, which becomes `error`. It has to
     be a function of a module, for other processes to find it. Without `parallel` all lines are
     answered in this process: for answers that are quick, or that share what one of them read.
+    `read` makes the request of a line, where more than its values counts.
     """
     with ExitStack() as stack:
         stream = _open(source, stack)
@@ -42,7 +48,7 @@ def answers(source: str, answer: Answer, *, parallel: bool = True) -> Iterator[b
         for lines in _groups(stream):
             if parallel and pool is None and len(lines) >= PARALLEL_FROM:
                 pool = stack.enter_context(_pool())
-            respond = partial(_respond, answer)
+            respond = partial(_respond, answer, read)
             yield from pool.map(respond, lines, chunksize=CHUNK) if pool else map(respond, lines)
 
 
@@ -70,10 +76,10 @@ def _groups(stream: BinaryIO) -> Iterator[list[bytes]]:
         yield [rest]
 
 
-def _respond(answer: Answer, line: bytes) -> bytes:
+def _respond(answer: Answer, read: Read, line: bytes) -> bytes:
     identity = None
     try:
-        request = orjson.loads(line)
+        request = read(line)
         if not isinstance(request, dict):
             return _error_line(None, "a request is a JSON object")
         identity = request.get("id")

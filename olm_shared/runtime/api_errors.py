@@ -9,6 +9,7 @@ ApiError
 └── InvalidError         422, and 400: the server refuses the content itself
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -18,13 +19,28 @@ from olm_shared.errors import TransientError, bounded
 NO_SUCH_RESOURCE = "the server could not find the requested resource"
 
 
-class ApiError(TransientError):
-    """An answer that is no success. `status` is the HTTP code, 0 when there was no answer."""
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One of the faults that an InvalidError tells, as in `details.causes` of a Status."""
 
-    def __init__(self, message: str, *, status: int = 0, reason: str = "") -> None:
+    field: str
+    reason: str
+    message: str
+
+
+class ApiError(TransientError):
+    """An answer that is no success. `status` is the HTTP code, 0 when there was no answer.
+
+    The message is bounded; `causes` are all faults of a content that the server refuses.
+    """
+
+    def __init__(
+        self, message: str, *, status: int = 0, reason: str = "", causes: tuple[Cause, ...] = ()
+    ) -> None:
         super().__init__(message)
         self.status = status
         self.reason = reason
+        self.causes = causes
 
 
 class NotFoundError(ApiError):
@@ -77,7 +93,15 @@ def error_from(status: int, body: bytes) -> ApiError:
         kind = AlreadyExistsError
     elif reason == "Expired":
         kind = GoneError
-    return kind(message, status=status, reason=reason)
+    return kind(message, status=status, reason=reason, causes=_causes(details))
+
+
+def _causes(status: dict[str, Any]) -> tuple[Cause, ...]:
+    causes = (status.get("details") or {}).get("causes") or ()
+    return tuple(
+        Cause(*(str(cause.get(key) or "") for key in ("field", "reason", "message")))
+        for cause in causes
+    )
 
 
 def _status_object(body: bytes) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from operator_controller.preflight.crd_upgrade.schema import Schema, differing, 
 
 Check = Callable[[KubeObject, KubeObject], Iterator[Finding]]
 
-_KUBE_VERSION = re.compile(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?")
+_KUBE_VERSION = re.compile(r"v([0-9]+)(?:(alpha|beta)([0-9]+))?")
 _STABILITY = {"alpha": 0, "beta": 1, None: 2}
 
 
@@ -82,6 +82,12 @@ def served_versions_differ(old: KubeObject, new: KubeObject) -> Iterator[Finding
             problems -= set(_incompatible(before[older], before[newer]))
         for path, problem in problems:
             yield Finding(crd, Validator.SERVED_VERSION, problem, older + PAIR + newer, path)
+
+
+def served_changes(old: KubeObject, new: KubeObject) -> list[tuple[str, bool]]:
+    """Versions that are served no longer (False) or newly (True): clients, not objects, mind."""
+    before, after = _served(old), _served(new)
+    return [(name, name in after) for name in ascending(before.keys() ^ after.keys())]
 
 
 CHECKS: tuple[Check, ...] = (

@@ -1,6 +1,7 @@
-"""`olm crd check`: files, folders, batches; what it prints and how it ends."""
+"""`olm crd check`: files, bundles, batches; what it prints and how it ends."""
 
 import json
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,12 @@ import yaml
 from click.testing import CliRunner, Result
 
 from olm_cli.crd import crd
-from tests.unit.operator_controller.preflight.definitions import NAME, with_field
+from tests.unit.operator_controller.preflight.definitions import (
+    NAME,
+    definition,
+    version,
+    with_field,
+)
 
 TEXT, INTEGER = with_field({"type": "string"}), with_field({"type": "integer"})
 PROBLEM = 'type changed from "string" to "integer"'
@@ -83,11 +89,44 @@ def test_for_programs(files: dict[str, str], output: str) -> None:
         "compared": [NAME],
         "added": ["onlynew.example.com"],
         "removed": ["onlyold.example.com"],
+        "servedVersions": [],
+        "storedObjects": [],
     }
 
 
+def test_archives_of_bundles(files: dict[str, str], tmp_path: Path) -> None:
+    for name in ("old", "new"):
+        with tarfile.open(tmp_path / f"{name}.tar.gz", "w:gz") as archive:
+            archive.add(files[name], arcname=".")
+    archives = [str(tmp_path / f"{name}.tar.gz") for name in ("old", "new")]
+    result = run(*archives)
+    assert (result.exit_code, result.output) == (1, run(files["old"], files["new"]).output)
+
+
+def test_folders_without_manifests_are_folders_of_manifests(files: dict[str, str]) -> None:
+    result = run(f"{files['old']}/manifests", f"{files['new']}/manifests")
+    assert result.output == run(files["old"], files["new"]).output
+
+
+def test_versions_that_are_served_no_longer_are_told(tmp_path: Path) -> None:
+    schema = {"type": "object"}
+    old = definition(version("v1", schema), version("v1beta1", schema))
+    new = definition(version("v1", schema), version("v1beta1", schema, served=False))
+    for name, crd_object in (("a", old), ("b", new)):
+        (tmp_path / name).write_text(yaml.safe_dump(crd_object))
+    result = run(str(tmp_path / "a"), str(tmp_path / "b"))
+    assert (result.exit_code, result.output.splitlines()) == (
+        0,
+        [f"{NAME}: version v1beta1 is no longer served", "1 compared, 0 unsafe"],
+    )
+    result = run(str(tmp_path / "b"), str(tmp_path / "a"), "-o", "json")
+    assert json.loads(result.output)["servedVersions"] == [
+        {"crd": NAME, "version": "v1beta1", "served": True}
+    ]
+
+
 FAULTS = {
-    "no such file or folder": None,
+    "no such folder or file": None,
     "no CustomResourceDefinition in common": "kind: Service",
     "expected objects, got str": "just text",
     "is there twice": yaml.safe_dump_all([TEXT, TEXT]),
@@ -112,8 +151,13 @@ def test_faults_are_told_with_exit_code_2(
     assert message in result.stderr
 
 
-def test_usage() -> None:
-    assert run().exit_code == 2
+@pytest.mark.parametrize(
+    "arguments", [(), ("a",), ("a", "b", "c"), ("--against-cluster",)], ids=" ".join
+)
+def test_usage(arguments: tuple[str, ...]) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert "give OLD and NEW" in result.stderr
 
 
 def test_a_batch_answers_every_line_and_stops_at_none() -> None:
@@ -132,3 +176,49 @@ def test_a_batch_answers_every_line_and_stops_at_none() -> None:
     assert third["id"] is None
     assert fourth["error"].startswith(f"new: {NAME}: spec")
     assert last == {"id": 4, "safe": True, "findings": []}
+
+
+def verdicts(*pairs: tuple[str, str]) -> list[bool]:
+    """Of definitions that differ in the text of one field's schema."""
+    field = json.dumps(TEXT).replace('{"type": "string"}', "%s")
+    lines = (f'{{"old": {field % old}, "new": {field % new}}}\n' for old, new in pairs)
+    result = run("--batch", "-", stdin="".join(lines))
+    return [json.loads(line)["safe"] for line in result.output.splitlines()]
+
+
+TEXTS = {
+    "blanks, as Python writes them": ('{"default": {"a": 1}}', '{"default": {"a": 1}}', False),
+    "none, as API servers do": ('{"default": {"a":1}}', '{"default": {"a": 1}}', True),
+    "keys in another order": ('{"default": {"b":1,"a":2}}', '{"default": {"a":2,"b":1}}', False),
+    "a list of one": ('{"default": [1]}', '{"default": [1]}', True),
+    "a list of two": ('{"default": [1, 2]}', '{"default": [1, 2]}', False),
+    "a number": ('{"default": 1.0}', '{"default": 1}', False),
+    "an escape": (r'{"default": "\u00e9"}', '{"default": "é"}', False),
+    "the same word as a name": (
+        '{"properties": {"default": {"type": "string"}}}',
+        '{"properties": {"default": {"type": "string"}}}',
+        True,
+    ),
+    "the same word in a text": (
+        r'{"description": "say \"default\": {\"a\": 1}"}',
+        r'{"description": "say \"default\": {\"a\": 1}"}',
+        True,
+    ),
+    "values of an enum": ('{"enum": [1.0, 2]}', '{"enum": [1, 2]}', False),
+    "the list itself": ('{"enum": [ "a" , "b" ]}', '{"enum": ["b","a"]}', True),
+    "an empty list": ('{"enum": [ ]}', '{"enum": []}', True),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "safe"), TEXTS.values(), ids=TEXTS)
+def test_a_batch_compares_defaults_and_enums_by_their_text(old: str, new: str, safe: bool) -> None:
+    assert verdicts((old, new)) == [safe]
+
+
+def test_a_change_of_text_is_said_to_be_no_more_than_that() -> None:
+    crd_object = with_field({"type": "object", "default": {"a": 1}})
+    line = json.dumps({"id": 1, "old": crd_object, "new": crd_object})
+    finding = json.loads(run("--batch", "-", stdin=line).output)["findings"][0]
+    assert finding.endswith(
+        'field "^.spec.field": default value changed from {"a": 1} to {"a":1}, in its text alone'
+    )

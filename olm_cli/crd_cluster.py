@@ -1,0 +1,25 @@
+"""The cluster's side of `olm crd check`: its definitions, and its objects. Changes nothing."""
+
+from collections.abc import Iterable, Sequence
+
+from olm_cli.crd_source import Definitions
+from olm_shared.runtime.access import load_access
+from olm_shared.runtime.kube import KubeClient
+from operator_controller.io.definitions import DEFINITION
+from operator_controller.io.stored_objects import Bounds, examine
+from operator_controller.preflight.crd_upgrade.stored import Examined, Question
+
+
+async def live_definitions(kubeconfig: str | None, names: Iterable[str]) -> Definitions:
+    """Those of the names that the cluster has. Raises ApiError."""
+    async with KubeClient.connect(load_access(kubeconfig)) as client:
+        found = {name: await client.find(DEFINITION, name) for name in names}
+    return {name: crd for name, crd in found.items() if crd is not None}
+
+
+async def examined(
+    kubeconfig: str | None, questions: Sequence[Question], bounds: Bounds
+) -> list[Examined]:
+    """What the API server says of the objects that are stored."""
+    async with KubeClient.connect(load_access(kubeconfig)) as client:
+        return await examine(client, questions, bounds)

@@ -1,0 +1,94 @@
+"""CustomResourceDefinitions from files, folders and archives of bundles, and images."""
+
+import tarfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from olm_cli.bundle_files import Registries, read_source
+from olm_shared.errors import OLMError, TerminalError
+from olm_shared.kube_object import KubeObject, gvk_of, name_of
+from olm_shared.kube_yaml import load_all
+from operator_controller.bundle import go_types
+from operator_controller.bundle.loader import CRD_KIND, MANIFESTS
+
+MANIFEST_SUFFIXES = frozenset({".yaml", ".yml", ".json"})
+
+Definitions = dict[str, KubeObject]
+"""By name, in the API's shapes."""
+
+
+def definitions(source: str, access: Registries) -> Definitions:
+    """The definitions in a file, a folder of manifests, or a bundle, by name. Raises OLMError.
+
+    A bundle is a folder, a tar archive of one, or an image reference.
+    """
+    found: Definitions = {}
+    for file, content in _files(source, access):
+        for obj in _objects(file, content):
+            if obj.get("kind") != CRD_KIND:
+                continue
+            name = name_of(obj)
+            if name in found:
+                raise TerminalError(f"{file}: CustomResourceDefinition {name} is there twice")
+            found[name] = as_definition(obj, file)
+    return found
+
+
+def _files(source: str, access: Registries) -> Iterable[tuple[str, bytes]]:
+    path = Path(source)
+    if path.exists() and not _is_bundle(path):
+        paths = sorted(path.iterdir()) if path.is_dir() else [path]
+        kept = [p for p in paths if p.suffix in MANIFEST_SUFFIXES] if path.is_dir() else paths
+        return ((str(file), _content(file)) for file in kept)
+    return (
+        (f"{source}: {name}", content)
+        for name, content in read_source(source, access).items()
+        if name.startswith(MANIFESTS) and PurePosixPath(name).suffix in MANIFEST_SUFFIXES
+    )
+
+
+def _is_bundle(path: Path) -> bool:
+    if path.is_dir():
+        return (path / MANIFESTS).is_dir()
+    return path.is_file() and tarfile.is_tarfile(path)
+
+
+def _content(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise TerminalError(f"{file}: {error.strerror}") from error
+
+
+def _objects(file: str, content: bytes) -> Iterator[KubeObject]:
+    """The objects of a file, those in lists included."""
+    try:
+        pending = list(load_all(content))
+    except OLMError as error:
+        raise TerminalError(f"{file}: {error.message}") from error
+    while pending:
+        document = pending.pop(0)
+        if not isinstance(document, dict):
+            raise TerminalError(f"{file}: expected objects, got {type(document).__name__}")
+        if isinstance(document.get("items"), list):
+            pending = document["items"] + pending
+        else:
+            yield document
+
+
+def as_definition(value: Any, where: str) -> KubeObject:
+    """The value in the shapes of the API. Raises TerminalError where it is no definition."""
+    if not isinstance(value, dict) or value.get("kind") != CRD_KIND:
+        raise TerminalError(f"{where}: expected a {CRD_KIND}")
+    group, version = gvk_of(value).group, gvk_of(value).version
+    if (group, version) != ("apiextensions.k8s.io", "v1"):
+        raise TerminalError(
+            f"{where}: {name_of(value)} is of {value.get('apiVersion')}; "
+            "only apiextensions.k8s.io/v1 can be compared"
+        )
+    try:
+        typed: KubeObject = go_types.read(CRD_KIND, value)
+    except go_types.ShapeError as error:
+        raise TerminalError(f"{where}: {name_of(value)}: {error}") from error
+    return typed
