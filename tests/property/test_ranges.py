@@ -19,7 +19,11 @@ from tests.property.scale import cases
 
 pytestmark = pytest.mark.property
 
-thorough = settings(max_examples=cases(5000), deadline=None)
+thorough = settings(max_examples=cases(5000), deadline=None, print_blob=True)
+
+SUBJECTS = 4
+differential = settings(max_examples=cases(12_000) // SUBJECTS, deadline=None, print_blob=True)
+"""Ranges, of which each is asked about as many versions: 12 000 comparisons a test."""
 
 NUMBERS = st.sampled_from([0, 0, 1, 1, 2, 3, 10, 11])
 WORDS = st.sampled_from(["0", "1", "2", "11", "alpha", "beta", "rc", "a-b", "x1"])
@@ -32,6 +36,11 @@ def versions(draw: st.DrawFn) -> str:
     numbers = ".".join(str(draw(NUMBERS)) for _ in range(3))
     prerelease = draw(PRERELEASES) if draw(st.booleans()) else ""
     return f"{numbers}-{prerelease}" if prerelease else numbers
+
+
+def subjects() -> st.SearchStrategy[list[str]]:
+    """Versions to ask one range about."""
+    return st.lists(versions(), min_size=SUBJECTS, max_size=SUBJECTS)
 
 
 @st.composite
@@ -120,15 +129,17 @@ def naive(alternatives: list[list[tuple[str, str]]], version: semver.Version) ->
     return False
 
 
-@thorough
-@given(st.lists(groups(), min_size=1, max_size=3), versions())
+@differential
+@given(st.lists(groups(), min_size=1, max_size=3), subjects())
 def test_extension_ranges_admit_what_their_rules_say(
-    alternatives: list[list[tuple[str, str]]], version: str
+    alternatives: list[list[tuple[str, str]]], subjects: list[str]
 ) -> None:
     """OR groups by `||`, AND by space; operators, wildcards and the prerelease rule."""
     text = " || ".join(map(spelled, alternatives))
-    ours = parse_extension_range(text).matches(parse_loose_version(version))
-    assert ours == naive(alternatives, semver.Version.parse(version))
+    wanted = parse_extension_range(text)
+    for version in subjects:
+        ours = wanted.matches(parse_loose_version(version))
+        assert ours == naive(alternatives, semver.Version.parse(version)), version
 
 
 @settings(max_examples=cases(1000), deadline=None)
@@ -214,7 +225,7 @@ def skip_admits(comparator: str, version: semver.Version) -> bool:
     }[found["operator"]]  # fmt: skip
 
 
-@thorough
+@differential
 @given(
     st.lists(
         st.lists(
@@ -227,16 +238,17 @@ def skip_admits(comparator: str, version: semver.Version) -> bool:
         min_size=1,
         max_size=3,
     ),
-    versions(),
+    subjects(),
 )
 def test_skip_ranges_admit_what_their_comparators_say(
-    alternatives: list[list[tuple[str, str]]], version: str
+    alternatives: list[list[tuple[str, str]]], subjects: list[str]
 ) -> None:
     """Space = AND, `||` = OR, prereleases compare normally."""
-    subject = semver.Version.parse(version)
-    expected = any(all(skip_admits(o + v, subject) for o, v in group) for group in alternatives)
-    text = " || ".join(map(spelled, alternatives))
-    assert parse_skip_range(text).matches(parse_version(version)) == expected
+    wanted = parse_skip_range(" || ".join(map(spelled, alternatives)))
+    for version in subjects:
+        subject = semver.Version.parse(version)
+        expected = any(all(skip_admits(o + v, subject) for o, v in group) for group in alternatives)
+        assert wanted.matches(parse_version(version)) == expected, version
 
 
 @settings(max_examples=cases(2000), deadline=None)
