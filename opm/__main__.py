@@ -10,6 +10,7 @@ from olm_shared.runtime.command_line import Lazy, LazyGroup, run
 
 COMMANDS: Mapping[str, Lazy] = MappingProxyType(
     {
+        "alpha": Lazy("opm.commands.alpha", "alpha", "List, draw graphs, expand templates."),
         "generate": Lazy("opm.commands.generate", "generate", "Generate a catalog's Dockerfile."),
         "init": Lazy("opm.commands.init", "init", "Begin a package: print its olm.package blob."),
         "render": Lazy("opm.commands.render", "render", "Print what catalogs and bundles hold."),

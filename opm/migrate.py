@@ -25,7 +25,7 @@ def _to_csv_metadata(each: Record) -> Record:
     Bundles without an image keep theirs: nothing else has their content.
     """
     items = properties(each)
-    csv = _embedded_csv(items)
+    csv = embedded_csv(items)
     if each.schema != BUNDLE or not each.value["image"] or csv is None:
         return each
     if any(item["type"] == CSV_METADATA for item in items):
@@ -34,7 +34,8 @@ def _to_csv_metadata(each: Record) -> Record:
     return with_properties(each, [*kept, {"type": CSV_METADATA, "value": csv_metadata(csv)}])
 
 
-def _embedded_csv(items: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
+def embedded_csv(items: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """The ClusterServiceVersion among a bundle's properties that hold objects, None without."""
     for item in items:
         if item["type"] != BUNDLE_OBJECT or not isinstance(item["value"], Mapping):
             continue

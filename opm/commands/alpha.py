@@ -1,0 +1,157 @@
+"""`opm alpha`: lists, pictures of update graphs, and templates."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from olm_shared.errors import TerminalError
+from opm import listing
+from opm.catalog import Record
+from opm.commands.output import output_option, show
+from opm.commands.render import migrate_level_option
+from opm.io.references import Reading, read_reference
+from opm.migrate import migrate
+from opm.templates import (
+    BASIC,
+    TEMPLATES,
+    expand_basic,
+    expand_semver,
+    parse_template,
+    to_basic,
+)
+
+
+@click.group("alpha")
+def alpha() -> None:
+    """Work with catalogs in ways that may still change."""
+
+
+@alpha.group("list")
+def list_() -> None:
+    """List what a catalog holds, for people; `opm render` is for programs."""
+
+
+@list_.command("packages")
+@click.argument("catalog")
+@click.pass_obj
+def list_packages(registries: dict[str, Any], *, catalog: str) -> None:
+    """List the packages of a catalog image, folder or database."""
+    _print(listing.packages(_catalog(catalog, registries)))
+
+
+@list_.command("channels")
+@click.argument("catalog")
+@click.argument("package", default="")
+@click.pass_obj
+def list_channels(registries: dict[str, Any], *, catalog: str, package: str) -> None:
+    """List the channels of one package or of all."""
+    _print(listing.channels(_catalog(catalog, registries), package))
+
+
+@list_.command("bundles")
+@click.argument("catalog")
+@click.argument("package", default="")
+@click.pass_obj
+def list_bundles(registries: dict[str, Any], *, catalog: str, package: str) -> None:
+    """List the bundles of one package or of all, by channel."""
+    _print(listing.bundles(_catalog(catalog, registries), package))
+
+
+def _catalog(reference: str, registries: dict[str, Any]) -> list[Record]:
+    return read_reference(reference, Reading(bundles_allowed=False, **registries))
+
+
+def _print(rows: list[listing.Row]) -> None:
+    click.echo(listing.table(rows), nl=False)
+
+
+@alpha.command("render-graph")
+@click.argument("catalog")
+@click.option("-p", "--package-name", default="", help="Only this package.")
+@click.option("--minimum-edge", default="", help="The oldest entry to show.")
+@click.option("--draw-v0-semantics", is_flag=True, help="Mark what OLM Classic would not take.")
+@click.pass_obj
+def render_graph(
+    registries: dict[str, Any],
+    *,
+    catalog: str,
+    package_name: str,
+    minimum_edge: str,
+    draw_v0_semantics: bool,
+) -> None:
+    """Print the update graph of a catalog as a Mermaid diagram."""
+    from opm.edges import from_edge, graph, of_package
+    from opm.mermaid import mermaid
+
+    drawn = graph(_catalog(catalog, registries))
+    if package_name:
+        drawn = of_package(drawn, package_name)
+    if minimum_edge:
+        drawn = from_edge(drawn, minimum_edge)
+    click.echo(mermaid(drawn, v0=draw_v0_semantics), nl=False)
+
+
+@alpha.command("render-template")
+@click.argument("arguments", nargs=-1, metavar="[TYPE] [FILE]")
+@output_option
+@migrate_level_option
+@click.pass_obj
+def render_template(
+    registries: dict[str, Any], *, arguments: tuple[str, ...], output: str, migrate_level: str
+) -> None:
+    """Expand a catalog template of type basic or semver; its schema tells which.
+
+    FILE is - or missing for standard input. Bundles are named by image or by folder.
+
+    \b
+    Example:
+      opm alpha render-template semver template.yaml -o yaml > catalog/index.yaml
+    """
+    kind, file = _template_arguments(arguments)
+    kind, document = parse_template(_content(file), kind)
+    how = Reading(**registries)
+
+    def render(image: str) -> list[Record]:
+        return read_reference(image, how)
+
+    expand = expand_basic if kind == BASIC else expand_semver
+    show(migrate(expand(document, render), migrate_level), output)
+
+
+def _template_arguments(arguments: tuple[str, ...]) -> tuple[str, str]:
+    if len(arguments) > 2:
+        raise TerminalError("too many arguments", hint="give a type, a file, or both")
+    kind = arguments[0] if arguments and arguments[0] in TEMPLATES else ""
+    files = arguments[1:] if kind else arguments
+    if len(files) > 1:
+        raise TerminalError(
+            f'unknown template type "{arguments[0]}"', hint=f"one of: {', '.join(TEMPLATES)}"
+        )
+    return kind, files[0] if files else "-"
+
+
+def _content(file: str) -> bytes:
+    try:
+        return sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    except OSError as error:
+        raise TerminalError(f"{file}: {error.strerror}") from error
+
+
+@alpha.group("convert-template")
+def convert_template() -> None:
+    """Make a template of a catalog."""
+
+
+@convert_template.command("basic")
+@click.argument("catalog")
+@output_option
+@click.pass_obj
+def convert_basic(registries: dict[str, Any], *, catalog: str, output: str) -> None:
+    """Print the basic template that the catalog is an expansion of."""
+    from opm.text import json_text, yaml_text
+
+    template = to_basic(_catalog(catalog, registries))
+    text = json_text(template) if output == "json" else yaml_text(template)
+    sys.stdout.buffer.write(text)

@@ -1,0 +1,41 @@
+"""What templates have in common: one document with a schema that tells which kind it is."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from olm_shared.errors import TerminalError
+from olm_shared.kube_yaml import YamlError, load_all
+from opm.catalog import Record
+
+BASIC, SEMVER = "basic", "semver"
+TEMPLATES: Mapping[str, str] = MappingProxyType({BASIC: "olm.template.basic", SEMVER: "olm.semver"})
+"""Kinds of templates and the schema of each."""
+
+RenderBundle = Callable[[str], list[Record]]
+"""The records of a bundle by its image reference."""
+
+
+class TemplateError(TerminalError):
+    """A template that cannot be expanded."""
+
+
+def parse_template(data: bytes, kind: str = "") -> tuple[str, dict[str, Any]]:
+    """The kind and the document of a template. Raises TemplateError.
+
+    Without `kind` the schema tells it.
+    """
+    try:
+        document = next(iter(load_all(data, unique_keys=True)), None)
+    except YamlError as error:
+        message = f"the template cannot be read: line {error.line}: {error.message}"
+        raise TemplateError(message) from error
+    schema = document.get("schema") if isinstance(document, dict) else None
+    known = {schema: kind for kind, schema in TEMPLATES.items()}
+    if not isinstance(document, dict) or schema not in known or (kind and known[schema] != kind):
+        wanted = f'"{TEMPLATES[kind]}"' if kind else " or ".join(f'"{s}"' for s in known)
+        raise TemplateError(
+            f"template has unknown schema ({schema!r}), should be {wanted}",
+            hint="a template begins with its schema",
+        )
+    return known[schema], document

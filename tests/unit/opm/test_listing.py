@@ -1,0 +1,47 @@
+"""The tables of `opm alpha list`."""
+
+from pathlib import Path
+
+import orjson
+from click.testing import CliRunner
+
+from opm.__main__ import cli
+from tests.unit.opm.test_validate import catalog
+
+
+def alpha_list(folder: Path, *arguments: str) -> list[str]:
+    blobs = catalog()
+    blobs[4]["properties"].append({"type": "olm.csv.metadata", "value": {"displayName": "Foo!"}})
+    (folder / "index.json").write_bytes(b"\n".join(map(orjson.dumps, blobs)))
+    what, *rest = arguments
+    result = CliRunner().invoke(cli, ["alpha", "list", what, str(folder), *rest])
+    assert result.exit_code == 0, result.exception
+    return result.stdout.splitlines()
+
+
+def test_packages(tmp_path: Path) -> None:
+    assert alpha_list(tmp_path, "packages") == [
+        "NAME  DISPLAY NAME  DEFAULT CHANNEL",
+        "foo   Foo!          stable",
+    ]
+
+
+def test_channels(tmp_path: Path) -> None:
+    assert alpha_list(tmp_path, "channels", "foo") == [
+        "PACKAGE  CHANNEL  HEAD",
+        "foo      stable   foo.v3",
+    ]
+
+
+def test_bundles(tmp_path: Path) -> None:
+    assert [line.split() for line in alpha_list(tmp_path, "bundles")[1:]] == [
+        ["foo", "stable", "foo.v1", "example.com/foo:v1.0.0"],
+        ["foo", "stable", "foo.v2", "foo.v1", "example.com/foo:v2.0.0"],
+        ["foo", "stable", "foo.v3", "foo.v2", "<3.0.0", "example.com/foo:v3.0.0"],
+    ]
+
+
+def test_an_unknown_package(tmp_path: Path) -> None:
+    alpha_list(tmp_path, "packages")
+    result = CliRunner().invoke(cli, ["alpha", "list", "channels", str(tmp_path), "bar"])
+    assert 'package "bar" not found' in str(result.exception)
