@@ -2,7 +2,7 @@
 
 import asyncio
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -120,6 +120,15 @@ def _text(answer: Answer) -> Iterator[str]:
     yield ""
     yield from (f"note: {remark(note)}" for note in answer.outcome.findings.notes)
     yield from reasons(answer.outcome.findings, answer.situation.request)
+    yield from (f"hint: {hint}" for hint in _hints(answer))
+
+
+def _hints(answer: Answer) -> Iterable[str]:
+    """What to do about the catalogs that could not be asked and were wanted, each thing once."""
+    causes = answer.outcome.findings.causes
+    wanted = {c.catalog for c in causes if c.reason is Reason.CATALOG_UNAVAILABLE}
+    faults = [c.unavailable for c in answer.situation.catalogs if c.name in wanted]
+    return dict.fromkeys(fault.hint for fault in faults if fault and fault.hint)
 
 
 def _wish(answer: Answer) -> str:

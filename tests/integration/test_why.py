@@ -1,17 +1,20 @@
 """`olm why` against a real cluster, and catalogs that stay known while catalogd is away."""
 
 import json
+import socket
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from e2e.olm.api import Api, extension_path
+from e2e.harness.ports import free_port
+from e2e.olm.api import Api, catalog_path, extension_path
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import extension, with_administrator
 from e2e.olm.programs import Olm
+from olm_shared.kube_object import KubeObject
 
 pytestmark = pytest.mark.integration
 
@@ -20,14 +23,14 @@ Publish = Callable[..., str]
 
 
 def olm_why(
-    olm: Olm, *arguments: str, cas_dir: Path | None = None
+    olm: Olm, *arguments: str, cas_dir: Path | None = None, kubeconfig: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [
             str(Path(sys.executable).with_name("olm")),
             "why",
             *arguments,
-            f"--kubeconfig={olm.control_plane.kubeconfig}",
+            f"--kubeconfig={kubeconfig or olm.control_plane.kubeconfig}",
             f"--catalogd-cas-dir={cas_dir or olm.catalogs_ca.parent}",
         ],
         capture_output=True,
@@ -101,3 +104,125 @@ def test_what_is_known_of_a_catalog_outlives_catalogd(olm: Olm, api: Api, blocke
         api.wait_installed(blocked, "1.1.0")
     finally:
         olm.start_catalogd()
+
+
+SERVICE = "catalogd-service"
+SYSTEM = "olmv1-system"
+IN_CLUSTER = f"{SERVICE}.{SYSTEM}.svc"
+
+
+def behind_service(address: str, port: int) -> str:
+    """A Service without selector that leads to this machine, as no pods run here."""
+    return f"""
+apiVersion: v1
+kind: Service
+metadata: {{name: {SERVICE}, namespace: {SYSTEM}}}
+spec:
+  ports: [{{name: https, port: 443, targetPort: {port}}}]
+---
+apiVersion: v1
+kind: Endpoints
+metadata: {{name: {SERVICE}, namespace: {SYSTEM}}}
+subsets: [{{addresses: [{{ip: "{address}"}}], ports: [{{name: https, port: {port}}}]}}]
+"""
+
+
+def reader(name: str) -> str:
+    """An account with the rights that docs/reference/olm-why.md names, but for the Service."""
+    return f"""
+apiVersion: v1
+kind: ServiceAccount
+metadata: {{name: {name}, namespace: {SYSTEM}}}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {{name: {name}}}
+rules:
+- {{apiGroups: [olm.operatorframework.io], resources: [clusterextensions], verbs: [get]}}
+- apiGroups: [olm.operatorframework.io]
+  resources: [clusterobjectsets, clustercatalogs]
+  verbs: [list]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {{name: {name}}}
+roleRef: {{apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: {name}}}
+subjects: [{{kind: ServiceAccount, name: {name}, namespace: {SYSTEM}}}]
+"""
+
+
+def asker_of_the_service(name: str) -> str:
+    return f"""
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {{name: {name}, namespace: {SYSTEM}}}
+rules: [{{apiGroups: [""], resources: [services/proxy], verbs: [get]}}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {{name: {name}, namespace: {SYSTEM}}}
+roleRef: {{apiGroup: rbac.authorization.k8s.io, kind: Role, name: {name}}}
+subjects: [{{kind: ServiceAccount, name: {name}, namespace: {SYSTEM}}}]
+"""
+
+
+@pytest.fixture
+def address() -> str:
+    """An address of this machine that is not loopback, to which no Service may lead."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # sends nothing
+        except OSError:
+            pytest.skip("this machine has no address but loopback")
+        found: str = probe.getsockname()[0]
+    if found.startswith("127."):
+        pytest.skip("this machine has no address but loopback")
+    return found
+
+
+@pytest.fixture
+def in_cluster(olm: Olm, api: Api, blocked: str, address: str) -> Iterator[str]:
+    """The blocked extension; its catalog's address is one that only the cluster can reach."""
+    port = free_port(address)
+    olm.kill(olm.catalogd)
+    olm.start_catalogd(
+        f"--catalogs-server-addr={address}:{port}", f"--external-address={IN_CLUSTER}"
+    )
+    kubectl = olm.control_plane.kubectl
+    kubectl("apply", "-f", "-", stdin=behind_service(address, port))
+    try:
+        api.wait(catalog_path(blocked), served_at(f"https://{IN_CLUSTER}/"), what="new address")
+        yield blocked
+    finally:
+        kubectl("delete", "service,endpoints", SERVICE, "-n", SYSTEM, "--ignore-not-found")
+        olm.kill(olm.catalogd)
+        olm.start_catalogd()
+        api.wait(catalog_path(blocked), served_at(olm.catalogs_url), what="old address")
+
+
+def served_at(base: str) -> Callable[[KubeObject | None], bool]:
+    def holds(found: KubeObject | None) -> bool:
+        urls = ((found or {}).get("status") or {}).get("urls") or {}
+        return str(urls.get("base", "")).startswith(base)
+
+    return holds
+
+
+def test_catalogs_of_the_cluster_are_asked_through_the_api_server(
+    olm: Olm, in_cluster: str
+) -> None:
+    """With the rights that the document names and no others; without the last it is named."""
+    kubectl = olm.control_plane.kubectl
+    kubectl("apply", "-f", "-", stdin=reader(in_cluster))
+    kubeconfig = olm.control_plane.kubeconfig_for_service_account(SYSTEM, in_cluster)
+    refused = olm_why(olm, in_cluster, kubeconfig=kubeconfig)
+    assert "received unexpected response status code 403" in refused.stdout
+    assert "hint: it is asked through the API server: that needs the permission to get" in (
+        refused.stdout
+    )
+
+    kubectl("apply", "-f", "-", stdin=asker_of_the_service(in_cluster))
+    told = olm_why(olm, in_cluster, kubeconfig=kubeconfig)
+    assert told.returncode == 0, told.stderr
+    assert 'set spec.source.catalog.version to "1.1.0"' in told.stdout
+    assert f"it is no successor of {in_cluster}.v1.0.0" in told.stdout
