@@ -87,7 +87,12 @@ _OPTIONS = (
         type=click.Path(exists=True, file_okay=False, path_type=Path),
         help="CAs to check catalogd with, where it is not asked through the API server.",
     ),
-    click.option("-o", "--output", type=click.Choice(["yaml", "json", "text"])),
+    click.option(
+        "-o",
+        "--output",
+        type=click.Choice(["yaml", "json", "text"]),
+        help="Default: yaml; with --diff and --check text.",
+    ),
 )
 
 
