@@ -31,18 +31,21 @@ from olm_shared.runtime.credentials import PullSecrets
 from olm_shared.runtime.folders import collect
 from olm_shared.runtime.kube import KubeClient
 from olm_shared.runtime.leader import Elector
+from olm_shared.runtime.memory import return_unused, settle, share_one_arena
 from olm_shared.runtime.program import configure_logging, run, serve_health, wait_until_served
 from olm_shared.runtime.tls import ServerTls
 from olm_shared.runtime.workqueue import Backoff, WorkQueue
 
 LEASE = "catalogd-operator-lock"
 RESYNC_SECONDS = 600.0
+TIDY_SECONDS = 10.0
 
 log = logging.getLogger(__name__)
 
 
 def main() -> None:
     """The console script `catalogd`."""
+    share_one_arena()
     settings = parse_settings()
     configure_logging(settings.log_level)
     run(lambda: serve(settings))
@@ -168,11 +171,13 @@ class _Program:
         # Imported now, because it takes half a second in which content is already served.
         from olm_shared.runtime.doorbell import Bell, Doorbell
 
+        settle()
         bell = Bell(names.GROUP, names.VERSION, PLURAL, self.ring)
         group.create_task(self.queue.run())
         group.create_task(Doorbell(access, [bell]).run())
         group.create_task(self._every(RESYNC_SECONDS, self._resync))
         group.create_task(self._every(self.settings.gc_interval, self._collect_existing))
+        group.create_task(self._every(TIDY_SECONDS, self._tidy))
         group.create_task(self._lead())
 
     def ring(self, _: str, obj: KubeObject) -> None:
@@ -207,6 +212,9 @@ class _Program:
         await self.store.collect(existing)
         unpack = self.settings.cache_dir / UNPACK_FOLDER
         await asyncio.to_thread(collect, unpack, existing, interrupted=interrupted)
+
+    async def _tidy(self) -> None:
+        await asyncio.to_thread(return_unused)
 
     async def _every(self, seconds: float, work: Callable[[], Awaitable[None]]) -> None:
         while seconds > 0:

@@ -25,7 +25,10 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Library = Callable[[str], Content | None]
 """The content that is served for a catalog now, None for none."""
 
-PIECE_BYTES = 128 << 10
+LARGEST_PIECE_BYTES, SMALLEST_PIECE_BYTES = 128 << 10, 16 << 10
+ALL_PIECES_BYTES = 2 << 20
+"""Each answer in flight buffers a few pieces, so many at once get smaller ones: few clients are
+served fastest with large pieces, and many together cannot make the process large."""
 ANSWER_SECONDS = 300.0
 """Longest time an answer may take, as upstream's write time-out."""
 
@@ -43,17 +46,39 @@ class ContentApp:
         self._library = library
         self._metas = metas
         self._seconds = answer_seconds
+        self._in_flight = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers one request."""
         content, answer = self._answer(scope)
-        with content or nullcontext():
-            try:
+        self._in_flight += 1
+        try:
+            with content or nullcontext():
+                pieces = self._pieces(answer, content) if scope["method"] != "HEAD" else iter(())
                 async with asyncio.timeout(self._seconds):
-                    await _send(scope["method"], answer, content, receive, send)
-            except TimeoutError:
-                # The server closes a connection whose answer was not completed.
-                log.warning("client took longer than %.0f s: cut off", self._seconds)
+                    await _send(answer, pieces, receive, send)
+        except TimeoutError:
+            # The server closes a connection whose answer was not completed.
+            log.warning("client took longer than %.0f s: cut off", self._seconds)
+        finally:
+            self._in_flight -= 1
+
+    def _pieces(self, answer: Answer, content: Content | None) -> Iterator[bytes]:
+        """The body in pieces; small parts are gathered."""
+        gathered, size = [], 0
+        for part in answer.parts:
+            for piece in _read(part, answer.coding, content, self._piece_bytes):
+                gathered.append(piece)
+                size += len(piece)
+                if size >= self._piece_bytes():
+                    yield b"".join(gathered)
+                    gathered, size = [], 0
+        if gathered:
+            yield b"".join(gathered)
+
+    def _piece_bytes(self) -> int:
+        share = ALL_PIECES_BYTES // max(self._in_flight, 1)
+        return max(SMALLEST_PIECE_BYTES, min(share, LARGEST_PIECE_BYTES))
 
     def _answer(self, scope: Scope) -> tuple[Content | None, Answer]:
         match = _PATH.fullmatch(scope["path"])
@@ -89,12 +114,9 @@ def _headers(scope: Scope) -> Headers:
     return found
 
 
-async def _send(
-    method: str, answer: Answer, content: Content | None, receive: Receive, send: Send
-) -> None:
+async def _send(answer: Answer, pieces: Iterator[bytes], receive: Receive, send: Send) -> None:
     headers = [(name.encode(), value.encode("latin-1")) for name, value in answer.headers]
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-    pieces = _pieces(answer, content) if method != "HEAD" else iter(())
     last = next(pieces, b"")
     second = next(pieces, None)
     if second is not None:
@@ -125,27 +147,15 @@ async def _disconnected(receive: Receive) -> None:
         pass
 
 
-def _pieces(answer: Answer, content: Content | None) -> Iterator[bytes]:
-    """The body in pieces of about PIECE_BYTES; small parts are gathered."""
-    gathered, size = [], 0
-    for part in answer.parts:
-        for piece in _read(part, answer.coding, content):
-            gathered.append(piece)
-            size += len(piece)
-            if size >= PIECE_BYTES:
-                yield b"".join(gathered)
-                gathered, size = [], 0
-    if gathered:
-        yield b"".join(gathered)
-
-
-def _read(part: Section | bytes, coding: str, content: Content | None) -> Iterator[bytes]:
+def _read(
+    part: Section | bytes, coding: str, content: Content | None, piece_bytes: Callable[[], int]
+) -> Iterator[bytes]:
     if isinstance(part, bytes):
         yield part
         return
     offset, end = part.offset, part.offset + part.length
     while content and offset < end:
-        piece = content.files[coding].read(offset, min(end - offset, PIECE_BYTES))
+        piece = content.files[coding].read(offset, min(end - offset, piece_bytes()))
         if not piece:
             raise OSError("catalog file is shorter than its index says")
         yield piece

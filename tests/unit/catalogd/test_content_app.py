@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 import zstandard
 
-from catalogd.http.content import PIECE_BYTES, ContentApp
+from catalogd.http.content import LARGEST_PIECE_BYTES as PIECE_BYTES
+from catalogd.http.content import SMALLEST_PIECE_BYTES, ContentApp
 from catalogd.io.content import Content, CorruptContentError, open_content
 from catalogd.io.store import Store, prepare_version, publish_version
 from catalogd.io.writer import write_content
@@ -278,6 +279,31 @@ def link(descriptor: str) -> str:
 
 def list_names(folder: Path) -> list[str]:
     return sorted(entry.name for entry in folder.iterdir())
+
+
+async def test_many_answers_at_once_get_smaller_pieces(tmp_path: Path) -> None:
+    large = [Blob("s", "p", f"n{i}", b'"' + b"x" * PIECE_BYTES + b'"') for i in range(2)]
+    served = open_content(tmp_path / "l" / write(tmp_path / "l", large), verify=False)
+    app, begun, together = ContentApp({"c": served}.get), asyncio.Event(), 200
+    replies, largest = [Reply() for _ in range(together)], [0] * together
+    scope = {"method": "GET", "path": "/catalogs/c/api/v1/all", "query_string": b"", "headers": []}
+
+    async def ask_one(number: int) -> None:
+        async def send(message: MutableMapping[str, Any]) -> None:
+            await replies[number](message)
+            largest[number] = max(largest[number], len(message.get("body", b"")))
+            if number == together - 1:
+                begun.set()
+            await begun.wait()
+
+        await app(dict(scope), never_disconnects, send)
+
+    await asyncio.gather(*map(ask_one, range(together)))
+    whole = b"".join(blob.raw + b"\n" for blob in large)
+    assert all(reply.body == whole for reply in replies)
+    assert largest[0] == SMALLEST_PIECE_BYTES
+    alone = await ask(app, "c/api/v1/all")
+    assert alone.body == whole
 
 
 async def test_a_client_that_left_ends_the_reading(content: Content, tmp_path: Path) -> None:
