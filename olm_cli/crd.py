@@ -74,9 +74,9 @@ def check_command(context: click.Context, /, sources: tuple[str, ...], **given: 
       olm crd check --batch - < requests.jsonl
 
     A line of a batch is {"id","old","new"}, both definitions; its answer is
-    {"id","safe","findings"} or {"id","error"}. Defaults and enums of a line are compared by their
-    text, as upstream does; give compact JSON with sorted keys, as API servers do, and the values
-    are compared.
+    {"id","safe","findings"} or {"id","error"}. Defaults, enums and examples of a line are compared
+    by their text, as upstream does; give compact JSON with sorted keys, as API servers do, and the
+    values are compared.
     """
     if given["batch"]:
         for line in answers(given["batch"], answer, read=read_line):

@@ -1,8 +1,9 @@
 """Values of a definition whose text is not as an API server would write it.
 
-Upstream compares the text of `default` and `enum`: that of the old definition as it was given, that
-of the new one as Go writes it. In a cluster both are Go's. In a line of a batch the old one need
-not be, and then the answers agree with upstream's for the same line only if texts are compared.
+Upstream compares the text of `default`, `enum` and `example`: that of the old definition as it was
+given, that of the new one as Go writes it. In a cluster both are Go's. In a line of a batch the old
+one need not be, and then answers agree with upstream's for the same line only if texts are
+compared.
 """
 
 import json
@@ -27,7 +28,8 @@ from operator_controller.preflight.crd_upgrade.schema import (
 TEXTS = "\0texts"
 """Where `read_line` puts the texts: no field of a request is called so."""
 
-_VALUE = re.compile(r'(?<!\\)"(default|enum)"\s*:\s*')
+_VALUE = re.compile(r'(?<!\\)"(default|enum|example)"\s*:\s*')
+_ONE_VALUE = {"default": "default value", "example": "unknown change: example"}
 _SPACE = re.compile(r"[ \t\n\r]*")
 _DECODER = json.JSONDecoder()
 
@@ -53,11 +55,11 @@ def _changes(old: Schema, new: Schema, texts: Mapping[str, str]) -> Iterator[tup
     after = {node.path: node.old for node in flattened(Node(ROOT, new, None))}
     for node in flattened(Node(ROOT, old, None)):
         before, now = node.old, after.get(node.path) or {}
-        if "default" in before and "default" in now:
-            key = text_of(before["default"])
-            if key in texts and key == text_of(now["default"]):
-                text = f"{texts[key]} to {go_json.dumps(now['default'], sort_keys=True)}"
-                yield node.path, f"default value changed from {text}, in its text alone"
+        for keyword, what in _ONE_VALUE.items():
+            key = text_of(before.get(keyword))
+            if key in texts and keyword in now and key == text_of(now[keyword]):
+                text = f"{texts[key]} to {go_json.dumps(now[keyword], sort_keys=True)}"
+                yield node.path, f"{what} changed from {text}, in its text alone"
         kept = {text_of(value) for value in now.get("enum") or ()}
         changed = [texts[key] for key in map(text_of, before.get("enum") or ()) if key in texts]
         removed = [text for text in changed if text_of(json.loads(text)) in kept]
@@ -79,10 +81,10 @@ def _member(text: str, name: str) -> str:
 
 
 def _unlike_go(text: str) -> Iterator[tuple[str, str]]:
-    """Each default and each value of an enum in a definition, and its text, if Go's is another."""
+    """Each default, example and value of an enum, and its text, if Go would write another."""
     for match in _VALUE.finditer(text):
         start = match.end()
-        if match[1] == "default":
+        if match[1] != "enum":
             yield from _if_unlike(text, start)
         elif text[start : start + 1] == "[":
             position = _skip(text, start + 1)

@@ -205,6 +205,8 @@ TEXTS = {
         True,
     ),
     "values of an enum": ('{"enum": [1.0, 2]}', '{"enum": [1, 2]}', False),
+    "an example": ('{"example": {"a": 1}}', '{"example": {"a": 1}}', False),
+    "an example without blanks": ('{"example": {"a":1}}', '{"example": {"a":1}}', True),
     "the list itself": ('{"enum": [ "a" , "b" ]}', '{"enum": ["b","a"]}', True),
     "an empty list": ('{"enum": [ ]}', '{"enum": []}', True),
 }
