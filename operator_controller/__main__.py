@@ -85,7 +85,7 @@ async def _control(
         await wait_until_served(client, kind)
     catalogs = CatalogClient(
         client,
-        Catalogd(settings.catalogd_cas_dir),
+        Catalogd(settings.catalogd_cas_dir, settings.tls_profile),
         CatalogCache(settings.cache_path / "catalogs"),
     )
     controllers = _Controllers(settings, client, catalogs)
