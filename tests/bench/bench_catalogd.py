@@ -26,6 +26,7 @@ from urllib.parse import urlencode
 
 import httpx
 
+from catalogd.__main__ import TIDY_SECONDS
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.images import catalog_image
 from e2e.harness.process import ChildProcess
@@ -102,6 +103,8 @@ class Bench:
         self._open.callback(self.stop)
         self._child: ChildProcess | None = None
         self.start()
+        while not self._status(NAME):
+            time.sleep(0.05)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -189,16 +192,17 @@ class Bench:
         started = time.perf_counter()
         self.start()
         for name in names:
-            while not self._readable(name):
+            while self._status(name) != httpx.codes.OK:
                 time.sleep(0.01)
         return {"catalogs": len(names), "seconds": round(time.perf_counter() - started, 2)}
 
-    def _readable(self, name: str) -> bool:
+    def _status(self, name: str) -> int:
+        """What is answered for a catalog; 0 while nobody listens."""
         try:
             with self.olm.client() as client:
-                return client.head(f"/catalogs/{name}/api/v1/all").status_code == httpx.codes.OK
+                return client.head(f"/catalogs/{name}/api/v1/all").status_code
         except httpx.TransportError:
-            return False
+            return 0
 
 
 def metas(**query: str) -> str:
@@ -214,7 +218,9 @@ def bench(
         if ingest_only:
             return found
         found["answers"] = running.answers()
-        found["serving"] = {"mib": round(memory(running.pid))}
+        found["serving"] = {"mib_under_load": round(memory(running.pid))}
+        time.sleep(TIDY_SECONDS + 5)
+        found["serving"]["mib"] = round(memory(running.pid))
         for name, megabytes in OTHERS.items():
             running.ingest(name, {"catalog.json": b"".join(generate(megabytes))})
         found["restart"] = running.restart([NAME, *OTHERS])

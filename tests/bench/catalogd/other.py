@@ -4,8 +4,7 @@ It reads its account's token at the fixed place of a pod, so it gets a mount nam
 with the token there; no root is needed. It acts as the cluster's administrator.
 """
 
-import os
-import sys
+import shutil
 from pathlib import Path
 
 import yaml
@@ -46,9 +45,16 @@ def other_catalogd(program: Path, olm: Olm, control_plane: ControlPlane) -> Chil
     ]
     return ChildProcess(
         "other-catalogd",
-        ["unshare", "-Urm", "sh", "-c", _IN_A_POD, "sh", str(program), *arguments],
+        [
+            shutil.which("unshare") or "unshare",
+            "-Urm",
+            "sh",
+            "-c",
+            _IN_A_POD,
+            "sh",
+            str(program),
+            *arguments,
+        ],
         log=olm.work_dir / "logs" / "other.log",
-        env=service_environment(
-            TOKEN=token, PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-        ),
+        env=service_environment(TOKEN=token),
     )
