@@ -24,8 +24,8 @@ WATCH_SECONDS = 290
 WATCH_SILENCE_SECONDS = 330.0
 """Longer than any watch lasts: only a connection that died silently is this quiet."""
 CONNECT_SECONDS = 10.0
-MAX_CONNECTIONS = 256
-"""More than all workers together ask at once, so that requests which hang delay no other."""
+MAX_CONNECTIONS = 1024
+"""More than everything in flight asks at once, so that requests which hang delay no other."""
 TRIES = 4
 PAGE_SIZE = 500
 
@@ -49,7 +49,7 @@ class _Shared:
 
 def _session(access: ClusterAccess, limit: int) -> aiohttp.ClientSession:
     connector = aiohttp.TCPConnector(ssl=access.tls(), limit=limit, keepalive_timeout=60)
-    return aiohttp.ClientSession(connector=connector, auto_decompress=True)
+    return aiohttp.ClientSession(connector=connector, auto_decompress=True, proxy=access.proxy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +191,7 @@ class KubeClient:
     ) -> KubeObject:
         """One object. Raises NotFoundError, ForbiddenError, ApiError."""
         path = await self._home(gvk, namespace, name)
-        accept = METADATA_OBJECT if metadata_only else JSON_TYPE
+        accept = _accepted(metadata_only=metadata_only)
         return _of_kind(gvk, await self.request("GET", f"{path}/{name}", accept=accept))
 
     async def find(self, gvk: GVK, name: str, namespace: str = "") -> KubeObject | None:
@@ -247,9 +247,10 @@ class KubeClient:
         Raises AlreadyExistsError if there is one of that name.
         """
         path = await self._home(gvk_of(obj), namespace_of(obj), name_of(obj))
-        params = {"fieldManager": field_manager, **({"dryRun": "All"} if dry_run else {})}
-        accept = METADATA_OBJECT if metadata_only else JSON_TYPE
-        return await self.request("POST", path, body=obj, params=params, accept=accept)
+        params = _write_params(field_manager, dry_run=dry_run)
+        return await self.request(
+            "POST", path, body=obj, params=params, accept=_accepted(metadata_only=metadata_only)
+        )
 
     async def apply(
         self,
@@ -262,16 +263,15 @@ class KubeClient:
     ) -> Any:
         """Server-side apply; creates what is missing, writes nothing that is the same already."""
         path = await self._object_path(obj)
-        params = {"fieldManager": field_manager, "force": "true" if force else "false"}
-        if dry_run:
-            params["dryRun"] = "All"
+        params = _write_params(field_manager, dry_run=dry_run)
+        params["force"] = "true" if force else "false"
         return await self.request(
             "PATCH",
             path,
             body=obj,
             params=params,
             content_type=APPLY_PATCH,
-            accept=METADATA_OBJECT if metadata_only else JSON_TYPE,
+            accept=_accepted(metadata_only=metadata_only),
         )
 
     async def patch(
@@ -286,14 +286,13 @@ class KubeClient:
     ) -> Any:
         """Patches the object that `obj` names; only its kind, namespace and name are looked at."""
         path = await self._object_path(obj, subresource)
-        params = {"fieldManager": field_manager} if field_manager else None
         return await self.request(
             "PATCH",
             path,
             body=patch,
-            params=params,
+            params=_write_params(field_manager),
             content_type=content_type,
-            accept=METADATA_OBJECT if metadata_only else JSON_TYPE,
+            accept=_accepted(metadata_only=metadata_only),
         )
 
     async def delete(
@@ -303,10 +302,11 @@ class KubeClient:
         uid: str = "",
         resource_version: str = "",
         propagation: str = "Background",
-    ) -> None:
+    ) -> KubeObject | None:
         """Deletes an object; the preconditions, if given, must hold, else ConflictError.
 
-        An object that is already gone is success.
+        An object that is already gone is success. The metadata of one that stays for a while,
+        because finalizers or a period of grace hold it, else None.
         """
         path = await self._object_path(obj)
         preconditions = {"uid": uid, "resourceVersion": resource_version}
@@ -317,9 +317,14 @@ class KubeClient:
             "preconditions": {key: value for key, value in preconditions.items() if value},
         }
         try:
-            await self.request("DELETE", path, body=body)
+            answer = await self.request("DELETE", path, body=body, accept=METADATA_OBJECT)
         except NotFoundError:
-            return
+            return None
+        if not isinstance(answer, dict) or answer.get("kind") == "Status":
+            return None
+        meta = answer.get("metadata") or {}
+        held = meta.get("finalizers") or meta.get("deletionGracePeriodSeconds")
+        return _of_kind(gvk_of(obj), answer) if held else None
 
     async def watch(
         self,
@@ -344,7 +349,7 @@ class KubeClient:
             "timeoutSeconds": str(WATCH_SECONDS),
             **({"labelSelector": labels} if labels else {}),
         }
-        headers = self._request_headers(METADATA_OBJECT if metadata_only else JSON_TYPE)
+        headers = self._request_headers(_accepted(metadata_only=metadata_only))
         timeout = aiohttp.ClientTimeout(
             total=None, sock_connect=CONNECT_SECONDS, sock_read=WATCH_SILENCE_SECONDS
         )
@@ -361,6 +366,15 @@ class KubeClient:
                     yield event
         except (aiohttp.ClientError, TimeoutError, orjson.JSONDecodeError) as error:
             raise ApiError(f"watch of {gvk.kind} was cut: {error}") from error
+
+
+def _accepted(*, metadata_only: bool) -> str:
+    return METADATA_OBJECT if metadata_only else JSON_TYPE
+
+
+def _write_params(field_manager: str, *, dry_run: bool = False) -> dict[str, str]:
+    params = {"fieldManager": field_manager} if field_manager else {}
+    return params | {"dryRun": "All"} if dry_run else params
 
 
 def _decoded(content: bytes) -> Any:

@@ -15,7 +15,6 @@ from tests.integration.faults.life import Phase, Result, Undisturbed, World, one
 
 SAMPLED_LIVES = 14
 SAMPLED_KILLS = 2
-BATCH = 40
 
 Lives = dict[str, dict[Phase, tuple[Fault, int]]]
 """What each extension meets in each phase: a fault, at the write of a number."""
@@ -36,11 +35,12 @@ def run(world: World, lives: Lives, undisturbed: Measure, *, together: bool) -> 
 
 
 def report(results: list[Result]) -> None:
-    """Prints how many cases there were; fails with what went wrong in which."""
+    """Prints how many cases there were, and at once what went wrong in which; fails then."""
     met = sum(bool(result.met) for result in results)
-    print(f"\n{met} faults met by {len(results)} phases of extensions")  # noqa: T201
     wrong = [str(result) for result in results if result.problems]
-    assert not wrong, f"{len(wrong)} of {len(results)} cases\n" + "\n".join(wrong)
+    lines = [f"{met} faults met by {len(results)} phases of extensions", *wrong]
+    print("\n" + "\n".join(lines), flush=True)  # noqa: T201
+    assert not wrong, f"{len(wrong)} of {len(results)} cases went wrong"
 
 
 def whole(keys: list[str], fault: Fault, undisturbed: Measure) -> Lives:

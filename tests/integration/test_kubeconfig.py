@@ -1,0 +1,168 @@
+"""Every way in which a kubeconfig tells how to reach an API server, on a real one."""
+
+import asyncio
+import contextlib
+import json
+import stat
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from e2e.harness.controlplane import ControlPlane
+from olm_shared.kube_object import GVK, KubeObject
+from olm_shared.runtime.access import load_access
+from olm_shared.runtime.api_errors import ApiError, ForbiddenError
+from olm_shared.runtime.doorbell import Bell, Doorbell
+from olm_shared.runtime.kube import KubeClient
+
+pytestmark = pytest.mark.integration
+
+NAMESPACES = GVK("", "v1", "Namespace")
+Change = Callable[[dict[str, Any], dict[str, Any]], None]
+
+
+@pytest.fixture
+def kubeconfig(control_plane: ControlPlane, tmp_path: Path) -> Callable[[Change], Path]:
+    """Writes the administrator's kubeconfig with its cluster and user entries changed."""
+
+    def write(change: Change) -> Path:
+        content = yaml.safe_load(control_plane.kubeconfig.read_text())
+        change(content["clusters"][0]["cluster"], content["users"][0]["user"])
+        path = tmp_path / "kubeconfig.yaml"
+        path.write_text(yaml.safe_dump(content))
+        return path
+
+    return write
+
+
+@pytest.fixture
+def token(control_plane: ControlPlane, namespace: str) -> str:
+    """A token of the namespace's default account, which may ask who it is and no more."""
+    return control_plane.kubectl("create", "token", "default", "-n", namespace).strip()
+
+
+async def namespaces(path: Path) -> list[KubeObject]:
+    async with KubeClient.connect(load_access(str(path))) as client:
+        return (await client.list_all(NAMESPACES))[0]
+
+
+async def user(client: KubeClient) -> str:
+    body = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+    path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+    answer = await client.request("POST", path, body=body)
+    return str(answer["status"]["userInfo"]["username"])
+
+
+async def first_ring(path: Path) -> None:
+    rung = asyncio.Event()
+    bell = Bell("", "v1", "namespaces", lambda _event, _obj: rung.set())
+    watching = asyncio.create_task(Doorbell(load_access(str(path)), [bell]).run())
+    try:
+        async with asyncio.timeout(20):
+            await rung.wait()
+    finally:
+        watching.cancel()
+        await asyncio.gather(watching, return_exceptions=True)
+
+
+async def test_a_client_certificate(kubeconfig: Callable[[Change], Path]) -> None:
+    path = kubeconfig(lambda _cluster, _user: None)
+    assert await namespaces(path)
+    await first_ring(path)
+
+
+async def test_the_certificate_is_checked_for_tls_server_name(
+    kubeconfig: Callable[[Change], Path],
+) -> None:
+    known = kubeconfig(lambda cluster, _: cluster.update({"tls-server-name": "kubernetes.default"}))
+    assert await namespaces(known)
+    await first_ring(known)
+    other = kubeconfig(lambda cluster, _: cluster.update({"tls-server-name": "other.example.com"}))
+    with pytest.raises(ApiError, match=r"other\.example\.com"):
+        await namespaces(other)
+
+
+async def test_a_token_file_is_read_again(
+    kubeconfig: Callable[[Change], Path], tmp_path: Path, token: str, namespace: str
+) -> None:
+    def use_file(_: dict[str, Any], entry: dict[str, Any]) -> None:
+        entry.clear()
+        entry["tokenFile"] = "token"
+
+    (tmp_path / "token").write_text("an old token\n")
+    async with KubeClient.connect(load_access(str(kubeconfig(use_file)))) as client:
+        with pytest.raises(ForbiddenError):
+            await user(client)
+        (tmp_path / "token").write_text(token + "\n")
+        assert await user(client) == f"system:serviceaccount:{namespace}:default"
+
+
+async def test_an_exec_plugin_gives_the_token(
+    kubeconfig: Callable[[Change], Path], tmp_path: Path, token: str, namespace: str
+) -> None:
+    plugin = tmp_path / "plugin"
+    version = "client.authentication.k8s.io/v1"
+    answer = {"apiVersion": version, "kind": "ExecCredential", "status": {"token": token}}
+    plugin.write_text(f"#!/bin/sh\ncat <<'EOF'\n{json.dumps(answer)}\nEOF\n")
+    plugin.chmod(plugin.stat().st_mode | stat.S_IXUSR)
+
+    def use_plugin(_: dict[str, Any], entry: dict[str, Any]) -> None:
+        entry.clear()
+        entry["exec"] = {
+            "apiVersion": version,
+            "command": str(plugin),
+            "interactiveMode": "Never",
+        }
+
+    async with KubeClient.connect(load_access(str(kubeconfig(use_plugin)))) as client:
+        assert await user(client) == f"system:serviceaccount:{namespace}:default"
+
+
+class Tunnels:
+    """An HTTP proxy that knows CONNECT alone; counts what it was asked for."""
+
+    def __init__(self) -> None:
+        self.targets: list[str] = []
+        self.port = 0
+
+    async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        _, target, _ = head.split(" ", 2)
+        self.targets.append(target)
+        host, _, port = target.rpartition(":")
+        inner_reader, inner_writer = await asyncio.open_connection(host, int(port))
+        writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        await asyncio.gather(_copy(reader, inner_writer), _copy(inner_reader, writer))
+
+
+async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with contextlib.suppress(ConnectionError):
+        while data := await reader.read(1 << 16):
+            writer.write(data)
+            await writer.drain()
+    writer.close()
+
+
+@pytest.fixture
+async def tunnels() -> AsyncIterator[Tunnels]:
+    tunnels = Tunnels()
+    server = await asyncio.start_server(tunnels.handle, "127.0.0.1", 0)
+    tunnels.port = server.sockets[0].getsockname()[1]
+    yield tunnels
+    server.close()
+
+
+async def test_everything_goes_through_proxy_url(
+    kubeconfig: Callable[[Change], Path], control_plane: ControlPlane, tunnels: Tunnels
+) -> None:
+    address = f"http://127.0.0.1:{tunnels.port}"
+    path = kubeconfig(lambda cluster, _: cluster.update({"proxy-url": address}))
+    assert await namespaces(path)
+    asked = len(tunnels.targets)
+    assert asked >= 1
+    await first_ring(path)
+    assert len(tunnels.targets) > asked
+    assert set(tunnels.targets) == {control_plane.url.removeprefix("https://")}
