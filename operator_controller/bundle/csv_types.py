@@ -7,7 +7,7 @@ operators.coreos.com/v1alpha1 ClusterServiceVersion.
 CSV_TYPES = """
 ClusterServiceVersion: kind=str apiVersion=str metadata=ObjectMeta spec=!CSVSpec
     status=*CSVStatus
-CSVSpec: install=!InstallStrategy version=semver maturity=str
+CSVSpec: install=!InstallStrategy version=semver release=release maturity=str
     customresourcedefinitions=CRDDescriptions apiservicedefinitions=APIServiceDefinitions
     webhookdefinitions=[]WebhookDescription nativeAPIs=[]GroupVersionKind minKubeVersion=str
     displayName=!str description=str keywords=[]str maintainers=[]Maintainer provider=AppLink

@@ -7,9 +7,9 @@ and a wrong type is an error. The rules are those of k8s.io/apimachinery's unstr
 converter.
 
 Shapes are tables of text, one struct each: `Name: field=type ...`. A type is `str`, `int`,
-`int32`, `bool`, `float`, `any` (kept as it is), `bytes`, `time`, `quantity`, `intstr`, `semver`, a
-struct's name, `[]type`, `{}type` (a map), `*type` (absent and empty differ), `schema|bool`,
-`schema|list` or `schema|strings`; `!` before it means written even when empty.
+`int32`, `bool`, `float`, `any` (kept as it is), `bytes`, `time`, `quantity`, `intstr`, `semver`,
+`release`, a struct's name, `[]type`, `{}type` (a map), `*type` (absent and empty differ),
+`schema|bool`, `schema|list` or `schema|strings`; `!` before it means written even when empty.
 """
 
 import json
@@ -230,6 +230,20 @@ def _read_semver(value: Any) -> Any:
     return value
 
 
+def _read_release(value: Any) -> Any:
+    """A release, which is what may stand behind the dash of a version."""
+    if type(value) is not str:
+        raise ShapeError(f"json: cannot unmarshal {json_kind(value)} into Go value of type string")
+    found = next((part for part in value.split(".") if "+" in part), None)
+    if found is not None:
+        raise ShapeError(f"Invalid character(s) found in prerelease {quote(found)}")
+    try:
+        parse_version(f"0.0.0-{value}")
+    except VersionError as error:
+        raise ShapeError(error.message) from error
+    return value
+
+
 _VERSION_PARTS = 3
 
 
@@ -256,6 +270,7 @@ _PLAIN: dict[str, Reader] = {
     "quantity": Reader(_read_quantity, lambda: "0"),
     "intstr": Reader(_read_intstr, int),
     "semver": Reader(_read_semver, _none),
+    "release": Reader(_read_release, _none),
 }
 
 

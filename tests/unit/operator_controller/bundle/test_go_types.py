@@ -46,6 +46,8 @@ def test_values_come_back_as_their_type_writes_them(
         ("ObjectMeta", {"creationTimestamp": "now"}, 'creationTimestamp: parsing time "now"'),
         (SCHEMA, {"additionalProperties": "x"}, "boolean or JSON schema expected"),
         ("CSVSpec", {"version": "1.2.x"}, 'Invalid character(s) found in patch number "x"'),
+        ("CSVSpec", {"release": "1.02"}, "must not contain leading zeroes"),
+        ("CSVSpec", {"release": "1+2"}, 'found in prerelease "1+2"'),
         ("CSVSpec", {"version": 1}, "cannot unmarshal number into Go value of type string"),
         ("CSVSpec", {"version": "1-rc"}, "Short version cannot contain PreRelease"),
         ("ObjectMeta", {"creationTimestamp": "2021-13-01T00:00:00Z"}, "month out of range"),
