@@ -37,8 +37,8 @@ from operator_controller.io.catalogs import CATALOG, CatalogClient
 from operator_controller.io.certificate_issuer import issuer
 from operator_controller.io.certificates import CertificateKeeper
 from operator_controller.io.revisions import OBJECT_SET, RevisionStore
-from operator_controller.io.rollout import Gate
 from operator_controller.io.watches import ManagedWatches, OwnerKey
+from operator_controller.observe.probes import Gate
 from operator_controller.settings import Settings, parse_settings
 
 LEASE = "9c4404e7.operatorframework.io"

@@ -24,6 +24,8 @@ MAX_SECRET_BYTES = 900 * 1024
 """Data bytes in one Secret: below the API server's 1 MiB with room for its envelope."""
 MAX_OBJECT_BYTES = 10 * 1024 * 1024
 """Of one object when decompressed: a bound against content that grows without end."""
+MISSING_SECONDS = 5.0
+"""Content that comes, or comes back, is noticed within this time."""
 GZIP_MAGIC = b"\x1f\x8b"
 
 Where = tuple[str, str]
@@ -212,11 +214,14 @@ def _object(
     where = (ref.get("namespace") or home, ref["name"])
     prefix = f'resolving ref in phase "{phase}": '
     if where not in secrets:
-        raise MissingContentError(f"{prefix}Secret {where[0]}/{where[1]} not found")
+        raise MissingContentError(
+            f"{prefix}Secret {where[0]}/{where[1]} not found", within=MISSING_SECONDS
+        )
     data = (secrets[where].get("data") or {}).get(ref["key"])
     if data is None:
         raise MissingContentError(
-            f'{prefix}key "{ref["key"]}" not found in Secret {where[0]}/{where[1]}'
+            f'{prefix}key "{ref["key"]}" not found in Secret {where[0]}/{where[1]}',
+            within=MISSING_SECONDS,
         )
     return decode(base64.b64decode(data))
 

@@ -2,10 +2,18 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from api.v1 import names
-from olm_shared.kube_object import KubeObject, annotations_of, is_true, metadata, name_of
+from olm_shared.kube_object import (
+    KubeObject,
+    annotations_of,
+    condition,
+    is_true,
+    metadata,
+    name_of,
+)
 from operator_controller.apply.phases import Phase, content_digest
 
 KEPT_ARCHIVED = 5
@@ -25,7 +33,10 @@ class BundleIdentity:
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """One ClusterObjectSet of an extension, as the extension's story needs it."""
+    """One ClusterObjectSet of an extension, as the extension's story needs it.
+
+    `finished`: it is archived, and what only it had is gone.
+    """
 
     name: str
     uid: str
@@ -34,9 +45,15 @@ class Revision:
     inputs: str
     content: str
     archived: bool
+    finished: bool
     deleting: bool
     succeeded: bool
     raw: KubeObject
+
+    @property
+    def retrying(self) -> bool:
+        """Whether its last reconcile failed."""
+        return (condition(self.raw, "Progressing") or {}).get("reason") == "Retrying"
 
 
 def parse_revision(raw: KubeObject) -> Revision:
@@ -57,10 +74,26 @@ def parse_revision(raw: KubeObject) -> Revision:
         inputs=notes.get(names.ANNOTATION_RENDER_INPUTS, ""),
         content=notes.get(names.ANNOTATION_CONTENT_DIGEST, ""),
         archived=spec.get("lifecycleState") == "Archived",
+        finished=(condition(raw, "Progressing") or {}).get("reason") == "Archived",
         deleting=bool(metadata(raw).get("deletionTimestamp")),
         succeeded=is_true(raw, "Succeeded"),
         raw=raw,
     )
+
+
+def seconds_left(revision: Revision, now: datetime) -> float | None:
+    """Until the revision must have rolled out; None where no deadline counts (any more)."""
+    minutes = deadline_minutes(revision)
+    created = metadata(revision.raw).get("creationTimestamp")
+    if not minutes or not created or revision.succeeded or revision.archived:
+        return None
+    since: timedelta = now - datetime.fromisoformat(created)
+    return minutes * 60 - since.total_seconds()
+
+
+def deadline_minutes(revision: Revision) -> int:
+    """`spec.progressDeadlineMinutes`, 0 for none."""
+    return int((revision.raw.get("spec") or {}).get("progressDeadlineMinutes") or 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +112,11 @@ class Revisions:
     def active(self) -> tuple[Revision, ...]:
         """Those that are neither archived nor being deleted."""
         return tuple(r for r in self.every if not r.archived and not r.deleting)
+
+    @property
+    def unfinished(self) -> tuple[Revision, ...]:
+        """Those of which something may still be in the cluster."""
+        return tuple(r for r in self.every if not r.finished and not r.deleting)
 
     @property
     def installed(self) -> Revision | None:

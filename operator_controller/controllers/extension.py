@@ -6,18 +6,18 @@ Rolling out is the story of the revision (`controllers.object_set`).
 """
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from api import wire
 from api.v1 import names
 from api.v1.clusterextension import BundleMetadata, ClusterExtension, ClusterExtensionStatus
-from api.v1.conditions import Reason, merge_conditions
+from api.v1.conditions import Condition, Reason, merge_conditions
 from api.wire import InvalidObjectError
 from olm_shared.errors import OLMError, TerminalError, TransientError
 from olm_shared.kube_object import GVK, KubeObject, labels_of, metadata
-from olm_shared.outcome import Blocked, Done, Outcome, outcome_of
+from olm_shared.outcome import Blocked, Done, Outcome, Wait, outcome_of
 from olm_shared.runtime.api_errors import NotFoundError
 from olm_shared.runtime.kube import KubeClient
 from operator_controller.apply.pack import sanitised
@@ -32,6 +32,7 @@ from operator_controller.apply.revisions import (
 from operator_controller.catalog import Deprecation
 from operator_controller.controllers.inputs import inputs_digest, install_request
 from operator_controller.controllers.preflight import Preflight
+from operator_controller.controllers.retirement import LETTING_GO_SECONDS, lets_go
 from operator_controller.io.bundles import BundleSource
 from operator_controller.io.catalogs import CatalogClient
 from operator_controller.io.revisions import RevisionStore
@@ -44,12 +45,19 @@ from operator_controller.resolve.selectors import selects
 from operator_controller.status.extension import (
     ExtensionFacts,
     extension_status,
+    removing,
     unreadable,
 )
 
 EXTENSION = GVK(names.GROUP, names.VERSION, names.CLUSTER_EXTENSION)
-FINALIZERS = (names.FINALIZER_CLEANUP_UNPACK_CACHE, names.FINALIZER_CLEANUP_CONTENT_CACHE)
+FINALIZERS = (
+    names.FINALIZER_CLEANUP_UNPACK_CACHE,
+    names.FINALIZER_CLEANUP_CONTENT_CACHE,
+    names.FINALIZER_TEARDOWN,
+)
 
+REMOVAL_LOOK_SECONDS = 5.0
+"""Each word of a revision rings; this is for the one that is not heard."""
 PLACE_SECONDS = 5.0
 """A namespace or an account that was made is noticed within this time."""
 
@@ -58,7 +66,10 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What the steps have gathered so far about one extension."""
+    """What the steps have gathered so far about one extension.
+
+    `lost`: somebody deleted content of the newest revision.
+    """
 
     raw: KubeObject
     extension: ClusterExtension
@@ -68,6 +79,7 @@ class Context:
     notes: tuple[Note, ...] = ()
     request: InstallRequest | None = None
     inputs: str = ""
+    lost: bool = False
     desired: Desired | None = None
 
     @property
@@ -89,9 +101,9 @@ class Context:
 
     @property
     def settled(self) -> bool:
-        """Whether the newest revision was made of what would be rendered now."""
+        """Whether the newest revision was made of what would be rendered now, and still has it."""
         latest = self.history.latest
-        return latest is not None and latest.inputs == self.inputs
+        return latest is not None and latest.inputs == self.inputs and not self.lost
 
 
 @dataclass(slots=True)
@@ -140,13 +152,14 @@ class ExtensionController:
 
     async def _refuse(self, raw: KubeObject, message: str) -> Outcome:
         """An object that the API server took but nobody can act on, such as one without spec."""
-        outcome = Blocked(Reason.BLOCKED, message)
-        conditions = [unreadable(message, int(metadata(raw).get("generation") or 0))]
+        await self._say(raw, unreadable(message, int(metadata(raw).get("generation") or 0)))
+        return Blocked(Reason.BLOCKED, message)
+
+    async def _say(self, raw: KubeObject, condition: Condition) -> None:
+        """One condition of an object that no steps are run for."""
         old = wire.read(ClusterExtensionStatus, raw.get("status") or {})
-        merged = merge_conditions(old.conditions, conditions, self.clock())
-        status = wire.write(replace(old, conditions=merged))
-        await write_status(self.client, raw, status)
-        return outcome
+        merged = merge_conditions(old.conditions, [condition], self.clock())
+        await write_status(self.client, raw, wire.write(replace(old, conditions=merged)))
 
     async def _run(self, context: Context) -> tuple[Context, Outcome]:
         for step in self._steps:
@@ -169,14 +182,20 @@ class ExtensionController:
         return patched
 
     async def _delete(self, raw: KubeObject) -> Outcome:
-        """Frees what is ours outside the cluster's own bookkeeping, then lets go.
+        """Has the revisions take their objects down, tells what holds them, then lets go.
 
-        The objects follow by their owner references, also when the service account is gone.
+        What is still there then follows by its owner references.
         """
         name = metadata(raw)["name"]
         present = list(metadata(raw).get("finalizers") or ())
         if not set(present) & set(FINALIZERS):
             return Done()
+        if not lets_go(raw, self.clock()):
+            revisions = await self.store.of_extension(name)
+            for revision in revisions.active:
+                await self.store.archive(revision)
+            if remaining := revisions.unfinished:
+                return await self._tell_removal(raw, remaining)
         self.watches.stop((names.CLUSTER_EXTENSION, name))
         await self.bundles.forget(name)
         await self.store.sweep(name)
@@ -189,6 +208,14 @@ class ExtensionController:
         except NotFoundError:
             return Done()
         return Done()
+
+    async def _tell_removal(self, raw: KubeObject, remaining: Sequence[Revision]) -> Outcome:
+        """Waits for revisions that are taken down; says what of theirs does not go."""
+        generation = int(metadata(raw).get("generation") or 0)
+        told = removing(remaining, generation, LETTING_GO_SECONDS)
+        if told is not None:
+            await self._say(raw, told)
+        return Wait(REMOVAL_LOOK_SECONDS)
 
     # Steps
 
@@ -235,7 +262,9 @@ class ExtensionController:
         request = install_request(context.extension, self.bundles.forced_provider)
         account = context.extension.spec.service_account_name
         inputs = inputs_digest(context.chosen, request, account)
-        return replace(context, request=request, inputs=inputs)
+        latest = context.history.latest
+        lost = latest is not None and latest.retrying and not await self.store.is_whole(latest)
+        return replace(context, request=request, inputs=inputs, lost=lost)
 
     async def check_place(self, context: Context) -> Context:
         """The namespace and the service account exist."""
@@ -294,6 +323,9 @@ class ExtensionController:
             # A service account that is no longer named must not go on applying.
             cleared = dict.fromkeys(names.SERVICE_ACCOUNT_ANNOTATIONS)
             await self.store.patch(latest, {"metadata": {"annotations": cleared | notes}})
+            if context.lost:
+                await self.store.restore(latest, context.name, context.desired.phases)
+                log.info("%s: its content is there again", latest.name)
         else:
             created = await self.store.create(context.desired, context.history)
             log.info("%s: %s is to be installed", created.name, context.desired.bundle.name)

@@ -6,7 +6,8 @@ ClusterObjectSet of no extension owns its objects itself.
 """
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -15,27 +16,48 @@ from api import wire
 from api.v1 import names
 from api.v1.clusterobjectset import ClusterObjectSet
 from api.v1.conditions import merge_conditions
+from api.v1.probes import ProgressionProbe
 from olm_shared.errors import OLMError, TerminalError
-from olm_shared.kube_object import KubeObject, annotations_of, metadata, name_of
+from olm_shared.kube_object import annotations_of, metadata, name_of
 from olm_shared.outcome import Done, Outcome, Retry, Wait, outcome_of
+from olm_shared.runtime.api_errors import NotFoundError
 from olm_shared.runtime.kube import KubeClient
 from operator_controller.apply.checks import check_phases
+from operator_controller.apply.observed import ObservedPhases, check_unchanged, observed_phases
 from operator_controller.apply.ownership import Owner, controller_of
-from operator_controller.apply.phases import Identity, identity
-from operator_controller.apply.revisions import Revision, Revisions, parse_revision
+from operator_controller.apply.phases import Phase
+from operator_controller.apply.revisions import (
+    Revision,
+    Revisions,
+    deadline_minutes,
+    parse_revision,
+    seconds_left,
+)
+from operator_controller.controllers.retirement import Retirement, lets_go
 from operator_controller.io.certificates import CertificateKeeper
 from operator_controller.io.revisions import RevisionStore
-from operator_controller.io.rollout import Gate, Memory, RevisionRollout
+from operator_controller.io.rollout import Memory, RevisionRollout
 from operator_controller.io.statuses import write_status
 from operator_controller.io.watches import ManagedWatches
+from operator_controller.observe.assertions import check_selectors
+from operator_controller.observe.probes import Gate, Probes
 from operator_controller.status.object_set import RevisionFacts, Rollout, revision_conditions
 
 ROLLOUT_POLL_SECONDS = 2.0
 DEGRADED_POLL_SECONDS = 30.0
-TEARDOWN_POLL_SECONDS = 1.0
 SUPERSEDED_SECONDS = 5.0
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Story:
+    """What one reconcile of a revision has found so far; `untold`: nothing for the status."""
+
+    revision: Revision
+    observed: ObservedPhases = field(default_factory=list)
+    rollout: Rollout = field(default_factory=Rollout)
+    untold: bool = False
 
 
 @dataclass(slots=True)
@@ -50,35 +72,47 @@ class ObjectSetController:
     clock: Callable[[], datetime]
     allow_controller_identity: bool = False
     _memories: dict[str, Memory] = field(default_factory=dict)
+    _retirement: Retirement = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._retirement = Retirement(
+            self.client, self.store, self.watches, self.clock, self._identity
+        )
 
     async def reconcile(self, name: str) -> Outcome:
         """Brings one ClusterObjectSet forward; writes its status on every exit."""
         raw = await self.store.find(name)
-        if raw is None or metadata(raw).get("deletionTimestamp"):
+        if raw is None:
             self._forget(name)
             return Done()
-        revision = parse_revision(raw)
-        rollout = Rollout()
-        outcome: Outcome
+        story = Story(parse_revision(raw))
         try:
-            if revision.archived:
-                outcome = await self._archive(revision)
-            else:
-                siblings = await self._siblings(revision)
-                rest = self._rest(revision, siblings)
-                if rest > 0:
-                    return Wait(rest)
-                rollout = await self._roll_out(revision, siblings)
-                outcome = _next_look(rollout, self.certificates.seconds_until_due(name))
+            outcome = await self._advance(story)
         except OLMError as error:
             outcome = outcome_of(error)
         except Exception:
             log.exception("unexpected failure while handling %s", name)
             outcome = Retry("internal error; see the log of the controller")
-        await self._write_status(raw, revision, rollout, outcome)
-        if rollout.complete:
-            await self._archive_older(revision)
-        return outcome
+        if story.untold:
+            return outcome
+        await self._write_status(story, outcome)
+        if story.rollout.complete:
+            await self._archive_older(story.revision)
+        return _by_deadline(outcome, seconds_left(story.revision, self.clock()))
+
+    async def _advance(self, story: Story) -> Outcome:
+        revision = story.revision
+        if revision.deleting:
+            return await self._delete(story)
+        if revision.archived:
+            return await self._archive(story)
+        siblings = await self._siblings(revision)
+        rest = self._rest(revision, siblings)
+        if rest > 0:
+            story.untold = True
+            return Wait(rest)
+        await self._roll_out(story, siblings)
+        return _next_look(story.rollout, self.certificates.seconds_until_due(revision.name))
 
     def _forget(self, name: str) -> None:
         """The memory of a revision; its watches too where it owns its objects itself."""
@@ -91,15 +125,6 @@ class ObjectSetController:
         if known is None or known.uid != revision.uid:
             known = self._memories[revision.name] = Memory(revision.uid)
         return known
-
-    def _rollout(self, revision: Revision, siblings: Revisions) -> RevisionRollout:
-        return RevisionRollout(
-            self._identity(revision),
-            owner_of(revision, siblings),
-            watches=self.watches,
-            memory=self._memory(revision),
-            gate=self.gate,
-        )
 
     def _rest(self, revision: Revision, siblings: Revisions) -> float:
         """Seconds to leave a revision alone that a newer one is about to replace.
@@ -116,37 +141,74 @@ class ObjectSetController:
         memory.looked = now
         return 0.0
 
-    async def _roll_out(self, revision: Revision, siblings: Revisions) -> Rollout:
-        phases = await self.store.content(revision.raw)
-        check_phases(phases)
+    async def _roll_out(self, story: Story, siblings: Revisions) -> None:
+        revision, owner = story.revision, owner_of(story.revision, siblings)
+        account = self._identity(revision)
+        probes = Probes(self.gate, _probes_of(revision))
+        phases = await self._read(story, account)
+        if owner.kind == names.CLUSTER_OBJECT_SET:
+            await self._hold(revision)
         certified = await self.certificates.certify(
-            self._identity(revision),
-            revision.name,
-            phases,
-            newest=not owner_of(revision, siblings).newer,
+            account, revision.name, phases, newest=not owner.newer
         )
-        self._memory(revision).forget(certified.changed)
-        rollout = await self._rollout(revision, siblings).run(certified.phases)
-        if rollout.complete:
+        memory = self._memory(revision)
+        memory.forget(certified.changed)
+        rollout = RevisionRollout(
+            account, owner, watches=self.watches, memory=memory, probes=probes
+        )
+        story.rollout = await rollout.run(certified.phases)
+        if story.rollout.complete:
             self.certificates.note_applied(revision.name)
-        return rollout
 
-    async def _archive(self, revision: Revision) -> Outcome:
-        if is_archived(revision.raw):
+    async def _read(self, story: Story, account: KubeClient) -> Sequence[Phase]:
+        """The content, which must be well-formed and what it was at the first time."""
+        raw = story.revision.raw
+        phases = await self.store.content(raw, account)
+        observed = observed_phases(phases)
+        check_unchanged(raw.get("status") or {}, observed)
+        story.observed = observed
+        check_phases(phases)
+        return phases
+
+    async def _hold(self, revision: Revision) -> None:
+        """Puts our finalizer on a set that owns its objects, before it owns any."""
+        present = list(metadata(revision.raw).get("finalizers") or ())
+        if names.FINALIZER_TEARDOWN not in present:
+            await self.store.set_finalizers(revision.raw, [*present, names.FINALIZER_TEARDOWN])
+
+    async def _archive(self, story: Story) -> Outcome:
+        revision = story.revision
+        if revision.finished:
             self._forget(revision.name)
+            story.untold = True
             return Done()
         siblings = await self._siblings(revision)
-        rollout = self._rollout(revision, siblings)
-        kept = await self._content_of(r for r in siblings.active if r.number > revision.number)
-        if await rollout.tear_down(await self.store.content(revision.raw), kept):
+        newer = [r for r in siblings.active if r.number > revision.number]
+        outcome = await self._retirement.take_down(
+            revision, owner_of(revision, siblings), self._memory(revision), behind=newer
+        )
+        if isinstance(outcome, Done):
             self._forget(revision.name)
-            return Done()
-        message = "removing revision resources that are not owned by another revision"
-        return Wait(TEARDOWN_POLL_SECONDS, message)
+        story.untold = isinstance(outcome, Wait) and not outcome.message
+        return outcome
 
-    async def _content_of(self, revisions: Iterable[Revision]) -> frozenset[Identity]:
-        found = [await self.store.content(revision.raw) for revision in revisions]
-        return frozenset(identity(obj) for phases in found for p in phases for obj in p.objects)
+    async def _delete(self, story: Story) -> Outcome:
+        """A set that owns its objects takes them along, last phase first."""
+        revision = story.revision
+        finalizers = list(metadata(revision.raw).get("finalizers") or ())
+        if names.FINALIZER_TEARDOWN in finalizers:
+            if not lets_go(revision.raw, self.clock()):
+                owner = owner_of(revision, Revisions((revision,)))
+                outcome = await self._retirement.take_down(revision, owner, self._memory(revision))
+                if not isinstance(outcome, Done):
+                    story.untold = isinstance(outcome, Wait) and not outcome.message
+                    return outcome
+            finalizers.remove(names.FINALIZER_TEARDOWN)
+            with suppress(NotFoundError):
+                await self.store.set_finalizers(revision.raw, finalizers)
+        self._forget(revision.name)
+        story.untold = True
+        return Done()
 
     async def _archive_older(self, revision: Revision) -> None:
         for older in (await self._siblings(revision)).active:
@@ -175,28 +237,34 @@ class ObjectSetController:
             "--allow-controller-identity",
         )
 
-    async def _write_status(
-        self, raw: KubeObject, revision: Revision, rollout: Rollout, outcome: Outcome
-    ) -> None:
-        old = ClusterObjectSet.from_object(raw).status
+    async def _write_status(self, story: Story, outcome: Outcome) -> None:
+        revision, now = story.revision, self.clock()
+        old = ClusterObjectSet.from_object(revision.raw).status
+        left = seconds_left(revision, now)
         facts = RevisionFacts(
             version=revision.bundle.version or str(revision.number),
-            generation=int(metadata(raw).get("generation") or 0),
+            generation=int(metadata(revision.raw).get("generation") or 0),
             archived=revision.archived,
-            rollout=rollout,
+            rollout=story.rollout,
             outcome=outcome,
             succeeded_before=revision.succeeded,
+            leaving=revision.deleting,
+            overdue_minutes=None if left is None or left > 0 else deadline_minutes(revision),
         )
-        merged = merge_conditions(old.conditions, revision_conditions(facts), self.clock())
-        status: dict[str, Any] = dict(raw.get("status") or {})
+        merged = merge_conditions(old.conditions, revision_conditions(facts), now)
+        status: dict[str, Any] = dict(revision.raw.get("status") or {})
         status["conditions"] = [wire.write(condition) for condition in merged]
-        await write_status(self.client, raw, status)
+        if story.observed and not status.get("observedPhases"):
+            status["observedPhases"] = story.observed
+        await write_status(self.client, revision.raw, status)
 
 
-def is_archived(raw: KubeObject) -> bool:
-    """Whether the archiving of a revision is finished."""
-    conditions = (raw.get("status") or {}).get("conditions") or ()
-    return any(c["type"] == "Progressing" and c["reason"] == "Archived" for c in conditions)
+def _probes_of(revision: Revision) -> tuple[ProgressionProbe, ...]:
+    """The probes that the revision brings. Raises TerminalError for what the schema lets pass."""
+    given = (revision.raw.get("spec") or {}).get("progressionProbes") or ()
+    probes = tuple(wire.read(ProgressionProbe, raw, subject="a progressionProbe") for raw in given)
+    check_selectors(probes)
+    return probes
 
 
 def owner_of(revision: Revision, siblings: Revisions) -> Owner:
@@ -231,3 +299,16 @@ def _next_look(rollout: Rollout, certificates_due: float | None) -> Outcome:
     if certificates_due is not None:
         looks.append(certificates_due)
     return Done(requeue_after=min(looks, default=None))
+
+
+def _by_deadline(outcome: Outcome, seconds: float | None) -> Outcome:
+    """The same, but looked at again when the deadline passes, so that it is told in time."""
+    if seconds is None or seconds <= 0:
+        return outcome
+    match outcome:
+        case Wait(seconds=wait, message=message):
+            return Wait(min(wait, seconds), message)
+        case Retry(message=message, within=within):
+            return Retry(message, seconds if within is None else min(within, seconds))
+        case _:
+            return outcome

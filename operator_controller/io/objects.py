@@ -14,6 +14,7 @@ from olm_shared.runtime.api_errors import (
     NotFoundError,
 )
 from olm_shared.runtime.kube import JSON_PATCH, KubeClient
+from operator_controller.apply.immutable import immutable, is_denial, is_replaceable
 from operator_controller.apply.owned import (
     Fingerprint,
     field_migration,
@@ -139,11 +140,43 @@ class ObjectWriter:
         if situation not in _OWN or self._owner.newer:
             meta["resourceVersion"] = metadata(live)["resourceVersion"]
         body = {**obj, "metadata": meta}
-        applied = await self._client.apply(
-            body, field_manager=names.FIELD_MANAGER, metadata_only=True
-        )
+        try:
+            applied = await self._client.apply(
+                body, field_manager=names.FIELD_MANAGER, metadata_only=True
+            )
+        except InvalidError as error:
+            if _looked_too_early(error):
+                raise
+            return await self._replace(obj, live, situation, error)
         same = metadata(applied).get("resourceVersion") == metadata(live).get("resourceVersion")
         return Applied(Result.IDLE if same else Result.UPDATED, fingerprint(applied))
+
+    async def _replace(
+        self, obj: KubeObject, live: KubeObject, situation: Situation, refusal: InvalidError
+    ) -> Applied:
+        """Creates an object anew that cannot be changed, where nothing is lost by it."""
+        if is_denial(refusal.message) or not await self._is_valid_anew(obj):
+            raise refusal
+        if situation not in _OWN or not is_replaceable(obj):
+            raise immutable(obj, refusal.message) from refusal
+        meta = metadata(live)
+        await self._client.delete(obj, uid=meta["uid"], resource_version=meta["resourceVersion"])
+        return await self._create(obj)
+
+    async def _is_valid_anew(self, obj: KubeObject) -> bool:
+        """Whether the server would take the object if it were not there yet.
+
+        It judges the content before it notices that the name is taken.
+        """
+        try:
+            await self._client.create(
+                obj, field_manager=names.FIELD_MANAGER, dry_run=True, metadata_only=True
+            )
+        except AlreadyExistsError:
+            return True
+        except ApiError:
+            return False
+        return True
 
     async def _demote_controller(self, live: KubeObject) -> KubeObject:
         meta = {
@@ -166,29 +199,44 @@ class ObjectWriter:
         )
         return patched
 
-    async def remove(self, obj: KubeObject) -> bool:
-        """Deletes an object if it is still ours at this very revision; whether it is gone.
+    async def remove(
+        self, obj: KubeObject, live: KubeObject | None, *, any_revision: bool = False
+    ) -> KubeObject | None:
+        """Deletes an object that is still ours; its metadata while something holds it.
 
-        An object that a newer revision or somebody else has is left alone and counts as gone.
+        `live` is its metadata as far as it is known. An object that somebody else has is left
+        alone and counts as gone; so does one of another revision, but for `any_revision`.
+        Raises ApiError naming the object.
         """
         try:
-            return await self._remove(obj)
+            return await self._remove(obj, live or await self._metadata(obj), any_revision)
         except ApiError as error:
             raise _naming(error, obj) from error
 
-    async def _remove(self, obj: KubeObject) -> bool:
-        live = await self._metadata(obj)
-        if live is None:
-            return True
+    async def _remove(
+        self, obj: KubeObject, live: KubeObject | None, any_revision: bool
+    ) -> KubeObject | None:
+        looks = LOOKS
+        while live is not None and self._may_remove(live, any_revision):
+            meta = metadata(live)
+            if meta.get("deletionTimestamp"):
+                return live
+            looks -= 1
+            try:
+                return await self._client.delete(
+                    obj, uid=meta["uid"], resource_version=meta["resourceVersion"]
+                )
+            except ConflictError:
+                if not looks:
+                    raise
+                live = await self._metadata(obj)
+        return None
+
+    def _may_remove(self, live: KubeObject, any_revision: bool) -> bool:
         controller = controller_of(live)
-        ours = controller is not None and controller.get("uid") == self._owner.uid
-        if not ours or revision_of(live) != self._owner.revision:
-            return True
-        meta = metadata(live)
-        if meta.get("deletionTimestamp"):
+        if controller is None or controller.get("uid") != self._owner.uid:
             return False
-        await self._client.delete(obj, uid=meta["uid"], resource_version=meta["resourceVersion"])
-        return await self._metadata(obj) is None
+        return any_revision or revision_of(live) == self._owner.revision
 
 
 def _looked_too_early(error: ApiError) -> bool:

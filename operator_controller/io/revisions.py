@@ -64,18 +64,44 @@ class RevisionStore:
                 await self._own(created, [secret])
         return parse_revision(created)
 
+    async def is_whole(self, revision: Revision) -> bool:
+        """Whether the Secrets with the content of a revision are all there."""
+        wanted = refs((revision.raw.get("spec") or {}).get("phases") or (), self._namespace)
+        found = await asyncio.gather(
+            *(self._client.find(SECRET, name, namespace) for namespace, name in wanted)
+        )
+        return all(secret is not None for secret in found)
+
+    async def restore(self, revision: Revision, extension: str, phases: Sequence[Phase]) -> None:
+        """Makes the Secrets of a revision again that somebody deleted; `phases` are its content.
+
+        Equal content is packed into Secrets of equal names.
+        """
+        packed = pack(revision.name, names.label_value(extension), self._namespace, phases)
+        for secret in packed.secrets:
+            await self._ensure(secret)
+        await self._own(revision.raw, packed.secrets)
+
     async def _ensure(self, secret: KubeObject) -> None:
         try:
             await self._client.create(secret, field_manager=names.FIELD_MANAGER)
         except AlreadyExistsError:
             return  # the name is the digest of the content: it is this very Secret
 
-    async def content(self, raw: KubeObject) -> tuple[Phase, ...]:
-        """The phases with their objects. Raises ContentError, MissingContentError, ApiError."""
+    async def content(self, raw: KubeObject, account: KubeClient) -> tuple[Phase, ...]:
+        """The phases with their objects. Raises ContentError, MissingContentError, ApiError.
+
+        Secrets outside the system namespace are read as the account: a revision gives nobody
+        sight of what he may not read himself.
+        """
         spec = raw.get("spec") or {}
         wanted = sorted(refs(spec.get("phases") or (), self._namespace))
+        readers = (self._client if space == self._namespace else account for space, _ in wanted)
         found = await asyncio.gather(
-            *(self._client.find(SECRET, name, namespace) for namespace, name in wanted)
+            *(
+                reader.find(SECRET, name, namespace)
+                for reader, (namespace, name) in zip(readers, wanted, strict=True)
+            )
         )
         secrets = {
             where: secret for where, secret in zip(wanted, found, strict=True) if secret is not None
@@ -88,6 +114,15 @@ class RevisionStore:
     async def patch(self, revision: Revision, patch: Mapping[str, Any]) -> None:
         """Merge-patches a ClusterObjectSet."""
         await self._client.patch(revision.raw, patch, field_manager=names.FIELD_MANAGER)
+
+    async def set_finalizers(self, raw: KubeObject, finalizers: Sequence[str]) -> None:
+        """Replaces the finalizers of a ClusterObjectSet if it is still as it was read."""
+        meta = {
+            "finalizers": list(finalizers),
+            "uid": metadata(raw)["uid"],
+            "resourceVersion": metadata(raw)["resourceVersion"],
+        }
+        await self._client.patch(raw, {"metadata": meta}, metadata_only=True)
 
     async def archive(self, revision: Revision) -> None:
         """Takes a revision out of service: its reconcile removes what only it had."""

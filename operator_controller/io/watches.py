@@ -21,7 +21,6 @@ from olm_shared.runtime.api_errors import ApiError, GoneError
 from olm_shared.runtime.kube import KubeClient
 from olm_shared.runtime.workqueue import Backoff
 from operator_controller.apply.owned import Fingerprint, Sighting, sighting
-from operator_controller.observe.probes import has_probe
 
 LONGEST_RETRY_SECONDS = 15.0
 """After a watch was refused or broke: how long at most until it is tried again."""
@@ -43,9 +42,11 @@ class View:
     """What a watch knows.
 
     `settled` once the first list is in or was refused; `awaited` in vain when somebody went on
-    without it, so that he must be told of it later.
+    without it, so that he must be told of it later; `every_change` when each change of an object
+    is told, because its health is looked at.
     """
 
+    every_change: bool
     settled: asyncio.Event = field(default_factory=asyncio.Event)
     awaited_in_vain: bool = False
     objects: dict[ObjectKey, Sighting] = field(default_factory=dict)
@@ -71,16 +72,29 @@ class ManagedWatches:
         self._watches: dict[OwnerKey, dict[Scope, _Watch]] = {}
         self._backoff = Backoff(random.random, longest=LONGEST_RETRY_SECONDS)
 
-    def ensure(self, owner: OwnerKey, client: KubeClient, scopes: Iterable[Scope]) -> None:
-        """Starts what is missing; a watch of another identity is replaced."""
+    def ensure(
+        self,
+        owner: OwnerKey,
+        client: KubeClient,
+        scopes: Iterable[Scope],
+        *,
+        every_change_of: Callable[[GVK], bool] = lambda _: False,
+    ) -> None:
+        """Starts what is missing; a watch of another identity is replaced.
+
+        Of kinds that `every_change_of` names each change is told, of others only what concerns
+        what we applied.
+        """
         running = self._watches.setdefault(owner, {})
         for scope in scopes:
             known = running.get(scope)
+            every_change = every_change_of(scope[0])
             if known is not None and known.client == client and not known.task.done():
+                known.view.every_change = every_change
                 continue
             if known is not None:
                 known.task.cancel()
-            view = View()
+            view = View(every_change)
             task = asyncio.create_task(self._follow(owner, client, scope, view))
             running[scope] = _Watch(view, task, client)
 
@@ -105,6 +119,11 @@ class ManagedWatches:
         if watch is None or watch.view.problem or not watch.view.settled.is_set():
             return None
         return watch.view
+
+    def sighting(self, owner: OwnerKey, key: ObjectKey) -> Sighting | None:
+        """An object as last seen, None when it was not seen or nobody looks reliably."""
+        view = self.view(owner, (key.gvk, key.namespace))
+        return view.get(key) if view is not None else None
 
     async def settle(self, owner: OwnerKey, seconds: float) -> None:
         """Waits until every watch has its first list or a problem, at most so long."""
@@ -213,7 +232,7 @@ class ManagedWatches:
         else:
             view.objects[key] = sighting(obj)
         changed = before != _fingerprint(view.objects, key)
-        if kind == "DELETED" or changed or has_probe(key.gvk.group, key.gvk.kind):
+        if kind == "DELETED" or changed or view.every_change:
             self._on_change(owner, key)
 
 

@@ -7,7 +7,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from olm_shared.kube_object import KubeObject, condition, gvk_of, key_of, metadata
+from api.v1.probes import ProgressionProbe
+from olm_shared.kube_object import (
+    GVK,
+    KubeObject,
+    condition,
+    gvk_of,
+    key_of,
+    metadata,
+    name_of,
+    namespace_of,
+)
+from operator_controller.observe.assertions import failures, may_select, means
 
 
 class Health(Enum):
@@ -20,14 +31,69 @@ class Health(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The health of one object, and why when it is not healthy."""
+    """The health of one object, and why when it is not healthy.
+
+    `asked`: a probe of the revision itself says so, which is told in upstream's words.
+    """
 
     health: Health
     message: str = ""
+    asked: bool = False
 
 
 HEALTHY = Finding(Health.HEALTHY)
 Probe = Callable[[KubeObject], Finding]
+Gate = Callable[[GVK], bool]
+"""Whether the next phase waits until objects of a kind are healthy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Probes:
+    """What is asked of the objects of one revision.
+
+    `given` are the revision's own, for which the next phase always waits; for those of Kubernetes'
+    own kinds it waits as `gate` says.
+    """
+
+    gate: Gate
+    given: tuple[ProgressionProbe, ...] = ()
+
+    def ask(self, gvk: GVK) -> bool:
+        """Whether objects of a kind can be other than healthy."""
+        return has_probe(gvk.group, gvk.kind) or self._given_for(gvk)
+
+    def hold_up(self, gvk: GVK) -> bool:
+        """Whether the next phase may have to wait for objects of a kind."""
+        return self._given_for(gvk) or (has_probe(gvk.group, gvk.kind) and self.gate(gvk))
+
+    def only_told(self, gvk: GVK) -> bool:
+        """Whether the health of objects of a kind is told, though nothing waits for all of it."""
+        return has_probe(gvk.group, gvk.kind) and not self.gate(gvk)
+
+    def _given_for(self, gvk: GVK) -> bool:
+        return any(may_select(probe.selector, gvk) for probe in self.given)
+
+    def obstacle(self, live: KubeObject) -> Finding:
+        """What the next phase waits for, of one object."""
+        own = self._own(live)
+        if own.health is not Health.HEALTHY or not self.gate(gvk_of(live)):
+            return own
+        return probe(live)
+
+    def health(self, live: KubeObject) -> Finding:
+        """Whether an object works, also when nothing waits for it."""
+        own = self._own(live)
+        return own if own.health is not Health.HEALTHY else probe(live)
+
+    def _own(self, live: KubeObject) -> Finding:
+        given = [own for own in self.given if means(own.selector, live)]
+        if given and _is_outdated(live):
+            return Finding(Health.UNKNOWN, OUTDATED, asked=True)
+        found = [message for own in given for message in failures(own, live)]
+        return Finding(Health.UNHEALTHY, " and ".join(found), asked=True) if found else HEALTHY
+
+
+OUTDATED = ".status outdated"
 
 
 def probe(live: KubeObject) -> Finding:
@@ -36,10 +102,13 @@ def probe(live: KubeObject) -> Finding:
     found = PROBES.get((gvk.group, gvk.kind))
     if found is None:
         return HEALTHY
-    observed = (live.get("status") or {}).get("observedGeneration")
-    if observed is not None and observed != metadata(live).get("generation"):
-        return Finding(Health.UNKNOWN, ".status outdated")
-    return found(live)
+    return Finding(Health.UNKNOWN, OUTDATED) if _is_outdated(live) else found(live)
+
+
+def _is_outdated(live: KubeObject) -> bool:
+    status = live.get("status")
+    observed = status.get("observedGeneration") if isinstance(status, dict) else None
+    return observed is not None and observed != metadata(live).get("generation")
 
 
 def has_probe(group: str, kind: str) -> bool:
@@ -106,5 +175,12 @@ PROBES: dict[tuple[str, str], Probe] = {
 
 
 def describe(live: KubeObject, finding: Finding) -> str:
-    """A line for people: `Deployment ns/name: 0/1 available: ...`."""
-    return f"{key_of(live)}: {finding.message}"
+    """A line for people: `Deployment ns/name: 0/1 available: ...`.
+
+    Of a revision's own probes in upstream's form: `Object ConfigMap.v1 ns/name: ...`.
+    """
+    if not finding.asked:
+        return f"{key_of(live)}: {finding.message}"
+    gvk = gvk_of(live)
+    place = f"{namespace_of(live)}/{name_of(live)}"
+    return f"Object {gvk.kind}.{gvk.api_version} {place}: {finding.message}"

@@ -90,6 +90,25 @@ def unreadable(message: str, generation: int) -> Condition:
     )
 
 
+def removing(remaining: Sequence[Revision], generation: int, limit: float) -> Condition | None:
+    """What keeps a deleted extension's revisions from going; None while that is not known.
+
+    After `limit` seconds the garbage collector is left with the rest.
+    """
+    found = [condition(r.raw, ConditionType.PROGRESSING) for r in remaining if r.archived]
+    told = [c["message"] for c in found if c and c["reason"] == Reason.RETRYING]
+    if not told:
+        return None
+    end = f"{limit / 60:.0f} minutes after the deletion the rest is left to garbage collection"
+    return Condition(
+        type=ConditionType.PROGRESSING,
+        status=ConditionStatus.TRUE,
+        reason=Reason.RETRYING,
+        message="\n".join([*told, end]),
+        observed_generation=generation,
+    )
+
+
 def _installed(facts: ExtensionFacts) -> Verdict:
     if facts.revisions is None:
         return ConditionStatus.UNKNOWN, Reason.FAILED, _message(facts.outcome)
@@ -135,7 +154,7 @@ def _rollout(latest: Revision | None) -> Verdict:
         degraded = found["message"].partition("\n")[2]
         return ConditionStatus.TRUE, Reason.SUCCEEDED, _steady(degraded)
     message = found["message"]
-    if found["reason"] != Reason.ROLLING_OUT:
+    if found["reason"] not in (Reason.ROLLING_OUT, Reason.PROGRESS_DEADLINE_EXCEEDED):
         bundle = latest.bundle
         message = (
             f'error for resolved bundle "{bundle.name}" with version "{bundle.version}": {message}'

@@ -33,6 +33,10 @@ class RevisionFacts:
     rollout: Rollout
     outcome: Outcome
     succeeded_before: bool
+    leaving: bool = False
+    """Whether the revision is being deleted."""
+    overdue_minutes: int | None = None
+    """The deadline for rolling out, when it has passed and the revision never rolled out."""
 
 
 def revision_conditions(facts: RevisionFacts) -> tuple[Condition, ...]:
@@ -68,12 +72,23 @@ def _progressing(facts: RevisionFacts) -> Condition:
 
 
 def _progress(facts: RevisionFacts) -> Verdict:
+    """In time or not: what is blocked or done stays so, anything else has taken too long."""
+    status, reason, message = _timeless_progress(facts)
+    if facts.overdue_minutes is None or status is ConditionStatus.FALSE:
+        return status, reason, message
+    if reason is Reason.SUCCEEDED:
+        return status, reason, message
+    late = f"Revision has not rolled out for {facts.overdue_minutes} minute(s). Last status: "
+    return ConditionStatus.FALSE, Reason.PROGRESS_DEADLINE_EXCEEDED, late + message
+
+
+def _timeless_progress(facts: RevisionFacts) -> Verdict:
     match facts.outcome:
         case Blocked(reason=reason, message=message):
             return ConditionStatus.FALSE, reason, message
         case Retry(message=message):
             return ConditionStatus.TRUE, Reason.RETRYING, message
-        case Wait(message=message) if message and facts.archived:
+        case Wait(message=message) if message and (facts.archived or facts.leaving):
             return ConditionStatus.TRUE, Reason.RETRYING, message
         case Wait(message=message) if message and not facts.rollout.complete:
             return ConditionStatus.TRUE, Reason.ROLLING_OUT, message
@@ -95,8 +110,13 @@ def _available(facts: RevisionFacts) -> Condition:
 def _availability(facts: RevisionFacts) -> Verdict:
     if facts.archived:
         return ConditionStatus.UNKNOWN, Reason.ARCHIVED, "revision is archived"
-    if isinstance(facts.outcome, Retry | Blocked):
-        return ConditionStatus.UNKNOWN, Reason.RECONCILING, facts.outcome.message
+    match facts.outcome:
+        case Retry(message=message) | Blocked(message=message):
+            return ConditionStatus.UNKNOWN, Reason.RECONCILING, message
+        case Wait(message=message) if facts.leaving:
+            return ConditionStatus.UNKNOWN, Reason.RECONCILING, message
+        case _:
+            pass
     failing = facts.rollout.waiting + facts.rollout.unhealthy
     if failing:
         return ConditionStatus.FALSE, Reason.PROBE_FAILURE, _lines(failing)

@@ -134,6 +134,41 @@ def test_restores_what_is_deleted_or_changed_by_hand(
     assert labels_of(restored or {})["mine"] == "stays"
 
 
+def test_content_of_a_revision_that_is_deleted_by_hand_is_made_again(
+    api: Api, package: str, publish_catalog: Publish, serve_catalog: Serve, apply: Apply
+) -> None:
+    serve_catalog(package, publish_catalog(BundleSpec(package=package, version="1.0.0")))
+    apply(with_administrator(package))
+    api.wait_installed(package, "1.0.0")
+    secrets = "/api/v1/namespaces/olmv1-system/secrets"
+    labels = f"olm.operatorframework.io/owner-name={package}"
+    [lost] = api.list(secrets, labels)
+    path = f"{secrets}/{metadata(lost)['name']}"
+    api.delete(path)
+    api.delete(configmap(package))  # nobody looks before there is something to do
+    again = api.wait(path, lambda obj: obj is not None, what="the Secret is made again")
+    assert (again or {})["data"] == lost["data"]
+    assert (again or {})["immutable"] is True
+    api.wait(configmap(package), lambda obj: obj is not None, what="restored", timeout=30.0)
+    api.wait_installed(package, "1.0.0")
+    assert metadata(api.get(path) or {})["ownerReferences"]
+
+
+def test_an_extension_whose_object_does_not_go_says_so(
+    api: Api, package: str, publish_catalog: Publish, serve_catalog: Serve, apply: Apply
+) -> None:
+    serve_catalog(package, publish_catalog(BundleSpec(package=package, version="1.0.0")))
+    apply(with_administrator(package))
+    api.wait_installed(package, "1.0.0")
+    api.patch(configmap(package), {"metadata": {"finalizers": ["example.com/stay"]}})
+    api.delete(extension_path(package))
+    held = f"ConfigMap {package}/{package}-settings is being deleted and waits for the finalizers"
+    api.wait_condition(extension_path(package), "Progressing", "True", message=held)
+    api.wait_gone(deployment(package))
+    api.patch(configmap(package), {"metadata": {"finalizers": None}})
+    api.wait_gone(extension_path(package), timeout=20.0)
+
+
 def test_deletes_everything_with_the_extension(
     olm: Olm, api: Api, package: str, publish_catalog: Publish, serve_catalog: Serve, apply: Apply
 ) -> None:

@@ -97,7 +97,7 @@ async def watching(
     watches = ManagedWatches(rung)
     try:
         async with asyncio.timeout(5):
-            watches.ensure(OWNER, world, [scope])  # type: ignore[arg-type]
+            watches.ensure(OWNER, world, [scope], every_change_of=DEPLOYMENT.__eq__)  # type: ignore[arg-type]
             await watches.settle(OWNER, patience)
             yield watches, rung
     finally:

@@ -9,7 +9,7 @@ from olm_shared.kube_object import KubeObject
 from olm_shared.outcome import Blocked, Done, Outcome, Retry, Wait
 from operator_controller.apply.revisions import Revisions
 from operator_controller.catalog import Deprecation
-from operator_controller.status.extension import ExtensionFacts, extension_status
+from operator_controller.status.extension import ExtensionFacts, extension_status, removing
 
 GROUP = "olm.operatorframework.io"
 PREFIX = 'error for resolved bundle "pkg.v1.0.{n}" with version "1.0.{n}": '
@@ -211,8 +211,8 @@ def test_installed(found: Told, expected: tuple[str, str, str], version: str | N
         ),
         pytest.param(
             told(revision(2, Progressing=("False", "ProgressDeadlineExceeded", "late"))),
-            ("False", "ProgressDeadlineExceeded", f"{PREFIX.format(n=2)}late"),
-            id="and a deadline",
+            ("False", "ProgressDeadlineExceeded", "late"),
+            id="a deadline speaks for itself",
         ),
         pytest.param(
             told(INSTALLED, outcome=Wait(1.0, "wait for it")),
@@ -303,3 +303,16 @@ def test_deprecations(found: Told, expected: list[tuple[str, str, str]]) -> None
 def test_without_catalogs_what_was_known_stays() -> None:
     found = told(INSTALLED, deprecations=None, of=extension(known=KINDS))
     assert not set(KINDS) & set(found.conditions)
+
+
+def test_a_deleted_extension_tells_what_holds_its_revisions_and_for_how_long() -> None:
+    held = revision(1, Progressing=("True", "Retrying", "x waits"))
+    held["spec"]["lifecycleState"] = "Archived"
+    active = revision(2, Progressing=("True", "Retrying", "an old word"))
+    found = removing(Revisions.of([held, active]).every, 7, 600)
+    assert found is not None
+    assert (found.status, found.reason, found.observed_generation) == ("True", "Retrying", 7)
+    assert found.message == (
+        "x waits\n10 minutes after the deletion the rest is left to garbage collection"
+    )
+    assert removing(Revisions.of([active]).every, 7, 600) is None

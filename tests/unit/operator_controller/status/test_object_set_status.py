@@ -134,3 +134,40 @@ def test_a_long_list_is_cut_and_counted() -> None:
     message = told(replace(FACTS, rollout=Rollout(unhealthy=many)))["Available"][2]
     lines = message.split("\n")
     assert lines == [*many[:MAX_LINES], "and 5 more"]
+
+
+LATE = replace(FACTS, overdue_minutes=10)
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        pytest.param(
+            LATE,
+            "Revision has not rolled out for 10 minute(s). "
+            "Last status: Revision 1.2.3 is rolling out.",
+            id="rolling out",
+        ),
+        pytest.param(
+            replace(LATE, outcome=Retry("no")),
+            "Revision has not rolled out for 10 minute(s). Last status: no",
+            id="failing",
+        ),
+    ],
+)
+def test_a_deadline_that_passed_is_told_with_what_was_last_known(
+    facts: RevisionFacts, expected: str
+) -> None:
+    assert told(facts)["Progressing"] == ("False", "ProgressDeadlineExceeded", expected)
+
+
+def test_what_is_blocked_or_done_stays_so_after_the_deadline() -> None:
+    assert told(replace(LATE, outcome=Blocked("Blocked", "no")))["Progressing"][1] == "Blocked"
+    done = replace(LATE, rollout=Rollout(complete=True))
+    assert told(done)["Progressing"][:2] == ("True", "Succeeded")
+
+
+def test_a_set_that_is_being_deleted_tells_what_holds_it() -> None:
+    found = told(replace(FACTS, leaving=True, outcome=Wait(1.0, "x waits")))
+    assert found["Progressing"] == ("True", "Retrying", "x waits")
+    assert found["Available"] == ("Unknown", "Reconciling", "x waits")

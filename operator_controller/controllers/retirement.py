@@ -1,0 +1,125 @@
+"""How a ClusterObjectSet ends: archived behind a newer one, with its extension, or deleted.
+
+Its objects are deleted last phase first, as the identity that applied them. Nobody is kept
+waiting for what cannot be done any more: when the owner of the objects goes, what the identity
+may not delete, or what is not known because the content is lost, is the garbage collector's.
+"""
+
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from api.v1 import names
+from olm_shared.errors import OLMError, TerminalError
+from olm_shared.kube_object import GVK, KubeObject, metadata
+from olm_shared.outcome import Done, Outcome, Wait
+from olm_shared.runtime.api_errors import NotFoundError
+from olm_shared.runtime.kube import KubeClient
+from operator_controller.apply.ownership import Owner, controller_of
+from operator_controller.apply.pack import MissingContentError
+from operator_controller.apply.phases import Identity, identity
+from operator_controller.apply.revisions import Revision
+from operator_controller.io.revisions import RevisionStore
+from operator_controller.io.rollout import Memory
+from operator_controller.io.teardown import RevisionTeardown
+from operator_controller.io.watches import ManagedWatches
+
+EXTENSION = GVK(names.GROUP, names.VERSION, names.CLUSTER_EXTENSION)
+ORPHAN_FINALIZER = "orphan"
+"""The server's own, while `kubectl delete --cascade=orphan` sets the dependents free."""
+
+QUIET_SECONDS = 2.0
+"""What is gone within this time needs no telling."""
+ORDER_SECONDS = 30.0
+"""After this time a phase no longer waits for the one after it."""
+LETTING_GO_SECONDS = 600.0
+"""After this time what is still there is left to the garbage collector."""
+FIRST_POLL_SECONDS = 0.3
+LAST_POLL_SECONDS = 10.0
+
+REMOVING = "removing revision resources that are not owned by another revision"
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Retirement:
+    """Takes revisions down."""
+
+    client: KubeClient
+    store: RevisionStore
+    watches: ManagedWatches
+    clock: Callable[[], datetime]
+    identity_of: Callable[[Revision], KubeClient]
+
+    async def take_down(
+        self, revision: Revision, owner: Owner, memory: Memory, *, behind: Iterable[Revision] = ()
+    ) -> Outcome:
+        """Deletes what only this revision has; `behind` are those in service that replaced it.
+
+        Done when it is gone, else Wait: with a message once it has taken a while. Raises OLMError.
+        """
+        memory.removing = memory.removing or self.clock()
+        seconds = (self.clock() - memory.removing).total_seconds()
+        owner_goes = await self._owner_goes(revision)
+        try:
+            account = self.identity_of(revision)
+            phases = await self.store.content(revision.raw, account)
+        except (MissingContentError, TerminalError) as error:
+            if not owner_goes:
+                raise
+            return _left_to_garbage_collection(revision, [error])
+        teardown = RevisionTeardown(
+            account,
+            owner,
+            watches=self.watches,
+            memory=memory,
+            owner_goes=owner_goes,
+            in_order=seconds < ORDER_SECONDS,
+        )
+        remains = await teardown.run(phases, await self._content_of(behind))
+        if not remains.held:
+            return _left_to_garbage_collection(revision, remains.left)
+        poll = min(LAST_POLL_SECONDS, max(FIRST_POLL_SECONDS, seconds / 5))
+        if seconds < QUIET_SECONDS:
+            return Wait(poll)
+        return Wait(poll, "\n".join((REMOVING, *await teardown.obstacles(remains.held))))
+
+    async def _content_of(self, revisions: Iterable[Revision]) -> frozenset[Identity]:
+        found = [
+            await self.store.content(revision.raw, self.identity_of(revision))
+            for revision in revisions
+        ]
+        return frozenset(identity(obj) for phases in found for p in phases for obj in p.objects)
+
+    async def _owner_goes(self, revision: Revision) -> bool:
+        """Whether the owner of a revision's objects is being deleted, or gone."""
+        controller = controller_of(revision.raw)
+        if controller is None or controller.get("kind") != names.CLUSTER_EXTENSION:
+            return revision.deleting
+        try:
+            found = await self.client.get(EXTENSION, str(controller["name"]), metadata_only=True)
+        except NotFoundError:
+            return True
+        return metadata(found)["uid"] != controller["uid"] or is_going(found)
+
+
+def lets_go(raw: KubeObject, now: datetime) -> bool:
+    """Whether a deleted object is to go at once: its dependents are kept, or took too long."""
+    meta = metadata(raw)
+    if ORPHAN_FINALIZER in (meta.get("finalizers") or ()):
+        return True
+    since = now - datetime.fromisoformat(meta["deletionTimestamp"])
+    return since.total_seconds() > LETTING_GO_SECONDS
+
+
+def is_going(raw: KubeObject) -> bool:
+    """Whether the deletion of an object has been asked for."""
+    return bool(metadata(raw).get("deletionTimestamp"))
+
+
+def _left_to_garbage_collection(revision: Revision, left: Iterable[OLMError | str]) -> Outcome:
+    for what in left:
+        log.info("%s: left to the garbage collector: %s", revision.name, what)
+    return Done()

@@ -1,0 +1,124 @@
+"""Takes a revision down: deletes its objects, last phase first, and says what holds them.
+
+An object that another revision or somebody else has is left alone. When the owner of the objects
+goes as well, what cannot be removed here is left to the garbage collector, which removes it as
+soon as the owner is gone: nobody waits for an account that lost its rights.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from olm_shared.errors import OLMError
+from olm_shared.kube_object import GVK, KubeObject, key_of
+from olm_shared.runtime.api_errors import ApiError, ForbiddenError, InvalidError
+from olm_shared.runtime.kube import KubeClient
+from operator_controller.apply.ownership import Owner
+from operator_controller.apply.phases import Identity, Phase, identity
+from operator_controller.apply.remains import instances_kind, obstacle
+from operator_controller.io.objects import ObjectWriter
+from operator_controller.io.rollout import PARALLEL_WRITES, Memory
+from operator_controller.io.together import outcomes, raise_together
+from operator_controller.io.watches import ManagedWatches, OwnerKey
+
+SERVICE_UNAVAILABLE = 503
+
+
+@dataclass(frozen=True, slots=True)
+class Remains:
+    """What is still there: objects on their way, and what is left to the garbage collector."""
+
+    held: tuple[KubeObject, ...] = ()
+    left: tuple[str, ...] = ()
+
+
+class RevisionTeardown:
+    """Takes one revision down as one identity.
+
+    `owner_goes`: the owner of the objects is being deleted. `in_order`: nothing of a phase is
+    deleted while something of the one after it is there.
+    """
+
+    def __init__(
+        self,
+        client: KubeClient,
+        owner: Owner,
+        *,
+        watches: ManagedWatches,
+        memory: Memory,
+        owner_goes: bool,
+        in_order: bool,
+    ) -> None:
+        self._client = client
+        self._key: OwnerKey = (owner.kind, owner.name)
+        self._writer = ObjectWriter(client, owner)
+        self._watches = watches
+        self._memory = memory
+        self._owner_goes = owner_goes
+        self._in_order = in_order
+        self._slots = asyncio.Semaphore(PARALLEL_WRITES)
+
+    async def run(self, phases: Sequence[Phase], kept: frozenset[Identity]) -> Remains:
+        """Deletes what can be deleted now.
+
+        `kept` are objects of revisions in service: they stay, also if they were not taken over
+        yet. Raises TransientError with a line for each object that could not be deleted.
+        """
+        held: list[KubeObject] = []
+        left: list[str] = []
+        failed: list[OLMError] = []
+        for phase in reversed(phases):
+            doomed = [obj for obj in phase.objects if identity(obj) not in kept]
+            for result in await outcomes(self._remove(obj) for obj in doomed):
+                if isinstance(result, ForbiddenError | InvalidError) and self._owner_goes:
+                    left.append(result.message)
+                elif isinstance(result, OLMError):
+                    failed.append(result)
+                elif result is not None:
+                    held.append(result)
+            if self._in_order and (held or failed):
+                break
+        raise_together(failed)
+        return Remains(tuple(held), tuple(sorted(left)))
+
+    async def _remove(self, obj: KubeObject) -> KubeObject | None:
+        key = key_of(obj)
+        if key in self._memory.removed:
+            return None
+        seen = self._watches.sighting(self._key, key)
+        known = seen.live if seen is not None else None
+        try:
+            async with self._slots:
+                held = await self._writer.remove(obj, known, any_revision=self._owner_goes)
+        except ApiError as error:
+            if error.status == SERVICE_UNAVAILABLE and key.gvk.group:
+                name = f"{key.gvk.version}.{key.gvk.group}"
+                error.hint = f"its API does not answer, see: kubectl get apiservice {name}"
+            raise
+        if held is None:
+            self._memory.removed.add(key)
+        return held
+
+    async def obstacles(self, held: Sequence[KubeObject]) -> tuple[str, ...]:
+        """What holds objects that are being deleted, a text for each, sorted."""
+        found = await asyncio.gather(*(self._obstacle(obj) for obj in held))
+        return tuple(sorted(text for text in found if text))
+
+    async def _obstacle(self, obj: KubeObject) -> str:
+        key = key_of(obj)
+        try:
+            live = await self._client.find(key.gvk, key.name, key.namespace)
+            kind = instances_kind(live) if live is not None else None
+            return obstacle(live, await self._instances(kind)) if live is not None else ""
+        except OLMError as error:
+            return error.describe()
+
+    async def _instances(self, kind: GVK | None) -> list[KubeObject]:
+        """The objects of a definition that is being deleted, as far as we may see them."""
+        if kind is None:
+            return []
+        try:
+            found, _ = await self._client.list_all(kind, metadata_only=True)
+        except OLMError:
+            return []
+        return found

@@ -1,0 +1,61 @@
+"""operator-controller as a process on a control plane that writes down who asks for what.
+
+The process has the rights of config/rbac only and acts as the service account of each set.
+"""
+
+import secrets
+from collections.abc import Iterator
+
+import pytest
+
+from e2e.harness.components import AuditLevel, ControlPlaneOptions
+from e2e.harness.controlplane import ControlPlane
+from e2e.harness.registry import Registry
+from e2e.olm.api import OLM, Api
+from e2e.olm.manifests import installer
+from e2e.olm.programs import Olm
+from tests.integration.object_sets.world import World
+
+
+@pytest.fixture(scope="session")
+def audited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    options = ControlPlaneOptions(audit=AuditLevel.METADATA)
+    with ControlPlane(tmp_path_factory.mktemp("audited"), options=options) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def product(
+    tmp_path_factory: pytest.TempPathFactory, audited: ControlPlane, registry: Registry
+) -> Iterator[Olm]:
+    """operator-controller alone: nothing here needs a catalog or an image."""
+    olm = Olm(tmp_path_factory.mktemp("product"), audited, registry)
+    olm.install()
+    audited.stop_controller_manager()
+    audited.start_controller_manager()
+    try:
+        olm.start_operator_controller()
+        yield olm
+    finally:
+        olm.stop()
+
+
+@pytest.fixture
+def api(product: Olm) -> Iterator[Api]:
+    with Api(product.control_plane) as api:
+        yield api
+
+
+@pytest.fixture
+def world(product: Olm, api: Api) -> Iterator[World]:
+    namespace = f"test-{secrets.token_hex(4)}"
+    kubectl = product.control_plane.kubectl
+    kubectl("create", "namespace", namespace)
+    kubectl("apply", "-f", "-", stdin=installer(namespace))
+    yield World(product, api, namespace)
+    for found in api.list(f"{OLM}/clusterobjectsets"):
+        if found["metadata"]["name"].startswith(namespace):
+            name = found["metadata"]["name"]  # the garbage collector may be faster
+            kubectl("delete", "clusterobjectset", name, "--wait=false", "--ignore-not-found")
+    kubectl("delete", "namespace", namespace, "--wait=false")
+    kubectl("delete", "clusterrolebinding", f"{namespace}-installer", "--ignore-not-found")

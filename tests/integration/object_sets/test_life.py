@@ -1,0 +1,127 @@
+"""Revisions behind each other, kills in between, and the quiet when all is done."""
+
+import time
+from typing import Any
+
+import pytest
+
+from api.v1 import names
+from olm_shared.kube_object import KubeObject, annotations_of, condition, labels_of, metadata
+from tests.integration.object_sets.world import (
+    CONTROLLER,
+    DRIFT_SECONDS,
+    World,
+    deployment,
+    make_extension,
+    quiet,
+    revision_of,
+    within,
+)
+
+pytestmark = pytest.mark.integration
+
+
+class TestLife:
+    def test_archiving_removes_the_objects_and_says_so(self, world: World) -> None:
+        world.apply(world.object_set([world.config_map("one")], [world.config_map("two")]))
+        world.wait("Succeeded", "True")
+        world.api.patch(world.path(), {"spec": {"lifecycleState": "Archived"}})
+        found = world.wait("Progressing", "False", message="revision is archived")
+        assert (condition(found, "Progressing") or {})["reason"] == "Archived"
+        world.wait("Available", "Unknown", message="revision is archived")
+        assert world.api.get(world.map_path("one")) is None
+        assert world.api.get(world.map_path("two")) is None
+
+    def test_deleting_removes_the_objects(self, world: World) -> None:
+        world.apply(world.object_set([world.config_map("one")]))
+        world.wait("Succeeded", "True")
+        world.api.delete(world.path())
+        world.api.wait_gone(world.path(), timeout=20)
+        world.api.wait_gone(world.map_path("one"), timeout=20)
+
+    def test_a_kill_in_the_middle_of_a_rollout_leaves_nothing_to_mend(self, world: World) -> None:
+        maps = [world.config_map(f"m{i:02}", n=str(i)) for i in range(40)]
+        world.apply(world.object_set(*([maps[i : i + 4] for i in range(0, 40, 4)])))
+        world.api.wait(world.map_path("m08"), lambda o: o is not None, what="the third phase")
+        world.product.kill(world.product.operator_controller)
+        left = len(world.api.list(f"/api/v1/namespaces/{world.namespace}/configmaps"))
+        world.product.start_operator_controller()
+        world.wait("Succeeded", "True")
+        found = world.api.list(
+            f"/api/v1/namespaces/{world.namespace}/configmaps",
+            f"{names.LABEL_OWNER_NAME}={world.set_name()}",
+        )
+        assert len(found) == 40
+        assert left < 41, "the kill came too late to prove anything"
+
+    def test_a_steady_state_makes_no_requests_at_all(self, world: World) -> None:
+        world.apply(world.object_set([world.config_map(a="1"), deployment(world)]))
+        world.wait("Succeeded", "True")
+        quiet(world)
+        before = len(world.audit())
+        time.sleep(3.0)
+        asked = [e for e in world.audit()[before:] if e["user"]["username"] == CONTROLLER]
+        assert [(e["verb"], e["requestURI"]) for e in asked] == []
+
+    def test_a_restart_writes_nothing_to_what_is_as_it_should_be(self, world: World) -> None:
+        world.apply(world.object_set([world.config_map(a="1"), deployment(world)]))
+        world.wait("Succeeded", "True")
+        quiet(world)
+        kept = metadata(world.map())["resourceVersion"]
+        status = metadata(world.api.get(world.path()) or {})["resourceVersion"]
+        world.product.kill(world.product.operator_controller)
+        world.product.start_operator_controller()
+        quiet(world)
+        world.api.delete(world.map_path())  # it looks after it again
+        within(DRIFT_SECONDS, lambda: world.api.get(world.map_path()) is not None, "it is back")
+        assert metadata(world.map())["resourceVersion"] != kept
+        assert metadata(world.api.get(world.path()) or {})["resourceVersion"] == status
+
+
+class TestRevisions:
+    """Two sets of one extension, as the extension's controller makes them."""
+
+    @pytest.fixture
+    def reference(self, world: World) -> dict[str, Any]:
+        return make_extension(world)
+
+    def revision(
+        self, world: World, reference: dict[str, Any], number: int, *maps: str
+    ) -> KubeObject:
+        phase = [world.config_map(name, n=str(number)) for name in maps]
+        return revision_of(world, reference, number, phase)
+
+    def test_a_newer_one_takes_over_and_the_older_removes_only_what_is_left(
+        self, world: World, reference: dict[str, Any]
+    ) -> None:
+        world.apply(self.revision(world, reference, 1, "old", "kept"))
+        world.wait("Succeeded", "True", name="1")
+        kept = metadata(world.map("kept"))["uid"]
+        world.apply(self.revision(world, reference, 2, "kept", "new"))
+        world.wait("Succeeded", "True", name="2")
+        world.wait("Progressing", "False", name="1", message="revision is archived")
+        assert world.api.get(world.map_path("old")) is None
+        assert world.map("new")["data"] == {"n": "2"}
+        live = world.map("kept")
+        assert metadata(live)["uid"] == kept
+        assert live["data"] == {"n": "2"}
+        assert labels_of(live)[names.LABEL_OWNER_KIND] == names.CLUSTER_EXTENSION
+        world.product.control_plane.kubectl("delete", "clusterextension", world.namespace)
+
+    def test_what_a_slow_older_one_wrote_last_is_not_removed_with_it(
+        self, world: World, reference: dict[str, Any]
+    ) -> None:
+        world.apply(self.revision(world, reference, 1, "kept"))
+        world.wait("Succeeded", "True", name="1")
+        uid = metadata(world.map("kept"))["uid"]
+        world.product.kill(world.product.operator_controller)
+        archived = self.revision(world, reference, 1, "kept")
+        archived["spec"]["lifecycleState"] = "Archived"
+        world.apply(archived, self.revision(world, reference, 2, "kept"))
+        assert annotations_of(world.map("kept"))[names.ANNOTATION_REVISION] == "1"
+        world.product.start_operator_controller()
+        world.wait("Progressing", "False", name="1", message="revision is archived")
+        world.wait("Succeeded", "True", name="2")
+        assert metadata(world.map("kept"))["uid"] == uid
+        assert world.map("kept")["data"] == {"n": "2"}
+        world.product.control_plane.kubectl("delete", "clusterextension", world.namespace)

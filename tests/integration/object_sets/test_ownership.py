@@ -1,0 +1,82 @@
+"""An object has one owner: every row of the ownership table on a real API server."""
+
+import pytest
+
+from olm_shared.kube_object import condition, metadata
+from tests.integration.object_sets.world import (
+    World,
+    within,
+)
+
+pytestmark = pytest.mark.integration
+
+
+class TestOwnership:
+    def test_a_foreign_object_is_refused_and_the_set_heals_when_it_goes(self, world: World) -> None:
+        world.apply(world.config_map(a="theirs"))
+        world.apply(world.object_set([world.config_map(a="ours")]))
+        message = (
+            f"ConfigMap 'settings' already exists in namespace '{world.namespace}' "
+            "and cannot be managed by operator-controller"
+        )
+        world.wait("Progressing", "True", message=message)
+        assert world.map()["data"] == {"a": "theirs"}
+        world.api.delete(world.map_path())
+        world.wait("Succeeded", "True")
+        assert world.map()["data"] == {"a": "ours"}
+
+    @pytest.mark.parametrize("policy", ["IfNoController", "None"])
+    def test_a_foreign_object_is_adopted_where_the_policy_says_so(
+        self, world: World, policy: str
+    ) -> None:
+        world.apply(world.config_map(a="theirs", b="theirs"))
+        world.apply(world.object_set([world.config_map(a="ours")], collisionProtection=policy))
+        world.wait("Succeeded", "True")
+        assert world.map()["data"] == {"a": "ours", "b": "theirs"}
+
+    def test_a_controlled_object_is_taken_over_only_with_policy_none(self, world: World) -> None:
+        root = world.config_map("root")
+        world.apply(root)
+        reference = {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "name": "root",
+            "uid": metadata(world.map("root"))["uid"],
+            "controller": True,
+        }
+        theirs = world.config_map(a="theirs")
+        theirs["metadata"]["ownerReferences"] = [reference]
+        world.apply(theirs)
+        careful = world.object_set(
+            [world.config_map(a="ours")], name="careful", collisionProtection="IfNoController"
+        )
+        world.apply(careful)
+        world.wait("Progressing", "True", name="careful", message="controlled by ConfigMap 'root'")
+        world.product.control_plane.kubectl("delete", "clusterobjectset", world.set_name("careful"))
+        world.apply(world.object_set([world.config_map(a="ours")], collisionProtection="None"))
+        world.wait("Succeeded", "True")
+        live = world.map()
+        assert live["data"] == {"a": "ours"}
+        controllers = {r["name"]: r["controller"] for r in metadata(live)["ownerReferences"]}
+        assert controllers == {"root": False, world.set_name(): True}
+
+    def test_of_two_sets_that_claim_an_object_exactly_one_has_it(self, world: World) -> None:
+        pair = ("left", "right")
+        world.apply(*(world.object_set([world.config_map(a=name)], name=name) for name in pair))
+
+        def verdicts() -> dict[str, str]:
+            found = {name: world.api.get(world.path(name)) for name in pair}
+            return {
+                name: (condition(obj, "Progressing") or {}).get("reason", "") if obj else ""
+                for name, obj in found.items()
+            }
+
+        within(20, lambda: sorted(verdicts().values()) == ["Retrying", "Succeeded"], "one has it")
+        winner = next(name for name, reason in verdicts().items() if reason == "Succeeded")
+        loser = next(name for name in pair if name != winner)
+        assert world.map()["data"] == {"a": winner}
+        owner = f"it belongs to ClusterObjectSet '{world.set_name(winner)}'"
+        world.wait("Progressing", "True", name=loser, message=owner)
+        world.product.control_plane.kubectl("delete", "clusterobjectset", world.set_name(winner))
+        world.wait("Succeeded", "True", name=loser)
+        within(10, lambda: world.map()["data"] == {"a": loser}, "the other has it now")

@@ -1,0 +1,155 @@
+"""Deleting a set: last phase first, never stuck, and whatever holds an object is named."""
+
+import httpx
+import pytest
+
+from api.v1 import names
+from olm_shared.kube_object import KubeObject, condition, metadata
+from tests.integration.object_sets.world import World, crd, thing, within
+
+pytestmark = pytest.mark.integration
+
+
+def finalizers(obj: KubeObject | None) -> list[str]:
+    return list(metadata(obj or {}).get("finalizers") or ())
+
+
+def hold(world: World, path: str) -> None:
+    world.api.patch(path, {"metadata": {"finalizers": ["example.com/stay"]}})
+
+
+def release(world: World, path: str) -> None:
+    world.api.patch(path, {"metadata": {"finalizers": None}})
+
+
+def test_a_set_that_owns_its_objects_takes_them_along_last_phase_first(world: World) -> None:
+    maps = [world.config_map(name) for name in ("one", "two", "three")]
+    world.apply(world.object_set(*([one] for one in maps)))
+    found = world.wait("Succeeded", "True")
+    assert names.FINALIZER_TEARDOWN in finalizers(found)
+    world.api.delete(world.path())
+    world.api.wait_gone(world.path(), timeout=20)
+    assert [world.api.get(world.map_path(n)) for n in ("one", "two", "three")] == [None] * 3
+    deletions = [e for e in world.requests("configmaps") if e["verb"] == "delete"]
+    assert [e["objectRef"]["name"] for e in deletions] == ["three", "two", "one"]
+    assert {e["impersonatedUser"]["username"] for e in deletions} == {world.account}
+
+
+@pytest.mark.parametrize("how", ["archived", "deleted"])
+def test_an_object_with_finalizers_is_named_and_what_is_below_it_waits(
+    world: World, how: str
+) -> None:
+    world.apply(world.object_set([world.config_map("one")], [world.config_map("two")]))
+    world.wait("Succeeded", "True")
+    hold(world, world.map_path("two"))
+    if how == "archived":
+        world.api.patch(world.path(), {"spec": {"lifecycleState": "Archived"}})
+    else:
+        world.api.delete(world.path())
+    message = (
+        f"ConfigMap {world.namespace}/two is being deleted and waits for the finalizers "
+        "example.com/stay"
+    )
+    found = world.wait("Progressing", "True", message=message)
+    told = condition(found, "Progressing") or {}
+    assert told["reason"] == "Retrying"
+    patch = """kubectl patch configmap two --namespace {} --type=merge --patch '{}'""".format(
+        world.namespace, '{"metadata":{"finalizers":null}}'
+    )
+    assert patch in told["message"]
+    assert world.api.get(world.map_path("one")) is not None
+    release(world, world.map_path("two"))
+    world.api.wait_gone(world.map_path("one"), timeout=20)
+    if how == "archived":
+        world.wait("Progressing", "False", message="revision is archived")
+    else:
+        world.api.wait_gone(world.path(), timeout=20)
+
+
+def test_a_definition_waits_for_its_objects_and_names_those_that_stay(world: World) -> None:
+    group = f"{world.namespace}.example.com"
+    world.apply(world.object_set([crd(group)], [world.config_map(a="1")]))
+    world.wait("Succeeded", "True")
+    world.apply(thing(world, group))
+    path = f"/apis/{group}/v1/namespaces/{world.namespace}/things/one"
+    hold(world, path)
+    world.api.delete(world.path())
+    message = (
+        f"CustomResourceDefinition things.{group} is being deleted and waits for "
+        f"Thing {world.namespace}/one (finalizers example.com/stay)"
+    )
+    found = world.wait("Progressing", "True", message=message)
+    patch = f"kubectl patch things.{group} one --namespace {world.namespace}"
+    assert patch in (condition(found, "Progressing") or {})["message"]
+    release(world, path)
+    world.api.wait_gone(world.path(), timeout=30)
+
+
+def test_an_account_that_lost_its_rights_keeps_nothing(world: World) -> None:
+    world.apply(world.object_set([world.config_map("one")]))
+    world.wait("Succeeded", "True")
+    kubectl = world.product.control_plane.kubectl
+    kubectl("delete", "clusterrolebinding", f"{world.namespace}-installer")
+    kubectl("delete", "serviceaccount", "installer", "-n", world.namespace)
+    world.api.delete(world.path())
+    world.api.wait_gone(world.path(), timeout=20)
+    world.api.wait_gone(world.map_path("one"), timeout=20)
+
+
+def test_a_namespace_that_goes_keeps_nothing(world: World) -> None:
+    world.apply(world.object_set([world.config_map("one")]))
+    world.wait("Succeeded", "True")
+    world.product.control_plane.kubectl("delete", "namespace", world.namespace, "--wait=false")
+    world.api.delete(world.path())
+    world.api.wait_gone(world.path(), timeout=20)
+
+
+def test_an_api_that_does_not_answer_is_named_and_removal_goes_on_when_it_does(
+    world: World,
+) -> None:
+    group = f"{world.namespace}.example.com"
+    world.apply(world.object_set([crd(group)], [thing(world, group)]))
+    world.wait("Succeeded", "True")
+    service = {
+        "apiVersion": "apiregistration.k8s.io/v1",
+        "kind": "APIService",
+        "metadata": {"name": f"v1.{group}"},
+        "spec": {
+            "group": group,
+            "version": "v1",
+            "groupPriorityMinimum": 1000,
+            "versionPriority": 15,
+            "insecureSkipTLSVerify": True,
+            "service": {"name": "nobody", "namespace": world.namespace},
+        },
+    }
+    services = "/apis/apiregistration.k8s.io/v1/apiservices"
+    within(20, lambda: world.api.get(f"{services}/v1.{group}") is not None, "the group is served")
+    world.product.control_plane.kubectl("delete", "apiservice", f"v1.{group}")
+    world.apply(service)
+    things = f"/apis/{group}/v1/namespaces/{world.namespace}/things/one"
+
+    def refused() -> bool:
+        try:
+            world.api.get(things)
+        except httpx.HTTPStatusError:
+            return True
+        return False
+
+    within(20, refused, "the API does not answer")
+    world.api.delete(world.path())
+    message = f"Thing {world.namespace}/one: "
+    found = world.wait("Progressing", "True", message=message)
+    told = (condition(found, "Progressing") or {})["message"]
+    assert f"kubectl get apiservice v1.{group}" in told
+    world.product.control_plane.kubectl("delete", "apiservice", f"v1.{group}")
+    world.api.wait_gone(world.path(), timeout=60)
+
+
+def test_orphaning_leaves_the_objects(world: World) -> None:
+    world.apply(world.object_set([world.config_map("one")]))
+    world.wait("Succeeded", "True")
+    name = world.set_name()
+    world.product.control_plane.kubectl("delete", "clusterobjectset", name, "--cascade=orphan")
+    world.api.wait_gone(world.path(), timeout=20)
+    assert not metadata(world.map("one")).get("ownerReferences")
