@@ -150,10 +150,10 @@ def test_a_certificate_that_changes_is_served_from_the_next_connection_on(tmp_pa
     other = CertificateAuthority.create("other-ca")
     (tmp_path / "s.crt").write_text("half a file")
     served.reload()
-    assert shake(served, client()), "what cannot be loaded changes nothing"
+    shake(served, client())  # what cannot be loaded changes nothing
     other.issue_server("s", hosts=["s.test"]).write(tmp_path, "s")
     served.reload()
-    assert shake(served, client(other))
+    shake(served, client(other))
     with pytest.raises(ssl.SSLCertVerificationError):
         shake(served, client())
 
