@@ -1,10 +1,12 @@
 """What is known of a catalog's content on disk. Pure."""
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import orjson
 
-from api.v1.common import ObjectMeta
+if TYPE_CHECKING:  # each ingest process would load all models for a name
+    from api.v1.common import ObjectMeta
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,11 +26,11 @@ class Stored:
     unpacked: int
     polled: float
 
-    def is_of(self, metadata: ObjectMeta) -> bool:
+    def is_of(self, metadata: "ObjectMeta") -> bool:
         """Whether it was fetched for this object as it is specified now."""
         return (self.uid, self.generation) == (metadata.uid, metadata.generation)
 
-    def confirmed(self, metadata: ObjectMeta, requested: str, now: float) -> "Stored":
+    def confirmed(self, metadata: "ObjectMeta", requested: str, now: float) -> "Stored":
         """The same content, found to be right for the object at `now`."""
         return replace(
             self,

@@ -22,7 +22,7 @@ from catalogd.index import Group, IndexBuilder, Section
 from catalogd.io.content import FILES, GZIP, INDEX_FILE, MANIFEST_FILE, PLAIN, ZSTD, Manifest
 from olm_shared.fbc import Blob
 
-CHUNK_BYTES = 512 << 10
+CHUNK_BYTES = 256 << 10
 CHUNKS_IN_FLIGHT = 4
 GZIP_LEVEL = 6
 ZSTD_LEVEL = 3

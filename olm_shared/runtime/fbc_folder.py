@@ -13,7 +13,7 @@ from olm_shared.fbc import (
     parse_pieces,
 )
 
-PIECE_BYTES = 1 << 20
+PIECE_BYTES = 256 << 10
 MAX_IGNORE_BYTES = 1 << 20
 
 
