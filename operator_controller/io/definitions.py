@@ -31,13 +31,15 @@ async def unsafe_definitions(client: KubeClient, objects: Sequence[KubeObject]) 
     be invalid. Raises ApiError naming the definition that could not be read.
     """
     slots = asyncio.Semaphore(PARALLEL_COMPARISONS)
+    turn = asyncio.Lock()  # more threads would be no faster, and the event loop would wait for all
 
     async def compare(new: KubeObject) -> tuple[tuple[Finding, ...], tuple[Question, ...]]:
         async with slots:
             live = await client.find(DEFINITION, name_of(new))
             if live is None:
                 return (), ()
-            findings = await asyncio.to_thread(check, live, new)
+            async with turn:
+                findings = await asyncio.to_thread(check, live, new)
             return findings, questions(live, new, findings)
 
     definitions = [obj for obj in objects if gvk_of(obj) == DEFINITION]
