@@ -105,10 +105,13 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
     return {"safe": not found, "findings": [finding.line for finding in found]}
 
 
-def compare(old: Definitions, new: Definitions) -> Comparison:
-    """Definitions of the same name are compared. Raises TerminalError where there are none."""
+def compare(old: Definitions, new: Definitions, *, all_new: bool = False) -> Comparison:
+    """Definitions of the same name are compared.
+
+    Raises TerminalError where there are none, unless all of NEW may be new.
+    """
     both = sorted(old.keys() & new.keys())
-    if not both:
+    if not both and not (all_new and new):
         raise TerminalError(
             "OLD and NEW have no CustomResourceDefinition in common",
             hint=f"OLD has {_listed(old)}; NEW has {_listed(new)}",
@@ -140,7 +143,7 @@ def _checked_in_cluster(sources: tuple[str, ...], given: Mapping[str, Any]) -> C
     new = given_definitions[-1]
     live = asyncio.run(live_definitions(kubeconfig, sorted(new)))
     old = given_definitions[0] if len(sources) > 1 else live
-    found = compare(old, new)
+    found = compare(old, new, all_new=old is live)
     asked = [
         question
         for name in found.compared

@@ -9,7 +9,8 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
-from olm_cli.crd import crd
+from olm_cli.crd import compare, crd
+from olm_shared.errors import TerminalError
 from tests.unit.operator_controller.preflight.definitions import (
     NAME,
     definition,
@@ -69,6 +70,14 @@ def test_all_definitions_of_a_bundle(files: dict[str, str]) -> None:
         "onlyold.example.com: not in NEW; an update would remove it and all its objects",
         "1 compared, 1 unsafe",
     ]
+
+
+def test_what_a_cluster_does_not_have_yet_is_safe() -> None:
+    found = compare({}, {NAME: TEXT}, all_new=True)
+    assert (found.findings, found.compared, found.added) == ((), [], [NAME])
+    for new in ({}, {NAME: TEXT}):
+        with pytest.raises(TerminalError):
+            compare({}, new, all_new=not new)
 
 
 @pytest.mark.parametrize("output", ["json", "yaml"])

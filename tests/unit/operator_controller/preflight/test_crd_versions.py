@@ -149,7 +149,7 @@ def test_a_conversion_webhook_sees_to_it() -> None:
 
 
 def test_versions_are_ranked_as_kubernetes_ranks_them() -> None:
-    names = ["v10", "v2", "v1", "v11beta2", "v10beta3", "v3beta1", "v12alpha1", "foo1", "foo10"]
+    names = ["v10", "v2", "v1", "v0", "v11beta2", "v10beta3", "v03beta0", "v12alpha1", "foo1"]
     assert ascending(names) == list(reversed(names))
 
 
