@@ -1,7 +1,8 @@
 """The content of a revision as immutable Secrets, so that no revision is too large for etcd.
 
 Layout as upstream's: each object is JSON under a key that is its own digest, so equal objects
-are stored once and a changed object can never hide behind an old key.
+are stored once and a changed object can never hide behind an old key. A phase of more objects than
+the API allows is stored as `v1` Lists of objects, which stand for their items.
 """
 
 import base64
@@ -24,6 +25,8 @@ MAX_SECRET_BYTES = 900 * 1024
 """Data bytes in one Secret: below the API server's 1 MiB with room for its envelope."""
 MAX_OBJECT_BYTES = 10 * 1024 * 1024
 """Of one object when decompressed: a bound against content that grows without end."""
+MAX_ENTRIES = 50
+"""Objects of a phase: a limit of the ClusterObjectSet API."""
 MISSING_SECONDS = 5.0
 """Content that comes, or comes back, is noticed within this time."""
 GZIP_MAGIC = b"\x1f\x8b"
@@ -113,7 +116,7 @@ def pack(revision: str, owner: str, namespace: str, phases: Sequence[Phase]) -> 
     keys: list[list[str]] = []
     for phase in phases:
         row = []
-        for obj in phase.objects:
+        for obj in _entries(phase.objects):
             data = encode(obj)
             stored[content_key(data)] = data
             row.append(content_key(data))
@@ -132,6 +135,31 @@ def pack(revision: str, owner: str, namespace: str, phases: Sequence[Phase]) -> 
         ),
         tuple(secrets),
     )
+
+
+def _entries(objects: Sequence[KubeObject]) -> Sequence[KubeObject]:
+    """The objects, or where they are too many at most MAX_ENTRIES Lists of about equal size.
+
+    Two neighbours together are larger than the share, so there are at most twice as many Lists
+    as shares, and one.
+    """
+    if len(objects) <= MAX_ENTRIES:
+        return objects
+    sizes = [len(orjson.dumps(obj)) for obj in objects]
+    share = sum(sizes) / ((MAX_ENTRIES - 1) // 2)
+    groups: list[list[KubeObject]] = []
+    room = 0.0
+    for obj, size in zip(objects, sizes, strict=True):
+        if not groups or size > room:
+            groups.append([])
+            room = share
+        groups[-1].append(obj)
+        room -= size
+    return [_list(group) if len(group) > 1 else group[0] for group in groups]
+
+
+def _list(objects: Sequence[KubeObject]) -> KubeObject:
+    return {"apiVersion": "v1", "kind": "List", "items": list(objects)}
 
 
 def _chunks(stored: Mapping[str, bytes]) -> Iterable[dict[str, bytes]]:
@@ -178,15 +206,32 @@ def unpack(
     MissingContentError naming the phase, the Secret and the key.
     """
     _check_immutable(secrets)
-    whole = spec.get("collisionProtection")
-    return tuple(
-        Phase(
-            phase["name"],
-            tuple(_object(phase["name"], entry, secrets, home) for entry in phase["objects"]),
-            tuple(_policy(entry, phase, whole) for entry in phase["objects"]),
-        )
-        for phase in spec.get("phases") or ()
-    )
+    return tuple(_phase(phase, spec, secrets, home) for phase in spec.get("phases") or ())
+
+
+def _phase(
+    phase: Mapping[str, Any],
+    spec: Mapping[str, Any],
+    secrets: Mapping[Where, KubeObject],
+    home: str,
+) -> Phase:
+    found = [
+        (obj, _policy(entry, phase, spec.get("collisionProtection")))
+        for entry in phase["objects"]
+        for obj in _items(_object(phase["name"], entry, secrets, home))
+    ]
+    objects, policies = tuple(obj for obj, _ in found), tuple(policy for _, policy in found)
+    return Phase(phase["name"], objects, policies)
+
+
+def _items(obj: KubeObject) -> Sequence[KubeObject]:
+    """The objects of a List, or else the object itself."""
+    if (obj.get("apiVersion"), obj.get("kind")) != ("v1", "List"):
+        return [obj]
+    items = obj.get("items")
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        raise ContentError("the items of a stored List are no objects")
+    return items
 
 
 def _check_immutable(secrets: Mapping[Where, KubeObject]) -> None:

@@ -13,9 +13,6 @@ import orjson
 from olm_shared.kube_object import GVK, KubeObject, gvk_of, name_of, namespace_of
 from operator_controller.apply.ownership import Policy
 
-MAX_OBJECTS_PER_PHASE = 50
-"""Limit of the ClusterObjectSet API; a larger phase is split into numbered ones."""
-
 _CERT_MANAGER = "cert-manager.io"
 _RBAC = "rbac.authorization.k8s.io"
 _STORAGE = "storage.k8s.io"
@@ -118,21 +115,13 @@ def into_phases(objects: Iterable[KubeObject]) -> tuple[Phase, ...]:
     for obj in objects:
         grouped.setdefault(phase_of(gvk_of(obj)), []).append(obj)
     return tuple(
-        phase
+        Phase(name, tuple(sorted(grouped[name], key=_sort_key)))
         for name in sorted(grouped, key=_ORDER.__getitem__)
-        for phase in _split(name, sorted(grouped[name], key=_sort_key))
     )
 
 
 def _sort_key(obj: KubeObject) -> tuple[GVK, str, str]:
     return gvk_of(obj), namespace_of(obj), name_of(obj)
-
-
-def _split(name: str, objects: Sequence[KubeObject]) -> Iterable[Phase]:
-    for start in range(0, len(objects), MAX_OBJECTS_PER_PHASE):
-        number = start // MAX_OBJECTS_PER_PHASE + 1
-        part = tuple(objects[start : start + MAX_OBJECTS_PER_PHASE])
-        yield Phase(name if number == 1 else f"{name}-{number}", part)
 
 
 def content_digest(phases: Sequence[Phase]) -> str:

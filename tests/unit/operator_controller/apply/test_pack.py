@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from api.v1.clusterobjectset import MAX_OBJECTS_PER_PHASE
 from olm_shared.kube_object import KubeObject
 from operator_controller.apply import pack as packing
 from operator_controller.apply.ownership import Policy
@@ -242,3 +243,32 @@ def test_what_is_unpacked_is_what_was_packed(content: Sequence[Sequence[KubeObje
     assert refs(packed.phases, HOME) == set(by_name(packed))
     found = unpack(spec_of(packed), by_name(packed), HOME)
     assert [(p.name, p.objects) for p in found] == [(p.name, p.objects) for p in phases]
+
+
+@given(st.lists(st.integers(0, 40), min_size=0, max_size=300))
+def test_any_number_of_objects_of_any_size_fits_and_comes_back(sizes: list[int]) -> None:
+    """`phases[].objects` takes 50 entries."""
+    objects = tuple(obj(f"m{i}", a="x" * size**2) for i, size in enumerate(sizes))
+    packed = pack("ext-1", "ext", HOME, [Phase("a", objects)])
+    [phase] = packed.phases
+    assert len(phase["objects"]) <= MAX_OBJECTS_PER_PHASE
+    [back] = unpack(spec_of(packed), by_name(packed), HOME)
+    assert back.objects == objects
+    assert {back.policy_of(i) for i in range(len(objects))} <= {Policy.PREVENT}
+
+
+def test_twenty_mebibytes_in_a_thousand_objects_fit_into_secrets() -> None:
+    objects = tuple(obj(f"m{i}", a=noise(20_000)) for i in range(1050))
+    packed = pack("ext-1", "ext", HOME, [Phase("a", objects)])
+    for secret in packed.secrets:
+        stored = sum(len(base64.b64decode(v)) for v in secret["data"].values())
+        assert stored <= MAX_SECRET_BYTES
+    [back] = unpack(spec_of(packed), by_name(packed), HOME)
+    assert back.objects == objects
+
+
+def test_a_list_of_no_objects_is_refused() -> None:
+    bad = {"apiVersion": "v1", "kind": "List", "items": ["x"]}
+    spec = {"phases": [{"name": "a", "objects": [{"object": bad}]}]}
+    with pytest.raises(ContentError, match="the items of a stored List are no objects"):
+        unpack(spec, {}, HOME)
