@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test faults test-unit test-property test-integration lint fmt bench bench-catalogd e2e generate verify lock binaries clean
+.PHONY: help install demo test faults test-unit test-property test-integration lint fmt bench bench-catalogd bench-controller e2e generate verify lock binaries clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -72,6 +72,12 @@ bench-catalogd: binaries ## Measure catalogd: ingest, answers, restart (docs/ben
 	  --json build/catalogd-1gb.json
 	@test ! -d $(CORPUS)/catalog || $(BIN)/python -m tests.bench.bench_catalogd \
 	  --folder $(CORPUS)/catalog --json build/catalogd-real.json
+	@test -z "$(UPSTREAM_CATALOGD)" || $(BIN)/python -m tests.bench.bench_catalogd \
+	  --megabytes 132 --program $(UPSTREAM_CATALOGD) --json build/catalogd-132mb-upstream.json
+
+bench-controller: binaries ## Measure operator-controller: every figure (docs/benchmarks.md)
+	@mkdir -p build
+	@$(BIN)/python -m tests.bench.bench_controller --all --json build/controller.json
 
 generate: $(STAMP) ## Write the generated files anew (CRDs)
 	@$(BIN)/python -m config.generate

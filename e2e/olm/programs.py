@@ -8,7 +8,7 @@ import os
 import shutil
 import ssl
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -30,8 +30,19 @@ HOST = "127.0.0.1"
 class Olm:
     """Both programs over a control plane and a registry; any of them may be killed and started."""
 
-    def __init__(self, work_dir: Path, control_plane: ControlPlane, registry: Registry) -> None:
-        """Describe them; nothing is started or written yet."""
+    def __init__(
+        self,
+        work_dir: Path,
+        control_plane: ControlPlane,
+        registry: Registry,
+        *,
+        programs: Mapping[str, str] | None = None,
+    ) -> None:
+        """Describe them; nothing is started or written yet.
+
+        `programs` are paths of programs by name, to run in place of ours.
+        """
+        self._programs = programs or {}
         self.work_dir = work_dir.absolute()
         self.control_plane = control_plane
         self.registry = registry
@@ -157,7 +168,7 @@ class Olm:
         child = ChildProcess(
             program,
             [
-                str(Path(sys.executable).with_name(program)),
+                self._programs.get(program) or str(Path(sys.executable).with_name(program)),
                 f"--kubeconfig={kubeconfig}",
                 f"--system-namespace={SYSTEM_NAMESPACE}",
                 f"--health-probe-bind-address={HOST}:{health_port}",

@@ -14,6 +14,7 @@ from kubernetes.config.config_exception import ConfigException
 from kubernetes.config.kube_config import KUBE_CONFIG_DEFAULT_LOCATION, KubeConfigMerger
 
 from olm_shared.errors import TerminalError
+from olm_shared.runtime.api_errors import ApiError
 
 SERVICE_ACCOUNT_FOLDER = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
@@ -38,10 +39,11 @@ class ClusterAccess:
     def authorization(self) -> str | None:
         """The Authorization header, refreshed when its source says that it expired.
 
-        A token file is read each time: whoever renews it does not tell.
+        A token file is read each time: whoever renews it does not tell. Raises ApiError when it
+        cannot be read.
         """
         if self.token_file is not None:
-            return f"Bearer {self.token_file.read_text().strip()}"
+            return f"Bearer {_read_token(self.token_file)}"
         key: str | None = self.configuration.get_api_key_with_prefix("BearerToken", "authorization")
         if key and " " not in key:
             key = f"Bearer {key}"
@@ -65,6 +67,13 @@ class ClusterAccess:
         if settings.cert_file:
             context.load_cert_chain(settings.cert_file, settings.key_file)
         return context
+
+
+def _read_token(file: Path) -> str:
+    try:
+        return file.read_text().strip()
+    except OSError as error:
+        raise ApiError(f"cannot read the token file {file}: {error.strerror or error}") from error
 
 
 class _Context(ssl.SSLContext):

@@ -21,6 +21,8 @@ from olm_shared.runtime.access import ClusterAccess
 
 RESTART_SECONDS = 1.0
 STOP_SECONDS = 10.0
+CLOSING_SECONDS = 0.1
+"""TLS connections close in the background; the loop in which they do so ends with us."""
 
 log = logging.getLogger(__name__)
 
@@ -102,6 +104,7 @@ class Doorbell:
             standalone=True,
             stop_flag=self._stop,
         )
+        await asyncio.sleep(CLOSING_SECONDS)
 
     def _registry(self) -> kopf.OperatorRegistry:
         registry = kopf.OperatorRegistry()

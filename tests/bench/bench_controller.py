@@ -1,108 +1,282 @@
-"""Figures of the whole: created to Installed, updates, many at once, memory. `make bench`."""
+"""Figures of operator-controller: installs, updates, restarts, drift, deletion, rest, memory.
 
+    python -m tests.bench.bench_controller                    # the quick parts
+    python -m tests.bench.bench_controller --all --json FILE
+    python -m tests.bench.bench_controller --only restart drift
+    python -m tests.bench.bench_controller --all --catalogd PATH --operator-controller PATH
+
+Everything is real: API server, registry, TLS on loopback. Bundles have a definition, a Deployment
+and its rights, as small operators do.
+"""
+
+import argparse
 import json
+import os
 import statistics
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from e2e.harness.controlplane import ControlPlane
-from e2e.harness.images import catalog_image
+from e2e.harness.images import bundle_image, catalog_image
 from e2e.harness.registry import Registry
-from e2e.olm.api import Api, catalog_path, extension_path
-from e2e.olm.bundles import BundleSpec
-from e2e.olm.fbc import catalog_files, package_blobs
-from e2e.olm.manifests import catalog, extension, installer, namespace
+from e2e.olm.api import OLM, Api, catalog_path, extension_path
+from e2e.olm.fbc import bundle_facts, catalog_files, package_blobs
+from e2e.olm.manifests import catalog, extension, with_administrator
 from e2e.olm.programs import Olm
+from olm_shared.kube_object import metadata
+from tests.bench.bench_catalogd import generate
+from tests.bench.controller_world import World, status_mib, until
 
+Figures = dict[str, float]
 SINGLE = 10
-MANY = 25
-VERSIONS = ("1.0.0", "1.1.0")
+FEW, MANY, HUNDREDS = 25, 100, 300
+REST_SECONDS = 30.0
+DRIFTS = 20
+FOREIGN_CONFIGMAPS, FOREIGN_DEFINITIONS = 10_000, 500
+MEGABYTES = 132
+REAL = "external-secrets-operator"
+
+
+def one(world: World) -> Figures:
+    """One extension at a time."""
+    seconds = [world.install([package]) for package in world.take(SINGLE)]
+    return {
+        f"created to Installed, median of {SINGLE} (s)": statistics.median(seconds),
+        f"created to Installed, worst of {SINGLE} (s)": max(seconds),
+    }
+
+
+def few(world: World) -> Figures:
+    """A few at once."""
+    return {f"{FEW} at once (s)": world.install(world.take(FEW))}
+
+
+def many(world: World) -> Figures:
+    """A hundred at once, and what that costs."""
+    cpu, server = world.cpu(), world.server_cpu()
+    seconds = world.install(world.take(MANY))
+    return {
+        f"{MANY} at once (s)": seconds,
+        f"{MANY} at once, CPU (s)": world.cpu() - cpu,
+        f"{MANY} at once, CPU of the API server (s)": world.server_cpu() - server,
+        f"{MANY} at once, most resident (MiB)": status_mib(world.controller, "VmHWM"),
+    }
+
+
+def update(world: World) -> Figures:
+    """An update of many by a changed range."""
+    packages = world.have(MANY)
+    world.quiet()
+    cpu = world.cpu()
+    seconds = world.update(packages)
+    return {f"update of {MANY} (s)": seconds, f"update of {MANY}, CPU (s)": world.cpu() - cpu}
+
+
+def restart(world: World) -> Figures:
+    """A restart with many installed, and a wish right after it."""
+    world.have(MANY)
+    world.olm.stop_operator_controller()
+    started = time.monotonic()
+    world.olm.start_operator_controller()
+    world.install(world.take(1))
+    installed = time.monotonic() - started
+    world.quiet()
+    return {
+        f"restart with {MANY}: a new one installed (s)": installed,
+        f"restart with {MANY}: quiet again, CPU (s)": world.cpu(),
+    }
+
+
+def settle(world: World) -> Figures:
+    """A restart with many installed, and nothing to do."""
+    world.have(MANY)
+    world.olm.stop_operator_controller()
+    started = time.monotonic()
+    world.olm.start_operator_controller()
+    begun = time.monotonic() - started
+    return {f"restart with {MANY}: quiet again (s)": begun + world.quiet()}
+
+
+def rest(world: World) -> Figures:
+    """What many settled extensions cost while nothing happens."""
+    world.have(MANY)
+    world.quiet()
+    cpu, writes = world.cpu(), world.writes()
+    time.sleep(REST_SECONDS)
+    return {
+        f"at rest with {MANY}: CPU (% of a core)": 100 * (world.cpu() - cpu) / REST_SECONDS,
+        f"at rest with {MANY}: writes in {REST_SECONDS:.0f} s": float(world.writes() - writes),
+        f"at rest with {MANY}: resident (MiB)": world.resident(),
+    }
+
+
+def drift(world: World) -> Figures:
+    """A deleted Deployment is made again."""
+    world.quiet()
+    seconds = [_restored(world, package) for package in world.have(DRIFTS)]
+    return {
+        f"drift: Deployment back, median of {DRIFTS} (s)": statistics.median(seconds),
+        f"drift: Deployment back, worst of {DRIFTS} (s)": max(seconds),
+    }
+
+
+def _restored(world: World, package: str) -> float:
+    path = f"/apis/apps/v1/namespaces/{package}/deployments/{package}-operator"
+    uid = metadata(world.api.get(path) or {})["uid"]
+    world.api.delete(path)
+    started = time.monotonic()
+    while True:
+        found = world.api.get(path)
+        if found is not None and metadata(found)["uid"] != uid:
+            return time.monotonic() - started
+
+
+def real(world: World) -> Figures:
+    """A real bundle with 17 definitions, where the corpus is present."""
+    folder = _corpus() / "bundles" / REAL
+    if not folder.is_dir():
+        return {}
+    version = max(path for path in folder.iterdir() if path.is_dir())
+    registry = world.olm.registry
+    pushed = registry.push(bundle_image(version), f"bundles/{REAL}", tag="bench")
+    facts = bundle_facts(version, pushed.tag_reference)
+    image = catalog_image(catalog_files([package_blobs([facts])]))
+    reference = registry.push(image, f"catalogs/{REAL}", tag="latest").tag_reference
+    world.apply(catalog(REAL, reference))
+    world.api.wait_condition(catalog_path(REAL), "Serving", "True")
+    started = time.monotonic()
+    world.apply(with_administrator(facts.package))
+    world.api.wait_installed(facts.package, facts.version)
+    return {"a real bundle with 17 CRDs (s)": time.monotonic() - started}
+
+
+def _corpus() -> Path:
+    return Path(os.environ.get("OLMV1_CORPUS") or "../shared/corpus")
+
+
+def new_catalog(world: World) -> Figures:
+    """The first resolution from new content of a large catalog."""
+    [package] = world.have(1)
+    content = b"".join(generate(MEGABYTES))
+    registry = world.olm.registry
+    files = {"big/catalog.json": content}
+    reference = registry.push(catalog_image(files), "bench/big", tag="latest").tag_reference
+    cpu = world.cpu()
+    world.apply(catalog("big", reference))
+    world.api.wait_condition(catalog_path("big"), "Serving", "True")
+    started = time.monotonic()
+    world.apply(extension(package, "99.x"))  # no catalog has it, so all are asked
+    path = extension_path(package)
+    world.api.wait_condition(path, "Progressing", "True", message="99.x")
+    seconds = time.monotonic() - started
+    world.apply(extension(package, "1.x"))
+    world.api.wait_condition(path, "Progressing", "True", message="esired state")
+    return {
+        f"first resolution with a new {MEGABYTES} MB catalog (s)": seconds,
+        f"first resolution with a new {MEGABYTES} MB catalog, CPU (s)": world.cpu() - cpu,
+    }
+
+
+def foreign(world: World) -> Figures:
+    """Memory while the cluster fills with what is not ours."""
+    world.have(FEW)
+    world.quiet()
+    before = world.resident()
+    configmaps = [
+        {"metadata": {"name": f"foreign-{i}"}, "data": {"text": "x" * 1000}}
+        for i in range(FOREIGN_CONFIGMAPS)
+    ]
+    world.create_many("/api/v1/namespaces/default/configmaps", configmaps)
+    definitions = [_definition(f"foreign{i}") for i in range(FOREIGN_DEFINITIONS)]
+    world.create_many("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definitions)
+    world.quiet()
+    growth = 100 * (world.resident() - before) / before
+    return {"foreign objects: growth of memory (%)": growth}
+
+
+def _definition(plural: str) -> dict[str, object]:
+    schema = {"openAPIV3Schema": {"type": "object"}}
+    return {
+        "metadata": {"name": f"{plural}.foreign.example.com"},
+        "spec": {
+            "group": "foreign.example.com",
+            "names": {"plural": plural, "kind": plural.capitalize()},
+            "scope": "Namespaced",
+            "versions": [{"name": "v1", "served": True, "storage": True, "schema": schema}],
+        },
+    }
+
+
+def delete(world: World) -> Figures:
+    """Many are deleted."""
+    return {f"delete {MANY} (s)": world.delete(world.have(MANY))}
+
+
+def hundreds(world: World) -> Figures:
+    """Three hundred, installed and updated in one run."""
+    packages = world.take(HUNDREDS)
+    installed = world.install(packages)
+    until(lambda: len(world.api.list(f"{OLM}/clusterobjectsets")) >= HUNDREDS, "revisions")
+    return {
+        f"{HUNDREDS} at once (s)": installed,
+        f"update of {HUNDREDS} (s)": world.update(packages),
+        f"{HUNDREDS}, most resident (MiB)": status_mib(world.controller, "VmHWM"),
+    }
+
+
+PARTS: tuple[Callable[[World], Figures], ...] = (
+    one, few, many, update, restart, settle, rest, drift, real, new_catalog, delete, foreign,
+    hundreds,
+)  # fmt: skip
+QUICK = ("one", "few")
+POOL = {"one": SINGLE, "few": FEW, "many": MANY, "restart": 1, "hundreds": HUNDREDS}
 
 
 def main() -> None:
-    """Measure and print a table, then the same as JSON."""
+    """Measure, print a table; JSON where it was asked for."""
+    given = _arguments()
+    chosen = [part for part in PARTS if given.all or part.__name__ in (given.only or QUICK)]
+    pool = sum(POOL.get(part.__name__, 0) for part in chosen) + MANY
+    figures: Figures = {}
     with tempfile.TemporaryDirectory(prefix="olmv1-bench-") as name:
         folder = Path(name)
         with (
             ControlPlane(folder / "control-plane") as control_plane,
             Registry(folder / "registry") as registry,
-            Olm(folder / "olm", control_plane, registry) as olm,
+            Olm(folder / "olm", control_plane, registry, programs=_programs(given)) as olm,
             Api(control_plane) as api,
         ):
-            figures = measure(olm, api)
-    for key, value in figures.items():
-        print(f"{key:55} {value:8.2f}")
-    print(json.dumps(figures))
+            # The garbage collector learns of new kinds at its start, else every half minute.
+            control_plane.stop_controller_manager()
+            control_plane.start_controller_manager()
+            world = World(olm, api, pool)
+            world.publish()
+            for part in chosen:
+                for key, value in part(world).items():
+                    print(f"{key:60} {value:8.2f}", flush=True)
+                    figures[key] = round(value, 3)
+    if given.json:
+        given.json.write_text(json.dumps(figures, indent=2) + "\n")
+    else:
+        print(json.dumps(figures))
 
 
-def measure(olm: Olm, api: Api) -> dict[str, float]:
-    """Seconds (and MiB) by name."""
-    packages = [f"pkg-{i:03}" for i in range(SINGLE + MANY)]
-    serve(olm, api, packages)
-    kubectl = olm.control_plane.kubectl
-    prepared = "---".join(namespace(p) + "---" + installer(p) for p in packages)
-    kubectl("apply", "-f", "-", stdin=prepared)
-    time.sleep(3)
-    single = [install(olm, api, package) for package in packages[:SINGLE]]
-    cpu = cpu_seconds(olm)
-    started = time.monotonic()
-    many = packages[SINGLE:]
-    kubectl("apply", "-f", "-", stdin="---".join(extension(p, "1.0.0") for p in many))
-    wait_all(api, many, "1.0.0")
-    installed = time.monotonic() - started
-    started = time.monotonic()
-    for package in many:
-        patch = {"spec": {"source": {"catalog": {"version": "1.1.0"}}}}
-        api.patch(extension_path(package), patch)
-    wait_all(api, many, "1.1.0")
-    updated = time.monotonic() - started
-    return {
-        "created to Installed, median of 10 (s)": statistics.median(single),
-        "created to Installed, worst of 10 (s)": max(single),
-        f"{MANY} at once, installed (s)": installed,
-        f"{MANY} at once, updated (s)": updated,
-        "operator-controller CPU for both (s)": cpu_seconds(olm) - cpu,
-        "operator-controller resident (MiB)": resident(olm.operator_controller),
-        "catalogd resident (MiB)": resident(olm.catalogd),
-    }
+def _programs(given: argparse.Namespace) -> dict[str, str]:
+    found = {"catalogd": given.catalogd, "operator-controller": given.operator_controller}
+    return {name: path for name, path in found.items() if path}
 
 
-def serve(olm: Olm, api: Api, packages: list[str]) -> None:
-    blobs = []
-    for package in packages:
-        group = f"{package}.example.com"
-        specs = [BundleSpec(package=package, version=v, crd_group=group) for v in VERSIONS]
-        blobs.append(package_blobs([spec.publish(olm.registry) for spec in specs]))
-    image = olm.registry.push(catalog_image(catalog_files(blobs)), "bench/catalog", tag="latest")
-    olm.control_plane.kubectl("apply", "-f", "-", stdin=catalog("bench", image.tag_reference))
-    api.wait_condition(catalog_path("bench"), "Serving", "True")
-
-
-def install(olm: Olm, api: Api, package: str) -> float:
-    olm.control_plane.kubectl("apply", "-f", "-", stdin=extension(package, "1.0.0"))
-    started = time.monotonic()
-    api.wait_installed(package, "1.0.0")
-    return time.monotonic() - started
-
-
-def wait_all(api: Api, packages: list[str], version: str) -> None:
-    for package in packages:
-        api.wait_installed(package, version, timeout=300)
-
-
-def cpu_seconds(olm: Olm) -> float:
-    child = olm.operator_controller
-    fields = Path(f"/proc/{child.pid if child else 0}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / 100
-
-
-def resident(child: object) -> float:
-    pid = getattr(child, "pid", None)
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS"):
-            return int(line.split()[1]) / 1024
-    return 0.0
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
+    names = [part.__name__ for part in PARTS]
+    parser.add_argument("--only", nargs="+", choices=names, help="these parts")
+    parser.add_argument("--all", action="store_true", help="every part")
+    parser.add_argument("--json", type=Path, help="a file for the figures")
+    parser.add_argument("--catalogd", default="", help="another program in place of ours")
+    parser.add_argument("--operator-controller", default="", help="another program")
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

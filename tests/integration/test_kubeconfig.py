@@ -98,6 +98,9 @@ async def test_a_token_file_is_read_again(
             await user(client)
         (tmp_path / "token").write_text(token + "\n")
         assert await user(client) == f"system:serviceaccount:{namespace}:default"
+        (tmp_path / "token").unlink()
+        with pytest.raises(ApiError, match=r"cannot read the token file .*/token: No such file"):
+            await user(client)
 
 
 async def test_an_exec_plugin_gives_the_token(

@@ -1,0 +1,207 @@
+"""The world in which operator-controller is measured: packages, extensions, what they cost."""
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from e2e.harness.images import catalog_image
+from e2e.harness.process import ChildProcess
+from e2e.olm.api import OLM, Api, catalog_path, extension_path
+from e2e.olm.bundles import BundleSpec
+from e2e.olm.fbc import catalog_files, package_blobs
+from e2e.olm.manifests import catalog, extension, installer, namespace
+from e2e.olm.programs import Olm
+from olm_shared.kube_object import KubeObject, condition, name_of
+
+VERSIONS = ("1.0.0", "1.1.0")
+FIRST, SECOND = "1.0.0", ">=1.0.0 <2.0.0"
+POLL_SECONDS = 0.05
+PATIENCE_SECONDS = 600.0
+TICKS = os.sysconf("SC_CLK_TCK")
+WRITES = ("POST", "PUT", "PATCH", "APPLY", "DELETE")
+NO_WRITES_OF_OURS = ("leases", "events", "tokenreviews", "subjectaccessreviews")
+
+
+class World:
+    """A running pair of programs and a pool of packages, each with two versions."""
+
+    def __init__(self, olm: Olm, api: Api, packages: int) -> None:
+        self.olm, self.api = olm, api
+        self.packages = [f"pkg-{i:03}" for i in range(packages)]
+        self._unused = list(self.packages)
+        self.installed: list[str] = []
+        self._admin = olm.control_plane.client(timeout=120.0)
+
+    @property
+    def controller(self) -> ChildProcess:
+        """The process of operator-controller."""
+        if self.olm.operator_controller is None:
+            raise RuntimeError("operator-controller was not started")
+        return self.olm.operator_controller
+
+    def apply(self, *texts: str) -> None:
+        """kubectl apply."""
+        self.olm.control_plane.kubectl("apply", "-f", "-", stdin="---".join(texts))
+
+    def publish(self) -> None:
+        """Serves a catalog with all packages; makes their namespaces and accounts."""
+        with ThreadPoolExecutor(8) as pool:
+            blobs = list(pool.map(self._publish, self.packages))
+        image = catalog_image(catalog_files(blobs))
+        pushed = self.olm.registry.push(image, "bench/catalog", tag="latest")
+        self.apply(catalog("bench", pushed.tag_reference))
+        self.api.wait_condition(catalog_path("bench"), "Serving", "True")
+        for chunk in chunks(self.packages, 50):
+            self.apply(*(namespace(p) + "---" + installer(p) for p in chunk))
+
+    def _publish(self, package: str) -> list[Any]:
+        group = f"{package}.example.com"
+        specs = [BundleSpec(package=package, version=v, crd_group=group) for v in VERSIONS]
+        return list(package_blobs([spec.publish(self.olm.registry) for spec in specs]))
+
+    def take(self, count: int) -> list[str]:
+        """Packages that nobody has installed yet."""
+        taken, self._unused = self._unused[:count], self._unused[count:]
+        if len(taken) < count:
+            raise RuntimeError("the pool of packages is too small")
+        return taken
+
+    def install(self, packages: Sequence[str]) -> float:
+        """Installs the first version of them at once; seconds from the first creation on."""
+        started = time.monotonic()
+        self.apply(*(extension(p, FIRST) for p in packages))
+        self.wait(packages, VERSIONS[0])
+        self.installed += packages
+        return time.monotonic() - started
+
+    def have(self, count: int) -> list[str]:
+        """At least so many installed extensions, whatever it takes; that many of them."""
+        if len(self.installed) < count:
+            self.install(self.take(count - len(self.installed)))
+            self.quiet()
+        return self.installed[:count]
+
+    def update(self, packages: Sequence[str]) -> float:
+        """Widens their ranges; seconds until all have the second version."""
+        started = time.monotonic()
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(self._widen, packages))
+        self.wait(packages, VERSIONS[1])
+        return time.monotonic() - started
+
+    def _widen(self, package: str) -> None:
+        patch = {"spec": {"source": {"catalog": {"version": SECOND}}}}
+        self.api.patch(extension_path(package), patch)
+
+    def wait(self, packages: Sequence[str], version: str) -> None:
+        """Until all have a version installed; by one list a look."""
+        wanted = set(packages)
+        until(lambda: wanted <= self._having(version), f"{len(wanted)} have {version}")
+
+    def _having(self, version: str) -> set[str]:
+        found = self.api.list(f"{OLM}/clusterextensions")
+        return {name_of(o) for o in found if installed_version(o) == version}
+
+    def delete(self, packages: Sequence[str]) -> float:
+        """Deletes them; seconds until they, their definitions and Deployments are gone."""
+        started = time.monotonic()
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda p: self.api.delete(extension_path(p)), packages))
+        gone = set(packages)
+        self.installed = [p for p in self.installed if p not in gone]
+        until(lambda: not self._left(gone), f"{len(gone)} are gone")
+        return time.monotonic() - started
+
+    def _left(self, packages: set[str]) -> set[str]:
+        left = {name_of(o) for o in self.api.list(f"{OLM}/clusterextensions")}
+        for path in (
+            "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+            "/apis/apps/v1/deployments",
+        ):
+            labels = "olm.operatorframework.io/owner-name"
+            left |= {
+                o["metadata"]["labels"]["olm.operatorframework.io/owner-name"]
+                for o in self.api.list(path, labels)
+            }
+        return left & packages
+
+    def quiet(self) -> float:
+        """Seconds until the controller used little of a core for three seconds on end."""
+        started = calm = time.monotonic()
+        used = self.cpu()
+        while time.monotonic() - calm < 3.0:
+            time.sleep(0.5)
+            now = self.cpu()
+            if now - used > 0.05 * 0.5 + 1 / TICKS:
+                calm = time.monotonic()
+            used = now
+        return calm - started
+
+    def cpu(self) -> float:
+        """Processor seconds of operator-controller so far."""
+        return cpu_seconds(self.controller)
+
+    def server_cpu(self) -> float:
+        """Processor seconds of the API server so far."""
+        return cpu_seconds(self.olm.control_plane.children["kube-apiserver"])
+
+    def resident(self) -> float:
+        """MiB that operator-controller holds."""
+        return status_mib(self.controller, "VmRSS")
+
+    def writes(self) -> int:
+        """Writes that the API server has answered, but for leases and the like."""
+        text = self._admin.get("/metrics").raise_for_status().text
+        lines = [line for line in text.splitlines() if line.startswith("apiserver_request_total{")]
+        return sum(int(float(line.rsplit(" ", 1)[1])) for line in lines if _is_write(line))
+
+    def create_many(self, path: str, bodies: Sequence[KubeObject]) -> None:
+        """POSTs objects, eight at a time."""
+        with ThreadPoolExecutor(8) as pool:
+            answers = pool.map(lambda body: self._admin.post(path, json=body), bodies)
+            for answer in answers:
+                answer.raise_for_status()
+
+
+def _is_write(line: str) -> bool:
+    verb = any(f'verb="{each}"' in line for each in WRITES)
+    return verb and not any(f'resource="{each}"' in line for each in NO_WRITES_OF_OURS)
+
+
+def chunks(items: Sequence[str], size: int) -> list[Sequence[str]]:
+    """Pieces of a list."""
+    return [items[i : i + size] for i in range(0, len(items), size)]
+
+
+def until(holds: Callable[[], bool], what: str) -> None:
+    """Polls. TimeoutError naming `what`."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not holds():
+        if time.monotonic() > deadline:
+            raise TimeoutError(what)
+        time.sleep(POLL_SECONDS)
+
+
+def installed_version(obj: KubeObject) -> str:
+    """The version that is installed and settled; empty while there is none."""
+    bundle = ((obj.get("status") or {}).get("install") or {}).get("bundle") or {}
+    found = condition(obj, "Progressing")
+    settled = found is not None and found["reason"] == "Succeeded"
+    return str(bundle.get("version") or "") if settled else ""
+
+
+def cpu_seconds(child: ChildProcess) -> float:
+    """User and system time of a process."""
+    fields = Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def status_mib(child: ChildProcess, name: str) -> float:
+    """A size from /proc/PID/status: VmRSS now, VmHWM at most so far."""
+    for line in Path(f"/proc/{child.pid}/status").read_text().splitlines():
+        if line.startswith(name + ":"):
+            return int(line.split()[1]) / 1024
+    return 0.0
