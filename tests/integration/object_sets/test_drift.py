@@ -85,6 +85,24 @@ class TestDrift:
         assert annotations_of(live)["note"] == "mine"
         assert live["data"] == {"a": "1", "b": "theirs"}
 
+    def test_replicas_that_an_autoscaler_sets_survive(self, world: World) -> None:
+        scaled = deployment(world)
+        del scaled["spec"]["replicas"]
+        world.apply(world.object_set([scaled]))
+        world.wait("Succeeded", "True")
+        path = f"/apis/apps/v1/namespaces/{world.namespace}/deployments/web"
+        world.api.patch(f"{path}/scale", {"spec": {"replicas": 3}})
+        container = {"name": "c", "image": "registry.invalid/other:1"}
+        world.api.patch(path, {"spec": {"template": {"spec": {"containers": [container]}}}})
+
+        def image() -> str:
+            found = world.api.get(path) or {}
+            return str(found["spec"]["template"]["spec"]["containers"][0]["image"])
+
+        within(DRIFT_SECONDS, lambda: image() == "registry.invalid/web:1", "ours is restored")
+        quiet(world)
+        assert (world.api.get(path) or {})["spec"]["replicas"] == 3
+
     def test_a_restart_by_a_user_survives(self, world: World) -> None:
         world.apply(world.object_set([deployment(world)]))
         world.wait("Succeeded", "True")

@@ -80,3 +80,33 @@ class TestOwnership:
         world.product.control_plane.kubectl("delete", "clusterobjectset", world.set_name(winner))
         world.wait("Succeeded", "True", name=loser)
         within(10, lambda: world.map()["data"] == {"a": loser}, "the other has it now")
+
+    @pytest.mark.parametrize(
+        ("policy", "taken"), [("Prevent", False), ("IfNoController", False), ("None", True)]
+    )
+    def test_an_object_of_a_helm_release_is_named_with_its_release(
+        self, world: World, policy: str, taken: bool
+    ) -> None:
+        theirs = world.config_map(a="theirs")
+        theirs["metadata"]["annotations"] = {"meta.helm.sh/release-name": "shop"}
+        world.apply(theirs)
+        world.apply(world.object_set([world.config_map(a="ours")], collisionProtection=policy))
+        if taken:
+            world.wait("Succeeded", "True")
+        else:
+            world.wait("Progressing", "True", message="it belongs to the Helm release 'shop'")
+        assert world.map()["data"] == {"a": "ours" if taken else "theirs"}
+
+    def test_what_an_orphaned_set_left_is_taken_over_by_its_successor(self, world: World) -> None:
+        world.apply(world.object_set([world.config_map(a="1")]))
+        world.wait("Succeeded", "True")
+        uid = metadata(world.map())["uid"]
+        name = world.set_name()
+        world.product.control_plane.kubectl("delete", "clusterobjectset", name, "--cascade=orphan")
+        world.api.wait_gone(world.path(), timeout=20)
+        world.apply(world.object_set([world.config_map(a="2")]))
+        found = world.wait("Succeeded", "True")
+        live = world.map()
+        assert (metadata(live)["uid"], live["data"]) == (uid, {"a": "2"})
+        [reference] = metadata(live)["ownerReferences"]
+        assert reference["uid"] == metadata(found)["uid"]
