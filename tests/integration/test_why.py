@@ -112,7 +112,7 @@ IN_CLUSTER = f"{SERVICE}.{SYSTEM}.svc"
 
 
 def behind_service(address: str, port: int) -> str:
-    """A Service without selector that leads to this machine, as no pods run here."""
+    """A Service that leads to this machine: the proxy wants a Pod with the address behind it."""
     return f"""
 apiVersion: v1
 kind: Service
@@ -123,8 +123,27 @@ spec:
 apiVersion: v1
 kind: Endpoints
 metadata: {{name: {SERVICE}, namespace: {SYSTEM}}}
-subsets: [{{addresses: [{{ip: "{address}"}}], ports: [{{name: https, port: {port}}}]}}]
+subsets:
+- ports: [{{name: https, port: {port}}}]
+  addresses:
+  - ip: {address}
+    targetRef: {{kind: Pod, name: {SERVICE}, namespace: {SYSTEM}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {{name: {SERVICE}, namespace: {SYSTEM}}}
+spec:
+  securityContext: {{runAsNonRoot: true, seccompProfile: {{type: RuntimeDefault}}}}
+  containers:
+  - name: catalogd
+    image: catalogd
+    securityContext: {{allowPrivilegeEscalation: false, capabilities: {{drop: [ALL]}}}}
 """
+
+
+def at(address: str) -> str:
+    """The status that a kubelet would write."""
+    return json.dumps({"status": {"podIP": address, "podIPs": [{"ip": address}]}})
 
 
 def reader(name: str) -> str:
@@ -190,10 +209,13 @@ def in_cluster(olm: Olm, api: Api, blocked: str, address: str) -> Iterator[str]:
     )
     kubectl = olm.control_plane.kubectl
     kubectl("apply", "-f", "-", stdin=behind_service(address, port))
+    pod = ("pod", SERVICE, "-n", SYSTEM)
+    kubectl("patch", *pod, "--subresource=status", "--type=merge", "-p", at(address))
     try:
         api.wait(catalog_path(blocked), served_at(f"https://{IN_CLUSTER}/"), what="new address")
         yield blocked
     finally:
+        kubectl("delete", *pod, "--grace-period=0", "--force")
         kubectl("delete", "service,endpoints", SERVICE, "-n", SYSTEM, "--ignore-not-found")
         olm.kill(olm.catalogd)
         olm.start_catalogd()
