@@ -17,6 +17,8 @@ from olm_shared.limits import Limits, raise_hint
 
 OCI_INDEX = "application/vnd.oci.image.index.v1+json"
 OCI_MANIFEST = "application/vnd.oci.image.manifest.v1+json"
+OCI_CONFIG = "application/vnd.oci.image.config.v1+json"
+OCI_LAYER = "application/vnd.oci.image.layer.v1.tar+gzip"
 DOCKER_INDEX = "application/vnd.docker.distribution.manifest.list.v2+json"
 DOCKER_MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
 INDEX_TYPES = frozenset({OCI_INDEX, DOCKER_INDEX})
@@ -103,6 +105,17 @@ def read_manifest(
             hint=raise_hint("compressed_bytes"),
         )
     return manifest
+
+
+def descriptors(data: bytes, media_type: str) -> tuple[Descriptor, ...]:
+    """What a manifest or index is made of: configuration and layers, or manifests.
+
+    Raises ImageContentError.
+    """
+    document = _object(data, "manifest")
+    if media_type in INDEX_TYPES:
+        return tuple(map(_descriptor, _list(document, "manifests")))
+    return tuple(map(_descriptor, (document.get("config"), *_list(document, "layers"))))
 
 
 def read_labels(data: bytes) -> Mapping[str, str]:

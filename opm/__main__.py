@@ -7,12 +7,16 @@ from typing import NoReturn
 import click
 
 from olm_shared.runtime.command_line import Lazy, LazyGroup, run
+from opm.commands.registries import registry_options
 
 COMMANDS: Mapping[str, Lazy] = MappingProxyType(
     {
         "alpha": Lazy("opm.commands.alpha", "alpha", "List, draw graphs, expand templates."),
+        "build": Lazy("opm.commands.build", "build", "Make an image of a catalog or a bundle."),
         "generate": Lazy("opm.commands.generate", "generate", "Generate a catalog's Dockerfile."),
         "init": Lazy("opm.commands.init", "init", "Begin a package: print its olm.package blob."),
+        "login": Lazy("opm.commands.login", "login", "Log in to a registry."),
+        "logout": Lazy("opm.commands.login", "logout", "Forget the login of a registry."),
         "render": Lazy("opm.commands.render", "render", "Print what catalogs and bundles hold."),
         "validate": Lazy(
             "opm.commands.validate", "validate", "Check a catalog, all faults at once."
@@ -25,10 +29,8 @@ COMMANDS: Mapping[str, Lazy] = MappingProxyType(
     cls=LazyGroup, lazily=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]}
 )
 @click.version_option(package_name="olmv1", prog_name="opm")
-@click.option("--skip-tls-verify", is_flag=True, help="Take any certificate of a registry.")
-@click.option("--use-http", is_flag=True, help="Speak to registries without TLS.")
-@click.pass_context
-def cli(ctx: click.Context, *, skip_tls_verify: bool, use_http: bool) -> None:
+@registry_options
+def cli() -> None:
     """Build, check and read file-based catalogs. Needs no container engine.
 
     \b
@@ -36,8 +38,8 @@ def cli(ctx: click.Context, *, skip_tls_verify: bool, use_http: bool) -> None:
       opm init my-operator --default-channel=stable --output yaml > catalog/index.yaml
       opm render registry.example.com/my-operator-bundle:v1.0.0 -o yaml >> catalog/index.yaml
       opm validate catalog
+      opm build catalog -t registry.example.com/my-catalog:latest --push
     """
-    ctx.obj = {"skip_tls_verify": skip_tls_verify, "plain_http": use_http}
 
 
 def main() -> NoReturn:

@@ -2,6 +2,7 @@
 
 RegistryError
 ├── UnreachableError     no answer: name, network, time-out, 5xx
+│   └── NoTlsError       it speaks plain HTTP
 ├── UntrustedError       its certificate is signed by a CA we do not know
 ├── UnauthorizedError    it wants (other) credentials
 └── ImageNotFoundError   it does not have that image
@@ -22,6 +23,10 @@ class RegistryError(TransientError):
 
 class UnreachableError(RegistryError):
     """No usable answer; worth another try at once."""
+
+
+class NoTlsError(UnreachableError):
+    """The registry does not speak TLS on that port."""
 
 
 class UntrustedError(RegistryError):
@@ -52,7 +57,7 @@ def from_transport(error: Exception, ref: ImageRef, host: str) -> RegistryError:
             hint="check HTTPS_PROXY and HTTP_PROXY, or name the registry in NO_PROXY",
         )
     if any("WRONG_VERSION_NUMBER" in str(c) or "record layer" in str(c) for c in causes):
-        return UnreachableError(
+        return NoTlsError(
             f'image "{ref}": registry {host} does not speak TLS',
             hint="serve it over HTTPS, or mark it insecure in registries.conf",
         )

@@ -1,8 +1,8 @@
 """Pulls images from registries: manifests, configurations and layers, each verified.
 
-Endpoints, media types and docker configuration files are oras's; the transport is httpx, because
-layers must stream to disk under limits, redirects and token servers must be judged, and a hanging
-registry must cost no thread.
+Endpoints and media types are oras's; the transport is httpx, because layers must stream to disk
+under limits, redirects and token servers must be judged, and a hanging registry must cost no
+thread.
 
 Guarantees: nothing is believed that does not match its digest and size; mirrors of registries.conf
 are asked first and give the same image or none; every wait is bounded.
@@ -10,9 +10,10 @@ are asked first and give the same image or none; every wait is bounded.
 
 import asyncio
 import hashlib
+import os
 import platform as machine
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
@@ -37,10 +38,8 @@ from olm_shared.oci import (
 from olm_shared.registries_conf import Source
 from olm_shared.runtime.pull_errors import RegistryError, UnreachableError
 from olm_shared.runtime.registries_file import read_registries
-from olm_shared.runtime.registry_http import RegistryHttp, read_bounded
+from olm_shared.runtime.registry_http import PULL, RegistryHttp, read_bounded, retrying
 
-TRIES = 3
-FIRST_PAUSE_SECONDS = 0.3
 CHUNK_BYTES = 256 << 10
 RESOLVE_SECONDS = 120.0
 FETCH_SECONDS = 1500.0
@@ -60,16 +59,32 @@ class PullSettings:
     """How to reach registries.
 
     `plain_http` holds the registries, as they stand in references, that are spoken to without
-    TLS. `auth_file` is a docker configuration file; it may be absent. `registries_conf` is read
-    in place of the system's. Proxies are those of the environment.
+    TLS; `insecure` those of which any certificate will do. `auth_file` is a docker configuration
+    file, `login_files` are further ones, asked in their order after it; they may be absent.
+    `registries_conf` is read in place of the system's. Proxies are those of the environment.
     """
 
     cas_dir: Path | None = None
     auth_file: Path | None = None
+    login_files: tuple[Path, ...] = ()
     plain_http: frozenset[str] = frozenset()
+    insecure: frozenset[str] = frozenset()
     platform: Platform = field(default_factory=this_platform)
     registries_conf: Path | None = None
     limits: Limits = field(default_factory=Limits)
+
+
+def registry_http(settings: PullSettings, actions: str = PULL) -> RegistryHttp:
+    """The conversation that the settings describe. Raises as RegistryHttp."""
+    home = os.environ.get("HOME", "/")  # pods may run as users who have none
+    docker = Path(os.environ.get("DOCKER_CONFIG") or Path(home, ".docker"), "config.json")
+    named = (settings.auth_file,) if settings.auth_file else ()
+    return RegistryHttp(
+        cas_dir=settings.cas_dir,
+        auth_files=(*named, *settings.login_files, docker),
+        plain_http=settings.plain_http,
+        actions=actions,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +116,8 @@ class RegistryClient:
         self._limits = settings.limits
         self._jitter = jitter
         self._registries = read_registries(settings.registries_conf)
-        self._http = RegistryHttp(
-            cas_dir=settings.cas_dir,
-            auth_file=settings.auth_file,
-            plain_http=settings.plain_http,
-        )
+        self._insecure = settings.insecure
+        self._http = registry_http(settings)
 
     async def __aenter__(self) -> Self:
         return self
@@ -143,14 +155,16 @@ class RegistryClient:
     ) -> T:
         """What the first source gives that has it; the error is that of the last."""
         *mirrors, home = self._registries.sources(ref)
+        if home.ref.registry in self._insecure:
+            home = replace(home, insecure=True)
         failures: list[str] = []
         for mirror in mirrors:
             try:
-                return await _within(seconds, mirror, ask)
+                return await within(seconds, mirror, ask)
             except (RegistryError, ImageContentError) as error:
                 failures.append(error.message)
         try:
-            return await _within(seconds, home, ask)
+            return await within(seconds, home, ask)
         except (RegistryError, ImageContentError) as error:
             if not failures:
                 raise
@@ -182,7 +196,7 @@ class RegistryClient:
                 data = await self._bounded_manifest(answer, ref)
                 return data, answer.headers.get("Content-Type", "")
 
-        data, media_type = await self._retrying(get)
+        data, media_type = await retrying(get, self._jitter)
         if ref.digest:
             verify(data, ref.digest, f'manifest of "{ref}"')
         return data, media_type
@@ -197,7 +211,7 @@ class RegistryClient:
     async def _blob(self, source: Source, blob: Descriptor, folder: Path) -> LayerFile:
         target = folder / blob.digest.replace(":", "-")
         if not target.exists():
-            await self._retrying(lambda: self._download(source, blob, target))
+            await retrying(lambda: self._download(source, blob, target), self._jitter)
         return LayerFile(target, blob)
 
     async def _download(self, source: Source, blob: Descriptor, target: Path) -> None:
@@ -219,17 +233,9 @@ class RegistryClient:
             )
         part.rename(target)
 
-    async def _retrying(self, operation: Callable[[], Awaitable[T]]) -> T:
-        for attempt in range(1, TRIES):
-            try:
-                return await operation()
-            except UnreachableError:
-                pause = FIRST_PAUSE_SECONDS * 2 ** (attempt - 1)
-                await asyncio.sleep(pause * (0.5 + self._jitter()))
-        return await operation()
 
-
-async def _within(seconds: float, source: Source, ask: Callable[[Source], Awaitable[T]]) -> T:
+async def within(seconds: float, source: Source, ask: Callable[[Source], Awaitable[T]]) -> T:
+    """What `ask` gives. Raises UnreachableError when it takes longer."""
     try:
         async with asyncio.timeout(seconds):
             return await ask(source)

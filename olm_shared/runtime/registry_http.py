@@ -7,9 +7,11 @@ every redirect is judged; every wait is bounded.
 import asyncio
 import os
 import ssl
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import urljoin, urlsplit
 
 import httpx
@@ -24,24 +26,53 @@ from olm_shared.proxies import read_proxies
 from olm_shared.registries_conf import Source
 from olm_shared.registry_auth import Challenge, credential_for, host_of, may_send_credentials
 from olm_shared.runtime.proxied import ProxiedTransport
-from olm_shared.runtime.pull_errors import RegistryError, from_answer, from_transport
+from olm_shared.runtime.pull_errors import (
+    RegistryError,
+    UnreachableError,
+    from_answer,
+    from_transport,
+)
 from olm_shared.runtime.trust import registry_trust
 
 MAX_REDIRECTS = 5
 MAX_ERROR_BYTES = 4096
 MAX_TOKEN_BYTES = 1 << 20
 TIMEOUT = httpx.Timeout(30.0, connect=10.0)
+TRIES = 3
+FIRST_PAUSE_SECONDS = 0.3
+PULL, PUSH = "pull", "pull,push"
+"""What a token is asked for."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A request to a registry. `body` gives the content anew each time it is sent."""
+
+    method: str = "GET"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: Callable[[], AsyncIterator[bytes]] | None = None
 
 
 class RegistryHttp:
-    """Connections, tokens and what is known of hosts, for one pull."""
+    """Connections, tokens and what is known of hosts, for one pull or push."""
 
     def __init__(
-        self, *, cas_dir: Path | None, auth_file: Path | None, plain_http: frozenset[str]
+        self,
+        *,
+        cas_dir: Path | None,
+        auth_files: Iterable[Path],
+        plain_http: frozenset[str],
+        actions: str = PULL,
     ) -> None:
-        """Raises TransientError for unreadable CA files, and for proxies that are none."""
-        self._auth_file = auth_file
+        """The first of `auth_files` that knows the registry counts; they need not exist.
+
+        Raises TransientError for unreadable CA files, and for proxies that are none.
+        """
+        self._auth_files = tuple(auth_files)
         self._plain = plain_http
+        self._actions = actions
         self._tokens: dict[str, str] = {}
         self._schemes: dict[str, str] = {}
         self._proxies = read_proxies(os.environ)
@@ -61,18 +92,30 @@ class RegistryHttp:
 
         Raises RegistryError, TransientError.
         """
+        call = Call(headers={"Accept": accept})
+        async with self.exchange(source, registry_path(source.ref, what), call) as answer:
+            if answer.status_code != 200:
+                raise await refusal(answer, source.ref)
+            yield answer
+
+    @asynccontextmanager
+    async def exchange(
+        self, source: Source, where: str, call: Call
+    ) -> AsyncIterator[httpx.Response]:
+        """The answer to a request, whatever its status, its body not yet read.
+
+        `where` is a path of the registry, or an address that it named. Raises as `open`.
+        """
         ref = source.ref
-        url = _url(await self._scheme(source), ref, what)
-        answer = await self._send(source, url, accept)
+        origin = f"{await self._scheme(source)}://{_host(ref)}"
+        url = _address(ref, where, origin)
+        answer = await self._send(source, url, origin, call)
         try:
             if answer.status_code == 401:
                 challenge = _challenge(answer.headers.get("WWW-Authenticate", ""))
                 await answer.aclose()
                 self._tokens[ref.name] = await self._authorize(source, challenge)
-                answer = await self._send(source, url, accept)
-            if answer.status_code != 200:
-                text = await _error_text(answer)
-                raise from_answer(answer.status_code, ref, ref.registry, text)
+                answer = await self._send(source, url, origin, call)
             yield answer
         except httpx.TransportError as error:
             raise from_transport(error, ref, ref.registry) from error
@@ -109,15 +152,16 @@ class RegistryHttp:
         transport = ProxiedTransport(self._proxies, origin=context, proxy=self._trust)
         return httpx.AsyncClient(transport=transport, timeout=TIMEOUT)
 
-    async def _send(self, source: Source, url: str, accept: str) -> httpx.Response:
-        """Follows redirects by hand: each is judged, and only the first host gets the token."""
-        ref, first = source.ref, urlsplit(url)
+    async def _send(self, source: Source, url: str, origin: str, call: Call) -> httpx.Response:
+        """Follows redirects by hand: each is judged, and only the registry gets the token."""
+        ref, first = source.ref, urlsplit(origin)
         for _ in range(MAX_REDIRECTS):
             here = urlsplit(url)
-            headers = {"Accept": accept, "Accept-Encoding": "identity"}
+            headers = {**call.headers, "Accept-Encoding": "identity"}
             if ref.name in self._tokens and here[:2] == first[:2]:
                 headers["Authorization"] = self._tokens[ref.name]
-            answer = await self._request(ref, url, headers, lax=source.insecure)
+            sent = Call(method=call.method, headers=headers, body=call.body)
+            answer = await self._request(ref, url, sent, lax=source.insecure)
             if not answer.has_redirect_location:
                 return answer
             await answer.aclose()
@@ -128,12 +172,11 @@ class RegistryHttp:
                 )
         raise RegistryError(f'image "{ref}": registry {ref.registry} redirects without end')
 
-    async def _request(
-        self, ref: ImageRef, url: str, headers: Mapping[str, str], *, lax: bool
-    ) -> httpx.Response:
+    async def _request(self, ref: ImageRef, url: str, call: Call, *, lax: bool) -> httpx.Response:
         client = self._client(lax=lax)
+        content = call.body() if call.body else None
         try:
-            request = client.build_request("GET", url, headers=headers)
+            request = client.build_request(call.method, url, headers=call.headers, content=content)
             return await client.send(request, stream=True)
         except httpx.TransportError as error:
             raise from_transport(error, ref, urlsplit(url).netloc) from error
@@ -158,12 +201,14 @@ class RegistryHttp:
 
     async def _token(self, source: Source, challenge: Challenge, credential: str) -> str:
         ref, realm = source.ref, urlsplit(challenge.realm)
-        params = {"service": challenge.service, "scope": f"repository:{ref.repository}:pull"}
+        scope = f"repository:{ref.repository}:{self._actions}" if ref.repository else ""
+        params = {"service": challenge.service, "scope": scope}
         query = httpx.QueryParams({key: value for key, value in params.items() if value})
         headers = {"Authorization": f"Basic {credential}"} if credential else {}
         # What is insecure is this registry, not whatever host it names.
         lax = source.insecure and (realm.hostname or "").lower() == host_of(ref.registry)
-        answer = await self._request(ref, f"{challenge.realm}?{query}", headers, lax=lax)
+        call = Call(headers=headers)
+        answer = await self._request(ref, f"{challenge.realm}?{query}", call, lax=lax)
         try:
             if answer.status_code != 200:
                 raise from_answer(401, ref, ref.registry, f"token server {realm.netloc} refuses")
@@ -179,15 +224,16 @@ class RegistryHttp:
             await answer.aclose()
 
     def _credential(self, ref: ImageRef) -> str:
-        # Imported when first needed: most catalogs are public, and this brings requests along.
-        from oras.auth.utils import load_configs
-
-        file = self._auth_file
-        try:
-            found = load_configs([str(file)] if file and file.exists() else [])
-        except (OSError, ValueError) as error:
-            raise TransientError(f"cannot read registry credentials: {error}") from error
-        return credential_for(found["auths"], ref)
+        for file in self._auth_files:
+            try:
+                found = orjson.loads(file.read_bytes()).get("auths") if file.exists() else None
+                credential = credential_for(found or {}, ref)
+            except (OSError, ValueError, AttributeError) as error:
+                message = f"cannot read registry credentials: {file}: {error}"
+                raise TransientError(message) from error
+            if credential:
+                return credential
+        return ""
 
 
 def _host(ref: ImageRef) -> str:
@@ -195,12 +241,24 @@ def _host(ref: ImageRef) -> str:
     return str(oras.defaults.registry.default_v2_registry["host"]) if hub else ref.registry
 
 
-def _url(scheme: str, ref: ImageRef, what: str) -> str:
-    host = _host(ref)
-    container = Container(f"registry.invalid/{ref.repository}", registry=host)
-    container.registry, container.tag, container.digest = host, ref.tag, ref.digest
-    path = container.manifest_url() if what == "manifest" else container.get_blob_url(what)
-    return f"{scheme}://{path}"
+def registry_path(ref: ImageRef, what: str) -> str:
+    """The path of "manifest", "uploads" or a blob's digest of a repository."""
+    container = Container(f"registry.invalid/{ref.repository}", registry="registry.invalid")
+    container.registry, container.tag, container.digest = "", ref.tag, ref.digest
+    paths = {"manifest": container.manifest_url, "uploads": container.upload_blob_url}
+    path = paths[what]() if what in paths else container.get_blob_url(what)
+    return str(path)
+
+
+async def retrying(operation: Callable[[], Awaitable[T]], jitter: Callable[[], float]) -> T:
+    """The operation's result; tried again after a pause while the registry does not answer."""
+    for attempt in range(1, TRIES):
+        try:
+            return await operation()
+        except UnreachableError:
+            pause = FIRST_PAUSE_SECONDS * 2 ** (attempt - 1)
+            await asyncio.sleep(pause * (0.5 + jitter()))
+    return await operation()
 
 
 def _address(ref: ImageRef, where: str, base: str = "") -> str:
@@ -242,6 +300,11 @@ async def read_bounded(answer: httpx.Response, limit: int, what: str) -> bytes:
         if len(data) > limit:
             raise ImageContentError(f"{what} is larger than {limit} bytes")
     return bytes(data)
+
+
+async def refusal(answer: httpx.Response, ref: ImageRef) -> RegistryError:
+    """The error for an answer that is no success; its body is read."""
+    return from_answer(answer.status_code, ref, ref.registry, await _error_text(answer))
 
 
 async def _error_text(answer: httpx.Response) -> str:

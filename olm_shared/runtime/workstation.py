@@ -1,4 +1,4 @@
-"""Pulling an image on a person's machine: with the credentials their container tools keep."""
+"""Images from a person's machine: with the logins their container tools keep."""
 
 import asyncio
 import os
@@ -9,22 +9,47 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from olm_shared.image_ref import parse_ref
+from olm_shared.image_ref import ImageRef, parse_ref
+from olm_shared.limits import Limits
+from olm_shared.oci import Descriptor
 from olm_shared.runtime.image_store import ImageStore, PulledImage
+from olm_shared.runtime.pull_errors import (
+    NoTlsError,
+    RegistryError,
+    UnauthorizedError,
+    UntrustedError,
+)
 from olm_shared.runtime.registry import PullSettings
+
+DEFAULT_LIMITS = Limits()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registries:
-    """How to reach registries: without TLS, with CAs of a folder, with credentials of a file."""
+    """How to reach registries: without TLS, whatever their certificate, with CAs of a folder, with
+    credentials of one file in place of the user's logins.
+    """
 
     plain_http: bool = False
+    skip_tls_verify: bool = False
     cas_dir: Path | None = None
     auth_file: Path | None = None
 
+    def settings(self, ref: ImageRef, limits: Limits = DEFAULT_LIMITS) -> PullSettings:
+        """The same for one image."""
+        here = frozenset({ref.registry})
+        return PullSettings(
+            cas_dir=self.cas_dir,
+            auth_file=self.auth_file,
+            login_files=() if self.auth_file else tuple(auth_files(os.environ, Path.home())),
+            plain_http=here if self.plain_http else frozenset(),
+            insecure=here if self.skip_tls_verify else frozenset(),
+            limits=limits,
+        )
+
 
 def auth_files(environment: Mapping[str, str], home: Path) -> list[Path]:
-    """Where logins are kept, the first that exists counts.
+    """Where logins are kept; the first that knows a registry counts.
 
     The order is that of containers-auth.json(5): the file named, that of `podman login`, that of
     `docker login`.
@@ -42,21 +67,47 @@ def auth_files(environment: Mapping[str, str], home: Path) -> list[Path]:
     ]
 
 
-def login_file() -> Path | None:
-    """The file of this user's logins, None when there is none."""
-    return next((file for file in auth_files(os.environ, Path.home()) if file.is_file()), None)
+@contextmanager
+def pulled(
+    reference: str, access: Registries, *, limits: Limits = DEFAULT_LIMITS
+) -> Iterator[PulledImage]:
+    """The image on disk, until the context ends. Raises OLMError."""
+    ref = parse_ref(reference)
+    settings = access.settings(ref, limits)
+    with tempfile.TemporaryDirectory(prefix="olm-image-") as work:
+        store = ImageStore(Path(work), lambda: settings, jitter=random.random)
+        with advised(ref.registry):
+            image = asyncio.run(store.pull(reference, owner="image"))
+        try:
+            yield image
+        finally:
+            store.forget("image")  # its folders are read-only
+
+
+def push(layout: Path, image: Descriptor, ref: ImageRef, access: Registries) -> ImageRef:
+    """Pushes an image of an OCI image layout; its canonical reference. Raises OLMError."""
+    from olm_shared.runtime.registry_push import RegistryPush
+
+    async def run() -> ImageRef:
+        settings = access.settings(ref)
+        async with RegistryPush(settings, jitter=random.random) as registry:
+            return await registry.push(layout, image, ref)
+
+    with advised(ref.registry):
+        return asyncio.run(run())
 
 
 @contextmanager
-def pulled(reference: str, access: Registries) -> Iterator[PulledImage]:
-    """The image on disk, until the context ends. Raises OLMError."""
-    ref = parse_ref(reference)
-    settings = PullSettings(
-        cas_dir=access.cas_dir,
-        auth_file=access.auth_file or login_file(),
-        plain_http=frozenset({ref.registry} if access.plain_http else ()),
-    )
-    with tempfile.TemporaryDirectory(prefix="olm-image-") as work:
-        store = ImageStore(Path(work), lambda: settings, jitter=random.random)
-        yield asyncio.run(store.pull(reference, owner="image"))
-        store.forget("image")
+def advised(registry: str) -> Iterator[None]:
+    """Gives errors the hints that help a person; those of pull_errors are for clusters."""
+    try:
+        yield
+    except UnauthorizedError as error:
+        hint = f"log in with `opm login {registry}` or `podman login {registry}`"
+        raise UnauthorizedError(error.message, hint=hint) from error
+    except UntrustedError as error:
+        hint = "name the file of its CA in SSL_CERT_FILE, or add the CA to the system's"
+        raise UntrustedError(error.message, hint=hint) from error
+    except NoTlsError as error:
+        hint = "say that it is to be spoken to without TLS: opm --use-http, olm --plain-http"
+        raise RegistryError(error.message, hint=hint) from error

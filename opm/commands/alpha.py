@@ -10,6 +10,7 @@ from olm_shared.errors import TerminalError
 from opm import listing
 from opm.catalog import Record
 from opm.commands.output import output_option, show
+from opm.commands.registries import registry_options
 from opm.commands.render import migrate_level_option
 from opm.io.references import Reading, read_reference
 from opm.migrate import migrate
@@ -35,6 +36,7 @@ def list_() -> None:
 
 @list_.command("packages")
 @click.argument("catalog")
+@registry_options
 @click.pass_obj
 def list_packages(registries: dict[str, Any], *, catalog: str) -> None:
     """List the packages of a catalog image, folder or database."""
@@ -44,6 +46,7 @@ def list_packages(registries: dict[str, Any], *, catalog: str) -> None:
 @list_.command("channels")
 @click.argument("catalog")
 @click.argument("package", default="")
+@registry_options
 @click.pass_obj
 def list_channels(registries: dict[str, Any], *, catalog: str, package: str) -> None:
     """List the channels of one package or of all."""
@@ -53,6 +56,7 @@ def list_channels(registries: dict[str, Any], *, catalog: str, package: str) -> 
 @list_.command("bundles")
 @click.argument("catalog")
 @click.argument("package", default="")
+@registry_options
 @click.pass_obj
 def list_bundles(registries: dict[str, Any], *, catalog: str, package: str) -> None:
     """List the bundles of one package or of all, by channel."""
@@ -72,6 +76,7 @@ def _print(rows: list[listing.Row]) -> None:
 @click.option("-p", "--package-name", default="", help="Only this package.")
 @click.option("--minimum-edge", default="", help="The oldest entry to show.")
 @click.option("--draw-v0-semantics", is_flag=True, help="Mark what OLM Classic would not take.")
+@registry_options
 @click.pass_obj
 def render_graph(
     registries: dict[str, Any],
@@ -97,6 +102,7 @@ def render_graph(
 @click.argument("arguments", nargs=-1, metavar="[TYPE] [FILE]")
 @output_option
 @migrate_level_option
+@registry_options
 @click.pass_obj
 def render_template(
     registries: dict[str, Any], *, arguments: tuple[str, ...], output: str, migrate_level: str
@@ -147,6 +153,7 @@ def convert_template() -> None:
 @convert_template.command("basic")
 @click.argument("catalog")
 @output_option
+@registry_options
 @click.pass_obj
 def convert_basic(registries: dict[str, Any], *, catalog: str, output: str) -> None:
     """Print the basic template that the catalog is an expansion of."""

@@ -46,7 +46,7 @@ def generate_dockerfile(
         path.absolute().name,
         base_image=base_image,
         builder_image=builder_image or DEFAULT_IMAGE,
-        labels=_labels(extra_labels),
+        labels=read_labels(extra_labels),
     )
     target = path.absolute().parent / f"{path.absolute().name}.Dockerfile"
     try:
@@ -58,7 +58,8 @@ def generate_dockerfile(
         ) from error
 
 
-def _labels(given: tuple[str, ...]) -> dict[str, str]:
+def read_labels(given: tuple[str, ...]) -> dict[str, str]:
+    """The labels of `--extra-labels`. Raises TerminalError."""
     labels = {}
     for text in ",".join(given).split(",") if given else ():
         key, equals, value = text.partition("=")

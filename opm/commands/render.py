@@ -8,6 +8,7 @@ import click
 from olm_shared.errors import TerminalError
 from opm.bundle import Bundle
 from opm.commands.output import output_option, show
+from opm.commands.registries import registry_options
 from opm.io.references import ImageFor, Reading, read_reference
 from opm.migrate import MIGRATIONS, NONE, migrate
 
@@ -32,6 +33,7 @@ migrate_level_option = click.option(
     metavar="TEMPLATE",
     help="Image of a bundle folder, such as registry.example.com/{{.Package}}:v{{.Version}}.",
 )
+@registry_options
 @click.pass_obj
 def render(
     registries: dict[str, Any],

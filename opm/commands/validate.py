@@ -29,18 +29,23 @@ def validate(*, directory: Path, output: str | None, strict: bool) -> None:
       opm validate catalog
       opm validate catalog -o json | jq '.faults[]'
     """
-    if not directory.is_dir():
-        problem = "is not a directory" if directory.exists() else "no such directory"
-        raise TerminalError(f"{directory}: {problem}", hint="give the catalog's root folder")
-    records, unread = read_all(directory)
-    faults = [*map(_unread, unread), *check(records)]
+    faults = faults_of(directory)
     refused = [fault for fault in faults if strict or not fault.warning]
     if output:
         sys.stdout.buffer.write(_document(_result(faults, refused), output))
     else:
-        _tell(faults, refused, directory)
+        tell(faults, refused, directory)
     if refused:
         raise SystemExit(1)
+
+
+def faults_of(directory: Path) -> list[Fault]:
+    """All faults and warnings of a catalog folder. Raises TerminalError when there is none."""
+    if not directory.is_dir():
+        problem = "is not a directory" if directory.exists() else "no such directory"
+        raise TerminalError(f"{directory}: {problem}", hint="give the catalog's root folder")
+    records, unread = read_all(directory)
+    return [*map(_unread, unread), *check(records)]
 
 
 def _unread(error: FbcError | RecordError) -> Fault:
@@ -65,7 +70,8 @@ def _document(result: dict[str, Any], output: str) -> bytes:
     return dump_all([result]).encode()
 
 
-def _tell(faults: list[Fault], refused: list[Fault], directory: Path) -> None:
+def tell(faults: list[Fault], refused: list[Fault], directory: Path) -> None:
+    """Prints the faults on standard error, and how many of them count."""
     for fault in faults:
         click.echo(str(fault), err=True)
     if refused:

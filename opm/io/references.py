@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +12,9 @@ from olm_shared.fbc import FbcError
 from olm_shared.runtime.fbc_folder import catalog_files, read_file
 from opm.bundle import MANIFESTS, METADATA, Bundle, read_bundle, to_record
 from opm.catalog import Place, Record, RecordError, record, rendered
+
+if TYPE_CHECKING:
+    from olm_shared.runtime.workstation import Registries
 
 CATALOG_LABEL = "operators.operatorframework.io.index.configs.v1"
 DATABASE_LABEL = "operators.operatorframework.io.index.database.v1"
@@ -23,13 +26,28 @@ ImageFor = Callable[[Bundle], str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """How references are read: registries, the image of a bundle folder, where remarks go."""
+    """How references are read: registries, the image of a bundle folder, where remarks go.
+
+    The first three are those of `workstation.Registries`.
+    """
 
     plain_http: bool = False
     skip_tls_verify: bool = False
+    auth_file: Path | None = None
     image_for: ImageFor = lambda _: ""
     remark: Callable[[str], None] = field(default=lambda text: click.echo(text, err=True))
     bundles_allowed: bool = True
+
+    @property
+    def registries(self) -> "Registries":
+        """How registries are reached."""
+        from olm_shared.runtime.workstation import Registries
+
+        return Registries(
+            plain_http=self.plain_http,
+            skip_tls_verify=self.skip_tls_verify,
+            auth_file=self.auth_file,
+        )
 
 
 def read_reference(reference: str, how: Reading) -> list[Record]:
@@ -102,10 +120,10 @@ def _bundle_files(folder: Path) -> dict[str, bytes]:
 
 
 def _image(reference: str, how: Reading) -> list[Record]:
-    from olm_shared.runtime.workstation import Registries, pulled
+    from olm_shared.runtime.workstation import pulled
 
     try:
-        with pulled(reference, Registries(plain_http=how.plain_http)) as image:
+        with pulled(reference, how.registries) as image:
             root, labels = image.folder, image.labels
             if DATABASE_LABEL in labels:
                 return list(_database(_inside(root, labels[DATABASE_LABEL])))

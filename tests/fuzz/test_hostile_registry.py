@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from olm_shared.errors import OLMError
-from olm_shared.runtime import registry as registry_module
+from olm_shared.runtime import registry_http
 from olm_shared.runtime.image_store import ImageStore
 from olm_shared.runtime.registry import PullSettings, this_platform
 from tests.fuzz.evil import CONFIG, Answer, Evil, descriptor, digest_of, endless, manifest, reply
@@ -22,7 +22,7 @@ INDEX_TYPE = "application/vnd.oci.image.index.v1+json"
 
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry_module, "FIRST_PAUSE_SECONDS", 0.001)
+    monkeypatch.setattr(registry_http, "FIRST_PAUSE_SECONDS", 0.001)
 
 
 def image(**changes: object) -> dict[str, Answer]:
@@ -260,7 +260,7 @@ async def test_what_passes_is_tried_three_times_with_pauses_that_grow_and_vary(
         await real_sleep(0)
 
     monkeypatch.setattr(asyncio, "sleep", sleep)
-    monkeypatch.setattr(registry_module, "FIRST_PAUSE_SECONDS", 0.3)
+    monkeypatch.setattr(registry_http, "FIRST_PAUSE_SECONDS", 0.3)
     jitter = iter((0.25, 0.75))
     async with Evil(image()) as evil:
         evil.routes["/blobs/"] = failing(times, reply(CONFIG), fault=fault)

@@ -1,0 +1,123 @@
+"""`opm build`: images of catalogs and bundles, without a container engine."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from olm_shared.errors import TerminalError
+from olm_shared.image_ref import ImageRef, parse_ref
+from olm_shared.oci import Descriptor
+from opm.commands.generate import read_labels
+from opm.commands.registries import registry_options
+from opm.commands.validate import faults_of, tell
+from opm.image import parse_platforms
+from opm.io.building import add_bundle, add_catalog, check_bundle
+from opm.io.layout import Layout
+from opm.io.references import is_bundle_folder
+
+PLATFORMS = "linux/amd64,linux/arm64,linux/ppc64le,linux/s390x"
+
+
+@click.command("build")
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("-t", "--tag", "tags", multiple=True, required=True, help="Reference of the image.")
+@click.option("--push", is_flag=True, help="Push it to the registry of its reference.")
+@click.option(
+    "-o",
+    "--oci-layout",
+    metavar="LAYOUT",
+    type=click.Path(path_type=Path),
+    help="Write it to an OCI image layout, a folder, too.",
+)
+@click.option("--platform", default=PLATFORMS, show_default=True, help="What it is for.")
+@click.option(
+    "-l", "--extra-labels", multiple=True, metavar="KEY=VALUE", help="Further labels of the image."
+)
+@click.option("--no-validate", is_flag=True, help="Build a folder with faults, too.")
+@registry_options
+@click.pass_obj
+def build(  # noqa: PLR0913 - one parameter an option
+    registries: dict[str, Any],
+    *,
+    folder: Path,
+    tags: tuple[str, ...],
+    push: bool,
+    oci_layout: Path | None,
+    platform: str,
+    extra_labels: tuple[str, ...],
+    no_validate: bool,
+) -> None:
+    """Make an image of a catalog's or bundle's folder and print its reference by digest.
+
+    A folder with manifests/ and metadata/ is a bundle; its labels come from
+    metadata/annotations.yaml. Any other is a catalog. The same files give the same digest. The
+    image holds the files alone: it is for readers of catalogs, such as catalogd.
+
+    \b
+    Examples:
+      opm build catalog -t registry.example.com/my-catalog:latest --push
+      opm build ./bundle -t registry.example.com/my-operator-bundle:v1.0.0 --push
+      opm build catalog -t my.example/catalog:v1 -o layout && skopeo copy oci:layout:v1 ...
+    """
+    refs = [_tagged(tag) for tag in tags]
+    platforms = parse_platforms(platform)
+    labels = read_labels(extra_labels)
+    if not push and oci_layout is None:
+        raise TerminalError(
+            "the image would go nowhere", hint="give --push, or a folder with --oci-layout"
+        )
+    is_bundle = is_bundle_folder(folder)
+    if not folder.is_dir():
+        raise TerminalError(f"{folder}: no such directory", hint="give the root of a catalog")
+    if not no_validate:
+        _check(folder, is_bundle=is_bundle)
+    with _layout(oci_layout) as layout:
+        add = add_bundle if is_bundle else add_catalog
+        image = add(layout, folder, labels, platforms)
+        layout.name(image, [ref.tag for ref in refs])
+        for ref in refs:
+            if push:
+                _push(layout, image, ref, registries)
+            click.echo(str(ref.canonical(image.digest)))
+
+
+def _tagged(text: str) -> ImageRef:
+    ref = parse_ref(text)
+    if ref.digest:
+        raise TerminalError(
+            f"{text}: the digest is known when the image is made", hint="give a tag alone"
+        )
+    return ref
+
+
+def _check(folder: Path, *, is_bundle: bool) -> None:
+    """Tells what is wrong. Raises TerminalError or SystemExit if that is more than warnings."""
+    if is_bundle:
+        for remark in check_bundle(folder):
+            click.echo(f"{folder}: {remark}", err=True)
+        return
+    faults = faults_of(folder)
+    refused = [fault for fault in faults if not fault.warning]
+    tell(faults, refused, folder)
+    if refused:
+        click.echo("hint: correct them, or build it all the same with --no-validate", err=True)
+        raise SystemExit(1)
+
+
+@contextmanager
+def _layout(kept: Path | None) -> Iterator[Layout]:
+    if kept is not None:
+        yield Layout(kept)
+        return
+    with tempfile.TemporaryDirectory(prefix="opm-build-") as folder:
+        yield Layout(Path(folder, "layout"))
+
+
+def _push(layout: Layout, image: Descriptor, ref: ImageRef, registries: dict[str, Any]) -> None:
+    from olm_shared.runtime.workstation import Registries, push
+
+    push(layout.root, image, ref, Registries(**registries))

@@ -1,0 +1,120 @@
+"""What an image of files is described by: configuration, manifest and index, as JSON. Pure.
+
+The same content gives the same bytes, on whatever machine and whenever: no times, no names of
+builders. (Source: OCI image specification v1.)
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from olm_shared.errors import TerminalError
+from olm_shared.kube_yaml import YamlError, load_all
+from olm_shared.oci import OCI_INDEX, OCI_MANIFEST, Descriptor, Platform
+from opm.bundle import METADATA, PACKAGE_KEY, BundleError
+
+EPOCH = "1970-01-01T00:00:00Z"
+CONFIGS = "configs"
+CATALOG_LABELS = {"operators.operatorframework.io.index.configs.v1": f"/{CONFIGS}"}
+_PREFIX = "operators.operatorframework.io.bundle."
+_BUNDLE_LABELS = {
+    f"{_PREFIX}mediatype.v1": "registry+v1",
+    f"{_PREFIX}manifests.v1": "manifests/",
+    f"{_PREFIX}metadata.v1": "metadata/",
+}
+_PLATFORM = re.compile(r"([a-z0-9]+)/([a-z0-9_]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A compressed layer, and the digest of its archive before it was compressed."""
+
+    descriptor: Descriptor
+    diff_id: str
+
+
+def configuration(layers: Sequence[Layer], labels: Mapping[str, str], platform: Platform) -> bytes:
+    """The image's configuration."""
+    return _json(
+        {
+            "created": EPOCH,
+            "architecture": platform.architecture,
+            "os": platform.os,
+            "config": {"Labels": dict(labels)},
+            "rootfs": {"type": "layers", "diff_ids": [layer.diff_id for layer in layers]},
+            "history": [{"created": EPOCH, "created_by": "opm build"} for _ in layers],
+        }
+    )
+
+
+def manifest(config: Descriptor, layers: Sequence[Layer]) -> bytes:
+    """The manifest of the image for one platform."""
+    return _json(
+        {
+            "schemaVersion": 2,
+            "mediaType": OCI_MANIFEST,
+            "config": described(config),
+            "layers": [described(layer.descriptor) for layer in layers],
+        }
+    )
+
+
+def index(manifests: Mapping[Platform, Descriptor]) -> bytes:
+    """The index that names the manifest of each platform."""
+    entries = [
+        {
+            **described(entry),
+            "platform": {"architecture": platform.architecture, "os": platform.os},
+        }
+        for platform, entry in manifests.items()
+    ]
+    return _json({"schemaVersion": 2, "mediaType": OCI_INDEX, "manifests": entries})
+
+
+def described(blob: Descriptor) -> dict[str, Any]:
+    """How another document names a blob."""
+    return {"mediaType": blob.media_type, "digest": blob.digest, "size": blob.size}
+
+
+def parse_platforms(text: str) -> tuple[Platform, ...]:
+    """Reads `os/architecture,...`, each once, in order. Raises TerminalError."""
+    found = []
+    for part in text.split(","):
+        match = _PLATFORM.fullmatch(part.strip())
+        if match is None:
+            raise TerminalError(
+                f'platform "{part}" is none', hint="write linux/amd64, several with commas"
+            )
+        found.append(Platform(*match.groups()))
+    return tuple(dict.fromkeys(found))
+
+
+def bundle_labels(files: Mapping[str, bytes]) -> dict[str, str]:
+    """The labels of a bundle image: what its metadata/annotations.yaml says.
+
+    Raises BundleError for one without the package's name: catalogs would not know it for a bundle.
+    """
+    path = f"{METADATA}annotations.yaml"
+    try:
+        document = next(iter(load_all(files[path])), None)
+    except KeyError as error:
+        raise BundleError(f"the bundle has no {path}") from error
+    except YamlError as error:
+        raise BundleError(f"{path}: {error.message}") from error
+    annotations = document.get("annotations") if isinstance(document, dict) else None
+    annotations = annotations if isinstance(annotations, dict) else {}
+    if not annotations.get(PACKAGE_KEY):
+        raise BundleError(
+            f"{path} does not say {PACKAGE_KEY}", hint="give the package's name under annotations"
+        )
+    wrong = [key for key, value in annotations.items() if not isinstance(value, str)]
+    if wrong:
+        raise BundleError(f"{path}: {wrong[0]} is no text", hint="put its value in quotes")
+    return {**_BUNDLE_LABELS, **annotations}
+
+
+def _json(document: Mapping[str, Any]) -> bytes:
+    return orjson.dumps(document, option=orjson.OPT_SORT_KEYS)
