@@ -1,0 +1,118 @@
+"""A channel as a history: newest entry first, and lanes that lead from each to what it updates.
+
+Drawn are all `replaces`, and of `skips` and `skipRange` only what keeps an entry from standing
+alone: a range over forty versions would be forty lines. What is not drawn stands in the labels.
+Pure.
+"""
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from opm.edges import Channel, Entry
+
+
+class Kind(StrEnum):
+    """How an entry says what it updates."""
+
+    REPLACES = "replaces"
+    SKIPS = "skips"
+    RANGE = "skipRange"
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """A step that users may take, from the older entry to the newer."""
+
+    older: str
+    newer: str
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A drawn update: from the row of the newer entry down a lane to that of the older."""
+
+    upper: int
+    lower: int
+    lane: int
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Entries by row, the lane that each stands in, and the links between them."""
+
+    channel: Channel
+    entries: tuple[Entry, ...]
+    lanes: tuple[int, ...]
+    links: tuple[Link, ...]
+
+    @property
+    def width(self) -> int:
+        """How many lanes there are."""
+        return max((*self.lanes, *(link.lane for link in self.links)), default=-1) + 1
+
+
+def updates(channel: Channel) -> Iterator[Update]:
+    """All steps of a channel, also from entries that it does not have, by newer entry."""
+    for entry in channel.newest_first():
+        if entry.replaces:
+            yield Update(entry.replaces, entry.name, Kind.REPLACES)
+        for skip in entry.skips:
+            yield Update(skip, entry.name, Kind.SKIPS)
+        accepted = entry.accepts()
+        if accepted is not None:
+            for other in channel.newest_first():
+                if other.name != entry.name and accepted.matches(other.version):
+                    yield Update(other.name, entry.name, Kind.RANGE)
+
+
+def heads(channel: Channel) -> list[str]:
+    """The entries that no other replaces or skips; a valid channel has one."""
+    taken = {name for entry in channel.entries for name in (entry.replaces, *entry.skips)}
+    return [entry.name for entry in channel.newest_first() if entry.name not in taken]
+
+
+def lay_out(channel: Channel) -> Layout:
+    """Places for all entries of a channel."""
+    entries = tuple(channel.newest_first())
+    row = {entry.name: number for number, entry in enumerate(entries)}
+    below: dict[str, list[Update]] = {}
+    for update in _drawn(channel, row):
+        below.setdefault(update.newer, []).append(update)
+    open_links: dict[int, tuple[int, Update]] = {}  # by lane: the upper row, and what goes on
+    lanes: list[int] = []
+    links: list[Link] = []
+    for number, entry in enumerate(entries):
+        ending = [lane for lane, (_, update) in open_links.items() if update.older == entry.name]
+        lane = min(ending, default=_free(open_links))
+        lanes.append(lane)
+        for end in ending:
+            upper, update = open_links.pop(end)
+            links.append(Link(upper, number, end, update.kind))
+        for update in below.get(entry.name, ()):
+            where = lane if lane not in open_links else _free(open_links)
+            open_links[where] = number, update
+    return Layout(channel, entries, tuple(lanes), tuple(links))
+
+
+def _free(taken: Collection[int]) -> int:
+    return next(lane for lane in range(len(taken) + 1) if lane not in taken)
+
+
+def _drawn(channel: Channel, row: dict[str, int]) -> Iterator[Update]:
+    """The updates that are drawn: downwards, `replaces` first."""
+    down = [update for update in updates(channel) if row[update.newer] < row.get(update.older, -1)]
+    followed = {update.older for update in down if update.kind is Kind.REPLACES}
+    yield from (update for update in down if update.kind is Kind.REPLACES)
+    for older in sorted(row.keys() - followed, key=row.__getitem__):
+        nearest = _nearest((u for u in down if u.older == older), row)
+        if nearest is not None:
+            yield nearest
+
+
+def _nearest(candidates: Iterable[Update], row: dict[str, int]) -> Update | None:
+    """The step to the lowest newer entry; a skip rather than a range."""
+    ranked = sorted(candidates, key=lambda u: (u.kind is Kind.RANGE, -row[u.newer]))
+    return ranked[0] if ranked else None
