@@ -10,12 +10,13 @@ import click
 import orjson
 
 from olm_cli.batch import answers
-from olm_cli.bundle_files import Registries, read_source, registries, registry_options
+from olm_cli.bundle_files import read_source, registries, registry_options
 from olm_cli.bundle_show import show_command
 from olm_cli.bundle_validate import validate_command
 from olm_shared.errors import OLMError, TerminalError
 from olm_shared.kube_object import KubeObject
 from olm_shared.kube_yaml import load_all
+from olm_shared.runtime.workstation import Registries
 from operator_controller.bundle import RegistryV1, load
 from operator_controller.bundle.configuration import WATCH_NAMESPACE
 from operator_controller.render import CertificateProvider, InstallRequest, install_objects

@@ -5,10 +5,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from olm_cli.bundle_files import Registries, read_source
+from olm_cli.bundle_files import read_source
 from olm_shared.errors import OLMError, TerminalError
 from olm_shared.kube_object import KubeObject, gvk_of, name_of
 from olm_shared.kube_yaml import load_all
+from olm_shared.runtime.workstation import Registries
 from operator_controller.bundle import go_types
 from operator_controller.bundle.loader import CRD_KIND, MANIFESTS
 

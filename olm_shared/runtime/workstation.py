@@ -1,4 +1,7 @@
-"""Images from a person's machine: with the logins their container tools keep."""
+"""Images from a person's machine: with the logins their container tools keep.
+
+What speaks to registries is imported when it is needed: most commands never do.
+"""
 
 import asyncio
 import os
@@ -8,18 +11,15 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from olm_shared.image_ref import ImageRef, parse_ref
 from olm_shared.limits import Limits
 from olm_shared.oci import Descriptor
-from olm_shared.runtime.image_store import ImageStore, PulledImage
-from olm_shared.runtime.pull_errors import (
-    NoTlsError,
-    RegistryError,
-    UnauthorizedError,
-    UntrustedError,
-)
-from olm_shared.runtime.registry import PullSettings
+
+if TYPE_CHECKING:
+    from olm_shared.runtime.image_store import PulledImage
+    from olm_shared.runtime.registry import PullSettings
 
 DEFAULT_LIMITS = Limits()
 
@@ -35,8 +35,10 @@ class Registries:
     cas_dir: Path | None = None
     auth_file: Path | None = None
 
-    def settings(self, ref: ImageRef, limits: Limits = DEFAULT_LIMITS) -> PullSettings:
+    def settings(self, ref: ImageRef, limits: Limits = DEFAULT_LIMITS) -> "PullSettings":
         """The same for one image."""
+        from olm_shared.runtime.registry import PullSettings
+
         here = frozenset({ref.registry})
         return PullSettings(
             cas_dir=self.cas_dir,
@@ -70,8 +72,10 @@ def auth_files(environment: Mapping[str, str], home: Path) -> list[Path]:
 @contextmanager
 def pulled(
     reference: str, access: Registries, *, limits: Limits = DEFAULT_LIMITS
-) -> Iterator[PulledImage]:
+) -> Iterator["PulledImage"]:
     """The image on disk, until the context ends. Raises OLMError."""
+    from olm_shared.runtime.image_store import ImageStore
+
     ref = parse_ref(reference)
     settings = access.settings(ref, limits)
     with tempfile.TemporaryDirectory(prefix="olm-image-") as work:
@@ -100,6 +104,13 @@ def push(layout: Path, image: Descriptor, ref: ImageRef, access: Registries) -> 
 @contextmanager
 def advised(registry: str) -> Iterator[None]:
     """Gives errors the hints that help a person; those of pull_errors are for clusters."""
+    from olm_shared.runtime.pull_errors import (
+        NoTlsError,
+        RegistryError,
+        UnauthorizedError,
+        UntrustedError,
+    )
+
     try:
         yield
     except UnauthorizedError as error:

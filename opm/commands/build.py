@@ -11,6 +11,7 @@ import click
 from olm_shared.errors import TerminalError
 from olm_shared.image_ref import ImageRef, parse_ref
 from olm_shared.oci import Descriptor
+from olm_shared.runtime import workstation
 from opm.commands.generate import read_labels
 from opm.commands.registries import registry_options
 from opm.commands.validate import faults_of, tell
@@ -118,6 +119,4 @@ def _layout(kept: Path | None) -> Iterator[Layout]:
 
 
 def _push(layout: Layout, image: Descriptor, ref: ImageRef, registries: dict[str, Any]) -> None:
-    from olm_shared.runtime.workstation import Registries, push
-
-    push(layout.root, image, ref, Registries(**registries))
+    workstation.push(layout.root, image, ref, workstation.Registries(**registries))

@@ -3,18 +3,16 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from olm_shared.errors import OLMError, TerminalError
 from olm_shared.fbc import FbcError
 from olm_shared.runtime.fbc_folder import catalog_files, read_file
+from olm_shared.runtime.workstation import Registries, pulled
 from opm.bundle import MANIFESTS, METADATA, Bundle, read_bundle, to_record
 from opm.catalog import Place, Record, RecordError, record, rendered
-
-if TYPE_CHECKING:
-    from olm_shared.runtime.workstation import Registries
 
 CATALOG_LABEL = "operators.operatorframework.io.index.configs.v1"
 DATABASE_LABEL = "operators.operatorframework.io.index.database.v1"
@@ -39,10 +37,8 @@ class Reading:
     bundles_allowed: bool = True
 
     @property
-    def registries(self) -> "Registries":
+    def registries(self) -> Registries:
         """How registries are reached."""
-        from olm_shared.runtime.workstation import Registries
-
         return Registries(
             plain_http=self.plain_http,
             skip_tls_verify=self.skip_tls_verify,
@@ -120,8 +116,6 @@ def _bundle_files(folder: Path) -> dict[str, bytes]:
 
 
 def _image(reference: str, how: Reading) -> list[Record]:
-    from olm_shared.runtime.workstation import pulled
-
     try:
         with pulled(reference, how.registries) as image:
             root, labels = image.folder, image.labels

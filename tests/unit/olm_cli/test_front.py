@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from olm_cli import __main__ as front
 from olm_shared.errors import OLMError
+from olm_shared.runtime import command_line
 
 
 def test_help_lists_every_command_without_importing_any() -> None:
@@ -35,7 +36,7 @@ def test_an_unknown_command_is_a_usage_error() -> None:
 
 def test_a_failure_is_a_sentence_and_a_hint(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as raised:
-        front.fail(OLMError("it broke", hint="mend it"))
+        command_line.fail(OLMError("it broke", hint="mend it"))
     assert raised.value.code == 1
     assert capsys.readouterr().err == "error: it broke\nhint: mend it\n"
 
