@@ -26,7 +26,8 @@ _META_KEYS = ("schema", "package", "name")
 # Between the brackets only white space and at least one line break: inside a JSON string a raw
 # line break is forbidden, and between values there is a comma, so this is always a boundary.
 _JSON_BOUNDARY = re.compile(rb"\}[ \t\r]*\n(?:---[ \t\r]*\n)?\s*(?=\{)")
-_YAML_BOUNDARY = re.compile(rb"(?:^|\n)---[ \t\r]*\n")
+# A whole line. Begins with its text, because that is what the matcher jumps to.
+_YAML_BOUNDARY = re.compile(rb"---(?<![^\n]---)[ \t\r]*\n")
 _OVERLAP = 64
 """A boundary cut by the end of a piece is found when the search restarts this far back."""
 
@@ -121,7 +122,7 @@ def _documents(pieces: Iterable[bytes], path: str, limit: int) -> Iterator[_Docu
         cuts = boundary.finditer(pending, max(0, searched - _OVERLAP)) if boundary else ()
         start = 0
         for cut in cuts:
-            end = cut.start() + 1 if boundary is _JSON_BOUNDARY else cut.start()
+            end = cut.start() + 1 if boundary is _JSON_BOUNDARY else cut.start() - 1
             if end > start or boundary is _JSON_BOUNDARY:
                 yield from _document(pending[start:end], number, line)
                 number += 1

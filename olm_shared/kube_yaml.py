@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import orjson
 import yaml
@@ -167,11 +167,13 @@ _NOT_SPACE = re.compile(r"[^ \t\r\n]")
 _STREAM_DECODER = json.JSONDecoder(
     parse_constant=_refuse_constant, parse_int=lambda digits: int64(int(digits))
 )
-_SEPARATOR = re.compile(rb"^---([^\n]*)(?:\n|\Z)", re.MULTILINE)
+# Begins with its text, because that is what the matcher jumps to; `^` makes it look at every byte.
+_SEPARATOR = re.compile(rb"---(?<![^\n]---)([^\n]*)(?:\n|\Z)")
 
 
 # --- documents -------------------------------------------------------------------------------
 
+_ENDS = (yaml.DocumentEndEvent, yaml.StreamEndEvent)
 _NO_KEY = object()
 _MERGE = object()
 MERGE_TAG = "tag:yaml.org,2002:merge"
@@ -208,24 +210,15 @@ class _Document:
         self._anchors: dict[str, _Anchored | None] = {}  # None: begun, not complete
         self._nodes = 0
         self._from_aliases = 0
-        self._handlers: dict[type, Callable[[Any], None]] = {
-            yaml.ScalarEvent: self._scalar,
-            yaml.MappingStartEvent: self._begin_mapping,
-            yaml.SequenceStartEvent: self._begin_sequence,
-            yaml.MappingEndEvent: self._end,
-            yaml.SequenceEndEvent: self._end,
-            yaml.AliasEvent: self._alias,
-        }
 
     def load(self) -> Any:
         """The value of the first document; what follows a `...` line is not read."""
-        get_event, handlers, event = self._parser.get_event, self._handlers, None
-        ends = (yaml.DocumentEndEvent, yaml.StreamEndEvent)
+        get_event, handler_of, event = self._parser.get_event, self._HANDLERS.get, None
         try:
-            while (kind := type(event := get_event())) not in ends:
-                handler = handlers.get(kind)
+            while (kind := type(event := get_event())) not in _ENDS:
+                handler = handler_of(kind)
                 if handler is not None:
-                    handler(event)
+                    handler(self, event)
         except yaml.YAMLError as error:
             raise _syntax_error(error) from error
         except (ScalarError, YamlError) as error:
@@ -238,17 +231,16 @@ class _Document:
         return root[0] if root else None
 
     def _scalar(self, event: yaml.ScalarEvent) -> None:
+        text = event.value
+        value: Any = text
         if event.tag is not None:
-            value = resolve_tagged(event.tag, event.value)
+            value = resolve_tagged(event.tag, text)
         elif event.implicit[0]:
-            value = resolve_plain(event.value)
-        else:
-            value = event.value
+            value = resolve_plain(text)
         self._nodes += 1
         if event.anchor is not None:
             self._anchors[event.anchor] = _Anchored(value, 1)
-        top = self._top
-        if event.value == "<<" and top.key is _NO_KEY and _is_merge(event):
+        if text == "<<" and self._top.key is _NO_KEY and _is_merge(event):
             value = _MERGE
         self._add(value)
 
@@ -259,14 +251,14 @@ class _Document:
         if type(container) is list:
             container.append("<<" if value is _MERGE else json_scalar(value))
         elif key is _NO_KEY:
-            top.key = value if value is _MERGE else key_text(value)
+            top.key = value if type(value) is str or value is _MERGE else key_text(value)
         elif key is _MERGE:
             _merge(container, value, aliased=aliased)
             top.key, top.merged = _NO_KEY, True
         else:
             if self._unique_keys and key in container and not top.merged:
                 raise YamlError(f'key "{key}" already set in map')
-            container[key] = json_scalar(value)
+            container[key] = value if type(value) is str else json_scalar(value)
             top.key = _NO_KEY
 
     def _begin_mapping(self, event: yaml.MappingStartEvent) -> None:
@@ -307,6 +299,17 @@ class _Document:
         if self._from_aliases <= ALIASES_ALWAYS_FREE or self._nodes <= NODES_ALWAYS_FREE:
             return False
         return self._from_aliases / self._nodes > _allowed_alias_share(self._nodes)
+
+    # Functions of the class: methods bound to a document would be a cycle, and its memory be held
+    # until the collector comes by.
+    _HANDLERS: ClassVar[dict[type, Callable[["_Document", Any], None]]] = {
+        yaml.ScalarEvent: _scalar,
+        yaml.MappingStartEvent: _begin_mapping,
+        yaml.SequenceStartEvent: _begin_sequence,
+        yaml.MappingEndEvent: _end,
+        yaml.SequenceEndEvent: _end,
+        yaml.AliasEvent: _alias,
+    }
 
 
 def _allowed_alias_share(nodes: int) -> float:
