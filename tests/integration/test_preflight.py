@@ -5,6 +5,7 @@ run of creating it as the account, what we say of other requests with SubjectAcc
 """
 
 import asyncio
+import contextlib
 import copy
 import json
 import secrets
@@ -541,6 +542,7 @@ async def test_definitions_are_compared_with_those_in_the_cluster(
     crd = _installable(with_field({"type": "string"}))
     assert await unsafe_definitions(client, [crd]) is None
     await holder.make(crd)
+    await _until_served(client, GVK("test.example.com", "v1", "Sample"))
     assert await unsafe_definitions(client, [crd]) is None
     other = _installable(with_field({"type": "integer"}))
     assert await unsafe_definitions(client, [other, {"apiVersion": "v1", "kind": "Pod"}]) == (
@@ -550,6 +552,15 @@ async def test_definitions_are_compared_with_those_in_the_cluster(
         'type changed from "string" to "integer"\n'
         "stored objects of samples.test.example.com as v1: there are none"
     )
+
+
+async def _until_served(client: KubeClient, kind: GVK) -> None:
+    for _ in range(1000):
+        with contextlib.suppress(NotFoundError):
+            await client.resource(kind)
+            return
+        await asyncio.sleep(0.01)
+    raise TimeoutError(f"{kind} is not served")
 
 
 def _installable(crd: KubeObject) -> KubeObject:
