@@ -1,0 +1,271 @@
+"""The documents' way from a bundle to an installed operator, as the how-to has it.
+
+The registry has TLS and asks for a password. No engine is there: `opm`, `olm`, kubectl and jq.
+"""
+
+import json
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from e2e.demo.bundles import own
+from e2e.harness.controlplane import ControlPlane
+from e2e.harness.registry import PasswordAuth, Registry, TokenAuth
+from e2e.olm.api import Api, catalog_path, extension_path
+from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
+from olm_shared.kube_object import KubeObject
+
+pytestmark = pytest.mark.integration
+
+HOW_TO = Path(__file__).parents[2] / "docs" / "how-to" / "build-a-catalog.md"
+PLACE = "registry.example.com"
+HELLO, SECRET = "hello-operator", "catalogs"
+ICON = '<svg xmlns="http://www.w3.org/2000/svg"/>'
+
+Shell = Callable[[str], subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def locked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Registry]:
+    """The registry that wants a password for everything."""
+    with Registry(tmp_path_factory.mktemp("locked"), auth=PasswordAuth()) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def world(
+    tmp_path_factory: pytest.TempPathFactory, control_plane: ControlPlane, locked: Registry
+) -> Iterator[Olm]:
+    """Both programs, with the pull secret for the registry."""
+    olm = Olm(tmp_path_factory.mktemp("world"), control_plane, locked)
+    olm.install()
+    config = json.dumps(locked.docker_config())
+    secret = ("create", "secret", "generic", SECRET, "-n", SYSTEM_NAMESPACE)
+    kind = "--type=kubernetes.io/dockerconfigjson"
+    control_plane.kubectl(*secret, kind, f"--from-literal=.dockerconfigjson={config}")
+    flag = f"--global-pull-secret={SYSTEM_NAMESPACE}/{SECRET}"
+    try:
+        control_plane.stop_controller_manager()
+        control_plane.start_controller_manager()
+        olm.start_catalogd(flag)
+        olm.start_operator_controller(flag)
+        yield olm
+    finally:
+        olm.stop()
+        control_plane.kubectl("delete", "secret", SECRET, "-n", SYSTEM_NAMESPACE)
+
+
+def user(folder: Path, registry: Registry, olm: Olm | None = None) -> Shell:
+    """A user's shell who has bundles and a password, and trusts the registry."""
+    shutil.copytree(own().first, folder / "bundle")
+    shutil.copytree(own().second, folder / "bundle-0.2.0")
+    (folder / "README.md").write_text("# Hello\n\nSays hello.\n")
+    (folder / "operator-icon.svg").write_text(ICON)
+    if registry.credentials:
+        (folder / "password").write_text(registry.credentials.password + "\n")
+    authorities = [file.read_bytes() for file in [registry.ca_file] if file]
+    environment = {
+        "PATH": f"{folder / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "HOME": str(folder),
+    }
+    if olm is not None:
+        program = " ".join(f"'{part}'" for part in olm.control_plane.binaries.kubectl.argv)
+        kubectl = folder / "bin" / "kubectl"
+        kubectl.parent.mkdir()
+        kubectl.write_text(f'#!/bin/sh\nexec {program} "$@"\n')
+        kubectl.chmod(kubectl.stat().st_mode | stat.S_IXUSR)
+        environment["KUBECONFIG"] = str(olm.control_plane.kubeconfig)
+        authorities.append(olm.catalogs_ca.read_bytes())
+    (folder / "ca.pem").write_bytes(b"".join(authorities))
+    environment["SSL_CERT_FILE"] = str(folder / "ca.pem")
+
+    def run(command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["/bin/sh", "-ec", command.replace(PLACE, registry.address)],
+            env=environment,
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=180,
+        )
+
+    return run
+
+
+def printed(done: subprocess.CompletedProcess[str]) -> str:
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def commands() -> dict[str, list[str]]:
+    """The how-to's commands by the heading they stand under."""
+    found: dict[str, list[str]] = {}
+    for section in HOW_TO.read_text().split("\n## ")[1:]:
+        blocks = re.findall(r"^```sh\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
+        found[section.partition("\n")[0]] = blocks
+    return found
+
+
+def values(text: str) -> list[Any]:
+    """The JSON values in a text, one after the other."""
+    decoder, found = json.JSONDecoder(), []
+    while text := text.lstrip():
+        value, end = decoder.raw_decode(text)
+        found.append(value)
+        text = text[end:]
+    return found
+
+
+@pytest.fixture(scope="module")
+def shell(tmp_path_factory: pytest.TempPathFactory, locked: Registry, world: Olm) -> Shell:
+    return user(tmp_path_factory.mktemp("user"), locked, world)
+
+
+def test_the_how_to_does_what_it_says(world: Olm, shell: Shell, locked: Registry) -> None:
+    section = commands()
+    (login,), (push,) = section["Log in"], section["Push the bundle"]
+    assert "opm login" in shell(push).stderr, "who is not logged in is told how to"
+    assert printed(shell(login)) == "Login Succeeded!\n"
+    bundle = printed(shell(push))
+    *make, validate, build = section["Make the catalog"]
+    for command in make:
+        printed(shell(command))
+    assert printed(shell(validate)) == "0\n"
+    catalog = printed(shell(build))
+    assert catalog.startswith(f"{locked.address}/team/my-catalog@sha256:")
+    assert printed(shell(build)) == catalog
+    assert printed(shell(push)) == bundle
+
+    with Api(world.control_plane) as api:
+        for command in section["Install from it"]:
+            printed(shell(command))
+        api.wait_installed(HELLO, "0.1.0")
+        assert resolved(api.get(catalog_path("my-catalog"))) == catalog.strip()
+        _queries(shell, section["Ask a catalog"], locked.address)
+
+        take_out, update, follow, *rest = section["Update or filter a catalog image"]
+        printed(shell(take_out))
+        newer = printed(shell(update)).splitlines()[-1]
+        sooner = {"spec": {"source": {"image": {"pollIntervalMinutes": 2}}}}
+        api.patch(catalog_path("my-catalog"), sooner)
+        moved = f"{newer} unpacked"
+        path = catalog_path("my-catalog")
+        api.wait(path, lambda obj: resolved(obj) == newer, what=moved)
+        printed(shell(follow))
+        api.wait_installed(HELLO, "0.2.0")
+        for command in rest:
+            printed(shell(command))
+        api.delete(extension_path(HELLO))
+        api.wait_gone(extension_path(HELLO))
+        api.delete(path)
+
+
+def resolved(catalog: KubeObject | None) -> str:
+    status = (catalog or {}).get("status") or {}
+    source = status.get("resolvedSource") or {"image": {"ref": ""}}
+    return str(source["image"]["ref"])
+
+
+def _queries(shell: Shell, queries: list[str], address: str) -> None:
+    """Each query of the documents, on the catalog with one version."""
+    answers = [values(printed(shell(query))) for query in queries]
+    packages, everywhere, package, blobs, channels, versions, head, bundles, needs, images = answers
+    assert [each["name"] for each in packages] == [HELLO]
+    assert packages == package
+    assert package[0]["description"] == "# Hello\n\nSays hello.\n"
+    assert package[0]["icon"]["mediatype"] == "image/svg+xml"
+    assert everywhere == [HELLO]
+    assert [each["schema"] for each in blobs] == ["olm.channel", "olm.bundle"]
+    assert channels == ["preview"]
+    assert versions == bundles == [f"{HELLO}.v0.1.0"]
+    assert head == [blobs[0]]
+    assert needs == [blobs[1]]
+    assert {"type": "olm.package", "value": {"packageName": HELLO, "version": "0.1.0"}} in needs[0][
+        "properties"
+    ]
+    image = f"{address}/team/hello-operator-bundle:v0.1.0"
+    assert images == [{"name": f"{HELLO}.v0.1.0", "image": image}]
+
+
+# Registries of other kinds
+
+
+@pytest.mark.parametrize("kind", ["token", "plain"])
+def test_images_go_to_registries_and_come_back(kind: str, tmp_path: Path) -> None:
+    auth = TokenAuth() if kind == "token" else None
+    with Registry(tmp_path / "registry", tls=kind == "token", auth=auth) as registry:
+        shell = user(tmp_path / "user", registry)
+        option = ""
+        if auth is None:
+            refused = shell(f"opm build bundle -t {PLACE}/it:v1 --push").stderr
+            assert "does not speak TLS" in refused
+            assert "--use-http" in refused
+            option = "--use-http"
+        else:
+            printed(shell(f"opm login {PLACE} -u user --password-stdin < password"))
+        pushed = printed(shell(f"opm build bundle -t {PLACE}/it:v1 --push {option}"))
+        before = len(registry.requests())
+        assert printed(shell(f"opm {option} build bundle -t {PLACE}/it:v2 --push")) == pushed
+        sent = [r for r in registry.requests()[before:] if r.method in {"POST", "PATCH"}]
+        assert sent == [], "what the registry has is not sent again"
+        from_image = printed(shell(f"opm render {PLACE}/it:v2 {option}"))
+        template = f"--alpha-image-ref-template {PLACE}/it:v2"
+        assert from_image == printed(shell(f"opm render bundle {template}"))
+        both = printed(shell(f"opm render {PLACE}/it:v1 bundle bundle-0.2.0 {option}"))
+        assert [each["name"] for each in values(both)] == [
+            f"{HELLO}.v0.1.0",
+            f"{HELLO}.v0.1.0",
+            f"{HELLO}.v0.2.0",
+        ]
+
+
+def test_certificates_of_unknown_authorities(locked: Registry, tmp_path: Path) -> None:
+    shell = user(tmp_path / "user", locked)
+    build = f"opm build bundle -t {PLACE}/tls:v1 --push --authfile auth.json"
+    login = f"opm login {PLACE} -u user --password-stdin --authfile auth.json < password"
+    unknown = "unset SSL_CERT_FILE; "
+    assert "is not trusted" in shell(unknown + login).stderr
+    printed(shell(unknown + login + " --skip-tls-verify"))
+    assert stat.S_IMODE((tmp_path / "user" / "auth.json").stat().st_mode) == 0o600
+    assert "SSL_CERT_FILE" in shell(unknown + build).stderr
+    printed(shell(f"{unknown} {build} --skip-tls-verify"))
+    rendered = f"opm --skip-tls-verify render {PLACE}/tls:v1 --authfile auth.json"
+    assert values(printed(shell(unknown + rendered)))[0]["name"] == f"{HELLO}.v0.1.0"
+
+
+def test_logins_that_are_refused_and_forgotten(locked: Registry, tmp_path: Path) -> None:
+    shell = user(tmp_path / "user", locked)
+    wrong = shell(f"opm login {PLACE} -u user -p wrong")
+    assert wrong.returncode == 1
+    assert "does not take this user name and password" in wrong.stderr
+    assert not list(tmp_path.glob("user/.config/containers/*"))
+    printed(shell(f"opm login {PLACE} -u user --password-stdin < password"))
+    printed(shell(f"opm build bundle -t {PLACE}/login:v1 --push"))
+    printed(shell(f"opm logout {PLACE}"))
+    assert "refuses access" in shell(f"opm build bundle -t {PLACE}/login:v1 --push").stderr
+    assert "not logged in" in shell(f"opm logout {PLACE}").stderr
+
+
+def test_images_that_are_no_catalog_and_no_bundle(locked: Registry, tmp_path: Path) -> None:
+    shell = user(tmp_path / "user", locked)
+    printed(shell(f"opm login {PLACE} -u user --password-stdin < password"))
+    from e2e.harness.images import build_image
+
+    locked.push(build_image([{"a": b""}], labels={"x": "y"}), "other", tag="v1")
+    refused = shell(f"opm render {PLACE}/other:v1").stderr
+    assert "the kind of image cannot be told from its labels\n  x=y" in refused
+    label = {"operators.operatorframework.io.index.configs.v1": "/none"}
+    locked.push(build_image([{"a": b""}], labels=label), "other", tag="v2")
+    assert 'the image has no "/none"' in shell(f"opm render {PLACE}/other:v2").stderr
+    assert "not found" in shell(f"opm render {PLACE}/other:v3").stderr
+    printed(shell(f"opm build bundle -t {PLACE}/bundle:v1 --push"))
+    assert "a catalog is needed" in shell(f"opm alpha list packages {PLACE}/bundle:v1").stderr
