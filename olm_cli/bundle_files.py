@@ -78,7 +78,11 @@ def _from_archive(path: Path) -> dict[str, bytes]:
         try:
             unpack([layer], folder, Rules())
         except OLMError as error:
-            raise TerminalError(f"{path}: {error.message}", hint=error.hint) from error
+            problem = error.message.removeprefix("error reading layer[0]: ")
+            raise TerminalError(
+                f"{path} is neither a folder nor a tar of a bundle: {problem}",
+                hint=error.hint or "give a bundle's folder, a tar of it, or an image reference",
+            ) from error
         inner = [entry for entry in folder.iterdir() if entry.is_dir()]
         if not (folder / MANIFESTS).is_dir() and len(inner) == 1:
             folder = inner[0]
@@ -86,17 +90,21 @@ def _from_archive(path: Path) -> dict[str, bytes]:
 
 
 def read_bundle(folder: Path) -> dict[str, bytes]:
-    """The files of a bundle in a folder that count. Raises OLMError."""
+    """The files of a bundle in a folder that count. Raises OLMError.
+
+    The names of folders end with a slash; what stands there is empty.
+    """
     try:
         if not folder.is_dir():
             raise TerminalError(f"{folder}: no such folder")
-        paths = [
-            *sorted((folder / METADATA).glob("*")),
-            *sorted((folder / MANIFESTS).rglob("*")),
-        ]
-        return {
+        manifests = folder / MANIFESTS
+        paths = [*(folder / METADATA).glob("*"), manifests, *manifests.rglob("*")]
+        folders = {
+            f"{path.relative_to(folder).as_posix()}/": b"" for path in paths if path.is_dir()
+        }
+        return folders | {
             path.relative_to(folder).as_posix(): path.read_bytes()
-            for path in paths
+            for path in sorted(paths)
             if path.is_file()
         }
     except OSError as error:

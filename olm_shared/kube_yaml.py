@@ -94,6 +94,25 @@ def load_all(data: bytes, *, unique_keys: bool = False) -> Iterator[Any]:
             yield value
 
 
+def json_texts(data: bytes) -> list[str]:
+    """The JSON values that a stream begins with, as they are written there; nulls left out."""
+    if not data[:JSON_SNIFF_BYTES].lstrip().startswith(b"{"):
+        return []
+    texts = []
+    text = data.decode(errors="replace")
+    position = _skip_space(text, 0)
+    while position < len(text):
+        begin = position
+        try:
+            value, end = _STREAM_DECODER.raw_decode(text, begin)
+        except (ValueError, RecursionError):
+            break
+        if value is not None:
+            texts.append(text[begin:end])
+        position = _skip_space(text, end)
+    return texts
+
+
 def _json_values(data: bytes) -> list[Any] | None:
     """The JSON values that make up the whole of `data`; None if it is something else."""
     try:

@@ -12,37 +12,28 @@ Shapes are tables of text, one struct each: `Name: field=type ...`. A type is `s
 `schema|bool`, `schema|list` or `schema|strings`; `!` before it means written even when empty.
 """
 
-import json
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
-from olm_shared import go_json
-from olm_shared.go_text import quote
-from olm_shared.versions import VersionError, parse_version
-from operator_controller.bundle import quantity
 from operator_controller.bundle.crd_types import CRD_TYPES, META_TYPES
 from operator_controller.bundle.csv_types import CONFIG_TYPES, CSV_TYPES
+from operator_controller.bundle.go_scalars import (
+    PLAIN,
+    Read,
+    Reader,
+    ShapeError,
+    go_kind,
+    json_kind,
+    json_number_kind,
+    none,
+)
 from operator_controller.bundle.pod_types import POD_TYPES, SCHEDULING_TYPES, VOLUME_TYPES
 
-Read = Callable[[Any], Any]
+__all__ = ["ShapeError", "fields_of", "json_problem", "read"]
 
 SCHEMA = "JSONSchemaProps"
-
-
-class ShapeError(Exception):
-    """A value of the wrong type: `problem` in the words of Go's reader, `path` is where."""
-
-    def __init__(self, problem: str) -> None:
-        super().__init__(problem)
-        self.problem = problem
-        self.path: list[str] = []
-
-    def __str__(self) -> str:
-        where = "".join(self.path).removeprefix(".")
-        return f"{where}: {self.problem}" if where else self.problem
 
 
 def read(type_name: str, value: Any) -> Any:
@@ -50,16 +41,12 @@ def read(type_name: str, value: Any) -> Any:
 
     Raises ShapeError where a type does not fit.
     """
-    return _reader(type_name).read(value)
-
-
-@dataclass(frozen=True, slots=True)
-class Reader:
-    """How a type is read, and what it is when absent (None: nothing to write)."""
-
-    read: Read
-    zero: Callable[[], Any]
-    drops_empty: bool = False
+    try:
+        return _reader(type_name).read(value)
+    except ShapeError as error:
+        if error.json_root is not None:
+            error.problem = json_problem(*error.json_root, error)
+        raise
 
 
 @dataclass(slots=True)
@@ -86,9 +73,24 @@ class _Struct:
                     continue
                 result[name] = shown
         except ShapeError as error:
-            error.path.insert(0, f".{name}")
-            raise
+            raise self._earliest(value, name, error) from None
         return self._complete(result)
+
+    def _earliest(self, value: dict[str, Any], name: str, error: ShapeError) -> ShapeError:
+        """The error that is met when fields are read in the order of the struct, as Go does."""
+        names = list(value)
+        unread = set(names[names.index(name) + 1 :])
+        for field_name, (read_item, _) in self.fields.items():
+            if field_name == name:
+                break
+            if field_name in unread and value[field_name] is not None:
+                try:
+                    read_item(value[field_name])
+                except ShapeError as earlier:
+                    name, error = field_name, earlier
+                    break
+        error.path.insert(0, f".{name}")
+        return error
 
     def zero(self) -> dict[str, Any]:
         return self._complete({})
@@ -98,180 +100,6 @@ class _Struct:
             if name not in result and (empty := zero()) not in (None, {}):
                 result[name] = empty
         return result
-
-
-# --- plain types -----------------------------------------------------------------------------
-
-_GO_KINDS = {
-    str: "string",
-    bool: "bool",
-    int: "int64",
-    float: "float64",
-    list: "slice",
-    dict: "map",
-}
-
-
-def go_kind(value: Any) -> str:
-    """How Go names the kind of a JSON value."""
-    return _GO_KINDS.get(type(value), "invalid")
-
-
-_CONVERTIBLE = {(int, "string"), (float, "int64"), (float, "int32")}
-"""Types between which Go has a conversion, which is then refused as it would change the value."""
-
-
-def json_kind(value: Any) -> str:
-    """How Go's JSON reader names a value in its errors."""
-    match value:
-        case bool():
-            return "bool"
-        case int() | float():
-            return "number" if abs(value) < 2**31 else f"number {go_json.dumps(value)}"
-        case str():
-            return "string"
-        case list():
-            return "array"
-    return "object"
-
-
-def _mismatch(value: Any, wanted: str) -> ShapeError:
-    if (type(value), wanted) in _CONVERTIBLE:
-        return ShapeError(f"cannot convert {go_kind(value)} to {wanted}")
-    return ShapeError(f"unrecognized type: {wanted}")
-
-
-def _read_str(value: Any) -> Any:
-    if type(value) is str:
-        return value
-    raise _mismatch(value, "string")
-
-
-def _read_int(value: Any) -> Any:
-    if type(value) is int:
-        return value
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    raise _mismatch(value, "int64")
-
-
-def _read_int32(value: Any) -> Any:
-    """Digits beyond 32 bits are lost, as in Go's conversion."""
-    if isinstance(value, str | bool) or not isinstance(value, int | float):
-        raise _mismatch(value, "int32")
-    if isinstance(value, float) and not value.is_integer():
-        raise _mismatch(value, "int32")
-    return (int(value) + 2**31) % 2**32 - 2**31
-
-
-def _read_bool(value: Any) -> Any:
-    if type(value) is bool:
-        return value
-    raise _mismatch(value, "bool")
-
-
-def _read_float(value: Any) -> Any:
-    if type(value) in (int, float):
-        return value
-    raise _mismatch(value, "float64")
-
-
-def _read_any(value: Any) -> Any:
-    return value
-
-
-def _read_intstr(value: Any) -> Any:
-    if type(value) in (int, str):
-        return value
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    raise ShapeError(f"json: cannot unmarshal {json_kind(value)} into Go value of type int32")
-
-
-def _read_quantity(value: Any) -> Any:
-    try:
-        return quantity.canonical(value.strip() if isinstance(value, str) else json.dumps(value))
-    except ValueError as error:
-        raise ShapeError(str(error)) from None
-
-
-_TIME = re.compile(
-    r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(?:[.,][0-9]+)?(?:Z|[-+][0-9]{2}:[0-9]{2})"
-)
-
-
-def _read_time(value: Any) -> Any:
-    if type(value) is not str:
-        raise ShapeError(f"json: cannot unmarshal {json_kind(value)} into Go value of type string")
-    shown = quote(value)
-    found = _TIME.fullmatch(value)
-    if found is None:
-        raise ShapeError(
-            f'parsing time {shown} as "2006-01-02T15:04:05Z07:00": cannot parse {shown} as "2006"'
-        )
-    try:
-        datetime.fromisoformat(found.group(1))
-    except ValueError as error:  # its first word is what is wrong: "month must be in 1..12"
-        raise ShapeError(f"parsing time {shown}: {str(error).split()[0]} out of range") from error
-    return value
-
-
-def _read_semver(value: Any) -> Any:
-    """A version, read tolerantly: short ones, leading zeros, a `v` in front."""
-    if type(value) is not str:
-        raise ShapeError(f"json: cannot unmarshal {json_kind(value)} into Go value of type string")
-    parts = [_without_zeros(part) for part in value.strip().removeprefix("v").split(".", 2)]
-    if len(parts) < _VERSION_PARTS and set(parts[-1]) & {"+", "-"}:
-        raise ShapeError("Short version cannot contain PreRelease/Build meta data")
-    try:
-        parse_version(".".join([*parts, "0", "0"][:_VERSION_PARTS]))
-    except VersionError as error:
-        raise ShapeError(error.message) from error
-    return value
-
-
-def _read_release(value: Any) -> Any:
-    """A release, which is what may stand behind the dash of a version."""
-    if type(value) is not str:
-        raise ShapeError(f"json: cannot unmarshal {json_kind(value)} into Go value of type string")
-    found = next((part for part in value.split(".") if "+" in part), None)
-    if found is not None:
-        raise ShapeError(f"Invalid character(s) found in prerelease {quote(found)}")
-    try:
-        parse_version(f"0.0.0-{value}")
-    except VersionError as error:
-        raise ShapeError(error.message) from error
-    return value
-
-
-_VERSION_PARTS = 3
-
-
-def _without_zeros(part: str) -> str:
-    if len(part) < 2:
-        return part
-    shorter = part.lstrip("0")
-    return shorter if shorter[:1].isascii() and shorter[:1].isdigit() else f"0{shorter}"
-
-
-def _none() -> None:
-    return None
-
-
-_PLAIN: dict[str, Reader] = {
-    "str": Reader(_read_str, str, drops_empty=True),
-    "int": Reader(_read_int, int, drops_empty=True),
-    "int32": Reader(_read_int32, int, drops_empty=True),
-    "bool": Reader(_read_bool, bool, drops_empty=True),
-    "float": Reader(_read_float, int, drops_empty=True),
-    "any": Reader(_read_any, _none),
-    "bytes": Reader(_read_str, _none, drops_empty=True),
-    "time": Reader(_read_time, _none),
-    "quantity": Reader(_read_quantity, lambda: "0"),
-    "intstr": Reader(_read_intstr, int),
-    "semver": Reader(_read_semver, _none),
-    "release": Reader(_read_release, _none),
-}
 
 
 # --- types made of others --------------------------------------------------------------------
@@ -292,7 +120,7 @@ def _list_reader(element: Reader) -> Reader:
                 raise
         return result
 
-    return Reader(read_list, _none, drops_empty=True)
+    return Reader(read_list, none, drops_empty=True)
 
 
 def _map_reader(element: Reader) -> Reader:
@@ -310,7 +138,7 @@ def _map_reader(element: Reader) -> Reader:
                 raise
         return result
 
-    return Reader(read_map, _none, drops_empty=True)
+    return Reader(read_map, none, drops_empty=True)
 
 
 def _schema_or(alternative: type, element: str) -> Reader:
@@ -318,21 +146,28 @@ def _schema_or(alternative: type, element: str) -> Reader:
     strict = alternative is bool
 
     def read_either(value: Any) -> Any:
-        if type(value) is dict:
-            return _reader(SCHEMA).read(value)
-        if type(value) is alternative:
-            return value if strict else (_reader(element).read(value) or None)
+        if type(value) is bool and strict:
+            return value
+        if type(value) is dict or type(value) is alternative:
+            notation = SCHEMA if type(value) is dict else element
+            try:
+                shown = _reader(notation).read(value)
+            except ShapeError as error:
+                # Whatever has alternatives is read by Go's JSON reader, and all within it.
+                error.json_root = (len(error.path), notation, value)
+                raise
+            return shown if type(value) is dict else shown or None
         if strict:
             raise ShapeError("boolean or JSON schema expected")
         return None
 
-    return Reader(read_either, _none)
+    return Reader(read_either, none)
 
 
 # --- the tables ------------------------------------------------------------------------------
 
 _STRUCTS: dict[str, _Struct] = {}
-_READERS: dict[str, Reader] = dict(_PLAIN)
+_READERS: dict[str, Reader] = dict(PLAIN)
 
 
 def _reader(type_name: str) -> Reader:
@@ -352,7 +187,7 @@ def _make_reader(type_name: str) -> Reader:
         case "schema|strings":
             return _schema_or(list, "[]str")
     if type_name.startswith("*"):
-        return Reader(_reader(type_name[1:]).read, _none)
+        return Reader(_reader(type_name[1:]).read, none)
     if type_name.startswith("[]"):
         return _list_reader(_reader(type_name[2:]))
     if type_name.startswith("{}"):
@@ -394,3 +229,68 @@ _SHAPES = _shapes(
 def fields_of(struct_name: str) -> dict[str, str]:
     """The notation of every field of a struct, by field name."""
     return dict(entry.split("=", 1) for entry in _SHAPES[struct_name])
+
+
+# --- the words of Go's JSON reader -----------------------------------------------------------
+
+_GO_TYPES = {
+    "str": "string",
+    "time": "string",
+    "bytes": "[]uint8",
+    "int": "int64",
+    "int32": "int32",
+    "bool": "bool",
+    "float": "float64",
+    "any": "v1.JSON",
+}
+_TOLD_ALIKE = ("parsing time", "boolean or JSON schema")
+_NAMED_TYPES = {
+    "$schema": "v1.JSONSchemaURL",
+    "definitions": "v1.JSONSchemaDefinitions",
+    "dependencies": "v1.JSONSchemaDependencies",
+    "operation": "v1.ManagedFieldsOperationType",
+    "reason": "v1.FieldValueErrorReason",
+    "uid": "types.UID",
+}
+"""Fields whose type has a name of its own."""
+
+
+def json_problem(
+    steps: int, notation: str, value: Any, error: ShapeError, *, within: str = ""
+) -> str:
+    """The problem of a value that Go's JSON reader reads, in its words.
+
+    `value` is what was read as `notation`, so many steps of the path above the fault; `within` is
+    the field that it is the value of, if that counts.
+    """
+    if error.problem.startswith(_TOLD_ALIKE):
+        return error.problem
+    struct, names = "", [within] if within else []
+    for step in error.path[len(error.path) - steps :]:
+        notation, name = _plain(notation), step[1:]
+        if step.startswith("["):
+            notation, value = notation.removeprefix("[]"), value[int(name[:-1])]
+        elif notation.startswith("{}"):
+            notation, value = notation[2:], value[name]
+        else:
+            struct, notation, value = notation, fields_of(notation)[name], value[name]
+            names.append(name)
+    named = _NAMED_TYPES.get(names[-1]) if steps and names else None
+    wanted = named or _go_type(_plain(notation))
+    kind = (json_number_kind if wanted.startswith("int") else json_kind)(value)
+    field_name = f"struct field {struct}.{'.'.join(names)}" if struct else "value"
+    return f"json: cannot unmarshal {kind} into Go {field_name} of type {wanted}"
+
+
+def _plain(notation: str) -> str:
+    """The notation of the value that is there: not absent, no alternative."""
+    notation = notation.lstrip("!*")
+    return SCHEMA if notation.startswith("schema|") else notation
+
+
+def _go_type(notation: str) -> str:
+    if notation.startswith("[]"):
+        return f"[]{_go_type(notation[2:])}"
+    if notation.startswith("{}"):
+        return f"map[string]{_go_type(notation[2:])}"
+    return _GO_TYPES.get(notation, f"v1.{notation}")

@@ -4,16 +4,16 @@ Flow: annotations (the package's name), manifests (the CSV, definitions, the res
 The rules are those of OLM's registry+v1 format; errors name the file.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from olm_shared import go_json
 from olm_shared.errors import bounded
 from olm_shared.kube_object import KubeObject, annotations_of, name_of
-from olm_shared.kube_yaml import BAD_SEPARATOR, YamlError, load_all
+from olm_shared.kube_yaml import BAD_SEPARATOR, YamlError, json_texts, load_all
 from operator_controller.bundle import go_types
+from operator_controller.bundle.go_scalars import json_kind
 from operator_controller.bundle.metadata_files import (
-    PROPERTIES_FILE,
     BundleError,
     read_package_name,
     with_properties,
@@ -29,6 +29,7 @@ from operator_controller.bundle.model import (
 MANIFESTS = "manifests/"
 CSV_KIND = "ClusterServiceVersion"
 CRD_KIND = "CustomResourceDefinition"
+META = "ObjectMeta"
 
 
 def load(files: Mapping[str, bytes]) -> RegistryV1:
@@ -50,7 +51,7 @@ def load(files: Mapping[str, bytes]) -> RegistryV1:
                 others.append(obj)
     if csv is None:
         raise BundleError('no ClusterServiceVersion found in "manifests"')
-    annotations = with_properties(annotations_of(csv), files.get(PROPERTIES_FILE, b""))
+    annotations = with_properties(annotations_of(csv), files)
     return RegistryV1(
         package_name=package_name,
         csv=_service_version(csv, annotations),
@@ -64,7 +65,9 @@ def manifests(files: Mapping[str, bytes]) -> Iterator[tuple[str, KubeObject]]:
 
     Raises BundleError naming the file.
     """
-    paths = sorted(path for path in files if path.startswith(MANIFESTS))
+    paths = sorted((path for path in files if path.startswith(MANIFESTS)), key=_steps)
+    if not paths:
+        raise BundleError(f"stat {MANIFESTS[:-1]}: no such file or directory")
     for path in paths:
         name = path.removeprefix(MANIFESTS)
         if "/" in name:
@@ -72,13 +75,31 @@ def manifests(files: Mapping[str, bytes]) -> Iterator[tuple[str, KubeObject]]:
                 'subdirectories are not allowed within the "manifests" directory of the bundle '
                 f'image filesystem: found "{MANIFESTS}{name.partition("/")[0]}"'
             )
-    for path in paths:
+        if name:
+            yield from ((path, obj) for obj in _objects(path, files[path]))
+
+
+def _steps(path: str) -> list[str]:
+    return path.split("/")
+
+
+def _objects(path: str, data: bytes) -> Iterator[KubeObject]:
+    try:
+        documents = list(load_all(data))
+    except YamlError as error:
+        raise _not_yaml(path, error) from error
+    for index, document in enumerate(documents):
         try:
-            documents = list(load_all(files[path]))
-        except YamlError as error:
-            raise _not_yaml(path, error) from error
-        for obj in _flattened(path, documents):
-            yield path, obj
+            yield from _flattened(path, document)
+        except _MissingKindError as error:
+            texts = json_texts(data)
+            shown = texts[index] if index < len(texts) else go_json.dumps(document, sort_keys=True)
+            problem = f"Object 'Kind' is missing in '{shown}'"
+            raise _undecodable(path, problem) from error
+
+
+class _MissingKindError(Exception):
+    """A document that does not say what it is."""
 
 
 def _unparsable(path: str, problem: str, *, hint: str = "") -> BundleError:
@@ -97,53 +118,60 @@ def _not_yaml(path: str, error: YamlError) -> BundleError:
     return _unparsable(path, f"error parsing {path}: {converting}{error.go_message}", hint=hint)
 
 
-def _flattened(path: str, documents: Iterable[Any]) -> Iterator[KubeObject]:
-    """Objects and the items of lists; lists within lists are refused, as by kubectl."""
-    for document in documents:
-        obj = _with_sound_metadata(path, _of_some_kind(path, document))
-        if "items" in obj:
-            yield from (_item(path, item) for item in _items(path, obj))
-        else:
-            yield obj
-
-
-def _item(path: str, item: Any) -> KubeObject:
-    obj = _of_some_kind(path, item)
-    if not obj.get("apiVersion"):
-        shown = f"{obj['kind']} {name_of(obj)}"
-        raise _unparsable(path, f"Object 'apiVersion' is missing in an item of a list: {shown}")
-    if isinstance(obj.get("items"), list):
-        raise _unparsable(
-            path,
-            "*unstructured.Unstructured is not a list: no Items field in this object",
-            hint=f"a list holds another one: {obj['kind']} {name_of(obj)}",
-        )
-    return obj
-
-
-def _of_some_kind(path: str, obj: Any) -> KubeObject:
-    if not isinstance(obj, dict):
-        found = go_types.json_kind(obj)
+def _flattened(path: str, document: Any) -> Iterator[KubeObject]:
+    """The object, or the items of a list; lists within lists are refused, as by kubectl."""
+    if not isinstance(document, dict):
+        found = json_kind(document)
         raise _undecodable(
             path, f"json: cannot unmarshal {found} into Go value of type unstructured.detector"
         )
+    items = _items(path, document) if "items" in document else None
+    if not _kind_of(document):
+        raise _MissingKindError
+    _check_metadata(path, document)
+    if items is None:
+        yield document
+    else:
+        yield from (_checked_item(path, item) for item in items)
+
+
+def _kind_of(obj: KubeObject) -> str:
+    """The kind, empty if there is none; an apiVersion of three parts hides it."""
     kind, version = obj.get("kind"), obj.get("apiVersion")
-    named = isinstance(kind, str) and kind
-    # What cannot be told apart from group and version hides the kind as well.
-    if not named or (isinstance(version, str) and version.count("/") > 1):
-        raise _undecodable(
-            path, f"Object 'Kind' is missing in '{go_json.dumps(obj, sort_keys=True)}'"
-        )
+    hidden = isinstance(version, str) and version.count("/") > 1
+    return kind if isinstance(kind, str) and not hidden else ""
+
+
+def _check_metadata(path: str, obj: KubeObject) -> None:
+    """Documents of all kinds are refused when their metadata has wrong types: labels are text."""
+    version, meta = obj.get("apiVersion"), obj.get("metadata")
     if version is not None and not isinstance(version, str):
         raise _wrong_field(path, obj, version, "TypeMeta.apiVersion", "string")
-    meta = obj.get("metadata")
-    if meta is not None and not isinstance(meta, dict):
+    if meta is None:
+        return
+    if not isinstance(meta, dict):
         raise _wrong_field(path, obj, meta, "metadata", "v1.ObjectMeta")
-    return obj
+    try:
+        go_types.read(META, meta)
+    except go_types.ShapeError as error:
+        told = _first_wrong(meta) or error
+        hint = f"{obj['kind']} {name_of(obj)}: metadata.{told}"
+        problem = go_types.json_problem(len(told.path), META, meta, told, within="metadata")
+        raise _undecodable(path, problem, hint=hint) from error
+
+
+def _first_wrong(meta: dict[str, Any]) -> go_types.ShapeError | None:
+    """The fault that Go's JSON reader meets first: what was YAML comes to it sorted by name."""
+    for name in sorted(meta):
+        try:
+            go_types.read(META, {name: meta[name]})
+        except go_types.ShapeError as error:
+            return error
+    return None
 
 
 def _wrong_field(path: str, obj: KubeObject, value: Any, field: str, go_type: str) -> BundleError:
-    found = go_types.json_kind(value)
+    found = json_kind(value)
     return _undecodable(
         path,
         f"json: cannot unmarshal {found} into Go struct field metadataOnlyObject.{field} of type "
@@ -152,66 +180,57 @@ def _wrong_field(path: str, obj: KubeObject, value: Any, field: str, go_type: st
     )
 
 
-def _with_sound_metadata(path: str, obj: KubeObject) -> KubeObject:
-    """Documents of all kinds are refused when their metadata has wrong types: labels are text."""
-    meta = obj.get("metadata") or {}
-    try:
-        go_types.read("ObjectMeta", meta)
-    except go_types.ShapeError as error:
-        hint = f"{obj['kind']} {name_of(obj)}: metadata.{error}"
-        raise _undecodable(path, _metadata_problem(meta, error), hint=hint) from error
-    return obj
-
-
-_META_TYPES = {
-    "{}str": "map[string]string",
-    "[]str": "[]string",
-    "int": "int64",
-    "*int": "int64",
-    "[]OwnerReference": "[]v1.OwnerReference",
-    "[]ManagedFieldsEntry": "[]v1.ManagedFieldsEntry",
-}
-
-
-def _metadata_problem(meta: Any, error: go_types.ShapeError) -> str:
-    """The problem as Go's JSON reader tells it, which reads metadata before anything else."""
-    value, names = meta, []
-    for step in error.path:
-        value = value[int(step[1:-1])] if step.startswith("[") else value[step[1:]]
-        names += [] if step.startswith("[") else [step[1:]]
-    if error.problem.startswith("parsing time"):
-        return error.problem
-    notation = go_types.fields_of("ObjectMeta")[names[0]]
-    wanted = _META_TYPES.get(notation, "string") if len(error.path) == 1 else "string"
-    struct, fields = "ObjectMeta", names[:1]
-    if notation.startswith("[]") and len(names) > 1:
-        struct, fields = notation[2:], names
-    return (
-        f"json: cannot unmarshal {go_types.json_kind(value)} into Go struct field "
-        f"{struct}.{'.'.join(['metadata', *fields])} of type {wanted}"
-    )
-
-
-def _items(path: str, listed: KubeObject) -> list[Any]:
+def _items(path: str, listed: KubeObject) -> list[KubeObject]:
     """The items of a list; those that do not say what they are take their kind from it."""
     items = [] if listed["items"] is None else listed["items"]
     if not isinstance(items, list):
-        found = go_types.json_kind(items)
+        found = json_kind(items)
         raise _undecodable(
             path,
             f"json: cannot unmarshal {found} into Go struct field decodeList.items of type "
             "[]json.RawMessage",
         )
+    for item in items:
+        if item is not None and not isinstance(item, dict):
+            found = json_kind(item)
+            go_type = "map[string]interface {}"
+            raise _undecodable(
+                path, f"json: cannot unmarshal {found} into Go value of type {go_type}"
+            )
     inherited = {
-        "kind": listed["kind"].removesuffix("List"),
-        "apiVersion": listed.get("apiVersion"),
+        "kind": _text(listed.get("kind")).removesuffix("List"),
+        "apiVersion": _text(listed.get("apiVersion")),
     }
     return [
-        {**item, **inherited}
-        if isinstance(item, dict) and not item.get("kind") and not item.get("apiVersion")
-        else item
+        item if item and (_text(item.get("kind")) or _text(item.get("apiVersion")))
+        else {**(item or {}), **inherited}
         for item in items
-    ]
+    ]  # fmt: skip
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _checked_item(path: str, item: KubeObject) -> KubeObject:
+    """An item of a list, if it is no list itself and says what it is."""
+    if isinstance(item.get("items"), list):
+        raise _unparsable(
+            path,
+            "*unstructured.Unstructured is not a list: no Items field in this object",
+            hint=f"a list holds another one: {item.get('kind')} {name_of(item)}",
+        )
+    lacks = 'unable to get type info from the object "*unstructured.Unstructured": Object'
+    hint = f"an item of a list: {item.get('kind')} {name_of(item)}"
+    if not _kind_of(item):
+        raise _unparsable(
+            path, f"{lacks} 'Kind' is missing in 'object has no kind field '", hint=hint
+        )
+    if not _text(item.get("apiVersion")).rpartition("/")[2]:
+        raise _unparsable(
+            path, f"{lacks} 'apiVersion' is missing in 'object has no apiVersion field'", hint=hint
+        )
+    return item
 
 
 def _without_status(crd: KubeObject) -> KubeObject:

@@ -12,7 +12,7 @@ from olm_shared import go_json
 from olm_shared.errors import TransientError
 from olm_shared.go_text import quote_single
 from olm_shared.kube_yaml import YamlError, load_all
-from operator_controller.bundle import go_types
+from operator_controller.bundle.go_scalars import json_kind
 
 ANNOTATIONS_FILE = "metadata/annotations.yaml"
 PROPERTIES_FILE = "metadata/properties.yaml"
@@ -29,11 +29,10 @@ class BundleError(TransientError):
 
 def read_package_name(files: Mapping[str, bytes]) -> str:
     """The package that annotations.yaml names, empty if none. Raises BundleError."""
-    if ANNOTATIONS_FILE not in files:
-        raise BundleError(
-            f"open {ANNOTATIONS_FILE}: file does not exist",
-            hint="a registry+v1 bundle has the folders manifests/ and metadata/",
-        )
+    problem = _missing(files, ANNOTATIONS_FILE)
+    if problem:
+        hint = "a registry+v1 bundle has the folders manifests/ and metadata/"
+        raise BundleError(problem, hint=hint)
     try:
         content = _metadata(files[ANNOTATIONS_FILE], "registry.AnnotationsFile")
         annotations = _field(content, "annotations")
@@ -50,6 +49,17 @@ class _MetadataError(ValueError):
     """A metadata file that says something else than it should, in the words of Go's reader."""
 
 
+def _missing(files: Mapping[str, bytes], path: str) -> str:
+    """Why there is no such file, in the words of the operating system; empty if there is one."""
+    if _is_folder(files, path):
+        return f"read {path}: is a directory"
+    return "" if path in files else f"open {path}: no such file or directory"
+
+
+def _is_folder(files: Mapping[str, bytes], path: str) -> bool:
+    return any(other.startswith(f"{path}/") for other in files)
+
+
 def _metadata(data: bytes, go_type: str) -> dict[str, Any]:
     """The first document of a metadata file; the format has no use for more."""
     try:
@@ -57,7 +67,7 @@ def _metadata(data: bytes, go_type: str) -> dict[str, Any]:
     except YamlError as error:
         raise _MetadataError(f"error converting YAML to JSON: {error.go_message}") from error
     if not isinstance(content, dict):
-        kind = go_types.json_kind(content)
+        kind = json_kind(content)
         raise _MetadataError(
             f"{_UNREADABLE}: cannot unmarshal {kind} into Go value of type {go_type}"
         )
@@ -68,7 +78,7 @@ _UNREADABLE = "error unmarshaling JSON: while decoding JSON: json"
 
 
 def _wrong_json(value: Any, field: str, go_type: str) -> _MetadataError:
-    kind = go_types.json_kind(value)
+    kind = json_kind(value)
     return _MetadataError(
         f"{_UNREADABLE}: cannot unmarshal {kind} into Go struct field {field} of type {go_type}"
     )
@@ -85,12 +95,17 @@ def _spelled(value: str | float) -> str:
     return value if isinstance(value, str) else go_json.dumps(value)
 
 
-def with_properties(annotations: dict[str, str], data: bytes) -> dict[str, str]:
+def with_properties(annotations: dict[str, str], files: Mapping[str, bytes]) -> dict[str, str]:
     """The CSV's annotations with those of properties.yaml added to the one that lists properties.
 
-    `data` is that file, empty when there is none. Raises BundleError.
+    Raises BundleError.
     """
     listed = _annotated_properties(annotations.get(PROPERTIES_ANNOTATION))
+    if _is_folder(files, PROPERTIES_FILE):
+        raise BundleError(
+            f"failed to read properties.yaml file: read {PROPERTIES_FILE}: is a directory"
+        )
+    data = files.get(PROPERTIES_FILE)
     if not data:
         return annotations
     try:
@@ -150,7 +165,7 @@ def _json_list(text: str) -> list[Any]:
     if items is None:
         return []
     if not isinstance(items, list):
-        kind = go_types.json_kind(items)
+        kind = json_kind(items)
         raise _MetadataError(
             f"json: cannot unmarshal {kind} into Go value of type []property.Property"
         )
@@ -176,14 +191,14 @@ def _go_json_problem(text: str, error: json.JSONDecodeError) -> str:
 
 def _annotated_property(item: Any) -> str:
     if item is not None and not isinstance(item, dict):
-        kind = go_types.json_kind(item)
+        kind = json_kind(item)
         raise _MetadataError(
             f"json: cannot unmarshal {kind} into Go value of type property.Property"
         )
     kind = _field(item or {}, "type")
     if kind is not None and not isinstance(kind, str):
         raise _MetadataError(
-            f"json: cannot unmarshal {go_types.json_kind(kind)} into Go struct field "
+            f"json: cannot unmarshal {json_kind(kind)} into Go struct field "
             "Property.type of type string"
         )
     return _property(kind or "", _field(item or {}, "value"), sort_keys=False)

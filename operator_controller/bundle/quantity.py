@@ -2,47 +2,59 @@
 
 Source of the rules: Kubernetes' API conventions for resource.Quantity. The suffix family of the
 input is kept (powers of 1024, powers of 1000, exponent); the largest suffix is used that
-leaves no fraction; precision ends at one nano, rounded away from zero. Where Kubernetes keeps
-a spelling because it equals the canonical one in value (`+1`, `5.`), this gives the canonical.
+leaves no fraction; precision ends at one nano, rounded away from zero. Spellings that its reader
+takes for canonical stay as they are (`+1`, `5.`, `1E3`), and digits may be missing (`Gi` is 0).
 """
 
 import re
 from decimal import ROUND_UP, Context, Decimal
 
-_FORM = re.compile(
-    r"([-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))(?:([KMGTPE]i)|([numkMGTPE])|[eE]([-+]?[0-9]+))?"
-)
+_FORM = re.compile(r"([-+]?)0*([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)")
+_SUFFIX = re.compile(r"([KMGTPE]i)|([numkMGTPE]?)|[eE]([-+]?[0-9]+)")
 _BINARY = {"Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5, "Ei": 6}
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _DECIMAL_SUFFIX = {power: suffix for suffix, power in _DECIMAL.items()}
 _LARGEST = Decimal(2**63 - 1)
 _NANO = Decimal("1e-9")
 _EXACT = Context(prec=1200)
-_MAX_TEXT, _MAX_EXPONENT = 100, 999
+_MAX_TEXT, _MAX_EXPONENT = 100, 1000
 """Longer texts are no quantities, and arithmetic on them would not be cheap."""
+_QUICK_DIGITS, _QUICK_BINARY_DIGITS = 18, 15
 
 
 def canonical(text: str) -> str:
     """The canonical spelling of a quantity. Raises ValueError if it is none."""
-    found = _FORM.fullmatch(text) if len(text) <= _MAX_TEXT else None
+    found = _FORM.fullmatch(text) if 0 < len(text) <= _MAX_TEXT else None
     if found is None:
         raise ValueError(
             "quantities must match the regular expression "
             r"'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
         )
-    number, binary, decimal, exponent = found.groups()
-    if exponent is not None and abs(int(exponent)) > _MAX_EXPONENT:
+    sign, whole, fraction, suffix = found[1], found[2] or "0", found[3] or "", found[4]
+    kind = _SUFFIX.fullmatch(suffix)
+    exponent = int(kind[3]) if kind and kind[3] else _DECIMAL.get(suffix, 0)
+    if kind is None or abs(exponent) > _MAX_EXPONENT:
         raise ValueError("unable to parse quantity's suffix")
-    scale = Decimal(1024 ** _BINARY[binary]) if binary else _power(decimal, exponent)
-    value = _EXACT.multiply(Decimal(number), scale).quantize(_NANO, ROUND_UP, _EXACT)
+    binary = kind[1]
+    if _is_kept(whole, fraction, binary, exponent):
+        return text
+    scale = Decimal(1024 ** _BINARY[binary]) if binary else Decimal(1).scaleb(exponent, _EXACT)
+    number = Decimal(f"{sign}{whole}.{fraction}")
+    value = _EXACT.multiply(number, scale).quantize(_NANO, ROUND_UP, _EXACT)
     if binary and abs(value) >= 1024:
         return _binary(max(min(value, _LARGEST), -_LARGEST))
-    return _decimal(value, exponent_form=exponent is not None)
+    return _decimal(value, exponent_form=kind[3] is not None)
 
 
-def _power(decimal: str | None, exponent: str | None) -> Decimal:
-    power = int(exponent) if exponent is not None else _DECIMAL[decimal or ""]
-    return Decimal(1).scaleb(power, _EXACT)
+def _is_kept(whole: str, fraction: str, binary: str | None, exponent: int) -> bool:
+    """Whether Kubernetes' quick reader takes the spelling for canonical: few digits, no zeros."""
+    digits = whole + fraction
+    if binary:
+        few = len(whole) + _BINARY[binary] * 3 < _QUICK_BINARY_DIGITS
+        return few and not fraction and int(whole) % 8 != 0
+    scale = exponent - len(fraction)
+    quick = len(digits) <= _QUICK_DIGITS and scale >= _DECIMAL["n"]
+    return quick and scale % 3 == 0 and not digits.endswith("000") and digits[0] != "0"
 
 
 def _binary(value: Decimal) -> str:

@@ -178,6 +178,20 @@ def test_an_archive_that_leaves_its_folder_is_refused(tmp_path: Path) -> None:
     assert "bundle.tar" in result.output
 
 
+def test_a_file_that_is_no_archive_is_told(tmp_path: Path) -> None:
+    (tmp_path / "hostname").write_text("box\n")
+    result = run("validate", tmp_path / "hostname")
+    assert result.exit_code == 2
+    assert "hostname is neither a folder nor a tar of a bundle: " in result.output
+    assert "give a bundle's folder, a tar of it, or an image reference" in result.output
+
+
+def test_an_empty_folder_below_manifests_is_one_too(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    (folder / "manifests" / "sub").mkdir()
+    assert 'found "manifests/sub"' in run("validate", folder).output
+
+
 def test_show_says_what_is_in_it(tmp_path: Path) -> None:
     found = json.loads(run("show", write(tmp_path), "-o", "json").output)
     assert (found["package"], found["version"]) == ("example", "1.0.0")

@@ -111,12 +111,19 @@ def test_properties_are_added_to_the_annotation() -> None:
 @pytest.mark.parametrize(
     ("others", "message"),
     [
-        ({"metadata__annotations_yaml": None}, "open metadata/annotations.yaml: file does not"),
+        ({"metadata__annotations_yaml": None}, "open metadata/annotations.yaml: no such file"),
         (
             {"metadata__annotations_yaml": b"[]"},
             "cannot unmarshal array into Go value of type registry",
         ),
-        ({"manifests__csv_yaml": None}, 'no ClusterServiceVersion found in "manifests"'),
+        ({"manifests__csv_yaml": None}, "stat manifests: no such file or directory"),
+        ({"manifests__csv_yaml": b""}, 'no ClusterServiceVersion found in "manifests"'),
+        ({"metadata__annotations_yaml__": b""}, "read metadata/annotations.yaml: is a directory"),
+        (
+            {"metadata__properties_yaml__": b""},
+            "failed to read properties.yaml file: read metadata/properties.yaml: is a directory",
+        ),
+        ({"manifests__sub__": b""}, 'the bundle image filesystem: found "manifests/sub"'),
         ({"manifests__sub__x_yaml": b""}, 'subdirectories are not allowed within the "manifests"'),
         (
             {"manifests__x_yaml": b"a: b: c"},
@@ -145,6 +152,14 @@ def test_properties_are_added_to_the_annotation() -> None:
         (
             {"manifests__x_yaml": b"{apiVersion: a/b/c, kind: K}"},
             'Object \'Kind\' is missing in \'{"apiVersion":"a/b/c","kind":"K"}\'',
+        ),
+        (
+            {"manifests__x_yaml": b'{"kind": "K", "apiVersion": "v1"} {"a":  1.0}'},
+            "Object 'Kind' is missing in '{\"a\":  1.0}'",
+        ),
+        (
+            {"manifests__x_yaml": b"{kind: L, metadata: 1, items: [5]}"},
+            "cannot unmarshal number into Go value of type map[string]interface {}",
         ),
         (
             {"manifests__csv_yaml": {**CSV, "spec": {"displayName": 1}}},
@@ -186,6 +201,18 @@ def test_a_faulty_properties_annotation_is_refused() -> None:
             {"apiVersion": 1, "metadata": {"name": "x"}},
             "metadataOnlyObject.TypeMeta.apiVersion of type string",
         ),
+        (
+            {"metadata": {"name": "x", "creationTimestamp": 1}},
+            "number into Go struct field ObjectMeta.metadata.creationTimestamp of type string",
+        ),
+        (
+            {"metadata": {"name": 1, "generation": 2.5}},
+            "number 2.5 into Go struct field ObjectMeta.metadata.generation of type int64",
+        ),
+        (
+            {"metadata": {"name": "x", "ownerReferences": [{"uid": 5}]}},
+            "field OwnerReference.metadata.ownerReferences.uid of type types.UID",
+        ),
     ],
 )
 def test_metadata_of_any_kind_has_the_types_it_must_have(
@@ -210,13 +237,21 @@ def test_items_of_a_list_are_taken_as_they_are() -> None:
             {"apiVersion": "v1", "kind": "List", "items": []},
             "is not a list: no Items field in this object",
         ),
-        ({"kind": "ConfigMap", "metadata": {"name": "x"}}, "item of a list: ConfigMap x"),
+        ({"kind": "ConfigMap", "metadata": {"name": "x"}}, "object has no apiVersion field"),
+        ({"apiVersion": "v1"}, "object has no kind field "),
         ([], "cannot unmarshal array"),
     ],
 )
 def test_items_of_a_list_are_whole_objects_and_no_lists(item: Any, problem: str) -> None:
     with pytest.raises(BundleError, match=problem):
         load(files(manifests__x_yaml={"apiVersion": "v1", "kind": "List", "items": [item]}))
+
+
+def test_items_that_say_nothing_are_of_the_kind_of_the_list() -> None:
+    items: list[Any] = [None, {"data": {}}]
+    listed = {"apiVersion": "v1", "kind": "ConfigMapList", "items": items}
+    kind = {"apiVersion": "v1", "kind": "ConfigMap"}
+    assert load(files(manifests__x_yaml=listed)).others == (kind, {**kind, "data": {}})
 
 
 def test_what_has_items_is_a_list_even_without_any() -> None:

@@ -25,7 +25,12 @@ SCHEMA = "JSONSchemaProps"
         (SCHEMA, {"dependencies": {"a": ["b"]}}, {"dependencies": {"a": ["b"]}}),
         (SCHEMA, {"default": {"any": [1]}}, {"default": {"any": [1]}}),
         (SCHEMA, {"minimum": 1, "nullable": False}, {"minimum": 1}),
+        (SCHEMA, {"items": {"x": 1}}, {"items": {}}),
+        (SCHEMA, {"maximum": 2**63 - 1}, {"maximum": 9223372036854776000}),
         ("DeploymentSpec", {"replicas": 2.0}, {"replicas": 2}),
+        ("DeploymentSpec", {"replicas": 1e22}, {"replicas": 0}),
+        ("Toleration", {"tolerationSeconds": 1e22}, {"tolerationSeconds": -(2**63)}),
+        ("ResourceRequirements", {"limits": {"cpu": 1e20}}, {"limits": {"cpu": "100E"}}),
     ],
 )
 def test_values_come_back_as_their_type_writes_them(
@@ -52,12 +57,40 @@ def test_values_come_back_as_their_type_writes_them(
         ("CSVSpec", {"version": "1-rc"}, "Short version cannot contain PreRelease"),
         ("ObjectMeta", {"creationTimestamp": "2021-13-01T00:00:00Z"}, "month out of range"),
         ("PodSpec", {"hostNetwork": "yes"}, "hostNetwork: unrecognized type: bool"),
+        ("ObjectMeta", {"creationTimestamp": "2020-01-01"}, 'cannot parse "" as "T"'),
+        ("ObjectMeta", {"creationTimestamp": "2020-01-01t"}, 'cannot parse "t" as "T"'),
+        ("ObjectMeta", {"creationTimestamp": "2020-01-01T00:00:00Zx"}, 'extra text: "x"'),
+        ("HTTPGetAction", {"port": 2.5}, "cannot unmarshal number 2.5 into Go value of type int32"),
+        ("PodSpec", {"hostNetwork": 1, "containers": 2}, "containers: cannot restore slice"),
     ],
 )
 def test_a_wrong_type_is_told_with_its_place(type_name: str, value: Any, problem: str) -> None:
     with pytest.raises(ShapeError) as error:
         read(type_name, value)
     assert problem in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ({"items": "x"}, None),
+        ({"items": {"properties": "x"}}, "properties of type map[string]v1.JSONSchemaProps"),
+        (
+            {"items": {"properties": {"a": {"items": {"type": 1}}}}},
+            "number into Go struct field JSONSchemaProps.properties.items.type of type string",
+        ),
+        ({"additionalProperties": {"maxItems": 1.5}}, "number 1.5 into Go struct field"),
+        ({"items": [{"enum": 1}]}, "JSONSchemaProps.enum of type []v1.JSON"),
+        ({"properties": {"a": {"type": 1}}}, "cannot convert int64 to string"),
+    ],
+)
+def test_schemas_within_alternatives_are_read_as_json(value: Any, problem: str | None) -> None:
+    if problem is None:
+        assert read(SCHEMA, value) == {}
+        return
+    with pytest.raises(ShapeError) as error:
+        read(SCHEMA, value)
+    assert problem in error.value.problem
 
 
 def test_what_is_read_is_not_what_was_given() -> None:

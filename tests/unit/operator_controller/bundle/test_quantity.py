@@ -22,6 +22,15 @@ from operator_controller.bundle.quantity import canonical
         ("0.0000000001", "1n"),
         ("-0.5", "-500m"),
         ("100Gi", "100Gi"),
+        ("1E3", "1E3"),
+        ("+1", "+1"),
+        ("5.", "5."),
+        ("007Ki", "007Ki"),
+        ("+8Ki", "8Ki"),
+        ("+1000", "1k"),
+        ("Gi", "0"),
+        ("1e1000", "10e999"),
+        ("16Ei", "9223372036854775807"),
     ],
 )
 def test_a_quantity_has_one_spelling(text: str, wanted: str) -> None:
