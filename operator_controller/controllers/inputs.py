@@ -11,7 +11,7 @@ from operator_controller.apply.revisions import BundleIdentity
 from operator_controller.render.install import InstallRequest
 from operator_controller.render.options import CertificateProvider
 
-RENDERER_VERSION = 2
+RENDERER_VERSION = 3
 """Raised when equal inputs render to other objects than before, so that they render anew."""
 
 

@@ -1,6 +1,7 @@
 """Bundles from their images, as the objects to apply."""
 
 import asyncio
+from collections.abc import Iterable
 from dataclasses import replace
 
 from olm_shared.errors import OLMError, TerminalError, TransientError
@@ -11,6 +12,7 @@ from olm_shared.runtime.image_store import ImageStore
 from olm_shared.runtime.kube import KubeClient
 from operator_controller.apply.revisions import BundleIdentity
 from operator_controller.bundle import RegistryV1, load
+from operator_controller.render.certificates import provider_in
 from operator_controller.render.install import InstallRequest, install_objects
 from operator_controller.render.kinds import placed
 from operator_controller.render.options import CertificateProvider
@@ -44,26 +46,37 @@ class BundleSource:
         self._secrets = secrets
         self._client = client
 
-    async def certificate_provider(self, bundle: RegistryV1) -> CertificateProvider | None:
-        """Who issues the webhook certificates of a bundle, as of now; asked for no other bundle."""
+    async def certificate_provider(
+        self, bundle: RegistryV1, installed: Iterable[KubeObject] = ()
+    ) -> CertificateProvider | None:
+        """Who issues the webhook certificates of a bundle; the cluster is asked for no other one.
+
+        Who does it for what is installed goes on, as long as he is there: a provider that appears
+        later changes nothing, and neither does rendering anew. Raises ApiError.
+        """
         if self.forced_provider or not bundle.csv.webhooks:
             return self.forced_provider
-        return await certificate_provider_of(self._client)
+        return await certificate_provider_of(self._client, provider_in(installed))
 
     async def render(
-        self, owner: str, bundle: BundleIdentity, request: InstallRequest
+        self,
+        owner: str,
+        bundle: BundleIdentity,
+        request: InstallRequest,
+        *,
+        installed: Iterable[KubeObject] = (),
     ) -> list[KubeObject]:
         """The objects of a bundle. Errors name the bundle and keep their kind.
 
         The certificate provider is chosen here, when something has to be rendered, and not when
-        inputs are compared: what is installed keeps its provider when another one appears.
+        inputs are compared. `installed` are the objects that the owner has now.
         """
         try:
             await self._secrets.refresh()
             image = await self._images.pull(bundle.image, owner=owner)
             files = await image.read()
             loaded = await asyncio.to_thread(load, files)
-            provider = await self.certificate_provider(loaded)
+            provider = await self.certificate_provider(loaded, installed)
             complete = replace(request, certificate_provider=provider)
             return await asyncio.to_thread(_render, loaded, complete)
         except OLMError as error:
@@ -74,9 +87,16 @@ class BundleSource:
         await asyncio.to_thread(self._images.forget, owner)
 
 
-async def certificate_provider_of(client: KubeClient) -> CertificateProvider:
-    """Who issues webhook certificates in a cluster where nobody is forced. Raises ApiError."""
-    for provider, kind in _SIGNS:
+async def certificate_provider_of(
+    client: KubeClient, used: CertificateProvider | None = None
+) -> CertificateProvider:
+    """Who issues webhook certificates in a cluster where nobody is forced.
+
+    `used` does so already and is preferred. Raises ApiError.
+    """
+    if used is CertificateProvider.SELF:
+        return used
+    for provider, kind in sorted(_SIGNS, key=lambda sign: sign[0] is not used):
         try:
             await client.resource(kind)
         except NotFoundError:

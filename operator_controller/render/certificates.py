@@ -11,12 +11,12 @@ annotations tell them so, and nothing else:
   its CA into `caBundle` where the other annotation asks for it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from api.v1 import names
-from olm_shared.kube_object import KubeObject
+from olm_shared.kube_object import KubeObject, annotations_of
 from operator_controller.render.names import object_name
 from operator_controller.render.options import CertificateProvider
 
@@ -135,3 +135,36 @@ _STRATEGIES = {
         additional_objects=_empty_secret,
     ),
 }
+
+_SIGNS = {
+    names.ANNOTATION_INJECT_CA: CertificateProvider.SELF,
+    SERVICE_CA_INJECT: CertificateProvider.OPENSHIFT_SERVICE_CA,
+    CERT_MANAGER_INJECT: CertificateProvider.CERT_MANAGER,
+}
+"""By what a caller of webhooks shows whose certificates it trusts.
+
+Ours comes first: authors leave annotations of the others on definitions.
+"""
+_CALLERS = (
+    "ValidatingWebhookConfiguration",
+    "MutatingWebhookConfiguration",
+    "CustomResourceDefinition",
+)
+
+
+def provider_in(objects: Iterable[KubeObject]) -> CertificateProvider | None:
+    """Who issues the certificates in what was rendered; None where no webhook needs any."""
+    callers = sorted(
+        (obj for obj in objects if obj["kind"] in _CALLERS and _calls(obj)),
+        key=lambda obj: _CALLERS.index(obj["kind"]),
+    )
+    shown = (annotations_of(caller).keys() for caller in callers)
+    return next(
+        (provider for notes in shown for sign, provider in _SIGNS.items() if sign in notes), None
+    )
+
+
+def _calls(obj: KubeObject) -> bool:
+    if obj["kind"] != "CustomResourceDefinition":
+        return True
+    return (obj["spec"].get("conversion") or {}).get("strategy") == "Webhook"

@@ -1,20 +1,28 @@
 """Who issues webhook certificates in a cluster."""
 
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
-from olm_shared.kube_object import GVK
+from olm_shared.kube_object import GVK, KubeObject
 from olm_shared.runtime.api_errors import NotFoundError
 from olm_shared.runtime.credentials import PullSecrets
 from olm_shared.runtime.image_store import ImageStore
 from olm_shared.runtime.kube import KubeClient
 from olm_shared.runtime.registry import PullSettings
-from operator_controller.bundle.model import ClusterServiceVersion, RegistryV1, Webhook
+from operator_controller.bundle.model import (
+    ClusterServiceVersion,
+    DeploymentTemplate,
+    RegistryV1,
+    Webhook,
+)
 from operator_controller.io.bundles import BundleSource
-from operator_controller.render.options import CertificateProvider
+from operator_controller.render.certificates import CERT_MANAGER_INJECT
+from operator_controller.render.options import CertificateProvider, RenderOptions
+from operator_controller.render.renderer import render
 
 
 class Cluster:
@@ -35,13 +43,22 @@ def source(groups: Collection[str], forced: CertificateProvider | None = None) -
     return BundleSource(images, secrets, cast("KubeClient", Cluster(groups)), forced)
 
 
+CRD_NAME = "things.example.com"
+CRD: KubeObject = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    # What an author's tools leave there says nothing about who serves the webhooks.
+    "metadata": {"name": CRD_NAME, "annotations": {CERT_MANAGER_INJECT: "system/serving"}},
+    "spec": {"group": "example.com"},
+}
 HOOK = Webhook("ValidatingAdmissionWebhook", "v.example.com", "op", 443, {})
 
 
 def bundle(*hooks: Webhook) -> RegistryV1:
     modes = frozenset({"AllNamespaces"})
-    csv = ClusterServiceVersion("op.v1", {}, modes, (), (), (), hooks, (), ())
-    return RegistryV1("op", csv, (), ())
+    deployments = (DeploymentTemplate("op", {}, {"selector": {}, "template": {}}),)
+    csv = ClusterServiceVersion("op.v1", {}, modes, deployments, (), (), hooks, (CRD_NAME,), ())
+    return RegistryV1("op", csv, (CRD,), ())
 
 
 @pytest.mark.parametrize(
@@ -57,6 +74,43 @@ async def test_what_the_cluster_has_comes_before_our_own(
     groups: Collection[str], expected: CertificateProvider
 ) -> None:
     assert await source(groups).certificate_provider(bundle(HOOK)) is expected
+
+
+BOTH = ("cert-manager.io", "operator.openshift.io")
+
+
+@pytest.mark.parametrize(
+    ("before", "groups", "expected"),
+    [
+        (CertificateProvider.SELF, BOTH, CertificateProvider.SELF),
+        (CertificateProvider.OPENSHIFT_SERVICE_CA, BOTH, CertificateProvider.OPENSHIFT_SERVICE_CA),
+        (CertificateProvider.CERT_MANAGER, BOTH, CertificateProvider.CERT_MANAGER),
+        (CertificateProvider.CERT_MANAGER, (), CertificateProvider.SELF),
+        (
+            CertificateProvider.CERT_MANAGER,
+            ("operator.openshift.io",),
+            CertificateProvider.OPENSHIFT_SERVICE_CA,
+        ),
+    ],
+)
+@pytest.mark.parametrize("kind", ["ValidatingAdmissionWebhook", "ConversionWebhook"])
+async def test_what_is_installed_keeps_its_provider_while_it_is_there(
+    before: CertificateProvider,
+    groups: Collection[str],
+    expected: CertificateProvider,
+    kind: str,
+) -> None:
+    hook = replace(HOOK, type=kind, fields={"conversionCRDs": [CRD_NAME]})
+    found = bundle(hook)
+    options = RenderOptions(install_namespace="ns", certificate_provider=before)
+    installed = render(found, options)
+    assert await source(groups).certificate_provider(found, installed) is expected
+
+
+async def test_what_had_no_webhooks_had_no_provider() -> None:
+    installed = render(bundle(), RenderOptions(install_namespace="ns"))
+    found = await source(BOTH).certificate_provider(bundle(HOOK), installed)
+    assert found is CertificateProvider.CERT_MANAGER
 
 
 async def test_the_administrator_decides() -> None:
