@@ -18,6 +18,7 @@ COMMANDS: Mapping[str, Lazy] = MappingProxyType(
         "login": Lazy("opm.commands.login", "login", "Log in to a registry."),
         "logout": Lazy("opm.commands.login", "logout", "Forget the login of a registry."),
         "render": Lazy("opm.commands.render", "render", "Print what catalogs and bundles hold."),
+        "serve": Lazy("opm.commands.serve", "serve", "Serve a catalog over gRPC."),
         "validate": Lazy(
             "opm.commands.validate", "validate", "Check a catalog, all faults at once."
         ),

@@ -63,11 +63,12 @@ Reference: schema=str name=?str
 PackageProperty: packageName=str version=str release=?str
 PackageRequired: packageName=str versionRange=str
 GVK: group=str kind=str version=str
+NativeAPI: group=str version=str kind=str
 ChannelProperty: channelName=str priority=int
 BundleObject: data=bytes
 CSVMetadata: annotations=?{}str apiServiceDefinitions=APIServices crdDescriptions=CRDs \
 description=?str displayName=?str installModes=?[]InstallMode keywords=?[]str labels=?{}str \
-links=?[]Link maintainers=?[]Maintainer maturity=?str minKubeVersion=?str nativeAPIs=?[]GVK \
+links=?[]Link maintainers=?[]Maintainer maturity=?str minKubeVersion=?str nativeAPIs=?[]NativeAPI \
 provider=Link
 APIServices: owned=?[]APIService required=?[]APIService
 APIService: name=str group=str version=str kind=str deploymentName=?str containerPort=?int \

@@ -1,0 +1,118 @@
+"""`opm serve`: the registry API of a catalog."""
+
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import click
+
+from olm_shared.errors import OLMError, TerminalError
+from opm.commands.switches import Switches
+
+
+@click.command("serve", cls=Switches)
+@click.argument("source", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("-p", "--port", type=click.IntRange(0, 65535), default=50051, show_default=True)
+@click.option(
+    "--cache-dir",
+    type=click.Path(path_type=Path),
+    help="Keep the cache here, so that a restart serves at once.",
+)
+@click.option("--cache-only", is_flag=True, help="Make the cache and exit.")
+@click.option(
+    "--cache-enforce-integrity/--no-cache-enforce-integrity",
+    default=None,
+    help="Fail when the cache is missing or not of this catalog, rather than make it anew.  "
+    "[default: with --cache-dir, unless --cache-only]",
+)
+@click.option(
+    "-t",
+    "--termination-log",
+    type=click.Path(path_type=Path),
+    default="/dev/termination-log",
+    show_default=True,
+    help="File that is told why it ended.",
+)
+@click.option("--debug", is_flag=True, hidden=True)
+@click.option("--pprof-addr", hidden=True)
+@click.option("--pprof-capture-profiles", is_flag=True, hidden=True)
+def serve(
+    *,
+    source: Path,
+    port: int,
+    cache_dir: Path | None,
+    cache_only: bool,
+    cache_enforce_integrity: bool | None,
+    termination_log: Path,
+    **_: object,
+) -> None:
+    """Serve the catalog in DIR over gRPC (api.Registry), as OLM Classic's catalog pods do.
+
+    What is served is what DIR holds at the start; later changes are not.
+
+    \b
+    Examples:
+      opm serve catalog
+      opm serve /configs --cache-dir=/tmp/cache --cache-only
+      opm serve /configs --cache-dir=/tmp/cache
+      grpcurl -plaintext localhost:50051 api.Registry/ListPackages
+    """
+    enforced = cache_enforce_integrity
+    if enforced is None:
+        enforced = cache_dir is not None and not cache_only
+    try:
+        _run(source, port, cache_dir, cache_only=cache_only, enforced=enforced)
+    except OLMError as error:
+        _leave_word(termination_log, error)
+        raise
+
+
+def _run(
+    source: Path, port: int, cache_dir: Path | None, *, cache_only: bool, enforced: bool
+) -> None:
+    if enforced and cache_dir is None:
+        raise TerminalError("--cache-dir must be specified with --cache-enforce-integrity")
+    if not source.is_dir():
+        problem = "is not a directory" if source.exists() else "no such directory"
+        raise TerminalError(f"{source}: {problem}", hint="give the catalog's root folder")
+    import asyncio
+    import os
+
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # its own log of what we tell in a sentence
+    from opm.serve import server
+    from opm.serve.cache import make_cache, open_cache
+
+    with _folder(cache_dir) as cache:
+        try:
+            catalog = open_cache(cache, source)
+        except TerminalError:
+            if enforced:
+                raise
+            make_cache(cache, source)
+            catalog = open_cache(cache, source)
+        if cache_only:
+            return
+        asyncio.run(server.serve(catalog, port, _tell(source, cache)))
+
+
+@contextmanager
+def _folder(kept: Path | None) -> Iterator[Path]:
+    if kept is not None:
+        yield kept
+        return
+    with tempfile.TemporaryDirectory(prefix="opm-serve-cache-") as folder:
+        yield Path(folder)
+
+
+def _tell(source: Path, cache: Path) -> Callable[[int], None]:
+    def tell(port: int) -> None:
+        click.echo(f"serving registry configs={source} cache={cache} port={port}", err=True)
+
+    return tell
+
+
+def _leave_word(file: Path, error: OLMError) -> None:
+    """Where the kubelet looks for why a container ended. Elsewhere there is no such file."""
+    with suppress(OSError):
+        file.write_text(f"{error.describe()}\n")

@@ -1,0 +1,148 @@
+"""Serves a catalog: the registry API, health and reflection, until it is told to stop."""
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, TypeAlias
+
+import grpc
+from grpc_health.v1 import health, health_pb2
+from grpc_reflection.v1alpha import reflection, reflection_pb2
+
+from olm_shared.errors import TerminalError
+from opm.serve.answers import ANSWERS, Answer, Catalog, InvalidRequestError
+from opm.serve.index import NotFoundError
+from opm.serve.messages import METHODS, PACKAGE, POOL, SERVICES, Method, message
+
+ACKNOWLEDGEMENT = "x-acknowledge-experimental"
+"""The metadata that a client of the experimental service must send, with the value `true`."""
+
+STOP_SECONDS = 10.0
+"""How long requests under way may go on after the signal to stop."""
+
+_EXPERIMENTAL = "ExperimentalRegistry"
+_REFLECTION = (reflection.SERVICE_NAME, "grpc.reflection.v1.ServerReflection")
+
+
+def make_server(catalog: Catalog) -> grpc.aio.Server:
+    """A server with all services, not yet started."""
+    # Else a second server takes the same port without a word, and half of the requests.
+    server = grpc.aio.server(options=(("grpc.so_reuseport", 0),))
+    for service in dict.fromkeys(method.service for method in METHODS):
+        handlers = {
+            method.name: _handler(method, catalog)
+            for method in METHODS
+            if method.service == service
+        }
+        _add(server, f"{PACKAGE}.{service}", handlers)
+    _add_health(server)
+    _add_reflection(server)
+    return server
+
+
+async def serve(catalog: Catalog, port: int, ready: Callable[[int], None]) -> None:
+    """Serves until SIGTERM or SIGINT; `ready` is told the port. Raises TerminalError."""
+    server = make_server(catalog)
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    try:
+        bound = server.add_insecure_port(f"[::]:{port}")
+    except RuntimeError as error:
+        raise TerminalError(
+            f"failed to listen on port {port}: {error}",
+            hint="another program may have it; choose one with --port",
+        ) from error
+    await server.start()
+    ready(bound)
+    await stop.wait()
+    await server.stop(STOP_SECONDS)
+
+
+def _add_health(server: grpc.aio.Server) -> None:
+    """As long as it answers it serves, whatever service is asked about: so does upstream."""
+
+    async def check(*_: Any) -> Any:
+        return health_pb2.HealthCheckResponse(status=health_pb2.HealthCheckResponse.SERVING)
+
+    servicer = health.aio.HealthServicer()
+    read = health_pb2.HealthCheckRequest.FromString
+    write = health_pb2.HealthCheckResponse.SerializeToString
+    handlers = {
+        "Check": grpc.unary_unary_rpc_method_handler(check, read, write),
+        "Watch": grpc.unary_stream_rpc_method_handler(servicer.Watch, read, write),
+    }
+    _add(server, health.SERVICE_NAME, handlers)
+
+
+def _add_reflection(server: grpc.aio.Server) -> None:
+    """Under both of its names: the messages are the same, and clients ask for the newer first."""
+    names = (*SERVICES, health.SERVICE_NAME, *_REFLECTION)
+    servicer = reflection.aio.ReflectionServicer(names, pool=POOL)
+    handler = grpc.stream_stream_rpc_method_handler(
+        servicer.ServerReflectionInfo,
+        request_deserializer=reflection_pb2.ServerReflectionRequest.FromString,
+        response_serializer=reflection_pb2.ServerReflectionResponse.SerializeToString,
+    )
+    for name in _REFLECTION:
+        _add(server, name, {"ServerReflectionInfo": handler})
+
+
+def _add(server: grpc.aio.Server, name: str, handlers: dict[str, Any]) -> None:
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(name, handlers),))
+
+
+def _handler(method: Method, catalog: Catalog) -> grpc.RpcMethodHandler:
+    """Answers are serialised already, so no serializer is named."""
+    answer = ANSWERS[method.name]
+    read = message(method.request).FromString
+    if method.streams:
+        if method.service == _EXPERIMENTAL:
+            return grpc.unary_stream_rpc_method_handler(
+                _acknowledged(_streaming(answer, catalog)), request_deserializer=read
+            )
+        return grpc.unary_stream_rpc_method_handler(
+            _streaming(answer, catalog), request_deserializer=read
+        )
+    return grpc.unary_unary_rpc_method_handler(_single(answer, catalog), request_deserializer=read)
+
+
+Context: TypeAlias = Any  # grpc.aio.ServicerContext; grpc says nothing of its types
+Streaming = Callable[[Any, Context], AsyncIterator[bytes]]
+
+
+def _single(answer: Answer, catalog: Catalog) -> Callable[[Any, Context], Awaitable[bytes]]:
+    async def single(request: Any, context: Context) -> bytes:
+        try:
+            return next(iter(answer(catalog, request)))
+        except NotFoundError as error:
+            await context.abort(grpc.StatusCode.UNKNOWN, str(error))
+            raise
+
+    return single
+
+
+def _streaming(answer: Answer, catalog: Catalog) -> Streaming:
+    async def streaming(request: Any, context: Context) -> AsyncIterator[bytes]:
+        try:
+            for each in answer(catalog, request):
+                yield each
+        except NotFoundError as error:
+            # Upstream's code for every error of a catalog; clients know no other.
+            await context.abort(grpc.StatusCode.UNKNOWN, str(error))
+        except InvalidRequestError as error:
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
+
+    return streaming
+
+
+def _acknowledged(streaming: Streaming) -> Streaming:
+    """Answers with nothing when the client does not say that it knows what it asks for."""
+
+    async def acknowledged(request: Any, context: Context) -> AsyncIterator[bytes]:
+        if (ACKNOWLEDGEMENT, "true") in (context.invocation_metadata() or ()):
+            async for each in streaming(request, context):
+                yield each
+
+    return acknowledged
