@@ -8,15 +8,17 @@ taken piece by piece; memory is bounded by the largest document, not by the file
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
-import pathspec
 
 from olm_shared.canonical_json import CanonicalError, canonical
 from olm_shared.errors import TransientError, bounded
 from olm_shared.json_documents import JsonTextError, load_values
 from olm_shared.kube_yaml import YamlError, load_all
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 INDEX_IGNORE = ".indexignore"
 MAX_DOCUMENT_BYTES = 64 << 20
@@ -68,13 +70,21 @@ def parse(data: bytes, *, path: str) -> Iterator[Blob]:
 
 
 def parse_pieces(
-    pieces: Iterable[bytes], *, path: str, document_bytes: int = MAX_DOCUMENT_BYTES
+    pieces: Iterable[bytes],
+    *,
+    path: str,
+    document_bytes: int = MAX_DOCUMENT_BYTES,
+    part: tuple[int, int] = (0, 1),
 ) -> Iterator[Blob]:
     """As `parse`, for a file that arrives in pieces of any size.
 
-    A document larger than `document_bytes` is an error.
+    A document larger than `document_bytes` is an error. Of the parts that documents are dealt to
+    in turn, `part` tells the one to read (from 0) and how many there are.
     """
+    mine, parts = part
     for document in _documents(pieces, path, document_bytes):
+        if document.number % parts != mine:
+            continue
         if len(document.text) > document_bytes:
             raise _too_large(path, document.number, document.line, document_bytes)
         is_json = document.text[:1] == b"{"
@@ -90,6 +100,9 @@ def files_to_read(paths: Iterable[str], ignores: Mapping[str, str]) -> list[str]
     text of its `.indexignore`. The order is that of a walk which sorts each folder by name; a
     deeper ignore file overrules a higher one, as in git.
     """
+    if ignores:  # most catalogs have none, and commands are to start fast
+        import pathspec
+
     specs = {
         folder: pathspec.GitIgnoreSpec.from_lines(text.splitlines())
         for folder, text in ignores.items()
@@ -98,7 +111,7 @@ def files_to_read(paths: Iterable[str], ignores: Mapping[str, str]) -> list[str]
     return sorted(kept, key=lambda path: path.split("/"))
 
 
-def _ignored(path: str, specs: Mapping[str, pathspec.GitIgnoreSpec]) -> bool:
+def _ignored(path: str, specs: Mapping[str, "GitIgnoreSpec"]) -> bool:
     folder = path.rpartition("/")[0]
     while True:
         spec = specs.get(folder)

@@ -3,7 +3,6 @@
 What speaks to registries is imported when it is needed: most commands never do.
 """
 
-import asyncio
 import os
 import random
 import tempfile
@@ -74,6 +73,8 @@ def pulled(
     reference: str, access: Registries, *, limits: Limits = DEFAULT_LIMITS
 ) -> Iterator["PulledImage"]:
     """The image on disk, until the context ends. Raises OLMError."""
+    import asyncio
+
     from olm_shared.runtime.image_store import ImageStore
 
     ref = parse_ref(reference)
@@ -90,6 +91,8 @@ def pulled(
 
 def push(layout: Path, image: Descriptor, ref: ImageRef, access: Registries) -> ImageRef:
     """Pushes an image of an OCI image layout; its canonical reference. Raises OLMError."""
+    import asyncio
+
     from olm_shared.runtime.registry_push import RegistryPush
 
     async def run() -> ImageRef:

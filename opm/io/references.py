@@ -9,7 +9,7 @@ import click
 
 from olm_shared.errors import OLMError, TerminalError
 from olm_shared.fbc import FbcError
-from olm_shared.runtime.fbc_folder import catalog_files, read_file
+from olm_shared.runtime.fbc_folder import read_files
 from olm_shared.runtime.workstation import Registries, pulled
 from opm.bundle import MANIFESTS, METADATA, Bundle, read_bundle, to_record
 from opm.catalog import Place, Record, RecordError, record, rendered
@@ -73,8 +73,8 @@ def is_bundle_folder(folder: Path) -> bool:
 
 def read_folder(root: Path) -> Iterator[Record]:
     """The records of a catalog folder. Raises OLMError at the first that is none."""
-    for path in catalog_files(root):
-        for blob in read_file(root, path):
+    for path, blobs in read_files(root):
+        for blob in blobs:
             yield record(blob, Place(path, blob.line))
 
 
@@ -82,9 +82,9 @@ def read_all(root: Path) -> tuple[list[Record], list[FbcError | RecordError]]:
     """Every record of a catalog folder that can be read, and what is wrong with the others."""
     records: list[Record] = []
     faults: list[FbcError | RecordError] = []
-    for path in catalog_files(root):
+    for path, blobs in read_files(root):
         try:
-            for blob in read_file(root, path):
+            for blob in blobs:
                 try:
                     records.append(record(blob, Place(path, blob.line)))
                 except RecordError as error:

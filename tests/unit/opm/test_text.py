@@ -1,6 +1,7 @@
 """How records are written."""
 
 import json
+from typing import Any
 
 import pytest
 import yaml
@@ -43,3 +44,10 @@ def test_yaml_is_a_document_with_sorted_keys() -> None:
     text = yaml_text(VALUE).decode()
     assert text.startswith("---\ndeep:\n")
     assert yaml.safe_load(text) == VALUE
+
+
+def test_every_level_is_four_spaces() -> None:
+    value: dict[str, Any] = {"text": "a\n  b\n      c", "list": []}
+    for level in range(8):
+        value = {"level": level, "child": value, "list": [{"x": ["y", {}]}, "  z"]}
+    assert json_text(value).decode() == json.dumps(value, indent=4) + "\n"
