@@ -149,6 +149,17 @@ def _by_revision(live: KubeObject, owner: Owner) -> Situation:
     return Situation.OURS_NEWER if found in owner.newer else Situation.OURS_OLDER
 
 
+def outruns(live: KubeObject, owner: Owner) -> bool:
+    """Whether a revision of ours applied an object last that is newer than all we know of.
+
+    It was made since we looked, or deleted before: only another look at the revisions tells.
+    """
+    controller = controller_of(live) or {}
+    return controller.get("uid") == owner.uid and revision_of(live) > max(
+        (owner.revision, *owner.newer)
+    )
+
+
 def revision_of(live: KubeObject) -> int:
     """The number of the revision that applied an object last, 0 if it does not say."""
     text = annotations_of(live).get(names.ANNOTATION_REVISION, "")

@@ -9,16 +9,17 @@ import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from api import wire
 from api.v1 import names
 from api.v1.clusterobjectset import ClusterObjectSet
-from api.v1.conditions import merge_conditions
+from api.v1.conditions import ConditionStatus, ConditionType, merge_conditions
 from api.v1.probes import ProgressionProbe
 from olm_shared.errors import OLMError, TerminalError
-from olm_shared.kube_object import annotations_of, metadata, name_of
+from olm_shared.kube_object import annotations_of, condition, metadata, name_of
 from olm_shared.outcome import Done, Outcome, Retry, Wait, outcome_of
 from olm_shared.runtime.api_errors import NotFoundError
 from olm_shared.runtime.kube import KubeClient
@@ -45,6 +46,9 @@ from operator_controller.status.object_set import RevisionFacts, Rollout, revisi
 
 ROLLOUT_POLL_SECONDS = 2.0
 DEGRADED_POLL_SECONDS = 30.0
+UNHEALTHY_POLL_SECONDS = 5.0
+UNHEALTHY_LOOKED_AT_SECONDS = 600.0
+"""Later it is left to the look at everything, every ten minutes."""
 SUPERSEDED_SECONDS = 5.0
 
 log = logging.getLogger(__name__)
@@ -112,7 +116,8 @@ class ObjectSetController:
             story.untold = True
             return Wait(rest)
         await self._roll_out(story, siblings)
-        return _next_look(story.rollout, self.certificates.seconds_until_due(revision.name))
+        due = self.certificates.seconds_until_due(revision.name)
+        return _next_look(story.rollout, due, _unhealthy_for(revision, self.clock()))
 
     def _forget(self, name: str) -> None:
         """The memory of a revision; its watches too where it owns its objects itself."""
@@ -133,8 +138,7 @@ class ObjectSetController:
         with them, and only looks from time to time whether one that it alone has is missing.
         """
         memory, now = self._memory(revision), self.clock()
-        superseded = any(r.number > revision.number for r in siblings.active)
-        if superseded and memory.looked is not None:
+        if _newer_of(revision, siblings) and memory.looked is not None:
             rest = SUPERSEDED_SECONDS - (now - memory.looked).total_seconds()
             if rest > 0:
                 return rest
@@ -154,7 +158,12 @@ class ObjectSetController:
         memory = self._memory(revision)
         memory.forget(certified.changed)
         rollout = RevisionRollout(
-            account, owner, watches=self.watches, memory=memory, probes=probes
+            account,
+            owner,
+            newer=partial(self._newer, revision),
+            watches=self.watches,
+            memory=memory,
+            probes=probes,
         )
         story.rollout = await rollout.run(certified.phases)
         if story.rollout.complete:
@@ -183,9 +192,11 @@ class ObjectSetController:
             story.untold = True
             return Done()
         siblings = await self._siblings(revision)
-        newer = [r for r in siblings.active if r.number > revision.number]
         outcome = await self._retirement.take_down(
-            revision, owner_of(revision, siblings), self._memory(revision), behind=newer
+            revision,
+            owner_of(revision, siblings),
+            self._memory(revision),
+            behind=_newer_of(revision, siblings),
         )
         if isinstance(outcome, Done):
             self._forget(revision.name)
@@ -221,6 +232,9 @@ class ObjectSetController:
         if controller is None or controller.get("kind") != names.CLUSTER_EXTENSION:
             return Revisions((revision,))
         return await self.store.of_extension(str(controller["name"]))
+
+    async def _newer(self, revision: Revision) -> frozenset[int]:
+        return _numbers(_newer_of(revision, await self._siblings(revision)))
 
     def _identity(self, revision: Revision) -> KubeClient:
         notes = annotations_of(revision.raw)
@@ -267,9 +281,17 @@ def _probes_of(revision: Revision) -> tuple[ProgressionProbe, ...]:
     return probes
 
 
+def _newer_of(revision: Revision, siblings: Revisions) -> tuple[Revision, ...]:
+    """Those in service that are to replace it, or have."""
+    return tuple(r for r in siblings.active if r.number > revision.number)
+
+
+def _numbers(revisions: Sequence[Revision]) -> frozenset[int]:
+    return frozenset(r.number for r in revisions)
+
+
 def owner_of(revision: Revision, siblings: Revisions) -> Owner:
     """Who owns the objects of a revision: its extension, or else the ClusterObjectSet itself."""
-    newer = frozenset(r.number for r in siblings.active if r.number > revision.number)
     namespace = annotations_of(revision.raw).get(names.ANNOTATION_SERVICE_ACCOUNT_NAMESPACE, "")
     controller = controller_of(revision.raw)
     if controller is not None and controller.get("kind") == names.CLUSTER_EXTENSION:
@@ -279,7 +301,7 @@ def owner_of(revision: Revision, siblings: Revisions) -> Owner:
             name=str(controller["name"]),
             uid=str(controller["uid"]),
             revision=revision.number,
-            newer=newer,
+            newer=_numbers(_newer_of(revision, siblings)),
             namespace=namespace,
         )
     return Owner(
@@ -292,10 +314,22 @@ def owner_of(revision: Revision, siblings: Revisions) -> Owner:
     )
 
 
-def _next_look(rollout: Rollout, certificates_due: float | None) -> Outcome:
+def _unhealthy_for(revision: Revision, now: datetime) -> float:
+    """Seconds since its objects were found not to work; 0 where they did, or it is news."""
+    found = condition(revision.raw, ConditionType.AVAILABLE)
+    if found is None or found["status"] != ConditionStatus.FALSE:
+        return 0.0
+    since: timedelta = now - datetime.fromisoformat(found["lastTransitionTime"])
+    return since.total_seconds()
+
+
+def _next_look(rollout: Rollout, certificates_due: float | None, unhealthy_for: float) -> Outcome:
+    """Why pods do not run changes without any event of their workload: seldomer, the longer."""
     if not rollout.complete:
         return Wait(ROLLOUT_POLL_SECONDS)
     looks = [DEGRADED_POLL_SECONDS] if rollout.degraded else []
+    if rollout.unhealthy and unhealthy_for < UNHEALTHY_LOOKED_AT_SECONDS:
+        looks.append(max(UNHEALTHY_POLL_SECONDS, unhealthy_for))
     if certificates_due is not None:
         looks.append(certificates_due)
     return Done(requeue_after=min(looks, default=None))

@@ -1,6 +1,7 @@
 """Writes one object of a revision: look, name the situation, act as the ownership table says."""
 
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from api.v1 import names
@@ -30,6 +31,7 @@ from operator_controller.apply.ownership import (
     action_for,
     controller_of,
     demoted_controller,
+    outruns,
     refusal,
     revision_of,
     situation_of,
@@ -39,6 +41,9 @@ LEFTOVER_SECONDS = 1.0
 LOOKS = 3
 """How often an object that changes under our hands is looked at before we come back later."""
 TAKEOVER_FIELD_MANAGER = f"{names.FIELD_MANAGER}/takeover"
+
+Newer = Callable[[], Awaitable[frozenset[int]]]
+"""Reads which revisions of the owner are in service now and newer than the one at work."""
 
 _OWN = frozenset({Situation.OURS, Situation.OURS_OLDER})
 
@@ -71,23 +76,32 @@ class ObjectWriter:
         self._client = client
         self._owner = owner
 
-    async def apply(self, obj: KubeObject, live: KubeObject | None, policy: Policy) -> Applied:
+    async def apply(
+        self, obj: KubeObject, live: KubeObject | None, policy: Policy, newer: Newer
+    ) -> Applied:
         """Makes the cluster have `obj`; `live` is its metadata as far as it is known.
 
-        Raises CollisionError, WaitingError, or ApiError naming the object.
+        A revision that is made while we work may have the object already; `newer` is asked when
+        the object says so. Raises CollisionError, WaitingError, or ApiError naming the object.
         """
         try:
-            return await self._apply(owned(obj, self._owner), live, policy)
+            return await self._apply(owned(obj, self._owner), live, policy, newer)
         except ApiError as error:
             raise _naming(error, obj) from error
 
-    async def _apply(self, obj: KubeObject, live: KubeObject | None, policy: Policy) -> Applied:
+    async def _apply(
+        self, obj: KubeObject, live: KubeObject | None, policy: Policy, newer: Newer
+    ) -> Applied:
         looks = LOOKS
         while True:
             looks -= 1
             try:
+                if live is not None and needs_migration(live):
+                    live = await self._metadata(obj)  # whole, as it is to be written back
                 if live is None:
                     return await self._create(obj)
+                if outruns(live, self._owner):
+                    self._owner = replace(self._owner, newer=await newer())
                 return await self._settle(obj, live, policy)
             except (AlreadyExistsError, ConflictError, InvalidError) as error:
                 if not looks or not _looked_too_early(error):
@@ -132,14 +146,12 @@ class ObjectWriter:
             )
         if situation is Situation.OTHER_CONTROLLER:
             live = await self._demote_controller(live)
-        if needs_migration(live):
-            live = await self._migrate_fields(obj)
+        live = await self._migrate_fields(live)
         # The uid makes the server refuse when the object was replaced since we looked, the
-        # version also when somebody took it: a stranger, or a newer revision of ours.
-        meta = {**metadata(obj), "uid": metadata(live)["uid"]}
-        if situation not in _OWN or self._owner.newer:
-            meta["resourceVersion"] = metadata(live)["resourceVersion"]
-        body = {**obj, "metadata": meta}
+        # version when somebody took it: a stranger, or a newer revision of ours, which may have
+        # been made only after we began.
+        seen = {key: metadata(live)[key] for key in ("uid", "resourceVersion")}
+        body = {**obj, "metadata": {**metadata(obj), **seen}}
         try:
             applied = await self._client.apply(
                 body, field_manager=names.FIELD_MANAGER, metadata_only=True
@@ -188,14 +200,12 @@ class ObjectWriter:
         )
         return patched
 
-    async def _migrate_fields(self, obj: KubeObject) -> KubeObject:
-        key = key_of(obj)
-        live = await self._client.get(key.gvk, key.name, key.namespace, metadata_only=True)
+    async def _migrate_fields(self, live: KubeObject) -> KubeObject:
         migration = field_migration(live)
         if migration is None:
             return live
         patched: KubeObject = await self._client.patch(
-            obj, migration, content_type=JSON_PATCH, metadata_only=True
+            live, migration, content_type=JSON_PATCH, metadata_only=True
         )
         return patched
 

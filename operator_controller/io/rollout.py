@@ -14,7 +14,8 @@ from olm_shared.runtime.kube import KubeClient
 from operator_controller.apply.owned import Fingerprint, Sighting
 from operator_controller.apply.ownership import Owner, Policy
 from operator_controller.apply.phases import Phase
-from operator_controller.io.objects import ObjectWriter
+from operator_controller.io.objects import Newer, ObjectWriter
+from operator_controller.io.pods import why_not_running
 from operator_controller.io.together import together
 from operator_controller.io.watches import ManagedWatches, OwnerKey, Scope
 from operator_controller.observe.probes import Finding, Health, Probe, Probes, describe
@@ -61,6 +62,7 @@ class RevisionRollout:
         client: KubeClient,
         owner: Owner,
         *,
+        newer: Newer,
         watches: ManagedWatches,
         memory: Memory,
         probes: Probes,
@@ -69,6 +71,7 @@ class RevisionRollout:
         self._owner = owner
         self._key: OwnerKey = (owner.kind, owner.name)
         self._writer = ObjectWriter(client, owner)
+        self._newer = newer
         self._watches = watches
         self._memory = memory
         self._probes = probes
@@ -112,7 +115,8 @@ class RevisionRollout:
         if seen is not None and self._memory.applied.get(key) == seen.fingerprint:
             return
         async with self._slots:
-            done = await self._writer.apply(obj, seen.live if seen is not None else None, policy)
+            live = seen.live if seen is not None else None
+            done = await self._writer.apply(obj, live, policy, self._newer)
         self._memory.applied[key] = done.seen
 
     async def _wait_for(self, objects: Sequence[KubeObject]) -> list[tuple[KubeObject, Finding]]:
@@ -163,7 +167,12 @@ class RevisionRollout:
         key = key_of(obj)
         async with self._slots:
             live = await self._client.find(key.gvk, key.name, key.namespace)
-        return probe(live) if live is not None else Finding(Health.UNHEALTHY, "is missing")
+            if live is None:
+                return Finding(Health.UNHEALTHY, "is missing")
+            found = probe(live)
+            if found.health is Health.UNHEALTHY and not found.asked:
+                found = found.because(await why_not_running(self._client, live))
+            return found
 
 
 def _scopes(objects: Iterable[KubeObject]) -> set[Scope]:

@@ -12,6 +12,7 @@ from operator_controller.apply.ownership import (
     Situation,
     action_for,
     demoted_controller,
+    outruns,
     refusal,
     revision_of,
     situation_of,
@@ -82,6 +83,26 @@ def ours(revision: str | None) -> KubeObject:
 
 LABELS = {f"{GROUP}/owner-kind": "ClusterExtension", f"{GROUP}/owner-name": "mine"}
 HELM = {"meta.helm.sh/release-name": "chart"}
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        pytest.param(ours("9"), True, id="newer than all that are known"),
+        pytest.param(ours("3"), False, id="a newer one that is known"),
+        pytest.param(ours("2"), False, id="its own"),
+        pytest.param(ours(None), False, id="it lost its annotation"),
+        pytest.param(
+            live(reference("theirs"), annotations={f"{GROUP}/revision": "9"}),
+            False,
+            id="another extension's revision",
+        ),
+    ],
+)
+def test_an_object_that_asks_for_another_look_at_the_revisions(
+    found: KubeObject, expected: bool
+) -> None:
+    assert outruns(found, OWNER) is expected
 
 
 @pytest.mark.parametrize(

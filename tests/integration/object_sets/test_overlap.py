@@ -1,0 +1,81 @@
+"""Two revisions at work at once: the older began before the newer one was made."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from e2e.harness.controlplane import ControlPlane
+from olm_shared.kube_object import GVK, KubeObject, annotations_of, metadata
+from olm_shared.runtime.access import load_access
+from olm_shared.runtime.kube import KubeClient
+from operator_controller.apply.ownership import Owner, Policy
+from operator_controller.io.objects import Applied, Newer, ObjectWriter, Result
+
+pytestmark = pytest.mark.integration
+
+CONFIG_MAP = GVK("", "v1", "ConfigMap")
+REVISION = "olm.operatorframework.io/revision"
+
+
+@pytest.fixture
+async def client(control_plane: ControlPlane) -> AsyncIterator[KubeClient]:
+    async with KubeClient.connect(load_access(str(control_plane.kubeconfig))) as client:
+        yield client
+
+
+class Overlap:
+    """Revisions of one owner, none of which knew of a newer one when it began."""
+
+    def __init__(self, client: KubeClient, owner: KubeObject) -> None:
+        self._client = client
+        self._owner = owner
+        self._namespace = metadata(owner)["namespace"]
+
+    async def apply(
+        self, number: int, live: KubeObject | None, *in_service: int
+    ) -> tuple[Applied, KubeObject]:
+        """What a revision made of the object, and the object then."""
+        meta = metadata(self._owner)
+        owner = Owner("v1", "ConfigMap", meta["name"], meta["uid"], number)
+        wanted = {**_map(self._namespace, "shared"), "data": {"revision": str(number)}}
+        writer = ObjectWriter(self._client, owner)
+        applied = await writer.apply(wanted, live, Policy.PREVENT, _reads(*in_service))
+        return applied, await self._client.get(CONFIG_MAP, "shared", self._namespace)
+
+
+@pytest.fixture
+async def overlap(client: KubeClient, namespace: str) -> Overlap:
+    return Overlap(client, await client.create(_map(namespace, "owner"), field_manager="test"))
+
+
+def _map(namespace: str, name: str) -> KubeObject:
+    meta = {"name": name, "namespace": namespace}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta}
+
+
+def _reads(*numbers: int) -> Newer:
+    async def read() -> frozenset[int]:
+        return frozenset(numbers)
+
+    return read
+
+
+@pytest.mark.parametrize("looked_late", [True, False])
+async def test_the_older_leaves_alone_what_the_newer_took_meanwhile(
+    overlap: Overlap, looked_late: bool
+) -> None:
+    _, before = await overlap.apply(1, None)
+    _, after = await overlap.apply(2, before)
+    done, live = await overlap.apply(1, after if looked_late else before, 2)
+    assert done.result is Result.SKIPPED
+    assert live["data"] == {"revision": "2"}
+    assert metadata(live)["resourceVersion"] == metadata(after)["resourceVersion"]
+
+
+async def test_an_object_of_a_revision_that_was_deleted_is_taken_back(overlap: Overlap) -> None:
+    _, before = await overlap.apply(1, None)
+    _, after = await overlap.apply(2, before)
+    done, live = await overlap.apply(1, after)
+    assert done.result is Result.UPDATED
+    assert live["data"] == {"revision": "1"}
+    assert annotations_of(live)[REVISION] == "1"
