@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 
 import orjson
 
+from olm_shared import go_json
 from olm_shared.errors import OLMError, bounded
 
 Answer = Callable[[Mapping[str, Any]], dict[str, Any]]
@@ -97,4 +98,11 @@ def _error_line(identity: Any, message: str) -> bytes:
 
 
 def _line(value: dict[str, Any]) -> bytes:
-    return orjson.dumps(value) + b"\n"
+    text = orjson.dumps(value)
+    if any(mark in text for mark in _LARGE):
+        text = go_json.dumps(value).encode()
+    return text + b"\n"
+
+
+_LARGE = tuple(f"e+{power}".encode() for power in range(16, 21))
+"""What stands in floats that Go writes without an exponent, and in some other text."""

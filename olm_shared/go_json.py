@@ -7,6 +7,9 @@ so a caller that stands for a Go map passes `sort_keys=True`.
 
 import json
 import math
+import re
+from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 _HTML = str.maketrans(
@@ -29,10 +32,51 @@ def dumps(value: Any, *, sort_keys: bool = False) -> str:
     return text.translate(_HTML)
 
 
+def compact(text: str) -> str:
+    """Sound JSON text as Go copies it: without blanks, dumps' characters escaped, else as it is."""
+    return "".join(_TOKEN.findall(text)).translate(_HTML)
+
+
+def elements(text: str) -> list[str]:
+    """The texts of the values in the text of a list, which has to be sound."""
+    return list(_inner(text))
+
+
+def members(text: str) -> dict[str, str]:
+    """The texts of the values in the text of an object, which has to be sound, by their keys."""
+    inner = list(_inner(text))
+    return {json.loads(key): value for key, value in zip(inner[::2], inner[1::2], strict=True)}
+
+
+def _inner(text: str) -> Iterator[str]:
+    text = text.strip()
+    position = _skip(text, 1)
+    while position < len(text) - 1:
+        begin = position
+        _, position = _DECODER.raw_decode(text, begin)
+        yield text[begin:position]
+        position = _skip(text, position)
+
+
+def _skip(text: str, position: int) -> int:
+    found = _BETWEEN.match(text, position)
+    return found.end() if found else position
+
+
+_DECODER = json.JSONDecoder()
+_BETWEEN = re.compile(r"[\s,:]*")
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s"]+')
+
+
+def whole(value: float) -> int:
+    """A whole float as Go writes it: zeros for the digits that the float does not know."""
+    return int(Decimal(repr(value)))
+
+
 def _floats(value: Any) -> Any:
     """Whole floats as integers: Go writes 1e6 as 1000000 up to 1e21, where Python adds `.0`."""
     if isinstance(value, float) and math.isfinite(value) and value.is_integer():
-        return int(value) if abs(value) < _EXPONENT_FROM else value
+        return whole(value) if abs(value) < _EXPONENT_FROM else value
     if isinstance(value, dict):
         return {key: _floats(item) for key, item in value.items()}
     if isinstance(value, list):

@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
 from olm_shared import go_json
@@ -129,7 +128,7 @@ def _read_float(value: Any) -> Any:
     if type(value) is float or (type(value) is int and abs(value) <= _EXACT_IN_FLOAT):
         return value
     if type(value) is int:
-        return int(Decimal(repr(float(value))))
+        return go_json.whole(float(value))
     raise _mismatch(value, "float64")
 
 

@@ -133,7 +133,8 @@ def _listed_properties(content: dict[str, Any]) -> list[str]:
         if isinstance(kind, list | dict):
             raise _wrong_json(kind, "Property.properties.type", "string")
         shown = "" if kind is None else _spelled(kind)
-        properties.append(_property(shown, _field(item or {}, "value"), sort_keys=True))
+        value = go_json.dumps(_field(item or {}, "value"), sort_keys=True)
+        properties.append(_property(shown, value))
     return properties
 
 
@@ -148,7 +149,9 @@ def _annotated_properties(text: str | None) -> list[str]:
     if text is None:
         return []
     try:
-        return [_annotated_property(item) for item in _json_list(text)]
+        items = _json_list(text)
+        texts = go_json.elements(text) if items else []
+        return [_annotated_property(*each) for each in zip(items, texts, strict=True)]
     except (_MetadataError, RecursionError) as error:
         raise BundleError(
             f"failed to unmarshal csv.metadata.annotations['{PROPERTIES_ANNOTATION}']: {error}"
@@ -185,11 +188,17 @@ def _go_json_problem(text: str, error: json.JSONDecodeError) -> str:
     rest = text[error.pos :].lstrip()
     if not rest:
         return "unexpected end of JSON input"
+    for literal in ("true", "false", "null"):
+        said = next((i for i, each in enumerate(literal) if rest[i : i + 1] != each), 0)
+        if said:
+            found = quote_single(rest[said : said + 1] or " ")
+            return f"invalid character {found} in literal {literal} (expecting '{literal[said]}')"
     place = _PLACES.get(error.msg, "looking for beginning of value")
     return f"invalid character {quote_single(rest[0])} {place}"
 
 
-def _annotated_property(item: Any) -> str:
+def _annotated_property(item: Any, text: str) -> str:
+    """The property as Go writes it again: its value is copied as it stands."""
     if item is not None and not isinstance(item, dict):
         kind = json_kind(item)
         raise _MetadataError(
@@ -201,9 +210,10 @@ def _annotated_property(item: Any) -> str:
             f"json: cannot unmarshal {json_kind(kind)} into Go struct field "
             "Property.type of type string"
         )
-    return _property(kind or "", _field(item or {}, "value"), sort_keys=False)
+    value = _field(go_json.members(text) if item else {}, "value")
+    return _property(kind or "", "null" if value is None else go_json.compact(value))
 
 
-def _property(kind: str, value: Any, *, sort_keys: bool) -> str:
-    """A property as Go writes it: type, then the value as it stands."""
-    return f'{{"type":{go_json.dumps(kind)},"value":{go_json.dumps(value, sort_keys=sort_keys)}}}'
+def _property(kind: str, value: str) -> str:
+    """A property as Go writes it: type, then the value, which is JSON text."""
+    return f'{{"type":{go_json.dumps(kind)},"value":{value}}}'

@@ -97,6 +97,15 @@ def test_a_batch_answers_in_order_and_survives_bad_lines(folder: Path) -> None:
     assert answers[5]["objects"][0]["metadata"]["namespace"] == "b"
 
 
+def test_a_batch_writes_large_numbers_as_go_does(folder: Path) -> None:
+    numbers = "[18446744073709551616, 1e20, 9223372036854775807]"
+    manifest = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: n}}\nx: {numbers}\n"
+    (folder / "manifests" / "numbers.yaml").write_text(manifest)
+    request = {"id": 1, "dir": str(folder), "installNamespace": "a"}
+    answer = run("--batch", "-", given=json.dumps(request)).output
+    assert '"x":[18446744073709552000,100000000000000000000,9223372036854775807]' in answer
+
+
 def test_watch_namespace_and_configuration_must_not_differ(folder: Path) -> None:
     request = {
         "id": 1,

@@ -180,10 +180,30 @@ def test_a_faulty_bundle_is_refused_with_the_file_named(
     assert message in error.value.message
 
 
-def test_a_faulty_properties_annotation_is_refused() -> None:
-    csv = {**CSV, "metadata": {"name": "n", "annotations": {"olm.properties": "{"}}}
-    with pytest.raises(BundleError, match=r"csv\.metadata\.annotations\['olm\.properties'\]"):
+def test_values_of_the_annotation_are_copied_as_they_stand() -> None:
+    existing = r'[{"Value": {"b": 1e3, "a": "\u00e9<"}, "type": "t"}, null]'
+    csv = {**CSV, "metadata": {"name": "n", "annotations": {"olm.properties": existing}}}
+    bundle = load(files(manifests__csv_yaml=csv, metadata__properties_yaml=b"properties: []"))
+    assert bundle.csv.annotations["olm.properties"] == (
+        r'[{"type":"t","value":{"b":1e3,"a":"\u00e9\u003c"}},{"type":"","value":null}]'
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("{", "unexpected end of JSON input"),
+        ("tru", "invalid character ' ' in literal true (expecting 'e')"),
+        ("[nil]", "invalid character 'i' in literal null (expecting 'u')"),
+        ("[] x", "invalid character 'x' after top-level value"),
+    ],
+)
+def test_a_faulty_properties_annotation_is_refused(text: str, problem: str) -> None:
+    csv = {**CSV, "metadata": {"name": "n", "annotations": {"olm.properties": text}}}
+    with pytest.raises(BundleError) as refused:
         load(files(manifests__csv_yaml=csv))
+    place = "failed to unmarshal csv.metadata.annotations['olm.properties']: "
+    assert refused.value.message == place + problem
 
 
 @pytest.mark.parametrize(
