@@ -1,7 +1,11 @@
 """Free ports on an address of this machine."""
 
+import fcntl
+import os
 import random
 import socket
+import tempfile
+from pathlib import Path
 
 from e2e.harness.errors import HarnessError
 
@@ -10,23 +14,36 @@ from e2e.harness.errors import HarnessError
 FIRST, LAST = 20000, 32000
 ATTEMPTS = 200
 
-_handed_out: set[int] = set()
+_claims: dict[int, int] = {}
+"""The descriptor that holds the lock of each port handed out; until this process ends."""
 
 
 def free_port(host: str = "127.0.0.1") -> int:
-    """A port on `host` that nobody listens on and that this process has not handed out before.
+    """A port on `host` that nobody listens on and that no harness has handed out.
 
-    Errors: HarnessError if none is found. Two processes that choose at the same moment may, once
-    in thousands of times, get the same port: the server that comes second then fails to start and
-    says so in its log.
+    It stays ours while nobody listens on it: between its choice and its use, and while a server is
+    down before it is started again. Errors: HarnessError if none is found.
     """
     chooser = random.SystemRandom()
     for _ in range(ATTEMPTS):
         port = chooser.randrange(FIRST, LAST)
-        if port not in _handed_out and _can_listen(host, port):
-            _handed_out.add(port)
+        if port not in _claims and _can_listen(host, port) and _claim(port):
             return port
     raise HarnessError(f"no free port on {host} between {FIRST} and {LAST}")
+
+
+def _claim(port: int) -> bool:
+    """Locks the port's file against other processes; the kernel unlocks it when we end."""
+    folder = Path(tempfile.gettempdir(), f"harness-ports-{os.getuid()}")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    descriptor = os.open(folder / str(port), os.O_CREAT | os.O_WRONLY, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return False
+    _claims[port] = descriptor
+    return True
 
 
 def _can_listen(host: str, port: int) -> bool:
