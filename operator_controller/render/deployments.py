@@ -76,8 +76,7 @@ def _mount_certificates(pod: dict[str, Any], secret: str) -> None:
     """Put the certificate's Secret where operators look for it, in place of what is there."""
     containers = pod.get("containers") or []
     volumes = pod.get("volumes") or []
-    replaced = {volume["name"] for volume in volumes if volume["name"] in CERTIFICATE_MOUNTS}
-    replaced |= {
+    replaced = set(CERTIFICATE_MOUNTS) | {
         mount["name"]
         for container in containers
         for mount in container.get("volumeMounts") or ()

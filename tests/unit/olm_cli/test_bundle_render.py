@@ -99,7 +99,7 @@ def test_a_batch_answers_in_order_and_survives_bad_lines(folder: Path) -> None:
 
 def test_a_batch_writes_large_numbers_as_go_does(folder: Path) -> None:
     numbers = "[18446744073709551616, 1e20, 9223372036854775807]"
-    manifest = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: n}}\nx: {numbers}\n"
+    manifest = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: big}}\nx: {numbers}\n"
     (folder / "manifests" / "numbers.yaml").write_text(manifest)
     request = {"id": 1, "dir": str(folder), "installNamespace": "a"}
     answer = run("--batch", "-", given=json.dumps(request)).output

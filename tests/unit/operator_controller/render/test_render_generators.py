@@ -30,6 +30,7 @@ POD = {
             "volumeMounts": [
                 {"name": "old", "mountPath": "/tmp/k8s-webhook-server/serving-certs"},
                 {"name": "data", "mountPath": "/data"},
+                {"name": "webhook-cert", "mountPath": "/elsewhere"},
             ],
         }
     ],
