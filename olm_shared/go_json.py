@@ -12,9 +12,17 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-_HTML = str.maketrans(
-    {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
-)
+import orjson
+
+_ESCAPED = {
+    "<": "\\u003c",
+    ">": "\\u003e",
+    "&": "\\u0026",
+    "\u2028": "\\u2028",
+    "\u2029": "\\u2029",
+}
+_FLOAT = re.compile(rb"[:,\[]-?[0-9]+[.eE]")
+"""Matches in strings cost time only."""
 
 
 def dumps(value: Any, *, sort_keys: bool = False) -> str:
@@ -22,19 +30,39 @@ def dumps(value: Any, *, sort_keys: bool = False) -> str:
 
     Raises ValueError for NaN and infinities, which JSON cannot say.
     """
-    text = json.dumps(
-        _floats(value),
-        ensure_ascii=False,
-        allow_nan=False,
-        separators=(",", ":"),
-        sort_keys=sort_keys,
-    )
-    return text.translate(_HTML)
+    text = _quickly(value, sort_keys=sort_keys)
+    if text is None:
+        text = json.dumps(
+            _floats(value),
+            ensure_ascii=False,
+            allow_nan=False,
+            separators=(",", ":"),
+            sort_keys=sort_keys,
+        )
+    return _escaped(text)
+
+
+def _quickly(value: Any, *, sort_keys: bool) -> str | None:
+    """The text of a collection that holds no float, whose spelling would have to be looked at."""
+    if not isinstance(value, dict | list):
+        return None
+    try:
+        text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS if sort_keys else None)
+    except orjson.JSONEncodeError:
+        return None  # integers beyond 64 bits, lone surrogates, keys that are no text
+    # Infinity and NaN are written as null.
+    return None if b"null" in text or _FLOAT.search(text) else text.decode()
+
+
+def _escaped(text: str) -> str:
+    for raw, escaped in _ESCAPED.items():
+        text = text.replace(raw, escaped)
+    return text
 
 
 def compact(text: str) -> str:
     """Sound JSON text as Go copies it: without blanks, dumps' characters escaped, else as it is."""
-    return "".join(_TOKEN.findall(text)).translate(_HTML)
+    return _escaped("".join(_TOKEN.findall(text)))
 
 
 def elements(text: str) -> list[str]:

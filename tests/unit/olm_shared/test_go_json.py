@@ -48,3 +48,15 @@ def test_texts_of_what_is_in_a_container() -> None:
 def test_there_is_no_json_for_nan() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         go_json.dumps(float("nan"))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ({"b": "\b\f\x01\x7f", "a": "<&>\u2028"}, '{"a":"\\u003c\\u0026\\u003e\\u2028",'),
+        ({"a": [None, 1.0, 1.5]}, '{"a":[null,1,1.5]}'),
+        ({"a": ":1.5", "b": 2**70}, '{"a":":1.5","b":1180591620717411303424}'),
+    ],
+)
+def test_what_is_written_quickly_and_what_is_not(value: dict[str, Any], text: str) -> None:
+    assert go_json.dumps(value, sort_keys=True).startswith(text)
