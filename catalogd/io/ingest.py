@@ -54,20 +54,20 @@ async def ingest(job: Job, turn: Turn) -> Result:
         Path(job.cache_dir, UNPACK_FOLDER), lambda: _pull_settings(job), jitter=random.random
     )
     try:
-        canonical = await images.resolve(job.reference)
-        if str(canonical) == job.known_source:
-            return Result(source=str(canonical), version=job.known_version)
-        pulled = await images.pull(
-            str(canonical),
+        pulled = await images.pull_news(
+            job.reference,
+            known=job.known_source,
             owner=job.catalog,
             rules_for=lambda _, labels: _rules(job, labels),
         )
     except OLMError as error:
         raise _prefixed(SOURCE_PREFIX, error) from error
+    if pulled is None:
+        return Result(source=job.known_source, version=job.known_version)
     await turn()
     version = await asyncio.to_thread(_write, job, pulled.folder)
     images.forget(job.catalog)
-    return Result(source=str(canonical), version=version, unpacked=int(time.time()))
+    return Result(source=str(pulled.ref), version=version, unpacked=int(time.time()))
 
 
 def _rules(job: Job, labels: Mapping[str, str]) -> Rules:

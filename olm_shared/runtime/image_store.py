@@ -70,7 +70,18 @@ class ImageStore:
         ref = parse_ref(reference)
         async with self._client() as client:
             canonical = await client.resolve(ref)
-            return await self.pull_resolved(ref, canonical, owner=owner, rules_for=rules_for)
+            return await self._pull(client, ref, canonical, owner, rules_for)
+
+    async def pull_news(
+        self, reference: str, *, known: str, owner: str, rules_for: RulesFor = everything
+    ) -> PulledImage | None:
+        """As `pull`; None while the reference still means `known`, which is canonical."""
+        ref = parse_ref(reference)
+        async with self._client() as client:
+            canonical = await client.resolve(ref)
+            if str(canonical) == known:
+                return None
+            return await self._pull(client, canonical, canonical, owner, rules_for)
 
     async def resolve(self, reference: str) -> ImageRef:
         """The canonical reference: one small request for a tag, none for a digest."""
@@ -80,15 +91,20 @@ class ImageStore:
         async with self._client() as client:
             return await client.resolve(ref)
 
-    async def pull_resolved(
-        self, ref: ImageRef, canonical: ImageRef, *, owner: str, rules_for: RulesFor = everything
+    async def _pull(
+        self,
+        client: RegistryClient,
+        ref: ImageRef,
+        canonical: ImageRef,
+        owner: str,
+        rules_for: RulesFor,
     ) -> PulledImage:
-        """As `pull`, when the digest is known already; `ref` is what the user wrote."""
+        """The image of a digest; `ref` is what errors name."""
         final = self._base / owner / canonical.digest
         hit = await asyncio.to_thread(_load, final, canonical)
         if hit is None:
             await asyncio.to_thread(_make_base, final.parent, self._base)
-            hit = await self._fetch(ref, canonical, final, rules_for)
+            hit = await self._fetch(client, ref, canonical, final, rules_for)
         await asyncio.to_thread(_remove_others, final)
         return hit
 
@@ -108,15 +124,18 @@ class ImageStore:
         return RegistryClient(self._settings(), jitter=self._jitter)
 
     async def _fetch(
-        self, ref: ImageRef, canonical: ImageRef, final: Path, rules_for: RulesFor
+        self,
+        client: RegistryClient,
+        ref: ImageRef,
+        canonical: ImageRef,
+        final: Path,
+        rules_for: RulesFor,
     ) -> PulledImage:
         prefix = f"{TEMPORARY}{final.parent.name}-"
         work = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix=prefix, dir=self._base))
         try:
-            settings = self._settings()
-            async with RegistryClient(settings, jitter=self._jitter) as client:
-                fetched = await client.fetch(canonical, work)
-            rules = replace(rules_for(ref, fetched.labels), limits=settings.limits)
+            fetched = await client.fetch(canonical, work)
+            rules = replace(rules_for(ref, fetched.labels), limits=client.limits)
             await asyncio.to_thread(_publish, fetched, work, final, rules)
             return PulledImage(canonical, fetched.labels, final / FILES)
         except LayerError as error:

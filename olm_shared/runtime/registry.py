@@ -113,7 +113,7 @@ class RegistryClient:
         Raises TransientError for unreadable CA files, RegistriesConfError.
         """
         self._platform = settings.platform
-        self._limits = settings.limits
+        self.limits = settings.limits
         self._jitter = jitter
         self._registries = read_registries(settings.registries_conf)
         self._insecure = settings.insecure
@@ -175,11 +175,11 @@ class RegistryClient:
     async def _fetch(self, ref: ImageRef, source: Source, folder: Path) -> FetchedImage:
         data, media_type = await self._manifest(source)
         canonical = ref.canonical(ref.digest or sha256_digest(data))
-        found = read_manifest(data, media_type, self._platform, self._limits)
+        found = read_manifest(data, media_type, self._platform, self.limits)
         if isinstance(found, Descriptor):
             chosen = Source(source.ref.canonical(found.digest), source.insecure)
             data, media_type = await self._manifest(chosen)
-            found = read_manifest(data, media_type, self._platform, self._limits)
+            found = read_manifest(data, media_type, self._platform, self.limits)
         if not isinstance(found, Manifest):
             raise ImageContentError(f'image "{ref}": an index inside an index is not supported')
         config = await self._blob(source, found.config, folder)
@@ -202,7 +202,7 @@ class RegistryClient:
         return data, media_type
 
     async def _bounded_manifest(self, answer: httpx.Response, ref: ImageRef) -> bytes:
-        limit = self._limits.manifest_bytes
+        limit = self.limits.manifest_bytes
         try:
             return await read_bounded(answer, limit, f'manifest of "{ref}"')
         except ImageContentError as error:

@@ -346,15 +346,12 @@ def test_a_restart_serves_from_disk_with_the_registry_down(own: Own, how: str) -
         olm.kill(olm.catalogd)
     else:
         child(olm).stop()
-    started = time.monotonic()
     olm.start_catalogd()
-    ready = time.monotonic() - started
 
     after = catalog.get()
     assert (after.status_code, after.content) == (200, before.content)
     assert after.headers["etag"] == before.headers["etag"]
     assert after.headers["last-modified"] == before.headers["last-modified"]
-    assert ready < 5
     registry.start()
 
 
