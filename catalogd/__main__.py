@@ -11,10 +11,8 @@ from dataclasses import dataclass
 
 from api.v1 import names
 from catalogd.follow import CatalogFollower
-from catalogd.http.app import content_app, metrics_app, webhook_app
-from catalogd.http.server import listen
-from catalogd.http.server import serve as serve_http
-from catalogd.io.callers import Callers
+from catalogd.http.app import content_app, webhook_app
+from catalogd.http.metrics import exposition
 from catalogd.io.cluster import CLUSTER_CATALOG, PLURAL, Cluster
 from catalogd.io.images import Images, ImageSettings
 from catalogd.io.store import Store
@@ -27,11 +25,15 @@ from olm_shared.kube_object import KubeObject, name_of
 from olm_shared.outcome import Outcome
 from olm_shared.runtime.access import ClusterAccess, load_access
 from olm_shared.runtime.api_errors import ApiError
+from olm_shared.runtime.callers import Callers
 from olm_shared.runtime.credentials import PullSecrets
 from olm_shared.runtime.folders import collect
+from olm_shared.runtime.http_server import listen
+from olm_shared.runtime.http_server import serve as serve_http
 from olm_shared.runtime.kube import KubeClient
 from olm_shared.runtime.leader import Elector
 from olm_shared.runtime.memory import return_unused, settle, share_one_arena
+from olm_shared.runtime.metrics_page import MetricsPage
 from olm_shared.runtime.program import configure_logging, run, serve_health, wait_until_served
 from olm_shared.runtime.tls import ServerTls
 from olm_shared.runtime.workqueue import Backoff, WorkQueue
@@ -145,7 +147,10 @@ class _Program:
             listener = listen(("", settings.webhook_port))
             group.create_task(serve_http(webhook_app(), listener, tls.context))
         if settings.metrics_address:
-            shown = metrics_app(self.metrics, self.store.served, Callers(self.client).judge)
+            callers = Callers(self.client, field_manager="catalogd")
+            shown = MetricsPage(
+                lambda: exposition(self.metrics, self.store.served()), callers.judge
+            )
             listener = listen(settings.metrics_address)
             group.create_task(serve_http(shown, listener, tls.context))
         checks = {"catalog-server": lambda: self.restored}

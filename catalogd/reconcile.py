@@ -15,8 +15,9 @@ from catalogd import status
 from catalogd.io.images import Fetched
 from catalogd.plan import Action, decide, is_wanted, poll_delay, protection, release
 from catalogd.stored import Stored
-from catalogd.transitions import Transition, transitions
+from catalogd.transitions import transitions
 from olm_shared.errors import OLMError
+from olm_shared.happening import Happening
 from olm_shared.outcome import Blocked, Done, Outcome, Retry, Wait, outcome_of
 
 log = logging.getLogger(__name__)
@@ -34,7 +35,7 @@ class ClusterPort(Protocol):
     async def write_status(self, catalog: ClusterCatalog, status: ClusterCatalogStatus) -> None:
         """Replaces the status if it differs."""
 
-    async def announce(self, catalog: ClusterCatalog, changes: Sequence[Transition]) -> None:
+    async def announce(self, catalog: ClusterCatalog, changes: Sequence[Happening]) -> None:
         """Tells people what changed; never fails."""
 
     def forget(self, name: str) -> None:

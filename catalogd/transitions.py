@@ -1,34 +1,21 @@
 """What changed from one status to the next, as users read it in `kubectl describe`. Pure."""
 
-from dataclasses import dataclass
-
 from api.v1.clustercatalog import ClusterCatalogStatus
 from api.v1.conditions import Condition, ConditionType, Reason
+from olm_shared.happening import Happening
 
 NEW_CONTENT = "Unpacked"
 GOOD = frozenset({Reason.SUCCEEDED.value, Reason.AVAILABLE.value})
 INTENDED = frozenset({Reason.USER_SPECIFIED_UNAVAILABLE.value})
 
 
-@dataclass(frozen=True, slots=True)
-class Transition:
-    """One change; `action` is what the program was at, `warning` if a person should look."""
-
-    action: str
-    reason: str
-    note: str
-    warning: bool = False
-
-
-def transitions(
-    before: ClusterCatalogStatus, after: ClusterCatalogStatus
-) -> tuple[Transition, ...]:
+def transitions(before: ClusterCatalogStatus, after: ClusterCatalogStatus) -> tuple[Happening, ...]:
     """The changes, new content first. A condition that only got newer is none."""
-    found: list[Transition] = []
+    found: list[Happening] = []
     source = after.resolved_source
     if source is not None and source != before.resolved_source:
         note = f"Unpacked {source.image.ref}"
-        found.append(Transition(ConditionType.PROGRESSING.value, NEW_CONTENT, note))
+        found.append(Happening(ConditionType.PROGRESSING.value, NEW_CONTENT, note))
     known = {condition.type: _meaning(condition) for condition in before.conditions}
     found += (
         _transition(condition)
@@ -42,8 +29,8 @@ def _meaning(condition: Condition) -> tuple[str, str, str]:
     return condition.status, condition.reason, condition.message
 
 
-def _transition(condition: Condition) -> Transition:
-    return Transition(
+def _transition(condition: Condition) -> Happening:
+    return Happening(
         action=condition.type,
         reason=condition.reason,
         note=condition.message or f"{condition.type} is {condition.status}",

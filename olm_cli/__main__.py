@@ -12,8 +12,12 @@ COMMANDS: Mapping[str, Lazy] = MappingProxyType(
     {
         "bundle": Lazy("olm_cli.bundle", "bundle", "Look into registry+v1 bundles."),
         "crd": Lazy("olm_cli.crd", "crd", "Check CustomResourceDefinitions."),
+        "history": Lazy(
+            "olm_cli.history", "history", "List the revisions of an extension in a cluster."
+        ),
         "rbac": Lazy("olm_cli.rbac", "rbac", "Write the permissions that a bundle needs."),
         "resolve": Lazy("olm_cli.resolve", "resolve_command", "Find the bundle for a package."),
+        "rollback": Lazy("olm_cli.rollback", "rollback", "Bring an extension back to a revision."),
         "version": Lazy("olm_cli.version", "version", "Work with versions and version ranges."),
         "why": Lazy("olm_cli.why", "why", "Tell why an extension in a cluster is what it is."),
     }

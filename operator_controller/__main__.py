@@ -36,10 +36,13 @@ from operator_controller.io.catalogd import Catalogd
 from operator_controller.io.catalogs import CATALOG, CatalogClient
 from operator_controller.io.certificate_issuer import issuer
 from operator_controller.io.certificates import CertificateKeeper
+from operator_controller.io.events import Announcer
+from operator_controller.io.metrics_server import serve_metrics
 from operator_controller.io.revisions import OBJECT_SET, RevisionStore
 from operator_controller.io.watches import ManagedWatches, OwnerKey
+from operator_controller.metrics import Metrics, Queue, Readings, exposition
 from operator_controller.observe.probes import Gate
-from operator_controller.settings import Settings, parse_settings
+from operator_controller.settings import MetricsSettings, Settings, parse_settings
 
 LEASE = "9c4404e7.operatorframework.io"
 RESYNC_SECONDS = 600.0
@@ -62,52 +65,98 @@ async def serve(settings: Settings) -> None:
     access = load_access(settings.kubeconfig)
     ready = asyncio.Event()
     async with KubeClient.connect(access) as client, asyncio.TaskGroup() as group:
+        process = _Process(settings, access, client, ready)
         group.create_task(serve_health(settings.health_address, {"controllers": ready.is_set}))
-        group.create_task(_lead(settings, access, client, ready))
+        if settings.metrics is not None:
+            group.create_task(process.serve_metrics(settings.metrics))
+        group.create_task(process.lead())
 
 
-async def _lead(
-    settings: Settings, access: ClusterAccess, client: KubeClient, ready: asyncio.Event
-) -> None:
-    if not settings.leader_elect:
-        await _control(settings, access, client, ready)
-        return
-    ready.set()  # a replica that waits for the lease is as ready as it can be
-    identity = f"{socket.gethostname()}_{uuid.uuid1()}"
-    elector = Elector(client, namespace=settings.system_namespace, name=LEASE, identity=identity)
-    await elector.run(lambda: _control(settings, access, client, ready))
+class _Process:
+    """This replica: it waits for the lease, controls while it has it, and tells how it does."""
 
+    def __init__(
+        self, settings: Settings, access: ClusterAccess, client: KubeClient, ready: asyncio.Event
+    ) -> None:
+        self._settings = settings
+        self._access = access
+        self._client = client
+        self._ready = ready
+        self._identity = f"{socket.gethostname()}_{uuid.uuid1()}"
+        self._controllers: _Controllers | None = None
 
-async def _control(
-    settings: Settings, access: ClusterAccess, client: KubeClient, ready: asyncio.Event
-) -> None:
-    for kind in (EXTENSION, OBJECT_SET, CATALOG):
-        await wait_until_served(client, kind)
-    catalogs = CatalogClient(
-        client,
-        Catalogd(settings.catalogd_cas_dir, settings.tls_profile),
-        CatalogCache(settings.cache_path / "catalogs"),
-    )
-    controllers = _Controllers(settings, client, catalogs)
-    try:
-        async with asyncio.TaskGroup() as group:
-            group.create_task(controllers.extensions.run())
-            group.create_task(controllers.object_sets.run())
-            group.create_task(controllers.catalogs.run())
-            group.create_task(Doorbell(access, controllers.bells()).run())
-            group.create_task(controllers.resync())
-            ready.set()
-    finally:
-        await controllers.watches.close()
-        await catalogs.close()
-        controllers.secrets.close()
+    async def serve_metrics(self, wanted: MetricsSettings) -> None:
+        """Tells how it does, whether it leads or not."""
+        await serve_metrics(
+            wanted.address,
+            (wanted.tls_cert, wanted.tls_key),
+            self._settings.tls_profile,
+            client=self._client,
+            text=self._metrics,
+        )
+
+    def _metrics(self) -> str:
+        controllers = self._controllers
+        if controllers is None:
+            waiting = Readings(answers=self._client.answers, lease=LEASE)
+            return exposition(Metrics(), waiting)
+        return exposition(controllers.metrics, controllers.readings())
+
+    async def lead(self) -> None:
+        """Controls, at once or when elected."""
+        settings = self._settings
+        if not settings.leader_elect:
+            await self._control()
+            return
+        self._ready.set()  # a replica that waits for the lease is as ready as it can be
+        elector = Elector(
+            self._client,
+            namespace=settings.system_namespace,
+            name=LEASE,
+            identity=self._identity,
+        )
+        await elector.run(self._control)
+
+    async def _control(self) -> None:
+        settings, client = self._settings, self._client
+        for kind in (EXTENSION, OBJECT_SET, CATALOG):
+            await wait_until_served(client, kind)
+        catalogs = CatalogClient(
+            client,
+            Catalogd(settings.catalogd_cas_dir, settings.tls_profile),
+            CatalogCache(settings.cache_path / "catalogs"),
+        )
+        events = Announcer(client, instance=self._identity)
+        controllers = self._controllers = _Controllers(settings, client, catalogs, events)
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(controllers.extensions.run())
+                group.create_task(controllers.object_sets.run())
+                group.create_task(controllers.catalogs.run())
+                group.create_task(events.run())
+                group.create_task(Doorbell(self._access, controllers.bells()).run())
+                group.create_task(controllers.resync())
+                self._ready.set()
+        finally:
+            await controllers.watches.close()
+            await catalogs.close()
+            controllers.secrets.close()
 
 
 class _Controllers:
     """Both stories and their queues, wired to each other."""
 
-    def __init__(self, settings: Settings, client: KubeClient, catalogs: CatalogClient) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        client: KubeClient,
+        catalogs: CatalogClient,
+        events: Announcer,
+    ) -> None:
         self._client = client
+        self._workers = settings.workers
+        self._lookups = catalogs.lookups
+        self.metrics = Metrics()
         store = RevisionStore(client, settings.system_namespace)
         self.secrets = PullSecrets.of_this_program(
             client,
@@ -131,6 +180,8 @@ class _Controllers:
             store=store,
             watches=self.watches,
             checks=Preflight(client, settings.gates["PreflightPermissions"]),
+            events=events,
+            metrics=self.metrics,
             clock=utc_now,
             allow_controller_identity=settings.allow_controller_identity,
         )
@@ -171,6 +222,28 @@ class _Controllers:
             Bell(names.GROUP, names.VERSION, "clustercatalogs", ring.catalog),
         ]
 
+    def readings(self) -> Readings:
+        """What there is to tell beside the extensions."""
+        return Readings(
+            queues={
+                "controller-operator-cluster-extension-controller": Queue(
+                    self.extensions.meter, self._workers
+                ),
+                "controller-operator-clusterobjectset-controller": Queue(
+                    self.object_sets.meter, self._workers
+                ),
+                "controller-operator-clustercatalog-controller": Queue(
+                    self.catalogs.meter, CATALOG_WORKERS
+                ),
+            },
+            answers=self._client.answers,
+            lookups={found.value: count for found, count in self._lookups.items()},
+            watches=self.watches.running(),
+            lease=LEASE,
+            leading=True,
+            now=asyncio.get_running_loop().time(),
+        )
+
     async def resync(self) -> None:
         """Looks at everything from time to time: a deletion during an outage rings no bell."""
         while True:
@@ -184,6 +257,8 @@ class _Controllers:
                     found, _ = await self._client.list_all(gvk, metadata_only=True)
                     for obj in found:
                         queues[gvk.kind].add(name_of(obj))
+                    if gvk == EXTENSION:
+                        self.metrics.keep([name_of(obj) for obj in found])
             except ApiError as error:
                 log.warning("cannot list for the periodic look at everything: %s", error)
 

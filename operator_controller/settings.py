@@ -39,9 +39,19 @@ GATES = {
 SETTLES_IN_LIFETIME = 6
 """A rotation begins when a third is left; it is to be over long before that third is."""
 
+DEFAULT_METRICS_ADDRESS = ":8443"
 DEFAULT_CACHE_PATH = Path("/var/cache/operator-controller")
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class MetricsSettings:
+    """Where metrics are served, and the certificate to serve them with."""
+
+    address: tuple[str, int]
+    tls_cert: Path
+    tls_key: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +66,7 @@ class Settings:
     global_pull_secret: tuple[str, str] | None
     limits: Limits
     tls_profile: TlsProfile
+    metrics: MetricsSettings | None
     health_address: tuple[str, int] | None
     leader_elect: bool
     workers: int
@@ -79,8 +90,11 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
             given.tls_custom_ciphers,
             given.tls_custom_curves,
         )
+        metrics = _metrics(given)
     except (argparse.ArgumentTypeError, ValueError) as error:
         parser.error(str(error))
+    if given.metrics_bind_address and not given.tls_cert and not given.tls_key:
+        parser.error("metrics-bind-address requires tls-cert and tls-key flags to be set")
     if bool(given.tls_cert) != bool(given.tls_key):
         parser.error(
             "unable to configure TLS certificates: tls-cert and tls-key flags must be used together"
@@ -100,6 +114,7 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
         global_pull_secret=given.global_pull_secret,
         limits=limits_of(given),
         tls_profile=profile,
+        metrics=metrics,
         health_address=given.health_probe_bind_address,
         leader_elect=given.leader_elect,
         workers=given.max_concurrent_reconciles,
@@ -110,6 +125,14 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
         gates=gates,
         log_level=log_level(given.klog_v),
     )
+
+
+def _metrics(given: argparse.Namespace) -> MetricsSettings | None:
+    """Metrics are served over TLS or not at all. Raises ArgumentTypeError."""
+    address = parse_address(given.metrics_bind_address or DEFAULT_METRICS_ADDRESS)
+    if address is None or not given.tls_cert:
+        return None
+    return MetricsSettings(address, Path(given.tls_cert), Path(given.tls_key))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -135,7 +158,9 @@ def _parser() -> argparse.ArgumentParser:
         help="address of /healthz and /readyz (default: :8081)",
     )
     parser.add_argument(
-        "--metrics-bind-address", type=parse_address, default=None, help="address of /metrics"
+        "--metrics-bind-address",
+        default="",
+        help="address of /metrics, which needs --tls-cert; 0 for none (default: :8443)",
     )
     parser.add_argument(
         "--max-concurrent-reconciles",

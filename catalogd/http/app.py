@@ -1,22 +1,18 @@
-"""The FastAPI applications: content, webhook and metrics, each on a port of its own."""
+"""The FastAPI applications: content and webhook, each on a port of its own."""
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 
 from fastapi import FastAPI, Request, Response
 from starlette.exceptions import HTTPException
 
 from catalogd.http import problems
 from catalogd.http.content import ContentApp, Library, Receive, Scope, Send
-from catalogd.http.metrics import Timed, exposition
+from catalogd.http.metrics import Timed
 from catalogd.http.webhook import webhook_router
-from catalogd.metrics import Metrics, Served
+from catalogd.metrics import Metrics
 
-Authorize = Callable[[str], Awaitable[int]]
-"""The HTTP status for a caller with this bearer token: 200, 401, 403 or 500."""
 Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
 CATALOGS_PATH = "/catalogs/"
-Shelf = Callable[[], Iterable[Served]]
-"""What is served now."""
 
 
 def content_app(library: Library, metrics: Metrics, *, metas: bool) -> Asgi:
@@ -37,22 +33,6 @@ def webhook_app() -> FastAPI:
     """Serves the mutating webhook."""
     app = _bare("catalogd webhook")
     app.include_router(webhook_router())
-    return app
-
-
-def metrics_app(metrics: Metrics, served: Shelf, authorize: Authorize) -> FastAPI:
-    """Serves /metrics to those who may."""
-    app = _bare("catalogd metrics")
-
-    @app.get("/metrics")
-    async def show(request: Request) -> Response:
-        scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        verdict = await authorize(token) if scheme.lower() == "bearer" and token else 401
-        if verdict != 200:
-            return Response(status_code=verdict)
-        text = exposition(metrics, served())
-        return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
-
     return app
 
 

@@ -3,11 +3,11 @@
 import logging
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate
 from operator import attrgetter
 
 from catalogd.http.content import ContentApp, Receive, Scope, Send
-from catalogd.metrics import Histogram, Metrics, PollResult, Served
+from catalogd.metrics import Metrics, PollResult, Served
+from olm_shared.exposition import family, histogram_samples, sample
 
 REQUESTS = "catalogd_http_request_duration_seconds"
 CATALOG = "catalogd_catalog_"
@@ -51,9 +51,9 @@ def _log(scope: Scope, status: int, seconds: float) -> None:
 
 def exposition(metrics: Metrics, served: Iterable[Served] = ()) -> str:
     """All metrics as text; `served` is what there is to say of each catalog's content."""
-    lines = [*_family(REQUESTS, "histogram", "Time to answer requests for catalog content.")]
+    lines = [*family(REQUESTS, "histogram", "Time to answer requests for catalog content.")]
     for status, histogram in sorted(metrics.requests.items()):
-        lines += _histogram(REQUESTS, f'code="{status}"', histogram)
+        lines += histogram_samples(REQUESTS, {"code": status}, histogram)
     return "\n".join([*lines, *_contents(tuple(served)), *_polls(metrics)]) + "\n"
 
 
@@ -67,35 +67,21 @@ def _contents(served: Sequence[Served]) -> Iterator[str]:
             attrgetter("unpacked"),
         ),
     ):
-        yield from _family(CATALOG + name, "gauge", text)
+        yield from family(CATALOG + name, "gauge", text)
         for catalog in served:
-            yield f'{CATALOG}{name}{{catalog="{catalog.name}"}} {value(catalog)}'
+            yield sample(CATALOG + name, {"catalog": catalog.name}, value(catalog))
 
 
 def _polls(metrics: Metrics) -> Iterator[str]:
     catalogs = sorted(metrics.catalogs.items())
     name = CATALOG + "unpack_duration_seconds"
-    yield from _family(name, "gauge", "Time from asking the registry to the last new content.")
+    yield from family(name, "gauge", "Time from asking the registry to the last new content.")
     for catalog, counts in catalogs:
         if counts.unpack_seconds is not None:
-            yield f'{name}{{catalog="{catalog}"}} {counts.unpack_seconds:.3f}'
+            yield sample(name, {"catalog": catalog}, round(counts.unpack_seconds, 3))
     name = CATALOG + "polls_total"
-    yield from _family(name, "counter", "How often the registry was asked, by what came of it.")
+    yield from family(name, "counter", "How often the registry was asked, by what came of it.")
     for catalog, counts in catalogs:
         for result in PollResult:
-            labels = f'catalog="{catalog}",result="{result.value}"'
-            yield f"{name}{{{labels}}} {counts.polls[result]}"
-
-
-def _family(name: str, kind: str, text: str) -> Iterator[str]:
-    yield f"# HELP {name} {text}"
-    yield f"# TYPE {name} {kind}"
-
-
-def _histogram(name: str, labels: str, histogram: Histogram) -> Iterator[str]:
-    bounds = [*(f"{bound:g}" for bound in histogram.bounds), "+Inf"]
-    running = list(accumulate(histogram.counts))
-    for bound, count in zip(bounds, running, strict=True):
-        yield f'{name}_bucket{{{labels},le="{bound}"}} {count}'
-    yield f"{name}_sum{{{labels}}} {histogram.total!r}"
-    yield f"{name}_count{{{labels}}} {running[-1]}"
+            labels = {"catalog": catalog, "result": result.value}
+            yield sample(name, labels, counts.polls[result])

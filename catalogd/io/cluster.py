@@ -7,10 +7,10 @@ from api import wire
 from api.v1 import names
 from api.v1.clustercatalog import ClusterCatalog, ClusterCatalogStatus
 from api.wire import InvalidObjectError
-from catalogd.transitions import Transition
 from olm_shared.errors import TerminalError
+from olm_shared.happening import Happening
 from olm_shared.kube_object import GVK, KubeObject, metadata, name_of
-from olm_shared.runtime.events import EventRecorder, Happening
+from olm_shared.runtime.events import EventRecorder
 from olm_shared.runtime.kube import KubeClient
 
 CLUSTER_CATALOG = GVK(names.GROUP, names.VERSION, names.CLUSTER_CATALOG)
@@ -57,13 +57,12 @@ class Cluster:
         body = {"status": {field: written.get(field) for field in STATUS_FIELDS}}
         self._remember(await self._client.patch(_named(catalog), body, subresource="status"))
 
-    async def announce(self, catalog: ClusterCatalog, changes: Sequence[Transition]) -> None:
+    async def announce(self, catalog: ClusterCatalog, changes: Sequence[Happening]) -> None:
         """Writes an Event for each change; never fails."""
         about = _named(catalog)
         about["metadata"]["uid"] = catalog.metadata.uid
         for change in changes:
-            happening = Happening(change.action, change.reason, change.note, change.warning)
-            await self._events.record(about, happening)
+            await self._events.record(about, change)
 
     def is_echo(self, obj: KubeObject) -> bool:
         """Whether an event only shows what we wrote last."""

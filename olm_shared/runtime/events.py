@@ -2,10 +2,10 @@
 
 import logging
 import time
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from olm_shared.happening import Happening
 from olm_shared.kube_object import KubeObject, metadata, name_of, namespace_of
 from olm_shared.runtime.api_errors import ApiError
 from olm_shared.runtime.kube import KubeClient
@@ -17,16 +17,6 @@ CLUSTER_NAMESPACE = "default"
 """Where events about objects without a namespace must be."""
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Happening:
-    """What to tell: reason and action in CamelCase, a note for people."""
-
-    action: str
-    reason: str
-    note: str
-    warning: bool = False
 
 
 class EventRecorder:

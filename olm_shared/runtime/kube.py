@@ -5,6 +5,7 @@ Typed models are slow and large, so objects stay plain JSON. A `KubeClient` is c
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import TracebackType
@@ -27,6 +28,8 @@ CONNECT_SECONDS = 10.0
 MAX_CONNECTIONS = 1024
 """More than everything in flight asks at once, so that requests which hang delay no other."""
 TRIES = 4
+NO_ANSWER = "<error>"
+"""Where a status code is counted and there is none; client-go's word."""
 PAGE_SIZE = 500
 
 JSON_TYPE = "application/json"
@@ -45,6 +48,7 @@ class _Shared:
     session: aiohttp.ClientSession
     watch_session: aiohttp.ClientSession
     resources: dict[str, dict[str, Resource]] = field(default_factory=dict)
+    answers: Counter[tuple[str, str]] = field(default_factory=Counter)
 
 
 def _session(access: ClusterAccess, limit: int) -> aiohttp.ClientSession:
@@ -63,6 +67,15 @@ class KubeClient:
     def connect(cls, access: ClusterAccess) -> Self:
         """A client with the configuration's own identity; must be made inside a running loop."""
         return cls(_Shared(access, _session(access, MAX_CONNECTIONS), _session(access, 0)))
+
+    @property
+    def answers(self) -> Counter[tuple[str, str]]:
+        """How often there was which answer, of all identities: by method and by status code.
+
+        A watch counts once, when it is opened. The code of a request without an answer is
+        `<error>`.
+        """
+        return self._shared.answers
 
     async def close(self) -> None:
         """Closes the connections that all identities share."""
@@ -149,11 +162,14 @@ class KubeClient:
             ) as response:
                 wait = response.headers.get("Retry-After", "1")
                 content = await response.read()
+                self._shared.answers[method, str(response.status)] += 1
                 return response.status, content, float(wait) if wait.isdigit() else 1.0
         except TimeoutError as error:
+            self._shared.answers[method, NO_ANSWER] += 1
             message = f"no answer from the API server within {REQUEST_SECONDS:.0f} s"
             raise ApiError(f"{message}: {method} {path}") from error
         except aiohttp.ClientError as error:
+            self._shared.answers[method, NO_ANSWER] += 1
             raise ApiError(f"cannot reach the API server: {error}") from error
 
     async def resource(self, gvk: GVK) -> Resource:
@@ -357,6 +373,7 @@ class KubeClient:
             async with self._shared.watch_session.get(
                 self._shared.access.server + path, params=params, headers=headers, timeout=timeout
             ) as response:
+                self._shared.answers["GET", str(response.status)] += 1
                 if response.status >= 400:
                     raise self._error(path, response.status, await response.read())
                 opened()

@@ -18,6 +18,7 @@ from typing import Generic, TypeVar
 
 from olm_shared.errors import OLMError
 from olm_shared.outcome import Blocked, Done, Outcome, Retry, Wait, outcome_of
+from olm_shared.queue_meter import QueueMeter
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -72,6 +73,7 @@ class WorkQueue(Generic[Key]):
         max_slow: int = MAX_SLOW,
     ) -> None:
         """`workers` prompt keys and `max_slow` slow ones are in flight at most."""
+        self.meter = QueueMeter()
         self._handle = handle
         self._backoff = backoff
         self._workers = workers
@@ -98,6 +100,7 @@ class WorkQueue(Generic[Key]):
             self._again.add(key)
         elif key not in self._queued:
             self._queued.add(key)
+            self.meter.added(key, asyncio.get_running_loop().time())
             (self._late if key in self._slow else self._prompt).append(key)
             self._arrived.set()
 
@@ -147,6 +150,7 @@ class WorkQueue(Generic[Key]):
     async def _work(self, key: Key, *, beside: bool) -> None:
         loop = asyncio.get_running_loop()
         begun = loop.time()
+        self.meter.started(key, begun)
         place = _Place(beside)
         leaving = None if beside else loop.call_later(self._patience, self._step_aside, key, place)
         try:
@@ -156,7 +160,9 @@ class WorkQueue(Generic[Key]):
                 leaving.cancel()
             self._leave(place)
             self._active.discard(key)
-        if loop.time() - begun < self._patience:
+        ended = loop.time()
+        self.meter.finished(key, ended, outcome)
+        if ended - begun < self._patience:
             self._slow.discard(key)
         self._schedule(key, outcome)
 

@@ -35,7 +35,8 @@ class BundleIdentity:
 class Revision:
     """One ClusterObjectSet of an extension, as the extension's story needs it.
 
-    `finished`: it is archived, and what only it had is gone.
+    `generation` is the newest of the extension that came to it, `cause` what made it; 0 and empty
+    where that was not noted. `finished`: it is archived, and what only it had is gone.
     """
 
     name: str
@@ -44,6 +45,8 @@ class Revision:
     bundle: BundleIdentity
     inputs: str
     content: str
+    generation: int
+    cause: str
     archived: bool
     finished: bool
     deleting: bool
@@ -73,12 +76,18 @@ def parse_revision(raw: KubeObject) -> Revision:
         ),
         inputs=notes.get(names.ANNOTATION_RENDER_INPUTS, ""),
         content=notes.get(names.ANNOTATION_CONTENT_DIGEST, ""),
+        generation=_number(notes.get(names.ANNOTATION_EXTENSION_GENERATION, "")),
+        cause=notes.get(names.ANNOTATION_CAUSE, ""),
         archived=spec.get("lifecycleState") == "Archived",
         finished=(condition(raw, "Progressing") or {}).get("reason") == "Archived",
         deleting=bool(metadata(raw).get("deletionTimestamp")),
         succeeded=is_true(raw, "Succeeded"),
         raw=raw,
     )
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() else 0
 
 
 def seconds_left(revision: Revision, now: datetime) -> float | None:
@@ -150,6 +159,7 @@ class Desired:
     bundle: BundleIdentity
     inputs: str
     phases: tuple[Phase, ...]
+    generation: int
     progress_deadline_minutes: int | None = None
 
 
@@ -163,6 +173,7 @@ def revision_annotations(desired: Desired) -> dict[str, str]:
         names.ANNOTATION_BUNDLE_REFERENCE: bundle.image,
         names.ANNOTATION_RENDER_INPUTS: desired.inputs,
         names.ANNOTATION_CONTENT_DIGEST: content_digest(desired.phases),
+        names.ANNOTATION_EXTENSION_GENERATION: str(desired.generation),
     }
     if bundle.release:
         notes[names.ANNOTATION_BUNDLE_RELEASE] = bundle.release
@@ -174,7 +185,7 @@ def revision_annotations(desired: Desired) -> dict[str, str]:
 
 
 def revision_object(
-    desired: Desired, number: int, phases: Sequence[Mapping[str, Any]]
+    desired: Desired, number: int, phases: Sequence[Mapping[str, Any]], *, cause: str
 ) -> KubeObject:
     """The ClusterObjectSet of a new revision; `phases` as packed for its spec."""
     spec: dict[str, Any] = {
@@ -191,7 +202,7 @@ def revision_object(
         "metadata": {
             "name": revision_name(desired.extension, number),
             "labels": owner_labels(names.CLUSTER_EXTENSION, desired.extension),
-            "annotations": revision_annotations(desired),
+            "annotations": revision_annotations(desired) | {names.ANNOTATION_CAUSE: cause},
             "ownerReferences": [
                 {
                     "apiVersion": names.API_VERSION,

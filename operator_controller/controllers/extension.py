@@ -5,6 +5,7 @@ story; whatever happens, the status is computed once, at the end, from all that 
 Rolling out is the story of the revision (`controllers.object_set`).
 """
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,6 +21,7 @@ from olm_shared.kube_object import GVK, KubeObject, labels_of, metadata
 from olm_shared.outcome import Blocked, Done, Outcome, Wait, outcome_of
 from olm_shared.runtime.api_errors import NotFoundError
 from olm_shared.runtime.kube import KubeClient
+from operator_controller.apply.history import pinned
 from operator_controller.apply.pack import sanitised
 from operator_controller.apply.phases import into_phases
 from operator_controller.apply.revisions import (
@@ -35,9 +37,11 @@ from operator_controller.controllers.preflight import Preflight
 from operator_controller.controllers.retirement import LETTING_GO_SECONDS, lets_go
 from operator_controller.io.bundles import BundleSource
 from operator_controller.io.catalogs import CatalogClient
+from operator_controller.io.events import Announcer
 from operator_controller.io.revisions import RevisionStore
 from operator_controller.io.statuses import write_status
 from operator_controller.io.watches import ManagedWatches
+from operator_controller.metrics import Metrics
 from operator_controller.render.install import InstallRequest
 from operator_controller.resolve import Note, Request, Resolution, ResolutionError, resolve
 from operator_controller.resolve.advice import explained
@@ -48,6 +52,7 @@ from operator_controller.status.extension import (
     removing,
     unreadable,
 )
+from operator_controller.status.transitions import UNINSTALLED, transitions
 
 EXTENSION = GVK(names.GROUP, names.VERSION, names.CLUSTER_EXTENSION)
 FINALIZERS = (
@@ -88,6 +93,11 @@ class Context:
         return self.extension.metadata.name
 
     @property
+    def generation(self) -> int:
+        """The generation of the extension's spec."""
+        return self.extension.metadata.generation or 0
+
+    @property
     def history(self) -> Revisions:
         """The revisions; none before they are read."""
         return self.revisions or Revisions()
@@ -116,6 +126,8 @@ class ExtensionController:
     store: RevisionStore
     watches: ManagedWatches
     checks: Preflight
+    events: Announcer
+    metrics: Metrics
     clock: Callable[[], datetime]
     allow_controller_identity: bool = False
     _steps: tuple["Step", ...] = field(init=False)
@@ -135,9 +147,11 @@ class ExtensionController:
 
     async def reconcile(self, name: str) -> Outcome:
         """Brings one ClusterExtension forward; writes its status on every exit."""
+        begun = asyncio.get_running_loop().time()
         raw = await self.client.find(EXTENSION, name)
         if raw is None:
             self.watches.stop((names.CLUSTER_EXTENSION, name))
+            self.metrics.forget(name)
             return Done()
         if metadata(raw).get("deletionTimestamp"):
             return await self._delete(raw)
@@ -147,7 +161,9 @@ class ExtensionController:
         except InvalidObjectError as error:
             return await self._refuse(raw, str(error))
         context, outcome = await self._run(context)
-        await self._write_status(context, outcome)
+        status = await self._write_status(context, outcome)
+        seconds = asyncio.get_running_loop().time() - begun
+        self.metrics.observe(name, status, now=self.clock().timestamp(), seconds=seconds)
         return outcome
 
     async def _refuse(self, raw: KubeObject, message: str) -> Outcome:
@@ -158,8 +174,9 @@ class ExtensionController:
     async def _say(self, raw: KubeObject, condition: Condition) -> None:
         """One condition of an object that no steps are run for."""
         old = wire.read(ClusterExtensionStatus, raw.get("status") or {})
-        merged = merge_conditions(old.conditions, [condition], self.clock())
-        await write_status(self.client, raw, wire.write(replace(old, conditions=merged)))
+        new = replace(old, conditions=merge_conditions(old.conditions, [condition], self.clock()))
+        if await write_status(self.client, raw, wire.write(new)):
+            self.events.announce(raw, transitions(old, new))
 
     async def _run(self, context: Context) -> tuple[Context, Outcome]:
         for step in self._steps:
@@ -207,6 +224,7 @@ class ExtensionController:
             await self.client.patch(raw, {"metadata": meta})
         except NotFoundError:
             return Done()
+        self.events.announce(raw, [UNINSTALLED])
         return Done()
 
     async def _tell_removal(self, raw: KubeObject, remaining: Sequence[Revision]) -> Outcome:
@@ -236,7 +254,11 @@ class ExtensionController:
         )
 
     async def resolve(self, context: Context) -> Context:
-        """Which bundle it should be. Without any catalog, the one that is installed."""
+        """Which bundle it should be.
+
+        Without any catalog, the one that is installed; without one that has the very version
+        that the spec names, the one of a kept revision.
+        """
         wanted = context.extension.spec.source.catalog
         installed = context.history.installed
         request = Request(wanted, _installed(installed))
@@ -245,6 +267,9 @@ class ExtensionController:
         try:
             found = resolve(request, contents)
         except ResolutionError as error:
+            kept = pinned(wanted, context.history)
+            if kept is not None:
+                return replace(context, bundle=kept)
             selected = any(selects(wanted.selector, labels_of(raw)) for raw in raws)
             unmet = installed and wanted.version not in ("", installed.bundle.version)
             if installed is None or selected or unmet:
@@ -293,7 +318,10 @@ class ExtensionController:
         if context.settled or context.request is None:
             return context
         bundle = context.chosen
-        objects = await self.bundles.render(context.name, bundle, context.request)
+        phases = await self.store.kept_content(context.inputs, context.history)
+        if phases is None:
+            objects = await self.bundles.render(context.name, bundle, context.request)
+            phases = into_phases(sanitised(obj) for obj in objects)
         spec = context.extension.spec
         account = spec.service_account_name
         desired = Desired(
@@ -302,7 +330,8 @@ class ExtensionController:
             service_account=(spec.namespace, account) if account else None,
             bundle=bundle,
             inputs=context.inputs,
-            phases=into_phases(sanitised(obj) for obj in objects),
+            phases=phases,
+            generation=context.generation,
             progress_deadline_minutes=spec.progress_deadline_minutes,
         )
         return replace(context, desired=desired)
@@ -315,9 +344,12 @@ class ExtensionController:
 
     async def revise(self, context: Context) -> Context:
         """A new revision where the content changed; a new label on the old one where not."""
-        if context.desired is None:
-            return context
         latest = context.history.latest
+        if context.desired is None:
+            if latest is not None and latest.generation != context.generation:
+                note = {names.ANNOTATION_EXTENSION_GENERATION: str(context.generation)}
+                await self.store.patch(latest, {"metadata": {"annotations": note}})
+            return context
         notes = revision_annotations(context.desired)
         if latest is not None and latest.content == notes[names.ANNOTATION_CONTENT_DIGEST]:
             # A service account that is no longer named must not go on applying.
@@ -337,7 +369,8 @@ class ExtensionController:
             await self.store.delete(revision)
         return context
 
-    async def _write_status(self, context: Context, outcome: Outcome) -> None:
+    async def _write_status(self, context: Context, outcome: Outcome) -> ClusterExtensionStatus:
+        """The status as it is now; told by Events where it was another."""
         old = context.extension.status
         facts = ExtensionFacts(
             context.extension, outcome, context.revisions, context.deprecations, context.notes
@@ -346,7 +379,11 @@ class ExtensionController:
         merged = replace(
             new, conditions=merge_conditions(old.conditions, new.conditions, self.clock())
         )
-        await write_status(self.client, context.raw, wire.write(merged))
+        if await write_status(self.client, context.raw, wire.write(merged)):
+            latest = context.history.latest
+            changes = transitions(old, merged, latest.bundle if latest else None)
+            self.events.announce(context.raw, changes)
+        return merged
 
 
 Step = Callable[[Context], Awaitable[Context]]

@@ -7,6 +7,8 @@ package once, however many extensions wait for it.
 """
 
 import asyncio
+from collections import Counter
+from enum import StrEnum
 from typing import Protocol
 
 from api.v1.clustercatalog import AvailabilityMode, ClusterCatalog
@@ -22,6 +24,13 @@ CATALOG = GVK("olm.operatorframework.io", "v1", "ClusterCatalog")
 
 AskKey = tuple[str, str, str]
 """Catalog name, digest reference of its content, package."""
+
+
+class Lookup(StrEnum):
+    """Whether what is known of a package was of the content that is wanted, or catalogd asked."""
+
+    HIT = "hit"
+    MISS = "miss"
 
 
 class BlobSource(Protocol):
@@ -45,6 +54,8 @@ class CatalogClient:
         self._catalogd = catalogd
         self._cache = cache
         self._asking: dict[AskKey, asyncio.Future[Known]] = {}
+        self.lookups: Counter[Lookup] = Counter()
+        """How often a package was wanted, by where it came from."""
 
     async def close(self) -> None:
         """Closes the connections."""
@@ -106,9 +117,11 @@ class CatalogClient:
             raise _not_served(name)
         known = await self._cache.find(name, package)
         if known is not None and known.source == source.image.ref:
+            self.lookups[Lookup.HIT] += 1
             return known
         if not is_true(raw, "Serving") or catalog.status.urls is None:
             raise _not_served(name)
+        self.lookups[Lookup.MISS] += 1
         key = (name, source.image.ref, package)
         if key not in self._asking:
             address = Address(name, catalog.status.urls.base)

@@ -13,8 +13,9 @@ from api.v1 import names
 from olm_shared.kube_object import GVK, KubeObject, labels_of, metadata, name_of
 from olm_shared.runtime.api_errors import AlreadyExistsError, NotFoundError
 from olm_shared.runtime.kube import KubeClient
-from operator_controller.apply.pack import pack, refs, unpack
-from operator_controller.apply.phases import Phase
+from operator_controller.apply.history import cause_of, with_content_of
+from operator_controller.apply.pack import ContentError, MissingContentError, pack, refs, unpack
+from operator_controller.apply.phases import Phase, content_digest
 from operator_controller.apply.revisions import (
     Desired,
     Revision,
@@ -54,7 +55,13 @@ class RevisionStore:
         for secret in packed.secrets:
             await self._ensure(secret)
         created = await self._client.create(
-            revision_object(desired, number, packed.phases), field_manager=names.FIELD_MANAGER
+            revision_object(
+                desired,
+                number,
+                packed.phases,
+                cause=cause_of(revisions, desired.bundle, desired.generation),
+            ),
+            field_manager=names.FIELD_MANAGER,
         )
         for secret in packed.secrets:
             try:
@@ -110,6 +117,20 @@ class RevisionStore:
             raw, [s for s in secrets.values() if not metadata(s).get("ownerReferences")]
         )
         return unpack(spec, secrets, self._namespace)
+
+    async def kept_content(self, inputs: str, revisions: Revisions) -> tuple[Phase, ...] | None:
+        """The content of a kept revision that was rendered from the same; None if there is none.
+
+        Content that is not whole any more counts as none.
+        """
+        kept = with_content_of(inputs, revisions)
+        if kept is None:
+            return None
+        try:
+            phases = await self.content(kept.raw, self._client)
+        except (ContentError, MissingContentError):
+            return None
+        return phases if content_digest(phases) == kept.content else None
 
     async def patch(self, revision: Revision, patch: Mapping[str, Any]) -> None:
         """Merge-patches a ClusterObjectSet."""

@@ -113,6 +113,11 @@ class ManagedWatches:
         """For whom there are watches."""
         return list(self._watches)
 
+    def running(self) -> tuple[int, int]:
+        """How many watches there are, and how many of them do not run."""
+        views = [watch.view for kinds in self._watches.values() for watch in kinds.values()]
+        return len(views), sum(bool(view.problem) for view in views)
+
     def view(self, owner: OwnerKey, scope: Scope) -> View | None:
         """What is known of a kind there, or None while that is not up to date."""
         watch = self._watches.get(owner, {}).get(scope)

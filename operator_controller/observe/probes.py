@@ -4,7 +4,7 @@ The default probes are upstream's. A probe looks at one live object and never at
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from api.v1.probes import ProgressionProbe
@@ -39,6 +39,10 @@ class Finding:
     health: Health
     message: str = ""
     asked: bool = False
+
+    def because(self, reason: str) -> "Finding":
+        """The same with what is behind it, if that is known."""
+        return replace(self, message=f"{self.message} {reason}") if reason else self
 
 
 HEALTHY = Finding(Health.HEALTHY)
@@ -160,7 +164,14 @@ def _workload(live: KubeObject) -> Finding:
     available = _condition_true("Available")(live)
     if available.health is Health.HEALTHY:
         return HEALTHY
-    return Finding(available.health, f"{ready}/{wanted} available: {available.message}")
+    detail = _refused(live) or available.message
+    return Finding(available.health, f"{ready}/{wanted} available: {detail}")
+
+
+def _refused(live: KubeObject) -> str:
+    """Why pods are not even made: a quota, a policy, a webhook."""
+    found = condition(live, "ReplicaFailure") or {}
+    return str(found.get("message") or "") if found.get("status") == "True" else ""
 
 
 PROBES: dict[tuple[str, str], Probe] = {

@@ -14,7 +14,7 @@ def test_each_catalog_has_its_content_and_its_polls() -> None:
         'catalogd_catalog_content_bytes{catalog="a"} 132',
         'catalogd_catalog_content_blobs{catalog="a"} 7',
         'catalogd_catalog_unpacked_timestamp_seconds{catalog="a"} 1700',
-        'catalogd_catalog_unpack_duration_seconds{catalog="a"} 1.500',
+        'catalogd_catalog_unpack_duration_seconds{catalog="a"} 1.5',
         'catalogd_catalog_polls_total{catalog="a",result="unchanged"} 1',
         'catalogd_catalog_polls_total{catalog="a",result="updated"} 1',
         'catalogd_catalog_polls_total{catalog="a",result="failed"} 1',
@@ -40,3 +40,14 @@ def test_every_family_is_explained_once() -> None:
     text = exposition(Metrics(), [Served("a", 1, 1, 1), Served("b", 1, 1, 1)])
     families = [line.split()[2] for line in text.splitlines() if line.startswith("# TYPE")]
     assert len(families) == len(set(families)) == text.count("# HELP")
+
+
+def test_answers_are_counted_by_code_in_buckets() -> None:
+    metrics = Metrics()
+    metrics.observe_request(200, 0.1)
+    metrics.observe_request(200, 99.0)
+    lines = exposition(metrics).splitlines()
+    name = "catalogd_http_request_duration_seconds"
+    assert f'{name}_bucket{{code="200",le="0.1"}} 1' in lines
+    assert f'{name}_bucket{{code="200",le="+Inf"}} 2' in lines
+    assert f'{name}_count{{code="200"}} 2' in lines

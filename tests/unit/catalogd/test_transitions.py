@@ -10,7 +10,8 @@ from api.v1.clustercatalog import (
     SourceType,
 )
 from api.v1.conditions import Condition, ConditionStatus
-from catalogd.transitions import Transition, transitions
+from catalogd.transitions import transitions
+from olm_shared.happening import Happening
 
 EMPTY = ClusterCatalogStatus()
 GOOD = Condition(
@@ -29,8 +30,8 @@ def status(*conditions: Condition, ref: str = "") -> ClusterCatalogStatus:
 
 def test_a_first_success_tells_the_content_and_the_condition() -> None:
     assert transitions(EMPTY, status(GOOD, ref="q.io/c@sha256:1")) == (
-        Transition("Progressing", "Unpacked", "Unpacked q.io/c@sha256:1"),
-        Transition("Progressing", "Succeeded", "done"),
+        Happening("Progressing", "Unpacked", "Unpacked q.io/c@sha256:1"),
+        Happening("Progressing", "Succeeded", "done"),
     )
 
 
@@ -49,7 +50,7 @@ def test_what_only_got_newer_is_not_told() -> None:
 def test_failures_warn_and_another_fault_is_another_event() -> None:
     failed = replace(GOOD, reason="Retrying", message="no network")
     [told] = transitions(status(GOOD), status(failed))
-    assert told == Transition("Progressing", "Retrying", "no network", warning=True)
+    assert told == Happening("Progressing", "Retrying", "no network", warning=True)
     [told] = transitions(status(failed), status(replace(failed, message="no credentials")))
     assert told.note == "no credentials"
 

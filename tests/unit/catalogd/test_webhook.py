@@ -7,9 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from catalogd.http.app import metrics_app, webhook_app
+from catalogd.http.app import webhook_app
 from catalogd.http.webhook import PATH, label_patch
-from catalogd.metrics import Metrics
 
 KEY = "olm.operatorframework.io/metadata.name"
 
@@ -55,26 +54,3 @@ async def test_a_review_is_answered_with_its_uid_and_patch() -> None:
 async def test_what_is_no_review_is_a_bad_request(body: bytes) -> None:
     async with client(webhook_app()) as http:
         assert (await http.post(PATH, content=body)).status_code == 400
-
-
-@pytest.mark.parametrize(
-    ("header", "status"),
-    [("", 401), ("Basic x", 401), ("Bearer known", 200), ("Bearer other", 403)],
-)
-async def test_metrics_are_for_those_who_may(header: str, status: int) -> None:
-    metrics = Metrics()
-    metrics.observe_request(200, 0.1)
-    metrics.observe_request(200, 99.0)
-
-    async def authorize(token: str) -> int:
-        return 200 if token == "known" else 403
-
-    headers = {"Authorization": header} if header else {}
-    async with client(metrics_app(metrics, list, authorize)) as http:
-        answer = await http.get("/metrics", headers=headers)
-    assert answer.status_code == status
-    if status == 200:
-        name = "catalogd_http_request_duration_seconds"
-        assert f'{name}_bucket{{code="200",le="0.1"}} 1' in answer.text
-        assert f'{name}_bucket{{code="200",le="+Inf"}} 2' in answer.text
-        assert f'{name}_count{{code="200"}} 2' in answer.text

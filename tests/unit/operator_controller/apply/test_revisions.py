@@ -79,12 +79,13 @@ DESIRED = Desired(
     bundle=BundleIdentity("pkg.v1", "1.0.0", "pkg", "registry/pkg@sha256:0", release="2"),
     inputs="in",
     phases=(Phase("a", ()),),
+    generation=4,
     progress_deadline_minutes=10,
 )
 
 
 def test_a_revision_reads_back_as_what_it_was_made_of() -> None:
-    made = revision_object(DESIRED, 3, [])
+    made = revision_object(DESIRED, 3, [], cause="SpecChanged")
     read = parse_revision(made)
     assert (read.name, read.number, read.bundle, read.inputs) == (
         "ext-3",
@@ -93,6 +94,7 @@ def test_a_revision_reads_back_as_what_it_was_made_of() -> None:
         "in",
     )
     assert read.content == revision_annotations(DESIRED)[f"{GROUP}/content-digest"]
+    assert (read.generation, read.cause) == (4, "SpecChanged")
     assert (read.archived, read.deleting, read.succeeded) == (False, False, False)
     assert made["spec"] == {
         "lifecycleState": "Active",

@@ -8,14 +8,14 @@ from olm_shared.runtime.kube import KubeClient
 
 REMEMBER_SECONDS = 60.0
 MAX_REMEMBERED = 256
-FIELD_MANAGER = "catalogd"
 
 
 class Callers:
     """Judges bearer tokens by TokenReview and SubjectAccessReview on `/metrics`."""
 
-    def __init__(self, client: KubeClient) -> None:
+    def __init__(self, client: KubeClient, *, field_manager: str) -> None:
         self._client = client
+        self._field_manager = field_manager
         self._verdicts: dict[str, tuple[int, float]] = {}
 
     async def judge(self, token: str) -> int:
@@ -39,7 +39,7 @@ class Callers:
             "kind": "TokenReview",
             "spec": {"token": token},
         }
-        status = (await self._client.create(review, field_manager=FIELD_MANAGER))["status"]
+        status = (await self._client.create(review, field_manager=self._field_manager))["status"]
         if not status.get("authenticated"):
             return 401
         user = status["user"]
@@ -54,5 +54,5 @@ class Callers:
                 "nonResourceAttributes": {"path": "/metrics", "verb": "get"},
             },
         }
-        answer = await self._client.create(access, field_manager=FIELD_MANAGER)
+        answer = await self._client.create(access, field_manager=self._field_manager)
         return 200 if answer["status"].get("allowed") else 403

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from catalogd.http.server import WRITE_AHEAD_BYTES, _Protocol, listen, serve
+from olm_shared.runtime.http_server import WRITE_AHEAD_BYTES, _Protocol, listen, serve
 
 LARGE = 8 << 20
 

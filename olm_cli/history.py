@@ -1,0 +1,73 @@
+"""`olm history`: the kept revisions of an extension, what made them and what became of them."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from olm_cli.history_cluster import Record, cluster, read_record
+from olm_cli.output import output_option, show
+from olm_shared.kube_object import condition, metadata
+from operator_controller.apply.history import state_of
+from operator_controller.apply.revisions import Revision
+
+COLUMNS = ("revision", "version", "bundle", "created", "state", "cause")
+
+
+@click.command("history")
+@click.argument("extension")
+@click.option(
+    "--kubeconfig", metavar="FILE", help="How to reach the cluster; default: as kubectl does."
+)
+@output_option
+def history(extension: str, kubeconfig: str | None, output: str) -> None:
+    """List the revisions of an extension that are kept, oldest first.
+
+    Only reads: the ClusterExtension and its ClusterObjectSets.
+
+    \b
+    Examples:
+      olm history quay
+      olm history quay -o json | jq '.revisions[] | select(.state == "Failed")'
+    """
+    record = asyncio.run(_read(extension, kubeconfig))
+    rows = [_row(revision, record) for revision in record.revisions.every]
+    if output == "text":
+        click.echo("\n".join(_text(extension, rows)))
+    else:
+        show({"extension": extension, "revisions": rows}, output)
+
+
+async def _read(extension: str, kubeconfig: str | None) -> Record:
+    async with cluster(kubeconfig) as kube:
+        return await read_record(kube, extension)
+
+
+def _row(revision: Revision, record: Record) -> dict[str, Any]:
+    bundle = revision.bundle
+    progressing = condition(revision.raw, "Progressing") or {}
+    return {
+        "revision": revision.number,
+        "name": revision.name,
+        "version": bundle.version,
+        "bundle": bundle.name,
+        "package": bundle.package,
+        "image": bundle.image,
+        "created": metadata(revision.raw).get("creationTimestamp", ""),
+        "state": state_of(revision, record.revisions).value,
+        "cause": revision.cause or "unknown",
+        "message": progressing.get("message", ""),
+    }
+
+
+def _text(extension: str, rows: list[dict[str, Any]]) -> Iterator[str]:
+    if not rows:
+        yield f"{extension} has no revisions: nothing was installed yet"
+        return
+    table = [[column.upper() for column in COLUMNS]]
+    table += [[str(row[column]) for column in COLUMNS] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for cells in table:
+        padded = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
+        yield "  ".join(padded).rstrip()

@@ -1,0 +1,113 @@
+"""Reads from a cluster the revisions of an extension, and changes what the extension asks for."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from api.v1 import names
+from api.v1.clusterextension import ClusterExtension
+from api.wire import InvalidObjectError
+from olm_shared.errors import TerminalError
+from olm_shared.kube_object import GVK, KubeObject, gvk_of, metadata, name_of
+from olm_shared.runtime.access import load_access
+from olm_shared.runtime.api_errors import ConflictError, ForbiddenError, NotFoundError
+from olm_shared.runtime.kube import KubeClient
+from operator_controller.apply.pack import refs, unpack
+from operator_controller.apply.revisions import Revision, Revisions, owner_labels
+from operator_controller.io.definitions import DEFINITION
+
+EXTENSION = GVK(names.GROUP, names.VERSION, names.CLUSTER_EXTENSION)
+OBJECT_SET = GVK(names.GROUP, names.VERSION, names.CLUSTER_OBJECT_SET)
+SECRET = GVK("", "v1", "Secret")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """An extension and its revisions."""
+
+    raw: KubeObject
+    extension: ClusterExtension
+    revisions: Revisions
+
+
+@asynccontextmanager
+async def cluster(kubeconfig: str | None) -> AsyncIterator[KubeClient]:
+    """The API server, as kubectl reaches it."""
+    async with KubeClient.connect(load_access(kubeconfig)) as kube:
+        yield kube
+
+
+async def read_record(kube: KubeClient, name: str) -> Record:
+    """Raises TerminalError if there is no such extension, ApiError."""
+    try:
+        raw = await kube.get(EXTENSION, name)
+        extension = ClusterExtension.from_object(raw)
+    except NotFoundError as error:
+        raise TerminalError(
+            f'there is no ClusterExtension "{name}"',
+            hint="see which there are: kubectl get clusterextensions",
+        ) from error
+    except InvalidObjectError as error:
+        raise TerminalError(str(error)) from error
+    labels = owner_labels(names.CLUSTER_EXTENSION, name)
+    selector = ",".join(f"{key}={value}" for key, value in labels.items())
+    found, _ = await kube.list_all(OBJECT_SET, labels=selector)
+    return Record(raw, extension, Revisions.of(found))
+
+
+async def definitions_of(kube: KubeClient, revision: Revision) -> dict[str, KubeObject]:
+    """The CustomResourceDefinitions that a revision holds, by name. Raises TerminalError."""
+    spec = revision.raw.get("spec") or {}
+    home = names.DEFAULT_SYSTEM_NAMESPACE
+    wanted = sorted(refs(spec.get("phases") or (), home))
+    try:
+        found = await asyncio.gather(
+            *(kube.find(SECRET, name, namespace) for namespace, name in wanted)
+        )
+    except ForbiddenError as error:
+        raise TerminalError(
+            f"cannot look into {revision.name}: {error.message}",
+            hint="a rollback is checked against what revisions hold: that needs the permission to "
+            "get Secrets in the system namespace",
+        ) from error
+    secrets = {
+        where: secret for where, secret in zip(wanted, found, strict=True) if secret is not None
+    }
+    objects = [obj for phase in unpack(spec, secrets, home) for obj in phase.objects]
+    return {name_of(obj): obj for obj in objects if gvk_of(obj) == DEFINITION}
+
+
+async def live(kube: KubeClient, crds: Iterable[str]) -> Mapping[str, KubeObject]:
+    """Those of the definitions that the cluster has."""
+    wanted = list(crds)
+    found = await asyncio.gather(*(kube.find(DEFINITION, name) for name in wanted))
+    return {name: crd for name, crd in zip(wanted, found, strict=True) if crd is not None}
+
+
+async def in_use(kube: KubeClient, definitions: Sequence[KubeObject]) -> list[str]:
+    """The names of the definitions of which objects are stored."""
+    return [name_of(crd) for crd in definitions if await _any(kube, crd)]
+
+
+async def _any(kube: KubeClient, crd: KubeObject) -> bool:
+    spec = crd["spec"]
+    served = next((v["name"] for v in spec["versions"] if v.get("served")), None)
+    if served is None:
+        return True  # nobody can tell
+    path = f"/apis/{spec['group']}/{served}/{spec['names']['plural']}"
+    page = await kube.request("GET", path, params={"limit": "1"})
+    return bool(page.get("items"))
+
+
+async def change(kube: KubeClient, record: Record, patch: Mapping[str, Any]) -> None:
+    """Merges into the spec that was read. Raises TerminalError if it is another by now."""
+    body = {**patch, "metadata": {"resourceVersion": metadata(record.raw)["resourceVersion"]}}
+    try:
+        await kube.patch(record.raw, body, field_manager="olm")
+    except ConflictError as error:
+        raise TerminalError(
+            f'ClusterExtension "{name_of(record.raw)}" was changed by somebody else meanwhile',
+            hint="look at it and run the command again",
+        ) from error

@@ -1,0 +1,84 @@
+"""The revisions of an extension as its history: what made each, and what has become of it. Pure."""
+
+from enum import StrEnum
+
+from api.v1.clusterextension import CatalogFilter, UpgradeConstraintPolicy
+from api.v1.conditions import ConditionType, Reason
+from olm_shared.kube_object import condition
+from olm_shared.versions import VersionError, parse_bundle_version
+from operator_controller.apply.revisions import BundleIdentity, Revision, Revisions
+
+
+class Cause(StrEnum):
+    """What made a revision."""
+
+    INSTALL = "Install"
+    SPEC = "SpecChanged"
+    ROLLBACK = "Rollback"
+    CATALOG = "CatalogChanged"
+    RENDERED = "RenderedAnew"
+
+
+class State(StrEnum):
+    """What has become of a revision."""
+
+    INSTALLED = "Installed"
+    ROLLING_OUT = "RollingOut"
+    FAILED = "Failed"
+    ARCHIVED = "Archived"
+    DELETING = "Deleting"
+
+
+def cause_of(history: Revisions, bundle: BundleIdentity, generation: int) -> Cause:
+    """What makes a revision of this bundle, which the extension's generation comes to.
+
+    A rollback is a change of the spec that leads to a lower version.
+    """
+    before = history.latest or (history.every[-1] if history.every else None)
+    if before is None:
+        return Cause.INSTALL
+    if before.generation != generation:
+        return Cause.ROLLBACK if is_lower(bundle, before.bundle) else Cause.SPEC
+    return Cause.CATALOG if before.bundle != bundle else Cause.RENDERED
+
+
+def is_lower(bundle: BundleIdentity, than: BundleIdentity) -> bool:
+    """Whether the version of a bundle is lower; versions that cannot be read are not."""
+    try:
+        version, other = (
+            parse_bundle_version(b.version, b.release or None) for b in (bundle, than)
+        )
+    except VersionError:
+        return False
+    return version.key < other.key
+
+
+def state_of(revision: Revision, history: Revisions) -> State:
+    """What `olm history` says; an archived one that never rolled out has failed."""
+    if revision.deleting:
+        return State.DELETING
+    if revision.archived:
+        return State.ARCHIVED if revision.succeeded else State.FAILED
+    if revision.succeeded:
+        return State.INSTALLED if revision == history.installed else State.ARCHIVED
+    found = condition(revision.raw, ConditionType.PROGRESSING) or {}
+    faulty = found.get("status") == "False" or found.get("reason") == Reason.RETRYING
+    return State.FAILED if faulty else State.ROLLING_OUT
+
+
+def pinned(wanted: CatalogFilter, history: Revisions) -> BundleIdentity | None:
+    """The bundle of a kept revision that the spec names by its exact version, if it does.
+
+    Whoever certifies the version himself needs no catalog to have it.
+    """
+    if wanted.upgrade_constraint_policy is not UpgradeConstraintPolicy.SELF_CERTIFIED:
+        return None
+    kept = (r.bundle for r in reversed(history.every) if not r.deleting and r.succeeded)
+    of_package = (b for b in kept if b.package == wanted.package_name)
+    return next((b for b in of_package if b.version == wanted.version), None)
+
+
+def with_content_of(inputs: str, history: Revisions) -> Revision | None:
+    """A kept revision that was rendered from the same, so that nothing need be pulled."""
+    kept = (r for r in reversed(history.every) if not r.deleting)
+    return next((r for r in kept if r.inputs == inputs), None)

@@ -1,0 +1,29 @@
+"""Serves the metrics over HTTPS to those whom the API server lets read them."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from olm_shared.runtime.callers import Callers
+from olm_shared.runtime.kube import KubeClient
+from olm_shared.runtime.metrics_page import MetricsPage
+from olm_shared.runtime.tls import ServerTls, TlsProfile
+
+
+async def serve_metrics(
+    address: tuple[str, int],
+    certificate: tuple[Path, Path],
+    profile: TlsProfile,
+    *,
+    client: KubeClient,
+    text: Callable[[], str],
+) -> None:
+    """Serves until cancelled; `certificate` is its file and its key's. Raises TerminalError."""
+    # Imported here: without metrics no server is needed, nor the memory that it takes.
+    from olm_shared.runtime.http_server import listen, serve
+
+    tls = ServerTls(*certificate, profile)
+    callers = Callers(client, field_manager="operator-controller")
+    async with asyncio.TaskGroup() as group:
+        group.create_task(serve(MetricsPage(text, callers.judge), listen(address), tls.context))
+        group.create_task(tls.follow())

@@ -1,0 +1,236 @@
+"""What people and tools see of operator-controller: Events and metrics."""
+
+import ssl
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import httpx
+import pytest
+
+from e2e.harness.ports import free_port
+from e2e.olm.api import Api, extension_path
+from e2e.olm.bundles import BundleSpec
+from e2e.olm.manifests import extension, with_administrator
+from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
+from olm_shared.kube_object import KubeObject, condition, metadata
+
+pytestmark = pytest.mark.integration
+
+Serve = Callable[[str, str], None]
+Publish = Callable[..., str]
+EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
+ACCOUNT = "controller-metrics-scraper"
+
+
+@dataclass(frozen=True)
+class Scraper:
+    """Reads the metrics of operator-controller."""
+
+    olm: Olm
+    port: int
+
+    @property
+    def flags(self) -> list[str]:
+        pair = self.olm.work_dir / "pki" / "catalogd"
+        return [
+            f"--metrics-bind-address=127.0.0.1:{self.port}",
+            f"--tls-cert={pair}.crt",
+            f"--tls-key={pair}.key",
+        ]
+
+    def scrape(self, token: str) -> httpx.Response:
+        context = ssl.create_default_context(cafile=str(self.olm.catalogs_ca))
+        return httpx.get(
+            f"https://127.0.0.1:{self.port}/metrics",
+            headers={"Authorization": f"Bearer {token}"} if token else {},
+            verify=context,
+            trust_env=False,
+        )
+
+
+@pytest.fixture(scope="module")
+def scraper(olm: Olm) -> Iterator[Scraper]:
+    """operator-controller with metrics."""
+    made = Scraper(olm, free_port("127.0.0.1"))
+    olm.stop_operator_controller()
+    olm.start_operator_controller(*made.flags)
+    yield made
+    olm.stop_operator_controller()
+    olm.start_operator_controller()
+
+
+@pytest.fixture
+def token(olm: Olm) -> Iterator[str]:
+    """Of an account that may read nothing yet."""
+    kubectl, place = olm.control_plane.kubectl, f"--namespace={SYSTEM_NAMESPACE}"
+    kubectl("create", "serviceaccount", ACCOUNT, place)
+    yield kubectl("create", "token", ACCOUNT, place).strip()
+    kubectl("delete", "serviceaccount", ACCOUNT, place)
+
+
+@pytest.fixture
+def reader(olm: Olm, token: str) -> Iterator[str]:
+    """The same token, once its account may read metrics."""
+    kubectl, who = olm.control_plane.kubectl, f"--serviceaccount={SYSTEM_NAMESPACE}:{ACCOUNT}"
+    role = "--clusterrole=operator-controller-metrics-reader"
+    kubectl("create", "clusterrolebinding", ACCOUNT, role, who)
+    yield token
+    kubectl("delete", "clusterrolebinding", ACCOUNT)
+
+
+def events(api: Api, name: str) -> list[KubeObject]:
+    return [
+        e
+        for e in sorted(api.list(EVENTS), key=lambda e: str(e["eventTime"]))
+        if (e["regarding"]["kind"], e["regarding"]["name"]) == ("ClusterExtension", name)
+    ]
+
+
+def reasons(api: Api, name: str, last: str) -> list[str]:
+    """The reasons of all Events, once the last of them is there."""
+    deadline = time.monotonic() + 15
+    while not (found := [str(e["reason"]) for e in events(api, name)]) or found[-1] != last:
+        assert time.monotonic() < deadline, found
+        time.sleep(0.1)
+    return found
+
+
+def test_each_transition_is_one_event_also_after_a_restart(
+    olm: Olm,
+    scraper: Scraper,
+    api: Api,
+    package: str,
+    publish_catalog: Publish,
+    serve_catalog: Serve,
+) -> None:
+    versions = ("1.0.0", "1.1.0")
+    serve_catalog(
+        package, publish_catalog(*(BundleSpec(package=package, version=v) for v in versions))
+    )
+    apply = olm.control_plane.kubectl
+    apply("apply", "-f", "-", stdin=with_administrator(package, "1.0.0"))
+    api.wait_installed(package, "1.0.0")
+    assert reasons(api, package, "Installed") == ["Installing", "Installed"]
+    apply("apply", "-f", "-", stdin=extension(package, "9.x"))
+    api.wait_condition(extension_path(package), "Progressing", "True", message="no bundles found")
+    assert reasons(api, package, "Retrying")[2:] == ["Retrying"]
+
+    before = metadata(api.get(extension_path(package)) or {})["resourceVersion"]
+    olm.kill(olm.operator_controller)
+    olm.start_operator_controller(*scraper.flags)
+    apply("apply", "-f", "-", stdin=extension(package, "1.1.0"))
+    api.wait_installed(package, "1.1.0")
+    told = reasons(api, package, "Updated")
+    assert told == ["Installing", "Installed", "Retrying", "Updating", "Updated"]
+    assert before != metadata(api.get(extension_path(package)) or {})["resourceVersion"]
+
+    kinds = {e["reason"]: (e["type"], e["note"]) for e in events(api, package)}
+    assert kinds["Retrying"][0] == "Warning"
+    assert kinds["Updated"] == ("Normal", f"Installed {package}.v1.1.0; it was {package}.v1.0.0")
+    assert f"Installed {package}.v1.1.0" in apply("describe", "clusterextension", package)
+
+    apply("delete", "clusterextension", package)
+    assert reasons(api, package, "Uninstalled")[5:] == ["Uninstalled"]
+
+
+def test_a_settled_extension_is_not_written_by_a_restart(
+    olm: Olm,
+    scraper: Scraper,
+    api: Api,
+    package: str,
+    publish_catalog: Publish,
+    serve_catalog: Serve,
+) -> None:
+    """Neither its status nor an Event; the metrics say that it was looked at."""
+    serve_catalog(package, publish_catalog(BundleSpec(package=package, version="1.0.0")))
+    olm.control_plane.kubectl("apply", "-f", "-", stdin=with_administrator(package))
+    api.wait_installed(package, "1.0.0")
+    told = reasons(api, package, "Installed")
+    paths = (
+        extension_path(package),
+        f"/apis/olm.operatorframework.io/v1/clusterobjectsets/{package}-1",
+    )
+    before = [metadata(api.get(path) or {})["resourceVersion"] for path in paths]
+    olm.kill(olm.operator_controller)
+    olm.start_operator_controller(*scraper.flags)
+    time.sleep(5.0)
+    assert [metadata(api.get(path) or {})["resourceVersion"] for path in paths] == before
+    assert [e["reason"] for e in events(api, package)] == told
+    olm.control_plane.kubectl("delete", "clusterextension", package)
+
+
+def test_metrics_need_a_token_that_is_known_and_allowed(scraper: Scraper, token: str) -> None:
+    assert scraper.scrape("").status_code == 401
+    assert scraper.scrape("forged").status_code == 401
+    assert scraper.scrape(token).status_code == 403
+
+
+def test_metrics_tell_each_extension_until_it_is_gone(
+    olm: Olm,
+    scraper: Scraper,
+    api: Api,
+    package: str,
+    publish_catalog: Publish,
+    serve_catalog: Serve,
+    reader: str,
+) -> None:
+    serve_catalog(package, publish_catalog(BundleSpec(package=package, version="1.0.0")))
+    olm.control_plane.kubectl("apply", "-f", "-", stdin=with_administrator(package))
+    api.wait_installed(package, "1.0.0")
+    prefix, of = "operator_controller_extension_", f'extension="{package}"'
+    wanted = {
+        f'{prefix}condition{{{of},type="Installed",status="True",reason="Succeeded"}} 1',
+        f'{prefix}installed_info{{{of},bundle="{package}.v1.0.0",version="1.0.0"}} 1',
+        'leader_election_master_status{name="9c4404e7.operatorframework.io"} 1',
+    }
+    text = until(scraper, reader, lambda text: wanted <= set(text.splitlines()))
+    numbers = dict(line.rpartition(" ")[::2] for line in text.splitlines() if line[0] != "#")
+    extensions = 'controller="controller-operator-cluster-extension-controller"'
+    assert (
+        float(numbers[f'controller_runtime_reconcile_total{{{extensions},result="success"}}']) > 0
+    )
+    assert float(numbers['rest_client_requests_total{code="200",method="GET"}']) > 0
+    assert float(numbers['operator_controller_catalog_lookups_total{result="miss"}']) > 0
+    assert float(numbers["operator_controller_watches"]) > 0
+    assert time.time() - float(numbers[f"{prefix}last_success_timestamp_seconds{{{of}}}"]) < 60
+    olm.control_plane.kubectl("delete", "clusterextension", package)
+    until(scraper, reader, lambda text: package not in text)
+
+
+def test_what_keeps_pods_from_running_is_told(
+    olm: Olm,
+    scraper: Scraper,
+    api: Api,
+    package: str,
+    publish_catalog: Publish,
+    serve_catalog: Serve,
+) -> None:
+    """No kubelet runs here: the status of the pod is written as one would write it."""
+    serve_catalog(package, publish_catalog(BundleSpec(package=package, version="1.0.0")))
+    olm.control_plane.kubectl("apply", "-f", "-", stdin=with_administrator(package))
+    api.wait_installed(package, "1.0.0")
+    path, deadline = f"/api/v1/namespaces/{package}/pods", time.monotonic() + 30
+    while not (pods := api.list(path, labels=f"app={package}")):
+        assert time.monotonic() < deadline, "the Deployment has no pods"
+        time.sleep(0.2)
+    image = "registry.example.com/operator:v1.0.0"
+    waiting = {"reason": "ErrImagePull", "message": "no such host"}
+    container = {"name": "operator", "image": image, "imageID": "", "ready": False}
+    statuses = [{**container, "restartCount": 0, "state": {"waiting": waiting}}]
+    name = metadata(pods[0])["name"]
+    api.patch(f"{path}/{name}/status", {"status": {"containerStatuses": statuses}})
+    told = f"ImagePullBackOff (image {image})"
+    found = api.wait_condition(extension_path(package), "Available", "False", message=told)
+    available = condition(found, "Available") or {}
+    assert available["message"].startswith(f"Deployment {package}/{package}-operator: 0/1 availab")
+    olm.control_plane.kubectl("delete", "clusterextension", package)
+
+
+def until(scraper: Scraper, token: str, holds: Callable[[str], bool]) -> str:
+    """The metrics, once they are so."""
+    deadline = time.monotonic() + 15
+    while not holds(text := scraper.scrape(token).raise_for_status().text):
+        assert time.monotonic() < deadline, text
+        time.sleep(0.2)
+    return text

@@ -1,0 +1,99 @@
+"""What is told of extensions and of the work on them, in Prometheus' text format."""
+
+import re
+
+from api.v1.clusterextension import BundleMetadata, ClusterExtensionStatus, InstallStatus
+from api.v1.conditions import Condition, ConditionStatus
+from olm_shared.outcome import Done, Outcome, Retry
+from olm_shared.queue_meter import QueueMeter
+from operator_controller.metrics import Metrics, Queue, Readings, exposition
+
+
+def status(reason: str, progressing: str = "True", version: str = "") -> ClusterExtensionStatus:
+    condition = Condition(type="Progressing", status=ConditionStatus(progressing), reason=reason)
+    bundle = BundleMetadata(name=f"p.v{version}", version=version)
+    return ClusterExtensionStatus(
+        conditions=(condition,), install=InstallStatus(bundle=bundle) if version else None
+    )
+
+
+def test_an_extension_has_its_conditions_and_its_last_success() -> None:
+    metrics = Metrics()
+    metrics.observe("a", status("Succeeded", version="1.0.0"), now=1700.0, seconds=0.25)
+    metrics.observe("a", status("Retrying", version="1.0.0"), now=1800.0, seconds=2.5)
+    metrics.observe("a", status("Blocked", "False", version="1.0.0"), now=1900.0, seconds=0.5)
+    prefix, of = "operator_controller_extension_", 'extension="a"'
+    lines = exposition(metrics, Readings()).splitlines()
+    for line in (
+        f'condition{{{of},type="Progressing",status="False",reason="Blocked"}} 1',
+        f'installed_info{{{of},bundle="p.v1.0.0",version="1.0.0"}} 1',
+        f"last_success_timestamp_seconds{{{of}}} 1700.0",
+        f'errors_total{{{of},reason="Retrying"}} 1',
+        f'errors_total{{{of},reason="Blocked"}} 1',
+        f"reconcile_duration_seconds{{{of}}} 0.5",
+    ):
+        assert prefix + line in lines
+    assert sum(line.startswith(prefix + "condition{") for line in lines) == 1
+
+
+def test_rolling_out_is_no_error_and_no_success() -> None:
+    metrics = Metrics()
+    metrics.observe("a", status("RollingOut"), now=1.0, seconds=0.0)
+    text = exposition(metrics, Readings())
+    assert "errors_total{" not in text
+    assert "last_success_timestamp_seconds{" not in text
+    assert "installed_info{" not in text
+
+
+def test_an_extension_that_is_gone_leaves_nothing() -> None:
+    metrics = Metrics()
+    for name in ("a", "b", "c"):
+        metrics.observe(name, status("Retrying"), now=1.0, seconds=0.0)
+    metrics.forget("a")
+    metrics.keep(["b"])
+    assert set(re.findall('extension="(.)"', exposition(metrics, Readings()))) == {"b"}
+
+
+def test_queues_requests_and_watches() -> None:
+    meter = QueueMeter()
+    ended: tuple[Outcome, ...] = (Done(), Retry("no"))
+    for number, outcome in enumerate(ended):
+        meter.added(number, 0.0)
+        meter.started(number, 0.0)
+        meter.finished(number, 0.5, outcome)
+    meter.added("waits", 0.0)
+    meter.added("runs", 0.0)
+    meter.started("runs", 1.0)
+    readings = Readings(
+        queues={"q": Queue(meter, 8)},
+        answers={("GET", "200"): 5, ("PATCH", "<error>"): 1},
+        watches=(7, 2),
+        lease="lock",
+        leading=True,
+        now=4.0,
+    )
+    lines = exposition(Metrics(), readings).splitlines()
+    for line in (
+        'controller_runtime_reconcile_total{controller="q",result="success"} 1',
+        'controller_runtime_reconcile_total{controller="q",result="error"} 1',
+        'controller_runtime_reconcile_errors_total{controller="q"} 1',
+        'controller_runtime_reconcile_time_seconds_count{controller="q"} 2',
+        'controller_runtime_active_workers{controller="q"} 1',
+        'controller_runtime_max_concurrent_reconciles{controller="q"} 8',
+        'workqueue_depth{name="q",controller="q"} 1',
+        'workqueue_adds_total{name="q",controller="q"} 4',
+        'workqueue_retries_total{name="q",controller="q"} 1',
+        'workqueue_longest_running_processor_seconds{name="q",controller="q"} 3.0',
+        'rest_client_requests_total{code="200",method="GET"} 5',
+        'rest_client_requests_total{code="<error>",method="PATCH"} 1',
+        "operator_controller_watches 7",
+        "operator_controller_watches_broken 2",
+        'leader_election_master_status{name="lock"} 1',
+    ):
+        assert line in lines
+
+
+def test_every_family_is_explained_once() -> None:
+    text = exposition(Metrics(), Readings())
+    families = [line.split()[2] for line in text.splitlines() if line.startswith("# TYPE")]
+    assert len(families) == len(set(families)) == text.count("# HELP")
