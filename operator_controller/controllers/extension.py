@@ -10,6 +10,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 
 from api import wire
 from api.v1 import names
@@ -22,7 +23,7 @@ from olm_shared.outcome import Blocked, Done, Outcome, Wait, outcome_of
 from olm_shared.runtime.api_errors import NotFoundError
 from olm_shared.runtime.kube import KubeClient
 from operator_controller.apply.history import pinned
-from operator_controller.apply.pack import sanitised
+from operator_controller.apply.pack import ContentError, MissingContentError, sanitised
 from operator_controller.apply.phases import into_phases
 from operator_controller.apply.revisions import (
     BundleIdentity,
@@ -320,7 +321,9 @@ class ExtensionController:
         bundle = context.chosen
         phases = await self.store.kept_content(context.inputs, context.history)
         if phases is None:
-            objects = await self.bundles.render(context.name, bundle, context.request)
+            objects = await self.bundles.render(
+                context.name, bundle, context.request, installed=partial(self._installed, context)
+            )
             phases = into_phases(sanitised(obj) for obj in objects)
         spec = context.extension.spec
         account = spec.service_account_name
@@ -335,6 +338,17 @@ class ExtensionController:
             progress_deadline_minutes=spec.progress_deadline_minutes,
         )
         return replace(context, desired=desired)
+
+    async def _installed(self, context: Context) -> list[KubeObject]:
+        """The objects of the newest revision; none where its content is lost."""
+        revision = context.history.latest
+        if revision is None:
+            return []
+        try:
+            phases = await self.store.content(revision.raw, self.client)
+        except (ContentError, MissingContentError):
+            return []
+        return [obj for phase in phases for obj in phase.objects]
 
     async def preflight(self, context: Context) -> Context:
         """Nothing unpermitted and nothing unsafe is about to be written."""

@@ -1,7 +1,7 @@
 """Bundles from their images, as the objects to apply."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 
 from olm_shared.errors import OLMError, TerminalError, TransientError
@@ -30,6 +30,15 @@ Where there is none, we issue certificates ourselves.
 """
 
 
+Installed = Callable[[], Awaitable[Iterable[KubeObject]]]
+"""Reads the objects that are installed, where somebody has to know."""
+
+
+async def nothing() -> tuple[KubeObject, ...]:
+    """What is installed where nothing is."""
+    return ()
+
+
 class BundleSource:
     """Pulls bundle images and renders them."""
 
@@ -47,7 +56,7 @@ class BundleSource:
         self._client = client
 
     async def certificate_provider(
-        self, bundle: RegistryV1, installed: Iterable[KubeObject] = ()
+        self, bundle: RegistryV1, installed: Installed = nothing
     ) -> CertificateProvider | None:
         """Who issues the webhook certificates of a bundle; the cluster is asked for no other one.
 
@@ -56,7 +65,7 @@ class BundleSource:
         """
         if self.forced_provider or not bundle.csv.webhooks:
             return self.forced_provider
-        return await certificate_provider_of(self._client, provider_in(installed))
+        return await certificate_provider_of(self._client, provider_in(await installed()))
 
     async def render(
         self,
@@ -64,12 +73,12 @@ class BundleSource:
         bundle: BundleIdentity,
         request: InstallRequest,
         *,
-        installed: Iterable[KubeObject] = (),
+        installed: Installed = nothing,
     ) -> list[KubeObject]:
         """The objects of a bundle. Errors name the bundle and keep their kind.
 
         The certificate provider is chosen here, when something has to be rendered, and not when
-        inputs are compared. `installed` are the objects that the owner has now.
+        inputs are compared. `installed` reads the objects that the owner has now.
         """
         try:
             await self._secrets.refresh()

@@ -19,7 +19,7 @@ from operator_controller.bundle.model import (
     RegistryV1,
     Webhook,
 )
-from operator_controller.io.bundles import BundleSource
+from operator_controller.io.bundles import BundleSource, Installed
 from operator_controller.render.certificates import CERT_MANAGER_INJECT
 from operator_controller.render.options import CertificateProvider, RenderOptions
 from operator_controller.render.renderer import render
@@ -76,6 +76,13 @@ async def test_what_the_cluster_has_comes_before_our_own(
     assert await source(groups).certificate_provider(bundle(HOOK)) is expected
 
 
+def read(objects: list[KubeObject]) -> Installed:
+    async def installed() -> list[KubeObject]:
+        return objects
+
+    return installed
+
+
 BOTH = ("cert-manager.io", "operator.openshift.io")
 
 
@@ -104,12 +111,12 @@ async def test_what_is_installed_keeps_its_provider_while_it_is_there(
     found = bundle(hook)
     options = RenderOptions(install_namespace="ns", certificate_provider=before)
     installed = render(found, options)
-    assert await source(groups).certificate_provider(found, installed) is expected
+    assert await source(groups).certificate_provider(found, read(installed)) is expected
 
 
 async def test_what_had_no_webhooks_had_no_provider() -> None:
     installed = render(bundle(), RenderOptions(install_namespace="ns"))
-    found = await source(BOTH).certificate_provider(bundle(HOOK), installed)
+    found = await source(BOTH).certificate_provider(bundle(HOOK), read(installed))
     assert found is CertificateProvider.CERT_MANAGER
 
 
