@@ -1,6 +1,7 @@
 """What people and tools see of catalogd: events, metrics; and clients that misbehave."""
 
 import base64
+import re
 import secrets
 import socket
 import ssl
@@ -157,6 +158,30 @@ def test_metrics_tell_each_catalog(served: World, reader: str) -> None:
         line.startswith('catalogd_http_request_duration_seconds_bucket{code="200"')
         for line in lines
     )
+
+
+@pytest.mark.parametrize(
+    ("asked", "logged", "status"),
+    [
+        ("{name}/api/v1/metas?schema=s", "{name}/api/v1/metas?schema=s", 200),
+        ("{name}/api/v1/metas?colour=red", "{name}/api/v1/metas?colour=red", 400),
+        ("no-such-catalog/api/v1/all", "no-such-catalog/api/v1/all", 404),
+        ("a%0Aforged/api/v1/all", r"a\nforged/api/v1/all", 400),
+    ],
+)
+def test_each_answer_is_a_line_of_the_log(
+    served: World, asked: str, logged: str, status: int
+) -> None:
+    with served.olm.client() as client:
+        found = client.get(f"/catalogs/{asked.format(name=served.name)}").status_code
+    assert found == status
+    target = re.escape(f"/catalogs/{logged.format(name=served.name)}")
+    line = rf' catalogd\.access: 127\.0\.0\.1 "GET \'{target}\'" {status} [0-9]+\.[0-9]{{4}}$'
+    log = served.olm.work_dir / "logs" / "catalogd.log"
+    deadline = time.monotonic() + 10
+    while not re.search(line, log.read_text(), re.MULTILINE):
+        assert time.monotonic() < deadline, log.read_text()[-2000:]
+        time.sleep(0.05)
 
 
 def test_clients_that_never_finish_asking_are_cut_off(world: World) -> None:
