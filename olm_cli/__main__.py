@@ -1,6 +1,8 @@
 """The command line's front: which commands there are."""
 
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import NoReturn
 
@@ -11,12 +13,19 @@ from olm_shared.runtime.command_line import Lazy, LazyGroup, run
 COMMANDS: Mapping[str, Lazy] = MappingProxyType(
     {
         "bundle": Lazy("olm_cli.bundle", "bundle", "Look into registry+v1 bundles."),
+        "completion": Lazy(
+            "olm_cli.completion", "completion", "Print a shell's completion script."
+        ),
         "crd": Lazy("olm_cli.crd", "crd", "Check CustomResourceDefinitions."),
+        "diff": Lazy("olm_cli.diff", "diff", "Compare two catalogs."),
+        "graph": Lazy("olm_cli.graph", "graph_command", "Draw the update graph of a package."),
         "history": Lazy(
             "olm_cli.history", "history", "List the revisions of an extension in a cluster."
         ),
         "rbac": Lazy("olm_cli.rbac", "rbac", "Write the permissions that a bundle needs."),
         "resolve": Lazy("olm_cli.resolve", "resolve_command", "Find the bundle for a package."),
+        "search": Lazy("olm_cli.search", "search", "Find packages by words."),
+        "show": Lazy("olm_cli.show", "show_command", "Tell what catalogs say of a package."),
         "rollback": Lazy("olm_cli.rollback", "rollback", "Bring an extension back to a revision."),
         "version": Lazy("olm_cli.version", "version", "Work with versions and version ranges."),
         "why": Lazy("olm_cli.why", "why", "Tell why an extension in a cluster is what it is."),
@@ -40,8 +49,9 @@ def cli() -> None:
 
 
 def main() -> NoReturn:
-    """Runs the command line."""
-    run(cli, "olm")
+    """Runs the command line; kubectl runs it as the program kubectl-olm."""
+    plugin = Path(sys.argv[0]).name == "kubectl-olm"
+    run(cli, "kubectl olm" if plugin else "olm")
 
 
 if __name__ == "__main__":

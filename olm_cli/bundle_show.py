@@ -42,7 +42,7 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
     yield from _section("APIs", (_api(api) for api in found["apis"]["defined"]))
     yield from _section("required APIs", (a["name"] for a in found["apis"]["required"]))
     for scope, permissions in found["permissions"].items():
-        yield from _section(f"{scope} permissions", _rules(permissions))
+        yield from _section(f"{scope} permissions", rule_lines(permissions))
     yield from _section("images", found["images"])
     yield from _section("related images", (i["image"] for i in found["relatedImages"]))
     yield from _section("webhooks", (f"{w['type']} {w['generateName']}" for w in found["webhooks"]))
@@ -61,7 +61,8 @@ def _api(api: Mapping[str, Any]) -> str:
     return f"{api['name']} ({', '.join(api['served'])})"
 
 
-def _rules(permissions: list[dict[str, Any]]) -> Iterator[str]:
+def rule_lines(permissions: list[dict[str, Any]]) -> Iterator[str]:
+    """The rules of service accounts, one a line."""
     for permission in permissions:
         for rule in permission["rules"]:
             what = rule.get("resources") or rule.get("nonResourceURLs") or []

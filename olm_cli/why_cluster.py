@@ -52,6 +52,13 @@ async def read_situation(
     return Situation(found, installed, contents)
 
 
+async def read_installed(extension: str, *, kubeconfig: str | None) -> BundleMetadata | None:
+    """What an extension has installed. Raises TerminalError if there is none of that name."""
+    async with KubeClient.connect(load_access(kubeconfig)) as kube:
+        await _extension(kube, extension)
+        return await _installed(kube, extension)
+
+
 @asynccontextmanager
 async def catalogs_of(
     kube: KubeClient, access: ClusterAccess, cas_dir: Path | None

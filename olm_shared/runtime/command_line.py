@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import click
+from click.shell_completion import CompletionItem
 
 from olm_shared.errors import OLMError, bounded
 
@@ -50,11 +51,19 @@ class LazyGroup(click.Group):
                 [(name, self._lazily[name].summary) for name in sorted(self._lazily)]
             )
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands that begin so, without importing any, and the front's own options."""
+        named = (name for name in sorted(self._lazily) if name.startswith(incomplete))
+        items = [CompletionItem(name, help=self._lazily[name].summary) for name in named]
+        return [*items, *click.Command.shell_complete(self, ctx, incomplete)]
+
 
 def run(command: click.Command, name: str) -> NoReturn:
     """Runs a command line. Whatever fails is told in a sentence, with exit code 1."""
     try:
-        result: Any = command(prog_name=name, standalone_mode=True)
+        # Without colours where the user wants none; by itself click has them on a terminal only.
+        colours = {"color": False} if os.environ.get("NO_COLOR") else {}
+        result: Any = command(prog_name=name, standalone_mode=True, **colours)
     except OLMError as error:
         fail(error)
     except BrokenPipeError:

@@ -1,0 +1,50 @@
+"""`olm completion`: words on the Tab key, for `olm` and for `kubectl olm`."""
+
+import sys
+
+import click
+from click.shell_completion import CompletionItem, ShellComplete, get_completion_class
+
+_VARIABLE = "_OLM_COMPLETE"
+_NO_FILES, _FILES = ":4", ":0"
+"""How kubectl is told whether file names are offered too: the directives of Cobra."""
+
+
+@click.command("completion")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print a completion script for SHELL.
+
+    `kubectl olm` completes through the program kubectl_complete-olm, which kubectl finds by itself
+    on the PATH.
+
+    \b
+    Examples:
+      source <(olm completion bash)
+      olm completion zsh > "${fpath[1]}/_olm"
+      olm completion fish > ~/.config/fish/completions/olm.fish
+    """
+    from olm_cli.__main__ import cli
+
+    found = get_completion_class(shell)
+    if found is None:
+        raise click.UsageError(f"no completion for {shell}")
+    # Not the method of bash's class: that starts bash to see its version.
+    click.echo(ShellComplete.source(found(cli, {}, "olm", _VARIABLE)))
+
+
+def kubectl_complete() -> None:
+    """Answers kubectl, which hands over the words after `kubectl olm`, the unfinished one last."""
+    from olm_cli.__main__ import cli
+
+    *words, incomplete = sys.argv[1:] or [""]
+    items = ShellComplete(cli, {}, "olm", _VARIABLE).get_completions(words, incomplete)
+    plain = [item for item in items if item.type == "plain"]
+    for item in plain:
+        click.echo(_line(item))
+    click.echo(_NO_FILES if len(plain) == len(items) and items else _FILES)
+
+
+def _line(item: CompletionItem) -> str:
+    said = " ".join((item.help or "").split())
+    return f"{item.value}\t{said}" if said else str(item.value)

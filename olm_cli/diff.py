@@ -1,0 +1,82 @@
+"""`olm diff`: what is other in a catalog."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from olm_cli.finding.contents import Content
+from olm_cli.finding.difference import lines, package_difference, package_summary
+from olm_cli.finding.facts import Facts, records_of
+from olm_cli.finding.sources import Sources, reach_options
+from olm_cli.output import output_option, show
+from olm_shared.errors import OLMError
+
+_COLOURS = {"+": "green", "-": "red", "~": "yellow", "!": "yellow"}
+
+
+@click.command("diff")
+@click.argument("before", metavar="CATALOG_A")
+@click.argument("after", metavar="CATALOG_B")
+@output_option
+@reach_options
+def diff(before: str, after: str, output: str, **options: Any) -> None:
+    """Compare two catalogs: packages, channels, heads, bundles, deprecations.
+
+    A catalog is a folder, an image, the name of one in the cluster, or NAME@DIGEST: what that one
+    was when it was last read at that digest. The order of objects and of properties does not count.
+    Exits with 0 if they are the same, 1 if not, 2 if one cannot be read.
+
+    \b
+    Examples:
+      olm diff ./catalog-old ./catalog-new
+      olm diff registry.example.com/catalog:v1 registry.example.com/catalog:v2 -o json
+      olm diff operatorhubio registry.example.com/catalog:next
+      olm diff operatorhubio@sha256:0a1b2c operatorhubio
+    """
+    try:
+        sources = Sources(options)
+        found = _difference(sources.content(before), sources.content(after))
+    except OLMError as error:
+        click.echo(f"error: {error.message}", err=True)
+        if error.hint:
+            click.echo(f"hint: {error.hint}", err=True)
+        raise SystemExit(2) from error
+    if output == "text":
+        for line in _told(found):
+            sign = line.lstrip()[:1]
+            click.echo(click.style(line, fg=_COLOURS.get(sign)))
+    else:
+        show(found, output)
+    raise SystemExit(1 if any(found.values()) else 0)
+
+
+def _difference(old: Content, new: Content) -> Facts:
+    before, after = old.digests(), new.digests()
+    return {
+        "added": [
+            package_summary(records_of(new.blobs(name))) for name in after if name not in before
+        ],
+        "removed": [
+            package_summary(records_of(old.blobs(name))) for name in before if name not in after
+        ],
+        "changed": [
+            package_difference(records_of(old.blobs(name)), records_of(new.blobs(name)))
+            for name, digest in after.items()
+            if name in before and before[name] != digest
+        ],
+    }
+
+
+def _told(found: Facts) -> Iterator[str]:
+    for sign, key in (("+", "added"), ("-", "removed")):
+        for each in found[key]:
+            top = f"channel {each['defaultChannel']}, head {each['head'] or 'none'}"
+            yield f"{sign} package {each['package']} ({top}, bundles: {each['bundles']})"
+    for each in found["changed"]:
+        yield from lines(each)
+    if not any(found.values()):
+        yield "no difference"
+        return
+    counts = ", ".join(f"{len(each)} {kind}" for kind, each in found.items())
+    yield f"packages: {counts}"

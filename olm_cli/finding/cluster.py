@@ -1,0 +1,153 @@
+"""The catalogs of a cluster: which there are, and their contents, fetched once for each digest.
+
+Contents are asked for as `olm why` asks: through the API server's service proxy where the address
+is one of the cluster's own. What is kept is named by the digest that the catalog resolved to.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from olm_cli.finding.contents import Content, Writer
+from olm_cli.finding.kept import Kept
+from olm_shared.errors import OLMError, TerminalError, bounded
+
+ANSWER_SECONDS, CONNECT_SECONDS = 300.0, 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A ClusterCatalog: the digest of its content, empty without, and where it is served."""
+
+    name: str
+    digest: str
+    base: str
+    available: bool
+
+    @classmethod
+    def of(cls, catalog: Mapping[str, Any]) -> "Served":
+        """What matters of the object."""
+        status = catalog.get("status") or {}
+        image = ((status.get("resolvedSource") or {}).get("image") or {}).get("ref", "")
+        mode = (catalog.get("spec") or {}).get("availabilityMode", "Available")
+        base = (status.get("urls") or {}).get("base", "")
+        return cls(catalog["metadata"]["name"], image.rpartition("@")[2], base, mode == "Available")
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """How to reach a cluster, and the CAs to check catalogd with where it is asked directly."""
+
+    kubeconfig: str | None
+    cas_dir: Path | None
+
+    def catalogs(self) -> list[Served]:
+        """The catalogs that are switched on, by name. Raises OLMError."""
+        from olm_cli.finding.quick_list import quick_list
+
+        found = quick_list(self.kubeconfig)
+        if found is None:
+            import asyncio
+
+            found = asyncio.run(_listed(self.kubeconfig))
+        served = (Served.of(catalog) for catalog in found)
+        return sorted((each for each in served if each.available), key=lambda each: each.name)
+
+    def content(self, catalog: Served, kept: Kept) -> Content:
+        """The content of a catalog, fetched if it is not kept. Raises OLMError."""
+        if not catalog.digest or not catalog.base:
+            raise TerminalError(
+                f'catalog "{catalog.name}" is not being served',
+                hint=f"see the conditions: kubectl describe clustercatalog {catalog.name}",
+            )
+        content = kept.find(catalog.digest)
+        if content is None:
+            import asyncio
+
+            with kept.writing(catalog.digest) as writer:
+                asyncio.run(_fetch(self, catalog, writer))
+                self._unchanged(catalog)
+            content = kept.find(catalog.digest)
+        if content is None:
+            raise TerminalError(f'catalog "{catalog.name}" was removed from the cache meanwhile')
+        return content
+
+    def _unchanged(self, catalog: Served) -> None:
+        """What was fetched has no digest with it: it counts if the catalog is still the same."""
+        if catalog not in self.catalogs():
+            raise TerminalError(
+                f'catalog "{catalog.name}" changed while it was read', hint="ask again"
+            )
+
+
+async def _listed(kubeconfig: str | None) -> list[dict[str, Any]]:
+    from olm_shared.kube_object import GVK
+    from olm_shared.runtime.access import load_access
+    from olm_shared.runtime.kube import KubeClient
+
+    kind = GVK("olm.operatorframework.io", "v1", "ClusterCatalog")
+    async with KubeClient.connect(load_access(kubeconfig)) as kube:
+        found, _ = await kube.list_all(kind)
+    return found
+
+
+async def _fetch(cluster: Cluster, catalog: Served, writer: Writer) -> None:
+    import httpx
+
+    from olm_shared.runtime.access import load_access
+    from olm_shared.runtime.trust import registry_trust
+    from operator_controller.io.catalogd_proxy import proxy_path
+    from operator_controller.io.proxied_http import http_client
+
+    path = proxy_path(catalog.base)
+    headers = {}
+    if path is None:
+        address, tls = catalog.base, registry_trust(cluster.cas_dir)
+        hint = "check that catalogd runs and that its certificate is trusted (--catalogd-cas-dir)"
+    else:
+        access = load_access(cluster.kubeconfig)
+        address, tls = access.server + path, access.tls()
+        authorization = access.authorization()
+        headers = {"Authorization": authorization} if authorization else {}
+        hint = (
+            "it is asked through the API server: that needs the permission to get services/proxy "
+            "in catalogd's namespace"
+        )
+    timeout = httpx.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS)
+    try:
+        async with (
+            http_client(tls, timeout) as http,
+            http.stream("GET", f"{address}/api/v1/all", headers=headers) as answer,
+        ):
+            await _refuse(answer)
+            async for line in _lines(answer.aiter_bytes()):
+                writer.add(line)
+    except (OLMError, httpx.HTTPError, ValueError) as error:
+        told = bounded(str(error) or type(error).__name__)
+        message = f'catalog "{catalog.name}" cannot be read from {address}: {told}'
+        raise TerminalError(message, hint=hint) from error
+
+
+async def _refuse(answer: Any) -> None:
+    if answer.status_code != 200:
+        await answer.aread()
+        said = bounded(" ".join(answer.text.split()), 200)
+        raise TerminalError(
+            f"received unexpected response status code {answer.status_code}: {said}"
+        )
+
+
+async def _lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The lines that are not empty, whatever the pieces they arrive in."""
+    pending: list[bytes] = []
+    async for piece in pieces:
+        first, *rest = piece.split(b"\n")
+        pending.append(first)
+        if rest:
+            *whole, last = [b"".join(pending), *rest]
+            pending = [last]
+            for line in filter(bytes.strip, whole):
+                yield line
+    if (line := b"".join(pending)).strip():
+        yield line

@@ -1,0 +1,116 @@
+"""The content of a catalog as an SQLite file: a list to search, and the blobs of each package."""
+
+import hashlib
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import orjson
+import zstandard
+
+from olm_cli.finding.entry import Entry, entry_of
+
+FORMAT = 1
+"""Part of the names of files; another one, and what was kept before is made anew."""
+
+_SCHEMA = """
+PRAGMA journal_mode = OFF;
+PRAGMA synchronous = OFF;
+CREATE TABLE packages (name TEXT PRIMARY KEY, digest BLOB NOT NULL, entry BLOB NOT NULL);
+CREATE TABLE blobs (package TEXT NOT NULL, data BLOB NOT NULL);
+"""
+_LEVEL = 1
+_PACKAGE = "olm.package"
+
+
+class Content:
+    """What a catalog holds, read when it is asked for."""
+
+    def __init__(self, file: Path) -> None:
+        """Raises sqlite3.Error for a file that is no content."""
+        self._db = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+        self._db.execute("SELECT count(*) FROM packages").fetchone()
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._db.close()
+
+    def entries(self) -> list[Entry]:
+        """All packages, by name."""
+        rows = self._db.execute("SELECT entry FROM packages ORDER BY name")
+        return [Entry.of_facts(orjson.loads(row)) for (row,) in rows]
+
+    def digests(self) -> dict[str, bytes]:
+        """The packages by name; equal digests, equal packages."""
+        return dict(self._db.execute("SELECT name, digest FROM packages ORDER BY name"))
+
+    def blobs(self, package: str) -> list[bytes]:
+        """The blobs of a package as JSON, in the catalog's order; none for an unknown package."""
+        return list(_blobs(self._db, package))
+
+
+def write(file: Path, blobs: Iterable[bytes]) -> None:
+    """Writes the content of a catalog; `blobs` are JSON objects. Raises OSError, sqlite3.Error."""
+    with closing(sqlite3.connect(file)) as db:
+        writer = Writer(db)
+        for blob in blobs:
+            writer.add(blob)
+        writer.finish()
+
+
+class Writer:
+    """Writes blobs one by one, so that a catalog is never in memory as a whole."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._pack = zstandard.ZstdCompressor(level=_LEVEL)
+        db.executescript(_SCHEMA)
+
+    def add(self, blob: bytes) -> None:
+        """One JSON object. What belongs to no package is left out. ValueError if it is none."""
+        value = orjson.loads(blob)
+        if not isinstance(value, dict):
+            raise ValueError("it is no JSON object")  # noqa: TRY004 - of the data, not of the code
+        package = value.get("name" if value.get("schema") == _PACKAGE else "package")
+        if isinstance(package, str) and package:
+            row = package, self._pack.compress(blob)
+            self._db.execute("INSERT INTO blobs VALUES (?, ?)", row)
+
+    def finish(self) -> None:
+        """Makes the list."""
+        db = self._db
+        db.execute("CREATE INDEX of_package ON blobs (package)")
+        names = db.execute("SELECT DISTINCT package FROM blobs").fetchall()
+        for (name,) in names:
+            values = [orjson.loads(blob) for blob in _blobs(db, name)]
+            entry = orjson.dumps(entry_of(name, values).facts())
+            db.execute("INSERT INTO packages VALUES (?, ?, ?)", (name, _digest(values), entry))
+        db.commit()
+
+
+def _blobs(db: sqlite3.Connection, package: str) -> Iterator[bytes]:
+    unpack = zstandard.ZstdDecompressor()
+    rows = db.execute("SELECT data FROM blobs WHERE package = ? ORDER BY rowid", (package,))
+    for (data,) in rows:
+        yield unpack.decompress(data)
+
+
+def _digest(values: Iterable[dict[str, Any]]) -> bytes:
+    """Of a package, whatever the order of its blobs and of the properties of its bundles."""
+    found = sorted(hashlib.sha256(normal(value)).digest() for value in values)
+    return hashlib.sha256(b"".join(found)).digest()
+
+
+def normal(blob: dict[str, Any]) -> bytes:
+    """A blob without what does not count: the order of keys, properties and related images."""
+    value = dict(blob)
+    for field in ("properties", "relatedImages"):
+        if isinstance(value.get(field), list):
+            value[field] = sorted(value[field], key=_sorted_json)
+    return _sorted_json(value)
+
+
+def _sorted_json(value: Any) -> bytes:
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)

@@ -1,0 +1,185 @@
+"""What a catalog says of a package, as `olm show` tells it. Pure."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from olm_cli.finding.entry import csv_metadata
+from olm_shared.errors import TerminalError
+from olm_shared.fbc import Blob
+from olm_shared.ranges import parse_extension_range
+from olm_shared.versions import Version, VersionError, parse_version
+from operator_controller.catalog.model import UNSUPPORTED_DEPENDENCIES
+from opm.catalog import BUNDLE, DEPRECATIONS, PACKAGE, Record, properties, record
+from opm.edges import Channel, Entry, Graph, graph
+from opm.lanes import heads
+from opm.migrate import migrate
+
+MIGRATION = "bundle-object-to-csv-metadata"
+MAX_OPENSHIFT = "olm.maxOpenShiftVersion"
+GVK, GVK_REQUIRED = "olm.gvk", "olm.gvk.required"
+PACKAGE_REQUIRED, CONSTRAINT = "olm.package.required", "olm.constraint"
+OWN_MODES = ("AllNamespaces", "SingleNamespace", "OwnNamespace")
+"""The install modes of which OLM v1 needs one."""
+
+Facts = dict[str, Any]
+
+
+def records_of(blobs: Iterable[bytes]) -> list[Record]:
+    """The records of a package. Raises RecordError for values of wrong types."""
+    found = []
+    for raw in blobs:
+        value = orjson.loads(raw)
+        texts = (value.get(key) for key in ("schema", "package", "name"))
+        schema, package, name = (text if isinstance(text, str) else "" for text in texts)
+        found.append(record(Blob(schema, package, name, raw)))
+    return list(migrate(found, MIGRATION))
+
+
+def package_facts(records: Sequence[Record], *, version: str, channel: str) -> Facts:
+    """What there is to know of a package and of one bundle of it.
+
+    The bundle is the newest in the range `version`, of the given or the default channel; with a
+    version and no channel, of any. Raises TerminalError where there is none.
+    """
+    about = next((r.value for r in records if r.schema == PACKAGE), {})
+    drawn = graph(records)
+    default = about.get("defaultChannel", "")
+    bundle = _chosen(records, drawn, version, channel, default)
+    csv = csv_metadata(bundle.value)
+    return {
+        "package": records[0].package,
+        "displayName": csv.get("displayName", ""),
+        "provider": (csv.get("provider") or {}).get("name", ""),
+        "keywords": csv.get("keywords") or [],
+        "description": about.get("description") or csv.get("description") or "",
+        "defaultChannel": default,
+        "channels": [_channel(each, default) for each in drawn.channels],
+        "versions": _versions(records, drawn),
+        "deprecations": list(_deprecations(records)),
+        "bundle": bundle_facts(bundle),
+    }
+
+
+def bundle_facts(bundle: Record) -> Facts:
+    """What a catalog says of a bundle; its permissions only the bundle's image tells."""
+    csv = csv_metadata(bundle.value)
+    required = [item for item in properties(bundle) if item["type"] in UNSUPPORTED_DEPENDENCIES]
+    modes = [mode["type"] for mode in csv.get("installModes") or () if mode.get("supported")]
+    maximum = _values(bundle, MAX_OPENSHIFT)
+    return {
+        "name": bundle.name,
+        "version": _version_text(bundle),
+        "image": bundle.value["image"],
+        "description": (csv.get("annotations") or {}).get("description", ""),
+        "minKubeVersion": csv.get("minKubeVersion", ""),
+        "maxOpenShiftVersion": str(maximum[0]) if maximum else "",
+        "installModes": modes,
+        "apis": [_gvk(value) for value in _values(bundle, GVK)],
+        "requiredAPIs": [_gvk(value) for value in _values(bundle, GVK_REQUIRED)],
+        "requiredPackages": _values(bundle, PACKAGE_REQUIRED),
+        "constraints": _values(bundle, CONSTRAINT),
+        "obstacles": list(_obstacles(required, modes, known=bool(csv))),
+        "relatedImages": bundle.value.get("relatedImages") or [],
+        "permissions": None,
+    }
+
+
+def _obstacles(
+    required: Sequence[Mapping[str, Any]], modes: Sequence[str], *, known: bool
+) -> Iterator[str]:
+    """Why OLM v1 cannot install a bundle."""
+    for kind in dict.fromkeys(item["type"] for item in required):
+        yield f'it depends on other content ("{kind}"), which OLM v1 does not install'
+    if known and not set(modes) & set(OWN_MODES):
+        yield f"it supports none of the install modes {', '.join(OWN_MODES)}"
+
+
+def _chosen(
+    records: Sequence[Record], drawn: Graph, version: str, channel: str, default: str
+) -> Record:
+    bundles = {r.name: r for r in records if r.schema == BUNDLE}
+    named = channel or ("" if version else default)
+    channels = [each for each in drawn.channels if named in {"", each.name}]
+    if named and not channels:
+        known = ", ".join(each.name for each in drawn.channels) or "none"
+        raise TerminalError(f'no channel "{named}"', hint=f"channels: {known}")
+    if not version:
+        tops = [name for each in channels for name in heads(each) if name in bundles]
+        if tops:
+            return bundles[tops[0]]
+    entries = [entry for each in channels for entry in each.entries if entry.name in bundles]
+    wanted = parse_extension_range(version) if version else None
+    fitting = [entry for entry in entries if wanted is None or wanted.matches(entry.version)]
+    if not fitting:
+        known = ", ".join(str(each) for each in _distinct(entries)[:10]) or "none"
+        raise TerminalError(f"no version matches {version!r}", hint=f"versions: {known}")
+    return bundles[max(fitting, key=lambda entry: entry.version.key).name]
+
+
+def _distinct(entries: Iterable[Entry]) -> list[Version]:
+    return sorted({e.version for e in entries}, key=lambda version: version.key, reverse=True)
+
+
+def _channel(channel: Channel, default: str) -> Facts:
+    versions = {entry.name: str(entry.version) for entry in channel.entries}
+    tops = heads(channel)
+    return {
+        "name": channel.name,
+        "default": channel.name == default,
+        "head": tops[0] if tops else "",
+        "version": versions[tops[0]] if tops else "",
+        "entries": len(channel.entries),
+        "deprecated": channel.deprecated,
+    }
+
+
+def _versions(records: Sequence[Record], drawn: Graph) -> list[Facts]:
+    """All bundles, newest first."""
+
+    def precedence(bundle: Record) -> Any:
+        try:
+            return parse_version(_version_text(bundle)).key
+        except VersionError:
+            return ()
+
+    bundles = sorted((r for r in records if r.schema == BUNDLE), key=precedence, reverse=True)
+    return [
+        {
+            "name": bundle.name,
+            "version": _version_text(bundle),
+            "channels": [
+                channel.name
+                for channel in drawn.channels
+                if any(entry.name == bundle.name for entry in channel.entries)
+            ],
+        }
+        for bundle in bundles
+    ]
+
+
+def _deprecations(records: Iterable[Record]) -> Iterator[Facts]:
+    for each in records:
+        if each.schema == DEPRECATIONS:
+            for entry in each.value["entries"] or ():
+                reference = entry["reference"]
+                yield {
+                    "schema": reference["schema"],
+                    "name": reference.get("name", ""),
+                    "message": entry["message"],
+                }
+
+
+def _version_text(bundle: Record) -> str:
+    found = [value for value in _values(bundle, PACKAGE) if isinstance(value, Mapping)]
+    return str(found[0].get("version", "")) if found else ""
+
+
+def _values(bundle: Record, kind: str) -> list[Any]:
+    return [item["value"] for item in properties(bundle) if item["type"] == kind]
+
+
+def _gvk(value: Any) -> Facts:
+    given = value if isinstance(value, Mapping) else {}
+    return {key: given.get(key, "") for key in ("group", "version", "kind")}

@@ -1,0 +1,250 @@
+"""Which catalogs a command is about: folders, images, and catalogs of a cluster."""
+
+import random
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from olm_cli.finding.cluster import Cluster, Served
+from olm_cli.finding.contents import Content
+from olm_cli.finding.kept import Kept, folder_key
+from olm_cli.finding.ranking import near
+from olm_shared.errors import OLMError, TerminalError
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+DIGEST = "sha256:"
+
+_CLUSTER_OPTIONS = (
+    click.option(
+        "--kubeconfig", metavar="FILE", help="How to reach the cluster; default: as kubectl does."
+    ),
+    click.option(
+        "--catalogd-cas-dir",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        help="CAs to check catalogd with, where it is not asked through the API server.",
+    ),
+)
+
+_CATALOG_OPTION = click.option(
+    "--catalog",
+    "catalogs",
+    multiple=True,
+    metavar="DIR|IMAGE|NAME",
+    help="A catalog: folder, image, or name of one in the cluster; may be repeated. "
+    "Default: all of the cluster.",
+)
+
+
+def catalog_options(command: Command) -> Command:
+    """Adds the options that say which catalogs are meant and how they are reached."""
+    from olm_cli.bundle_files import registry_options
+
+    command = registry_options(command)
+    for option in reversed((_CATALOG_OPTION, *_CLUSTER_OPTIONS)):
+        command = option(command)
+    return command
+
+
+def reach_options(command: Command) -> Command:
+    """The same without `--catalog`, for commands whose arguments are catalogs."""
+    from olm_cli.bundle_files import registry_options
+
+    command = registry_options(command)
+    for option in reversed(_CLUSTER_OPTIONS):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A catalog and its content, or why it cannot be read."""
+
+    name: str
+    content: Content | None = None
+    fault: OLMError | None = None
+
+
+class Sources:
+    """The catalogs that the options mean; what was read once is kept on disk."""
+
+    def __init__(self, options: Mapping[str, Any], kept: Kept | None = None) -> None:
+        self._options = options
+        self._cluster = Cluster(options["kubeconfig"], options["catalogd_cas_dir"])
+        self._kept = kept or Kept.of_user()
+
+    def offers(self) -> list[Offer]:
+        """All catalogs asked for. Raises OLMError if not a single one can be read."""
+        named: Sequence[str] = self._options.get("catalogs") or ()
+        if named:
+            offers = [self._try(text, partial(self.content, text)) for text in named]
+        else:
+            offers = [
+                self._try(each.name, partial(self._cluster.content, each, self._kept))
+                for each in self._served
+            ]
+        if not offers:
+            raise TerminalError(
+                "the cluster has no catalog",
+                hint="create a ClusterCatalog, or give --catalog DIR|IMAGE",
+            )
+        faults = [offer.fault for offer in offers if offer.fault is not None]
+        if len(faults) == len(offers):
+            raise faults[0]
+        return offers
+
+    def content(self, text: str) -> Content:
+        """The content of one catalog: a folder, an image, or one of the cluster. Raises OLMError.
+
+        `NAME@sha256:...` is what the catalog of the cluster had at that digest, if it is kept; the
+        first characters of the digest do.
+        """
+        if Path(text).is_dir():
+            return self._folder(Path(text))
+        if Path(text).exists() or text.startswith((".", "/")):
+            raise TerminalError(f"{text}: no such folder", hint="give the root folder of a catalog")
+        name, _, digest = text.partition("@")
+        if "/" not in name and ":" not in name:
+            return self._kept_content(text, digest) if digest else self._of_cluster(name)
+        return self._image(text)
+
+    @cached_property
+    def _served(self) -> list[Served]:
+        try:
+            return self._cluster.catalogs()
+        except OLMError as error:
+            instead = "give --catalog DIR|IMAGE to look in a catalog without a cluster"
+            hint = f"{error.hint}; or {instead}" if error.hint else instead
+            raise TerminalError(error.message, hint=hint) from error
+
+    def _try(self, name: str, read: Callable[[], Content]) -> Offer:
+        try:
+            return Offer(_short(name), read())
+        except OLMError as error:
+            return Offer(_short(name), fault=error)
+
+    def _of_cluster(self, name: str) -> Content:
+        for each in self._served:
+            if each.name == name:
+                return self._cluster.content(each, self._kept)
+        names = [each.name for each in self._served]
+        raise TerminalError(
+            f'there is no folder and no catalog "{name}" in the cluster',
+            hint=f"catalogs of the cluster: {', '.join(near(name, names) or names) or 'none'}",
+        )
+
+    def _kept_content(self, text: str, digest: str) -> Content:
+        wanted = digest if digest.startswith(DIGEST) else DIGEST + digest
+        found = [each for each in self._kept.digests() if each.startswith(wanted)]
+        content = self._kept.find(found[0]) if len(found) == 1 else None
+        if content is None:
+            known = ", ".join(each[: len(DIGEST) + 12] for each in self._kept.digests()) or "none"
+            raise TerminalError(
+                f"{text}: {'several contents' if len(found) > 1 else 'no content'} of that digest "
+                "kept on this machine",
+                hint=f"only what was read before is kept: {known}",
+            )
+        return content
+
+    def _folder(self, folder: Path) -> Content:
+        def blobs() -> Iterator[bytes]:
+            from olm_shared.runtime.fbc_folder import read_catalog
+
+            return (blob.raw for blob in read_catalog(folder))
+
+        try:
+            return self._stored(folder_key(folder), blobs)
+        except OSError as error:
+            raise TerminalError(f"{error.filename}: {error.strerror}") from error
+
+    def _image(self, reference: str) -> Content:
+        import asyncio
+
+        from olm_cli.bundle_files import registries
+        from olm_shared.image_ref import parse_ref
+        from olm_shared.runtime.image_store import ImageStore
+        from olm_shared.runtime.workstation import advised, pulled
+
+        access = registries(dict(self._options))
+        ref = parse_ref(reference)
+        with advised(ref.registry), tempfile.TemporaryDirectory(prefix="olm-") as work:
+            store = ImageStore(Path(work), lambda: access.settings(ref), jitter=random.random)
+            canonical = asyncio.run(store.resolve(reference))
+
+        def blobs() -> Iterator[bytes]:
+            from olm_shared.runtime.fbc_folder import read_catalog
+
+            with pulled(str(canonical), access) as image:
+                for blob in read_catalog(_configs(reference, image.folder, image.labels)):
+                    yield blob.raw
+
+        return self._stored(canonical.digest, blobs)
+
+    def _stored(self, key: str, blobs: Callable[[], Iterator[bytes]]) -> Content:
+        content = self._kept.find(key)
+        if content is None:
+            with self._kept.writing(key) as writer:
+                for blob in blobs():
+                    writer.add(blob)
+            content = self._kept.find(key)
+        if content is None:
+            raise TerminalError("the catalog was removed from the cache meanwhile")
+        return content
+
+
+def _configs(reference: str, folder: Path, labels: Mapping[str, str]) -> Path:
+    """The folder of an image that holds its catalog. Raises TerminalError if there is none."""
+    from opm.io.references import CATALOG_LABEL
+
+    label = labels.get(CATALOG_LABEL, "")
+    root = (folder / label.lstrip("/")).resolve()
+    if not label or not root.is_relative_to(folder.resolve()) or not root.is_dir():
+        raise TerminalError(
+            f"{reference} is no image of a file-based catalog",
+            hint=f"such an image has the label {CATALOG_LABEL}",
+        )
+    return root
+
+
+def _short(name: str) -> str:
+    """How a catalog is called in answers: a folder by its last name."""
+    return Path(name).resolve().name if Path(name).is_dir() else name
+
+
+def unavailable(offers: Sequence[Offer]) -> list[dict[str, str]]:
+    """The catalogs that could not be read, and why."""
+    return [
+        {"catalog": offer.name, "message": offer.fault.message}
+        for offer in offers
+        if offer.fault is not None
+    ]
+
+
+def warn(offers: Sequence[Offer]) -> None:
+    """Tells of catalogs that could not be read, on standard error."""
+    for offer in offers:
+        if offer.fault is not None:
+            click.echo(f"warning: {offer.name}: {offer.fault.message}", err=True)
+            if offer.fault.hint:
+                click.echo(f"hint: {offer.fault.hint}", err=True)
+
+
+def with_package(offers: Sequence[Offer], package: str) -> list[tuple[str, list[bytes]]]:
+    """The catalogs that have a package, and its blobs. Raises TerminalError if none has."""
+    found = [
+        (offer.name, blobs)
+        for offer in offers
+        if offer.content is not None and (blobs := offer.content.blobs(package))
+    ]
+    if not found:
+        known = (n for o in offers if o.content is not None for n in o.content.digests())
+        meant = near(package, known)
+        hint = f"did you mean {', '.join(meant)}?" if meant else "olm search WORDS finds packages"
+        where = ", ".join(offer.name for offer in offers if offer.content is not None)
+        raise TerminalError(f'no package "{package}" in {where}', hint=hint)
+    return found

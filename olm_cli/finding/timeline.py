@@ -1,0 +1,78 @@
+"""An update graph as text: a history per channel, newest entry first, as `git log --graph`. Pure.
+
+●  an entry     │  replaces     ┆  skips     ┊  skipRange
+"""
+
+from collections.abc import Iterator
+
+from opm.edges import Graph
+from opm.lanes import Kind, Layout, Link, lay_out
+from opm.picture import marks, steps
+
+NODE = "●"
+LINES = {Kind.REPLACES: "│", Kind.SKIPS: "┆", Kind.RANGE: "┊"}
+
+
+def timeline(graph: Graph, *, installed: str = "") -> Iterator[str]:
+    """The lines of all channels; `installed` names a bundle to mark."""
+    for number, channel in enumerate(graph.channels):
+        if number:
+            yield ""
+        gone = channel.deprecated or channel.package in graph.deprecated
+        yield f"{channel.package}, channel {channel.name}" + (" [deprecated]" if gone else "")
+        yield from _history(lay_out(channel), installed)
+
+
+def _history(layout: Layout, installed: str) -> Iterator[str]:
+    for row, (entry, lane) in enumerate(zip(layout.entries, layout.lanes, strict=True)):
+        picture = _join(_passing(layout, row), NODE, lane, _ending(layout, row), "╯")
+        told = "".join(f" [{mark}]" for mark in marks(entry, layout, installed))
+        version = f"{entry.version}  " if str(entry.version) not in entry.name else ""
+        about = f"  {steps(entry)}" if steps(entry) else ""
+        yield f"{picture.ljust(2 * layout.width)} {version}{entry.name}{told}{about}"
+        yield from _between(layout, row)
+
+
+def _between(layout: Layout, row: int) -> Iterator[str]:
+    """The line below an entry, where lanes begin or where the next entry is not what it updates."""
+    leaving = [link for link in layout.links if link.upper == row]
+    lane = layout.lanes[row]
+    sideways = [link for link in leaving if link.lane != lane]
+    straight = next((link for link in leaving if link.lane == lane), None)
+    if sideways:
+        start = "├" if straight else "╰"
+        yield _join(_passing(layout, row), start, lane, sideways, "╮").rstrip()
+    elif straight is None and row + 1 < len(layout.entries) and layout.lanes[row + 1] == lane:
+        yield _join(_passing(layout, row), " ", lane, [], "").rstrip()
+    elif straight is not None and straight.kind is not Kind.REPLACES:
+        yield _join(_passing(layout, row), LINES[straight.kind], lane, [], "").rstrip()
+
+
+def _passing(layout: Layout, row: int) -> dict[int, str]:
+    """The lanes that pass an entry by."""
+    return {link.lane: LINES[link.kind] for link in layout.links if link.upper < row < link.lower}
+
+
+def _ending(layout: Layout, row: int) -> list[Link]:
+    lane = layout.lanes[row]
+    return [link for link in layout.links if link.lower == row and link.lane != lane]
+
+
+def _join(passing: dict[int, str], own: str, lane: int, aside: list[Link], corner: str) -> str:
+    """One line: lanes that pass, a sign in the own lane, and corners that it is joined with."""
+    corners = {link.lane for link in aside}
+    last = max((lane, *corners, *passing))
+    furthest = max(corners, default=lane)
+    cells = []
+    for each in range(last + 1):
+        between = lane < each < furthest
+        if each == lane:
+            sign = own
+        elif each in corners:
+            sign = corner if each == furthest else {"╯": "┴", "╮": "┬"}[corner]
+        elif each in passing:
+            sign = "┼" if between else passing[each]
+        else:
+            sign = "─" if between else " "
+        cells.append(sign + ("─" if lane <= each < furthest else " "))
+    return "".join(cells).rstrip()

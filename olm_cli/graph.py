@@ -1,0 +1,145 @@
+"""`olm graph`: the update graph of a package as a picture."""
+
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from olm_cli.finding.facts import Facts, records_of
+from olm_cli.finding.names import package_argument
+from olm_cli.finding.sources import Sources, catalog_options, warn, with_package
+from olm_cli.finding.timeline import timeline
+from olm_cli.output import show
+from olm_shared.errors import TerminalError
+from opm.edges import Graph, from_edge, graph
+from opm.lanes import heads, updates
+from opm.mermaid import mermaid
+from opm.picture import svg
+
+_COLOURS = {"head": "green", "installed": "cyan", "deprecated": "yellow"}
+_MARK = re.compile(r"\[(head|installed|deprecated)\]")
+
+
+@click.command("graph")
+@package_argument
+@click.option("--channel", default="", metavar="NAME", help="Only this channel.")
+@click.option(
+    "--from", "oldest", default="", metavar="VERSION", help="Only what leads on from this one."
+)
+@click.option("--extension", metavar="NAME", help="Mark what this ClusterExtension has installed.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["text", "mermaid", "svg", "json"]),
+    default="text",
+    show_default=True,
+)
+@catalog_options
+def graph_command(
+    package: str, channel: str, oldest: str, extension: str | None, output: str, **options: Any
+) -> None:
+    """Draw the update graph of PACKAGE, newest version first.
+
+    In the terminal a line leads from each version to those that it updates: `│` what it replaces,
+    `┆` what it skips, `┊` what its range covers. Of skips and ranges only those are drawn without
+    which a version would stand alone; the words beside them tell all. VERSION is a version or the
+    name of a bundle.
+
+    \b
+    Examples:
+      olm graph quay-operator --channel stable-3.10
+      olm graph quay-operator --from 3.9.0 --extension quay
+      olm graph quay-operator --catalog ./catalog -o svg > quay.svg
+    """
+    offers = Sources(options).offers()
+    installed = _installed(extension, options["kubeconfig"]) if extension else ""
+    found = [
+        (catalog, _part(graph(records_of(blobs)), channel, oldest))
+        for catalog, blobs in with_package(offers, package)
+    ]
+    if output == "json":
+        show({"catalogs": [_facts(name, drawn, installed) for name, drawn in found]}, output)
+        return
+    warn(offers)
+    if output == "text":
+        _print(found, installed)
+        return
+    if len(found) > 1:
+        others = ", ".join(name for name, _ in found[1:])
+        click.echo(f"note: drawn from {found[0][0]}; --catalog takes {others}", err=True)
+    drawn = found[0][1]
+    sys.stdout.write(svg(drawn, installed=installed) if output == "svg" else mermaid(drawn))
+
+
+def _part(whole: Graph, channel: str, oldest: str) -> Graph:
+    """One channel, and what leads on from a version. Raises TerminalError for unknown ones."""
+    if channel:
+        names = [each.name for each in whole.channels]
+        if channel not in names:
+            known = ", ".join(names) or "none"
+            raise TerminalError(f'no channel "{channel}"', hint=f"channels: {known}")
+        chosen = tuple(each for each in whole.channels if each.name == channel)
+        whole = replace(whole, channels=chosen)
+    return from_edge(whole, _entry(whole, oldest)) if oldest else whole
+
+
+def _entry(whole: Graph, wanted: str) -> str:
+    """The name of the entry that a version or a name means. Raises TerminalError."""
+    entries = [entry for channel in whole.channels for entry in channel.newest_first()]
+    for entry in entries:
+        if wanted in {entry.name, str(entry.version)}:
+            return entry.name
+    known = ", ".join(dict.fromkeys(str(entry.version) for entry in entries)) or "none"
+    raise TerminalError(f'no version "{wanted}"', hint=f"versions: {known}")
+
+
+def _installed(extension: str, kubeconfig: str | None) -> str:
+    import asyncio
+
+    from olm_cli.why_cluster import read_installed
+
+    found = asyncio.run(read_installed(extension, kubeconfig=kubeconfig))
+    return found.name if found else ""
+
+
+def _print(found: Sequence[tuple[str, Graph]], installed: str) -> None:
+    for name, drawn in found:
+        if len(found) > 1:
+            click.echo(click.style(f"catalog {name}", bold=True))
+        for line in timeline(drawn, installed=installed):
+            click.echo(_MARK.sub(_coloured, line))
+
+
+def _coloured(mark: re.Match[str]) -> str:
+    return click.style(mark[0], fg=_COLOURS[mark[1]])
+
+
+def _facts(catalog: str, drawn: Graph, installed: str) -> Facts:
+    return {
+        "catalog": catalog,
+        "channels": [
+            {
+                "package": channel.package,
+                "name": channel.name,
+                "heads": heads(channel),
+                "deprecated": channel.deprecated or channel.package in drawn.deprecated,
+                "entries": [
+                    {
+                        "name": entry.name,
+                        "version": str(entry.version),
+                        "deprecated": entry.deprecated,
+                        "installed": entry.name == installed,
+                    }
+                    for entry in channel.newest_first()
+                ],
+                "updates": [
+                    {"from": step.older, "to": step.newer, "kind": step.kind.value}
+                    for step in updates(channel)
+                ],
+            }
+            for channel in drawn.channels
+        ],
+    }

@@ -1,0 +1,90 @@
+"""`olm search`: packages by words."""
+
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import click
+
+from olm_cli.finding.entry import Entry
+from olm_cli.finding.ranking import ranked
+from olm_cli.finding.sources import Sources, catalog_options, unavailable, warn
+from olm_cli.output import output_option, show
+
+_TITLES = ("NAME", "DISPLAY NAME", "VERSION", "CATALOG", "DESCRIPTION")
+_LONGEST = 40
+"""Characters of a column; longer cells push the rest of their line to the right."""
+
+Found = tuple[str, Entry]
+"""Name of the catalog, package."""
+
+
+@click.command("search")
+@click.argument("words", nargs=-1, required=True)
+@output_option
+@catalog_options
+def search(words: tuple[str, ...], output: str, **options: Any) -> None:
+    """Find packages in which all WORDS occur.
+
+    Matches in the name come first, then display name, keywords, provider, description. VERSION is
+    the newest of the default channel. Contents of catalogs are kept in the user's cache folder and
+    read again only when they changed.
+
+    \b
+    Examples:
+      olm search kafka
+      olm search database operator -o json
+      olm search quay --catalog ./catalog
+      olm search quay --catalog registry.example.com/catalog:latest
+    """
+    offers = Sources(options).offers()
+    entries = (
+        (offer.name, entry)
+        for offer in offers
+        if offer.content is not None
+        for entry in offer.content.entries()
+    )
+    found = ranked(entries, [part for word in words for part in word.split()])
+    if output == "text":
+        warn(offers)
+        if not found:
+            click.echo(f"no package matches {' '.join(words)}", err=True)
+        for line in _table(found):
+            click.echo(line)
+    else:
+        packages = [_facts(catalog, entry) for catalog, entry in found]
+        show({"packages": packages, "unavailable": unavailable(offers)}, output)
+
+
+def _facts(catalog: str, entry: Entry) -> dict[str, Any]:
+    return {
+        "name": entry.name,
+        "displayName": entry.display_name,
+        "version": entry.version,
+        "defaultChannel": entry.channel,
+        "catalog": catalog,
+        "provider": entry.provider,
+        "keywords": list(entry.keywords),
+        "deprecated": entry.deprecated,
+        "description": entry.summary,
+    }
+
+
+def _table(found: Sequence[Found]) -> Iterator[str]:
+    if not found:
+        return
+    rows = [_TITLES, *(_row(catalog, entry) for catalog, entry in found)]
+    widths = [min(_LONGEST, max(map(len, column))) for column in zip(*rows, strict=True)][:-1]
+    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    for number, row in enumerate(rows):
+        *cells, last = row
+        line = "  ".join(c.ljust(width) for c, width in zip(cells, widths, strict=True))
+        line = f"{line}  {last}".rstrip()[:room]
+        bold = len(line) if number == 0 else len(row[0])
+        yield click.style(line[:bold], bold=True) + line[bold:]
+
+
+def _row(catalog: str, entry: Entry) -> tuple[str, ...]:
+    gone = "(deprecated) " if entry.deprecated else ""
+    return entry.name, entry.display_name, entry.version, catalog, gone + entry.summary
