@@ -17,6 +17,7 @@ COMMANDS: Mapping[str, Lazy] = MappingProxyType(
         "init": Lazy("opm.commands.init", "init", "Begin a package: print its olm.package blob."),
         "login": Lazy("opm.commands.login", "login", "Log in to a registry."),
         "logout": Lazy("opm.commands.login", "logout", "Forget the login of a registry."),
+        "migrate": Lazy("opm.commands.migrate", "migrate", "Write a catalog as a file-based one."),
         "render": Lazy("opm.commands.render", "render", "Print what catalogs and bundles hold."),
         "serve": Lazy("opm.commands.serve", "serve", "Serve a catalog over gRPC."),
         "validate": Lazy(

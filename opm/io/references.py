@@ -18,6 +18,7 @@ CATALOG_LABEL = "operators.operatorframework.io.index.configs.v1"
 DATABASE_LABEL = "operators.operatorframework.io.index.database.v1"
 BUNDLE_LABEL = "operators.operatorframework.io.bundle.package.v1"
 SQLITE_MAGIC = b"SQLite format 3\x00"
+DEPRECATION = "warning: SQLite catalogs are deprecated; `opm migrate` makes file-based ones of them"
 
 ImageFor = Callable[[Bundle], str]
 
@@ -62,7 +63,7 @@ def _records(reference: str, how: Reading) -> Iterable[Record]:
             return [_bundle(path, how.image_for, how)]
         return read_folder(path)
     if path.is_file():
-        return _database(path)
+        return _database(path, how)
     return _image(reference, how)
 
 
@@ -120,7 +121,7 @@ def _image(reference: str, how: Reading) -> list[Record]:
         with pulled(reference, how.registries) as image:
             root, labels = image.folder, image.labels
             if DATABASE_LABEL in labels:
-                return list(_database(_inside(root, labels[DATABASE_LABEL])))
+                return _database(_inside(root, labels[DATABASE_LABEL]), how)
             if CATALOG_LABEL in labels:
                 return list(read_folder(_inside(root, labels[CATALOG_LABEL])))
             if BUNDLE_LABEL in labels:
@@ -143,14 +144,18 @@ def _inside(root: Path, label: str) -> Path:
     return path
 
 
-def _database(path: Path) -> Iterable[Record]:
+def _database(path: Path, how: Reading) -> list[Record]:
     with path.open("rb") as file:
         if file.read(len(SQLITE_MAGIC)) != SQLITE_MAGIC:
             raise TerminalError(
                 f"{path} is neither a folder nor an SQLite database",
                 hint="give a catalog's folder rather than a file in it",
             )
-    raise TerminalError(f"{path}: SQLite catalogs are not read yet")
+    from opm.index.records import to_records
+    from opm.io.database import read_database
+
+    how.remark(DEPRECATION)
+    return to_records(read_database(path))
 
 
 def references_option(command: Any) -> Any:

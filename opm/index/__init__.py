@@ -1,0 +1,1 @@
+"""SQLite catalogs, which file-based catalogs have replaced: what their tables say."""
