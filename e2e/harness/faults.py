@@ -12,6 +12,8 @@ from enum import StrEnum
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 QUESTIONS = ("/apis/authorization.k8s.io/", "/apis/authentication.k8s.io/")
 """POSTs that only ask."""
+EVENTS = "/apis/events.k8s.io/"
+"""Written beside the work, for people; nothing comes of one that is lost."""
 
 
 class Fault(StrEnum):
@@ -76,7 +78,7 @@ class FaultPlan:
     def decide(self, method: str, path: str, body: bytes) -> Fault | None:
         """Counts a request if it is a write of a known key; the fault it meets."""
         address, _, query = path.partition("?")
-        if method not in WRITES or address.startswith(QUESTIONS) or "dryRun" in query:
+        if method not in WRITES or address.startswith((*QUESTIONS, EVENTS)) or "dryRun" in query:
             return None
         found = self._key.search(address.encode()) or self._key.search(body)
         if found is None:

@@ -29,10 +29,9 @@ from operator_controller.apply.revisions import (
     BundleIdentity,
     Desired,
     Revision,
-    Revisions,
     revision_annotations,
 )
-from operator_controller.catalog import Deprecation
+from operator_controller.controllers.context import Context
 from operator_controller.controllers.inputs import inputs_digest, install_request
 from operator_controller.controllers.preflight import Preflight
 from operator_controller.controllers.retirement import LETTING_GO_SECONDS, lets_go
@@ -43,8 +42,7 @@ from operator_controller.io.revisions import RevisionStore
 from operator_controller.io.statuses import write_status
 from operator_controller.io.watches import ManagedWatches
 from operator_controller.metrics import Metrics
-from operator_controller.render.install import InstallRequest
-from operator_controller.resolve import Note, Request, Resolution, ResolutionError, resolve
+from operator_controller.resolve import Request, Resolution, ResolutionError, resolve
 from operator_controller.resolve.advice import explained
 from operator_controller.resolve.selectors import selects
 from operator_controller.status.extension import (
@@ -68,53 +66,6 @@ PLACE_SECONDS = 5.0
 """A namespace or an account that was made is noticed within this time."""
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Context:
-    """What the steps have gathered so far about one extension.
-
-    `lost`: somebody deleted content of the newest revision.
-    """
-
-    raw: KubeObject
-    extension: ClusterExtension
-    revisions: Revisions | None = None
-    bundle: BundleIdentity | None = None
-    deprecations: tuple[Deprecation, ...] | None = None
-    notes: tuple[Note, ...] = ()
-    request: InstallRequest | None = None
-    inputs: str = ""
-    lost: bool = False
-    desired: Desired | None = None
-
-    @property
-    def name(self) -> str:
-        """The extension's name."""
-        return self.extension.metadata.name
-
-    @property
-    def generation(self) -> int:
-        """The generation of the extension's spec."""
-        return self.extension.metadata.generation or 0
-
-    @property
-    def history(self) -> Revisions:
-        """The revisions; none before they are read."""
-        return self.revisions or Revisions()
-
-    @property
-    def chosen(self) -> BundleIdentity:
-        """The bundle that `resolve` chose."""
-        if self.bundle is None:
-            raise RuntimeError("no step before this one chose a bundle")
-        return self.bundle
-
-    @property
-    def settled(self) -> bool:
-        """Whether the newest revision was made of what would be rendered now, and still has it."""
-        latest = self.history.latest
-        return latest is not None and latest.inputs == self.inputs and not self.lost
 
 
 @dataclass(slots=True)

@@ -126,3 +126,28 @@ def test_lifetimes_of_certificates_leave_time_for_a_rotation(
     with pytest.raises(SystemExit):
         parse_settings(["--webhook-cert-lifetime=1h", "--webhook-cert-settle=11m"])
     assert "at least 6 times" in capsys.readouterr().err
+
+
+PAIR = ("--tls-cert=c", "--tls-key=k")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "address"),
+    [
+        pytest.param((), None, id="no certificate, no metrics"),
+        pytest.param(PAIR, ("", 8443), id="a certificate"),
+        pytest.param((*PAIR, "--metrics-bind-address=0"), None, id="switched off"),
+        pytest.param((*PAIR, "--metrics-bind-address=[::1]:1"), ("::1", 1), id="elsewhere"),
+    ],
+)
+def test_metrics_are_served_with_a_certificate_only(
+    arguments: tuple[str, ...], address: tuple[str, int] | None
+) -> None:
+    found = parse_settings(arguments).metrics
+    assert (found and found.address) == address
+
+
+def test_metrics_without_a_certificate_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse_settings(["--metrics-bind-address=:8443"])
+    assert "metrics-bind-address requires tls-cert and tls-key flags" in capsys.readouterr().err

@@ -108,6 +108,17 @@ def test_healthy(obj: KubeObject) -> None:
             id="a deployment without pods",
         ),
         pytest.param(
+            live(
+                DEPLOYMENT,
+                conditions=[
+                    *condition("Available", "False", "no pods"),
+                    *condition("ReplicaFailure", "True", "exceeded quota"),
+                ],
+            ),
+            "0/1 available: exceeded quota",
+            id="a deployment whose pods are refused",
+        ),
+        pytest.param(
             live(DEPLOYMENT, replicas=None),
             '0/1 available: condition "Available" is not reported yet',
             id="a deployment that leaves its number to the server",

@@ -1,0 +1,57 @@
+"""What the story of a ClusterExtension knows as it goes on."""
+
+from dataclasses import dataclass
+
+from api.v1.clusterextension import ClusterExtension
+from olm_shared.kube_object import KubeObject
+from operator_controller.apply.revisions import BundleIdentity, Desired, Revisions
+from operator_controller.catalog import Deprecation
+from operator_controller.render.install import InstallRequest
+from operator_controller.resolve import Note
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the steps have gathered so far about one extension.
+
+    `lost`: somebody deleted content of the newest revision.
+    """
+
+    raw: KubeObject
+    extension: ClusterExtension
+    revisions: Revisions | None = None
+    bundle: BundleIdentity | None = None
+    deprecations: tuple[Deprecation, ...] | None = None
+    notes: tuple[Note, ...] = ()
+    request: InstallRequest | None = None
+    inputs: str = ""
+    lost: bool = False
+    desired: Desired | None = None
+
+    @property
+    def name(self) -> str:
+        """The extension's name."""
+        return self.extension.metadata.name
+
+    @property
+    def generation(self) -> int:
+        """The generation of the extension's spec."""
+        return self.extension.metadata.generation or 0
+
+    @property
+    def history(self) -> Revisions:
+        """The revisions; none before they are read."""
+        return self.revisions or Revisions()
+
+    @property
+    def chosen(self) -> BundleIdentity:
+        """The bundle that `resolve` chose."""
+        if self.bundle is None:
+            raise RuntimeError("no step before this one chose a bundle")
+        return self.bundle
+
+    @property
+    def settled(self) -> bool:
+        """Whether the newest revision was made of what would be rendered now, and still has it."""
+        latest = self.history.latest
+        return latest is not None and latest.inputs == self.inputs and not self.lost

@@ -1,0 +1,45 @@
+"""When a revision that is rolled out is looked at again."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from olm_shared.kube_object import KubeObject
+from olm_shared.outcome import Done, Outcome, Wait
+from operator_controller.apply.revisions import parse_revision
+from operator_controller.controllers.object_set import _next_look, _unhealthy_for
+from operator_controller.status.object_set import Rollout
+
+WELL = Rollout(complete=True)
+ILL = Rollout(complete=True, unhealthy=("Deployment a/b: 0/1 available",))
+BLIND = Rollout(complete=True, degraded=("cannot watch Deployment",))
+
+
+@pytest.mark.parametrize(
+    ("rollout", "certificates_due", "unhealthy_for", "outcome"),
+    [
+        pytest.param(Rollout(), None, 0.0, Wait(2.0), id="not yet rolled out"),
+        pytest.param(WELL, None, 0.0, Done(), id="well, so its watches do"),
+        pytest.param(WELL, 70.0, 0.0, Done(70.0), id="until a certificate is due"),
+        pytest.param(BLIND, 70.0, 0.0, Done(30.0), id="without watches"),
+        pytest.param(ILL, None, 0.0, Done(5.0), id="ill since now"),
+        pytest.param(ILL, None, 120.0, Done(120.0), id="ill for long: seldomer"),
+        pytest.param(ILL, None, 601.0, Done(), id="ill for ever"),
+    ],
+)
+def test_next_look(
+    rollout: Rollout, certificates_due: float | None, unhealthy_for: float, outcome: Outcome
+) -> None:
+    assert _next_look(rollout, certificates_due, unhealthy_for) == outcome
+
+
+@pytest.mark.parametrize(("status", "seconds"), [("False", 60.0), ("True", 0.0), ("", 0.0)])
+def test_how_long_it_has_been_ill(status: str, seconds: float) -> None:
+    told = {
+        "type": "Available",
+        "status": status,
+        "lastTransitionTime": "2026-01-01T00:00:00Z",
+    }
+    raw: KubeObject = {"status": {"conditions": [told] if status else []}}
+    now = datetime(2026, 1, 1, 0, 1, tzinfo=UTC)
+    assert _unhealthy_for(parse_revision(raw), now) == seconds
