@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from olm_cli.bundle_files import read_source, registries
+from olm_cli.finding.entry import one_line
 from olm_cli.finding.facts import Facts, package_facts, records_of
 from olm_cli.finding.names import package_argument
 from olm_cli.finding.sources import Sources, catalog_options, unavailable, warn, with_package
@@ -73,7 +74,8 @@ def _lines(facts: Facts) -> Iterator[str]:
     title = f"{facts['package']} in catalog {facts['catalog']}"
     yield click.style(title, bold=True)
     named = ", ".join(filter(None, (facts["displayName"], facts["provider"])))
-    yield from _indented(filter(None, (named, bundle["description"])))
+    purpose = bundle["description"] or one_line(facts["description"])
+    yield from _indented(filter(None, (named, purpose)))
     yield from _section("deprecated", (_deprecation(each) for each in facts["deprecations"]))
     yield from _section("channels", _columns(map(_channel, facts["channels"])))
     versions = [each["version"] or each["name"] for each in facts["versions"]]
