@@ -34,11 +34,21 @@ class Metrics:
     extensions: dict[str, ExtensionCounts] = field(default_factory=dict)
 
     def observe(
-        self, name: str, status: ClusterExtensionStatus, *, now: float, seconds: float
+        self,
+        name: str,
+        status: ClusterExtensionStatus,
+        *,
+        now: float,
+        seconds: float | None = None,
     ) -> None:
-        """A reconcile that took so long ended with this status, at `now` seconds of the epoch."""
+        """A reconcile ended with this status at `now` seconds of the epoch, and took `seconds`.
+
+        None where it was cut short, so that its time says nothing.
+        """
         counts = self.extensions.setdefault(name, ExtensionCounts())
-        counts.conditions, counts.last_seconds = status.conditions, seconds
+        counts.conditions = status.conditions
+        if seconds is not None:
+            counts.last_seconds = seconds
         counts.installed = status.install.bundle if status.install else None
         found = next((c for c in status.conditions if c.type == ConditionType.PROGRESSING), None)
         if found is None:

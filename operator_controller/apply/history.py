@@ -2,11 +2,13 @@
 
 from enum import StrEnum
 
-from api.v1.clusterextension import CatalogFilter, UpgradeConstraintPolicy
+from api.v1.clusterextension import BundleMetadata, CatalogFilter, UpgradeConstraintPolicy
 from api.v1.conditions import ConditionType, Reason
 from olm_shared.kube_object import condition
 from olm_shared.versions import VersionError, parse_bundle_version
 from operator_controller.apply.revisions import BundleIdentity, Revision, Revisions
+
+Bundle = BundleIdentity | BundleMetadata
 
 
 class Cause(StrEnum):
@@ -42,7 +44,7 @@ def cause_of(history: Revisions, bundle: BundleIdentity, generation: int) -> Cau
     return Cause.CATALOG if before.bundle != bundle else Cause.RENDERED
 
 
-def is_lower(bundle: BundleIdentity, than: BundleIdentity) -> bool:
+def is_lower(bundle: Bundle, than: Bundle) -> bool:
     """Whether the version of a bundle is lower; versions that cannot be read are not."""
     try:
         version, other = (

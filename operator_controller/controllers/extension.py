@@ -18,7 +18,7 @@ from api.v1.clusterextension import BundleMetadata, ClusterExtension, ClusterExt
 from api.v1.conditions import Condition, Reason, merge_conditions
 from api.wire import InvalidObjectError
 from olm_shared.errors import OLMError, TerminalError, TransientError
-from olm_shared.kube_object import GVK, KubeObject, labels_of, metadata
+from olm_shared.kube_object import GVK, KubeObject, labels_of, metadata, name_of
 from olm_shared.outcome import Blocked, Done, Outcome, Wait, outcome_of
 from olm_shared.runtime.api_errors import NotFoundError
 from olm_shared.runtime.kube import KubeClient
@@ -126,7 +126,9 @@ class ExtensionController:
     async def _say(self, raw: KubeObject, condition: Condition) -> None:
         """One condition of an object that no steps are run for."""
         old = wire.read(ClusterExtensionStatus, raw.get("status") or {})
-        new = replace(old, conditions=merge_conditions(old.conditions, [condition], self.clock()))
+        now = self.clock()
+        new = replace(old, conditions=merge_conditions(old.conditions, [condition], now))
+        self.metrics.observe(name_of(raw), new, now=now.timestamp())
         if await write_status(self.client, raw, wire.write(new)):
             self.events.announce(raw, transitions(old, new))
 
@@ -212,14 +214,13 @@ class ExtensionController:
         that the spec names, the one of a kept revision.
         """
         wanted = context.extension.spec.source.catalog
-        installed = context.history.installed
+        installed, kept = context.history.installed, pinned(wanted, context.history)
         request = Request(wanted, _installed(installed))
         raws = await self.catalogs.list_catalogs()
         contents = await self.catalogs.contents(raws, wanted.package_name)
         try:
             found = resolve(request, contents)
         except ResolutionError as error:
-            kept = pinned(wanted, context.history)
             if kept is not None:
                 return replace(context, bundle=kept)
             selected = any(selects(wanted.selector, labels_of(raw)) for raw in raws)
@@ -227,9 +228,11 @@ class ExtensionController:
             if installed is None or selected or unmet:
                 raise explained(error, request, contents) from error
             return replace(context, bundle=installed.bundle)
+        # A range does not tell builds of one version apart, a kept revision does.
+        other_build = kept is not None and kept.version != str(found.version)
         return replace(
             context,
-            bundle=_identity(found),
+            bundle=kept if other_build else _identity(found),
             deprecations=found.deprecations,
             notes=found.findings.notes,
         )

@@ -10,7 +10,7 @@ from enum import StrEnum
 from api.v1.clusterextension import BundleMetadata, ClusterExtensionStatus
 from api.v1.conditions import Condition, ConditionStatus, ConditionType, Reason
 from olm_shared.happening import Happening
-from olm_shared.versions import VersionError, parse_bundle_version
+from operator_controller.apply.history import is_lower
 from operator_controller.apply.revisions import BundleIdentity
 
 
@@ -93,11 +93,7 @@ def _direction(old: BundleMetadata | None, new: BundleMetadata, words: tuple[str
     first, forward, back = words
     if old is None:
         return first
-    try:
-        was = parse_bundle_version(old.version, old.release).key
-        return back if parse_bundle_version(new.version, new.release).key < was else forward
-    except VersionError:
-        return forward
+    return back if is_lower(new, old) else forward
 
 
 def _is_unknown(status: ClusterExtensionStatus) -> bool:

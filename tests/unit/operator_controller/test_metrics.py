@@ -97,3 +97,12 @@ def test_every_family_is_explained_once() -> None:
     text = exposition(Metrics(), Readings())
     families = [line.split()[2] for line in text.splitlines() if line.startswith("# TYPE")]
     assert len(families) == len(set(families)) == text.count("# HELP")
+
+
+def test_a_reconcile_that_was_cut_short_leaves_the_time_of_the_last() -> None:
+    metrics = Metrics()
+    metrics.observe("a", status("Succeeded"), now=1.0, seconds=0.25)
+    metrics.observe("a", status("Blocked", "False"), now=2.0)
+    lines = exposition(metrics, Readings()).splitlines()
+    assert 'operator_controller_extension_reconcile_duration_seconds{extension="a"} 0.25' in lines
+    assert 'operator_controller_extension_errors_total{extension="a",reason="Blocked"} 1' in lines
