@@ -14,6 +14,7 @@ COMMANDS: Mapping[str, Lazy] = MappingProxyType(
         "alpha": Lazy("opm.commands.alpha", "alpha", "List, draw graphs, expand templates."),
         "build": Lazy("opm.commands.build", "build", "Make an image of a catalog or a bundle."),
         "generate": Lazy("opm.commands.generate", "generate", "Generate a catalog's Dockerfile."),
+        "index": Lazy("opm.commands.index", "index", "Take packages out of SQLite indexes."),
         "init": Lazy("opm.commands.init", "init", "Begin a package: print its olm.package blob."),
         "login": Lazy("opm.commands.login", "login", "Log in to a registry."),
         "logout": Lazy("opm.commands.login", "logout", "Forget the login of a registry."),

@@ -121,9 +121,9 @@ def _image(reference: str, how: Reading) -> list[Record]:
         with pulled(reference, how.registries) as image:
             root, labels = image.folder, image.labels
             if DATABASE_LABEL in labels:
-                return _database(_inside(root, labels[DATABASE_LABEL]), how)
+                return _database(inside_image(root, labels[DATABASE_LABEL]), how)
             if CATALOG_LABEL in labels:
-                return list(read_folder(_inside(root, labels[CATALOG_LABEL])))
+                return list(read_folder(inside_image(root, labels[CATALOG_LABEL])))
             if BUNDLE_LABEL in labels:
                 return [_bundle(root, lambda _: reference, how)]
     except TerminalError as error:
@@ -136,7 +136,7 @@ def _image(reference: str, how: Reading) -> list[Record]:
     )
 
 
-def _inside(root: Path, label: str) -> Path:
+def inside_image(root: Path, label: str) -> Path:
     """The path that a label names within an image."""
     path = (root / label.lstrip("/")).resolve()
     if not path.is_relative_to(root.resolve()) or not path.exists():

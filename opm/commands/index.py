@@ -1,0 +1,148 @@
+"""`opm index`: takes packages out of SQLite index images, without a container engine."""
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from olm_shared.errors import TerminalError
+from opm.commands.registries import registry_options
+from opm.commands.switches import Switches
+from opm.index.dockerfile import DATABASE, DATABASE_LABELS, dockerfile
+from opm.io.database_edit import keep_packages, remove_packages, remove_stranded
+from opm.io.references import DATABASE_LABEL, DEPRECATION
+
+DOCKERFILE = "index.Dockerfile"
+Command = TypeVar("Command", bound=Callable[..., Any])
+Change = Callable[[Path], None]
+
+
+@click.group("index")
+def index() -> None:
+    """Change SQLite index images. Deprecated: file-based catalogs have replaced them."""
+
+
+def _options(command: Command) -> Command:
+    """What all commands take. Tools are named in the documents' commands; none is needed."""
+    options = (
+        click.option("-f", "--from-index", required=True, help="Index image or database file."),
+        click.option("-t", "--tag", default="", help="Reference of the new image."),
+        click.option("-i", "--binary-image", default="", help="Base image of the Dockerfile."),
+        click.option(
+            "--generate", is_flag=True, help="Write Dockerfile and database, and push nothing."
+        ),
+        click.option(
+            *("-d", "--out-dockerfile"), default="", help=f"Its name.  [default: {DOCKERFILE}]"
+        ),
+        click.option("-c", "--container-tool", expose_value=False, help="Accepted, not needed."),
+        click.option("-u", "--build-tool", expose_value=False, help="Accepted, not needed."),
+        click.option("--pull-tool", expose_value=False, help="Accepted, not needed."),
+        click.option("--permissive", is_flag=True, expose_value=False, hidden=True),
+        registry_options,
+        click.pass_obj,
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@index.command("prune", cls=Switches)
+@click.option("-p", "--packages", required=True, help="Packages to keep, with commas.")
+@_options
+def prune(registries: dict[str, Any], *, packages: str, **how: Any) -> None:
+    """Keep some packages of an index and remove the others.
+
+    \b
+    Example:
+      opm index prune -f registry.example.com/index:v4.19 \\
+        -p advanced-cluster-management,quay-operator -t registry.example.com/my-index:v4.19
+    """
+    _change(registries, lambda path: keep_packages(path, _names(packages)), **how)
+
+
+@index.command("rm", cls=Switches)
+@click.option("-o", "--operators", required=True, help="Packages to remove, with commas.")
+@_options
+def rm(registries: dict[str, Any], *, operators: str, **how: Any) -> None:
+    """Remove packages from an index."""
+    _change(registries, lambda path: remove_packages(path, _names(operators)), **how)
+
+
+@index.command("prune-stranded", cls=Switches)
+@_options
+def prune_stranded(registries: dict[str, Any], **how: Any) -> None:
+    """Remove the bundles that no channel of the index has."""
+    _change(registries, remove_stranded, **how)
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _change(  # noqa: PLR0913 - one parameter an option
+    registries: dict[str, Any],
+    change: Change,
+    *,
+    from_index: str,
+    tag: str,
+    binary_image: str,
+    generate: bool,
+    out_dockerfile: str,
+) -> None:
+    if not (tag or generate):
+        raise TerminalError("the index would go nowhere", hint="give --tag or --generate")
+    click.echo(DEPRECATION, err=True)
+    with tempfile.TemporaryDirectory(prefix="opm-index-") as work:
+        database = Path(work, "index.db")
+        _fetch(from_index, database, registries)
+        change(database)
+        if generate:
+            _generate(database, dockerfile(binary_image), out_dockerfile or DOCKERFILE)
+        else:
+            _push(database, Path(work, "layout"), tag, registries)
+
+
+def _fetch(reference: str, target: Path, registries: dict[str, Any]) -> None:
+    """Copies the database of an image, or the file of a database."""
+    if Path(reference).is_file():
+        shutil.copyfile(reference, target)
+        return
+    from olm_shared.runtime.workstation import Registries, pulled
+    from opm.io.references import inside_image
+
+    with pulled(reference, Registries(**registries)) as image:
+        if DATABASE_LABEL not in image.labels:
+            raise TerminalError(
+                f"{reference} is no SQLite index: it has no label {DATABASE_LABEL}",
+                hint="edit file-based catalogs with `opm render` and `opm build`",
+            )
+        shutil.copyfile(inside_image(image.folder, image.labels[DATABASE_LABEL]), target)
+
+
+def _generate(database: Path, text: str, name: str) -> None:
+    target = Path(DATABASE)
+    try:
+        target.parent.mkdir(exist_ok=True)
+        shutil.copyfile(database, target)
+        Path(name).write_text(text)
+    except OSError as error:
+        raise TerminalError(f"{error.filename}: {error.strerror}") from error
+    click.echo(f"wrote {name} and {target}", err=True)
+
+
+def _push(database: Path, work: Path, tag: str, registries: dict[str, Any]) -> None:
+    from olm_shared.image_ref import parse_ref
+    from olm_shared.runtime.workstation import Registries, push
+    from opm.commands.build import PLATFORMS
+    from opm.image import parse_platforms
+    from opm.io.building import add_image
+    from opm.io.layout import Layout
+
+    ref = parse_ref(tag)
+    layout = Layout(work)
+    image = add_image(layout, {DATABASE: database}, DATABASE_LABELS, parse_platforms(PLATFORMS))
+    push(layout.root, image, ref, Registries(**registries))
+    click.echo(str(ref.canonical(image.digest)))
