@@ -15,6 +15,8 @@ from olm_cli.finding.contents import Content
 from olm_cli.finding.kept import Kept, folder_key
 from olm_cli.finding.ranking import near
 from olm_shared.errors import OLMError, TerminalError
+from olm_shared.image_ref import ImageRef, parse_ref
+from olm_shared.runtime.workstation import Registries
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -163,21 +165,14 @@ class Sources:
             raise TerminalError(f"{error.filename}: {error.strerror}") from error
 
     def _image(self, reference: str) -> Content:
-        import asyncio
-
         from olm_cli.bundle_files import registries
-        from olm_shared.image_ref import parse_ref
-        from olm_shared.runtime.image_store import ImageStore
-        from olm_shared.runtime.workstation import advised, pulled
 
-        access = registries(dict(self._options))
-        ref = parse_ref(reference)
-        with advised(ref.registry), tempfile.TemporaryDirectory(prefix="olm-") as work:
-            store = ImageStore(Path(work), lambda: access.settings(ref), jitter=random.random)
-            canonical = asyncio.run(store.resolve(reference))
+        access, ref = registries(dict(self._options)), parse_ref(reference)
+        canonical = ref if ref.is_canonical else _resolved(ref, access)
 
         def blobs() -> Iterator[bytes]:
             from olm_shared.runtime.fbc_folder import read_catalog
+            from olm_shared.runtime.workstation import pulled
 
             with pulled(str(canonical), access) as image:
                 for blob in read_catalog(_configs(reference, image.folder, image.labels)):
@@ -195,6 +190,18 @@ class Sources:
         if content is None:
             raise TerminalError("the catalog was removed from the cache meanwhile")
         return content
+
+
+def _resolved(ref: ImageRef, access: Registries) -> ImageRef:
+    """The image that a tag names now. Raises OLMError."""
+    import asyncio
+
+    from olm_shared.runtime.image_store import ImageStore
+    from olm_shared.runtime.workstation import advised
+
+    with advised(ref.registry), tempfile.TemporaryDirectory(prefix="olm-") as work:
+        store = ImageStore(Path(work), lambda: access.settings(ref), jitter=random.random)
+        return asyncio.run(store.resolve(str(ref)))
 
 
 def _configs(reference: str, folder: Path, labels: Mapping[str, str]) -> Path:
