@@ -25,11 +25,13 @@ from opm.templates import (
 
 
 @click.group("alpha")
+@registry_options
 def alpha() -> None:
     """Work with catalogs in ways that may still change."""
 
 
 @alpha.group("list")
+@registry_options
 def list_() -> None:
     """List what a catalog holds, for people; `opm render` is for programs."""
 
@@ -76,6 +78,14 @@ def _print(rows: list[listing.Row]) -> None:
 @click.option("-p", "--package-name", default="", help="Only this package.")
 @click.option("--minimum-edge", default="", help="The oldest entry to show.")
 @click.option("--draw-v0-semantics", is_flag=True, help="Mark what OLM Classic would not take.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["mermaid", "svg"]),
+    default="mermaid",
+    show_default=True,
+    help="A diagram as text, or a picture.",
+)
 @registry_options
 @click.pass_obj
 def render_graph(
@@ -85,22 +95,32 @@ def render_graph(
     package_name: str,
     minimum_edge: str,
     draw_v0_semantics: bool,
+    output: str,
 ) -> None:
-    """Print the update graph of a catalog as a Mermaid diagram."""
+    """Print the update graph of a catalog, as a Mermaid diagram or an SVG picture."""
     from opm.edges import from_edge, graph, of_package
     from opm.mermaid import mermaid
+    from opm.picture import svg
 
     drawn = graph(_catalog(catalog, registries))
     if package_name:
         drawn = of_package(drawn, package_name)
     if minimum_edge:
         drawn = from_edge(drawn, minimum_edge)
-    click.echo(mermaid(drawn, v0=draw_v0_semantics), nl=False)
+    text = svg(drawn) if output == "svg" else mermaid(drawn, v0=draw_v0_semantics)
+    click.echo(text, nl=not text.endswith("\n"))
 
 
 @alpha.command("render-template")
 @click.argument("arguments", nargs=-1, metavar="[TYPE] [FILE]")
-@output_option
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["json", "yaml", "mermaid"]),
+    default="json",
+    show_default=True,
+    help="Format of the printed objects; mermaid draws their update graph.",
+)
 @migrate_level_option
 @registry_options
 @click.pass_obj
@@ -123,7 +143,14 @@ def render_template(
         return read_reference(image, how)
 
     expand = expand_basic if kind == BASIC else expand_semver
-    show(migrate(expand(document, render), migrate_level), output)
+    records = migrate(expand(document, render), migrate_level)
+    if output == "mermaid":
+        from opm.edges import graph
+        from opm.mermaid import mermaid
+
+        click.echo(mermaid(graph(records), v0=True), nl=False)
+    else:
+        show(records, output)
 
 
 def _template_arguments(arguments: tuple[str, ...]) -> tuple[str, str]:
@@ -146,6 +173,7 @@ def _content(file: str) -> bytes:
 
 
 @alpha.group("convert-template")
+@registry_options
 def convert_template() -> None:
     """Make a template of a catalog."""
 

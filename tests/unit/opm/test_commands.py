@@ -4,13 +4,17 @@ import base64
 import json
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 import yaml
 from click.testing import CliRunner, Result
 
 from olm_shared.errors import OLMError
+from olm_shared.runtime.workstation import Registries
 from opm.__main__ import cli
+from opm.catalog import Record
+from opm.io.references import Reading
 from tests.unit.opm.bundles import files
 
 SVG = b'<?xml version="1.0"?>\n<!-- drawn -->\n<svg xmlns="http://www.w3.org/2000/svg"/>'
@@ -171,3 +175,33 @@ def test_a_file_is_no_catalog(tmp_path: Path) -> None:
 def test_a_template_that_cannot_be_filled_in(template: str, bundle: Path) -> None:
     error = error_of(opm("render", bundle, "--alpha-image-ref-template", template))
     assert "cannot be filled in" in error.message
+
+
+def test_an_update_graph_is_a_diagram_or_a_picture(tmp_path: Path, bundle: Path) -> None:
+    catalog, template = tmp_path / "catalog", tmp_path / "template.yaml"
+    catalog.mkdir()
+    template.write_text(f"schema: olm.semver\nstable: {{bundles: [{{image: {bundle}}}]}}\n")
+    expanded = opm("alpha", "render-template", "semver", template)
+    (catalog / "index.json").write_text(expanded.stdout)
+    diagram = opm("alpha", "render-graph", catalog).stdout
+    assert diagram.startswith("graph LR\n")
+    assert 'hello-stable-v1.0-hello.v1.0.0["hello.v1.0.0"]' in diagram
+    assert opm("alpha", "render-template", template, "-o", "mermaid").stdout == diagram
+    picture = opm("alpha", "render-graph", catalog, "-o", "svg").stdout
+    assert "hello.v1.0.0" in "".join(ET.fromstring(picture).itertext())
+
+
+@pytest.mark.parametrize("place", range(5))
+def test_options_of_registries_stand_anywhere(place: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[Reading] = []
+
+    def read(_: str, how: Reading) -> list[Record]:
+        given.append(how)
+        return []
+
+    monkeypatch.setattr("opm.commands.alpha.read_reference", read)
+    command = ["alpha", "list", "packages", "it"]
+    command[place:place] = ["--use-http"]
+    assert opm(*command, "--skip-tls-verify", "--authfile=f").exit_code == 0
+    expected = Registries(plain_http=True, skip_tls_verify=True, auth_file=Path("f"))
+    assert [how.registries for how in given] == [expected]
