@@ -49,6 +49,23 @@ def _options(command: Command) -> Command:
     return command
 
 
+@index.command("add", cls=Switches)
+@click.option("-b", "--bundles", required=True, help="Must be empty: nothing can be added.")
+@_options
+def add(registries: dict[str, Any], *, bundles: str, **how: Any) -> None:
+    """Publish an index anew under another reference, with --bundles "".
+
+    Bundles are not added to SQLite indexes; add them to a file-based catalog.
+    """
+    if _names(bundles):
+        raise TerminalError(
+            "bundles are not added to SQLite indexes, which are deprecated",
+            hint="make a file-based catalog with `opm migrate`, add to it with `opm render`, "
+            "and publish it with `opm build --push`",
+        )
+    _change(registries, lambda _: None, **how)
+
+
 @index.command("prune", cls=Switches)
 @click.option("-p", "--packages", required=True, help="Packages to keep, with commas.")
 @_options

@@ -78,9 +78,16 @@ def test_stranded_bundles_go_and_deprecated_ones_stay(two: Database) -> None:
     assert Path("x.Dockerfile").exists()
 
 
+def test_an_index_is_published_anew_as_it_is(two: Database) -> None:
+    result = opm("add", "--bundles", "", "--from-index", two.path, "--generate")
+    assert result.exit_code == 0, result.exception
+    assert names(Path("database/index.db")) == names(two.path)
+
+
 @pytest.mark.parametrize(
     ("arguments", "fault"),
     [
+        (("add", "-b", "example.com/b:v1", "--generate"), "bundles are not added"),
         (("rm", "-o", "nowhere", "--generate"), "no package found for packagename nowhere"),
         (("rm", "-o", "hello"), "would go nowhere"),
     ],
