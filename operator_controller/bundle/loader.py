@@ -12,7 +12,7 @@ from olm_shared.errors import bounded
 from olm_shared.kube_object import KubeObject, annotations_of, name_of
 from olm_shared.kube_yaml import BAD_SEPARATOR, YamlError, json_texts, load_all
 from operator_controller.bundle import go_types
-from operator_controller.bundle.go_scalars import json_kind
+from operator_controller.bundle.go_scalars import go_kind, json_kind
 from operator_controller.bundle.metadata_files import (
     BundleError,
     read_package_name,
@@ -214,14 +214,14 @@ def _text(value: Any) -> str:
 
 def _checked_item(path: str, item: KubeObject) -> KubeObject:
     """An item of a list, if it is no list itself and says what it is."""
+    hint = f"an item of a list, of kind {_kind_of(item) or 'unknown'}"
     if isinstance(item.get("items"), list):
         raise _unparsable(
             path,
             "*unstructured.Unstructured is not a list: no Items field in this object",
-            hint=f"a list holds another one: {item.get('kind')} {name_of(item)}",
+            hint=hint,
         )
     lacks = 'unable to get type info from the object "*unstructured.Unstructured": Object'
-    hint = f"an item of a list: {item.get('kind')} {name_of(item)}"
     if not _kind_of(item):
         raise _unparsable(
             path, f"{lacks} 'Kind' is missing in 'object has no kind field '", hint=hint
@@ -230,6 +230,9 @@ def _checked_item(path: str, item: KubeObject) -> KubeObject:
         raise _unparsable(
             path, f"{lacks} 'apiVersion' is missing in 'object has no apiVersion field'", hint=hint
         )
+    meta = item.get("metadata")
+    if meta is not None and not isinstance(meta, dict):
+        raise _unparsable(path, f"cannot restore struct from: {go_kind(meta)}", hint=hint)
     return item
 
 

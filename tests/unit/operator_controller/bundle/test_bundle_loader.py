@@ -259,6 +259,8 @@ def test_items_of_a_list_are_taken_as_they_are() -> None:
         ),
         ({"kind": "ConfigMap", "metadata": {"name": "x"}}, "object has no apiVersion field"),
         ({"apiVersion": "v1"}, "object has no kind field "),
+        ({"apiVersion": "v1", "metadata": "x"}, "object has no kind field "),
+        ({"apiVersion": "v1", "kind": "ConfigMap", "metadata": []}, "restore struct from: slice"),
         ([], "cannot unmarshal array"),
     ],
 )
