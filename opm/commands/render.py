@@ -24,7 +24,7 @@ migrate_level_option = click.option(
 
 
 @click.command("render")
-@click.argument("references", nargs=-1, metavar="REFERENCE...")
+@click.argument("references", nargs=-1, required=True, metavar="REFERENCE...")
 @output_option
 @migrate_level_option
 @click.option("--migrate", "migrate_all", is_flag=True, help="Run all migrations.")

@@ -9,6 +9,7 @@ import click
 
 from olm_shared.errors import OLMError, TerminalError
 from olm_shared.fbc import FbcError
+from olm_shared.image_ref import parse_ref
 from olm_shared.runtime.fbc_folder import read_files
 from olm_shared.runtime.workstation import Registries, pulled
 from opm.bundle import MANIFESTS, METADATA, Bundle, read_bundle, to_record
@@ -117,6 +118,7 @@ def _bundle_files(folder: Path) -> dict[str, bytes]:
 
 
 def _image(reference: str, how: Reading) -> list[Record]:
+    _check_reference(reference)
     try:
         with pulled(reference, how.registries) as image:
             root, labels = image.folder, image.labels
@@ -134,6 +136,14 @@ def _image(reference: str, how: Reading) -> list[Record]:
         f"the kind of image cannot be told from its labels{shown or ': it has none'}",
         hint=f"a catalog has the label {CATALOG_LABEL}, a bundle {BUNDLE_LABEL}",
     )
+
+
+def _check_reference(reference: str) -> None:
+    try:
+        parse_ref(reference)
+    except TerminalError as error:
+        message = f"there is no such file or folder, and {error.message}"
+        raise TerminalError(message, hint=error.hint) from error
 
 
 def inside_image(root: Path, label: str) -> Path:

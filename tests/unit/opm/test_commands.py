@@ -149,7 +149,7 @@ def test_dockerfile_without_a_base_image_runs_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "fault"),
     [
-        (("render", "./none"), 'render reference "./none": error parsing image reference'),
+        (("render", "./none"), 'render reference "./none": there is no such file or folder, and'),
         (("render", "."), ""),
         (("generate", "dockerfile", "none"), "none: no such directory"),
     ],
@@ -163,6 +163,10 @@ def test_wrong_input_is_told(
         assert fault in error_of(result).message
     else:
         assert (result.exit_code, result.stdout) == (0, "")
+
+
+def test_nothing_to_render_is_a_usage_error() -> None:
+    assert opm("render").exit_code == 2
 
 
 def test_a_file_is_no_catalog(tmp_path: Path) -> None:
