@@ -5,6 +5,7 @@ checked by the API server against the `caBundle` and the names in it.
 """
 
 import base64
+import json
 import logging
 import threading
 import time
@@ -19,6 +20,7 @@ import httpx
 import pytest
 from cryptography import x509
 
+from api.v1 import names
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.ports import free_port
 from e2e.harness.registry import Registry
@@ -27,10 +29,11 @@ from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import with_administrator
 from e2e.olm.programs import HOST, Olm
 from e2e.olm.webhooks import WebhookPod, publish_webhook_bundle
-from olm_shared.kube_object import KubeObject, metadata
+from olm_shared.kube_object import KubeObject, annotations_of, metadata
 
 pytestmark = pytest.mark.integration
 
+SETS = f"/apis/{names.GROUP}/{names.VERSION}/clusterobjectsets"
 REGISTRATION = "/apis/admissionregistration.k8s.io/v1"
 log = logging.getLogger(__name__)
 
@@ -201,6 +204,64 @@ def test_deleting_the_secret_replaces_certificate_and_ca_at_once(
     eventually(replaced, "the CA was not replaced")
     with control_plane.client() as http:
         wait_served(http, installed)
+
+
+CERT_MANAGER: KubeObject = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "certificates.cert-manager.io"},
+    "spec": {
+        "group": "cert-manager.io",
+        "scope": "Namespaced",
+        "names": {"kind": "Certificate", "plural": "certificates"},
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "schema": {"openAPIV3Schema": {"type": "object"}},
+            }
+        ],
+    },
+}
+
+
+@pytest.fixture
+def cert_manager(control_plane: ControlPlane) -> Iterator[Callable[[], None]]:
+    """Makes the cluster look as if cert-manager had been installed."""
+    definition = f"crd/{CERT_MANAGER['metadata']['name']}"
+
+    def appear() -> None:
+        control_plane.kubectl("apply", "-f", "-", stdin=json.dumps(CERT_MANAGER))
+        control_plane.kubectl("wait", "--for=condition=Established", definition)
+
+    yield appear
+    control_plane.kubectl("delete", definition, "--ignore-not-found")
+
+
+def test_a_cert_manager_that_appears_later_changes_nothing_even_when_rendered_anew(
+    api: Api, install: Install, cert_manager: Callable[[], None]
+) -> None:
+    installed = install()
+    cert_manager()
+    (revision,) = revisions(api, installed.package)
+    path = f"{SETS}/{metadata(revision)['name']}"
+    inputs = annotations_of(revision)[names.ANNOTATION_RENDER_INPUTS]
+    # As an older renderer would have left it: all is rendered again, and noted as rendered.
+    api.patch(path, {"metadata": {"annotations": {names.ANNOTATION_RENDER_INPUTS: "older"}}})
+    eventually(
+        lambda: annotations_of(api.get(path) or {}).get(names.ANNOTATION_RENDER_INPUTS) == inputs,
+        "the objects rendered anew are other objects",
+    )
+    assert len(revisions(api, installed.package)) == 1
+    for caller in installed.callers:
+        notes = annotations_of(api.get(caller) or {}).keys()
+        assert names.ANNOTATION_INJECT_CA in notes
+        assert not [note for note in notes if note.startswith("cert-manager.io/")]
+
+
+def revisions(api: Api, package: str) -> list[KubeObject]:
+    return api.list(SETS, labels=f"{names.LABEL_OWNER_NAME}={package}")
 
 
 @dataclass
