@@ -8,7 +8,6 @@ blob by now. (Source: OCI distribution specification, pushing.)
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -68,15 +67,17 @@ class RegistryPush:
         insecure = self._registries.sources(ref)[-1].insecure
         insecure = insecure or ref.registry in self._settings.insecure
         source = Source(ref, insecure)
-        await within(FETCH_SECONDS, source, lambda place: self._manifest(place, layout, image))
+        await within(FETCH_SECONDS, source, lambda _: self._manifest(source, layout, image, ref))
         return ref.canonical(image.digest)
 
-    async def _manifest(self, source: Source, layout: Path, manifest: Descriptor) -> None:
+    async def _manifest(
+        self, source: Source, layout: Path, manifest: Descriptor, name: ImageRef
+    ) -> None:
+        """Pushes under a name of its own; errors speak of the image."""
         data = await asyncio.to_thread(blob_path(layout, manifest.digest).read_bytes)
         for part in descriptors(data, manifest.media_type):
             if manifest.media_type in INDEX_TYPES:
-                place = replace(source, ref=source.ref.canonical(part.digest))
-                await self._manifest(place, layout, part)
+                await self._manifest(source, layout, part, name.canonical(part.digest))
             else:
                 await self._blob(source, layout, part)
 
@@ -86,7 +87,7 @@ class RegistryPush:
                 headers={"Content-Type": manifest.media_type, "Content-Length": str(len(data))},
                 body=lambda: _once(data),
             )
-            await self._expect(201, source, registry_path(source.ref, "manifest"), call)
+            await self._expect(201, source, registry_path(name, "manifest"), call)
 
         await retrying(put, self._jitter)
 
