@@ -1,4 +1,4 @@
-"""Commands: `python -m e2e.harness binaries` and `python -m e2e.harness up`."""
+"""Commands: `python -m e2e.harness binaries`, `helm` and `up`."""
 
 import argparse
 import signal
@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import fields
 from pathlib import Path
 
-from e2e.harness.binaries import control_plane_binaries, registry_binary
+from e2e.harness.binaries import control_plane_binaries, helm_binary, registry_binary
 from e2e.harness.components import AuditLevel, ControlPlaneOptions
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.errors import HarnessError
@@ -35,6 +35,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     binaries.set_defaults(run=_binaries)
 
+    helm = commands.add_parser("helm", help="find or build helm, and print where it is")
+    helm.set_defaults(run=_helm)
+
     up = commands.add_parser(
         "up", help="start a control plane and a registry, and run them until Ctrl-C"
     )
@@ -56,6 +59,10 @@ def _binaries(_: argparse.Namespace) -> None:
         print(f"{field.name}\t{program.origin}\t{' '.join(program.argv)}")
     registry = registry_binary()
     print(f"registry\t{registry.origin}\t{' '.join(registry.argv)}")
+
+
+def _helm(_: argparse.Namespace) -> None:
+    print(*helm_binary().argv)
 
 
 def _up(arguments: argparse.Namespace) -> None:

@@ -24,6 +24,7 @@ from e2e.harness.gobuild import GoModule, built, cache_folder, is_built
 
 KUBERNETES_VERSION = "v1.34.4"
 ETCD_VERSION = "v3.6.4"
+HELM_VERSION = "v3.19.5"
 
 _VERSION_VARIABLES = "k8s.io/component-base/version"
 
@@ -39,6 +40,20 @@ CONTROL_PLANE = GoModule(
     ),
 )
 REGISTRY = GoModule(name="registry", title="registry", packages=580)
+HELM = GoModule(
+    name="helm",
+    title="helm",
+    packages=930,
+    program="helm.sh/helm/v3/cmd/helm",
+    ldflags=(
+        f"-X helm.sh/helm/v3/internal/version.version={HELM_VERSION}",
+        # The Kubernetes that `helm template` renders for.
+        "-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=1",
+        "-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=34",
+        "-X helm.sh/helm/v3/pkg/lint/rules.k8sVersionMajor=1",
+        "-X helm.sh/helm/v3/pkg/lint/rules.k8sVersionMinor=34",
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +96,14 @@ def registry_binary() -> Executable:
     Errors: BinaryUnavailable, BuildFailed.
     """
     return Executable((str(built(REGISTRY)),), "built")
+
+
+def helm_binary() -> Executable:
+    """Find helm, or build it (two minutes, once): one version, so that it renders the same.
+
+    Errors: BinaryUnavailable, BuildFailed.
+    """
+    return Executable((str(built(HELM)),), "built")
 
 
 def _from_assets() -> dict[str, Executable] | None:
