@@ -5,13 +5,14 @@ import logging
 import random
 import socket
 import uuid
+from collections.abc import Callable
 
 from api.v1 import names
-from olm_shared.kube_object import ObjectKey, name_of
+from olm_shared.kube_object import KubeObject, ObjectKey, name_of
 from olm_shared.runtime.access import ClusterAccess, load_access
 from olm_shared.runtime.api_errors import ApiError
 from olm_shared.runtime.credentials import PullSecrets
-from olm_shared.runtime.doorbell import Bell, Doorbell
+from olm_shared.runtime.doorbell import Bell, Doorbell, Ring
 from olm_shared.runtime.image_store import ImageStore
 from olm_shared.runtime.kube import KubeClient
 from olm_shared.runtime.leader import Elector
@@ -155,9 +156,9 @@ class _Controllers:
     ) -> None:
         self._client = client
         self._workers = settings.workers
-        self._lookups = catalogs.lookups
+        self._catalogs = catalogs
         self.metrics = Metrics()
-        store = RevisionStore(client, settings.system_namespace)
+        store = self._store = RevisionStore(client, settings.system_namespace)
         self.secrets = PullSecrets.of_this_program(
             client,
             global_secret=settings.global_pull_secret,
@@ -218,8 +219,18 @@ class _Controllers:
         ring = self.triggers
         return [
             Bell(names.GROUP, names.VERSION, "clusterextensions", ring.extension),
-            Bell(names.GROUP, names.VERSION, "clusterobjectsets", ring.object_set),
-            Bell(names.GROUP, names.VERSION, "clustercatalogs", ring.catalog),
+            Bell(
+                names.GROUP,
+                names.VERSION,
+                "clusterobjectsets",
+                _first(self._store.heard, ring.object_set),
+            ),
+            Bell(
+                names.GROUP,
+                names.VERSION,
+                "clustercatalogs",
+                _first(self._catalogs.heard, ring.catalog),
+            ),
         ]
 
     def readings(self) -> Readings:
@@ -237,7 +248,7 @@ class _Controllers:
                 ),
             },
             answers=self._client.answers,
-            lookups={found.value: count for found, count in self._lookups.items()},
+            lookups={found.value: count for found, count in self._catalogs.lookups.items()},
             watches=self.watches.running(),
             lease=LEASE,
             leading=True,
@@ -261,6 +272,16 @@ class _Controllers:
                         self.metrics.keep([name_of(obj) for obj in found])
             except ApiError as error:
                 log.warning("cannot list for the periodic look at everything: %s", error)
+
+
+def _first(heard: Callable[[KubeObject], None], ring: Ring) -> Ring:
+    """Notes what an event tells before anybody is told to look."""
+
+    def tell(event: str, obj: KubeObject) -> None:
+        heard(obj)
+        ring(event, obj)
+
+    return tell
 
 
 def _gate(*, wait_for_workloads: bool) -> Gate:

@@ -224,15 +224,25 @@ class KubeClient:
         *,
         labels: str = "",
         metadata_only: bool = False,
+        not_older_than: str = "",
     ) -> tuple[list[KubeObject], str]:
-        """All objects, page by page, and the resource version to watch from."""
+        """All objects, page by page, and the resource version to watch from.
+
+        As they are at the moment; with `not_older_than`, a resource version, as they were then or
+        later, for which the server has no need to ask etcd.
+        """
         path = (await self.resource(gvk)).path(namespace)
         accept = METADATA_LIST if metadata_only else JSON_TYPE
         params = {"limit": str(PAGE_SIZE), **({"labelSelector": labels} if labels else {})}
         try:
-            items, version = await self._pages(path, params, accept)
+            items, version = await self._pages(path, params | _since(not_older_than), accept)
         except GoneError:  # while we were reading, the first page became too old for the next
             del params["limit"]
+            items, version = await self._pages(path, params, accept)
+        except ApiError as error:
+            if not not_older_than or error.status != 504:
+                raise
+            # The server has not come so far, or never will: etcd was restored from a backup.
             items, version = await self._pages(path, params, accept)
         return [_of_kind(gvk, item) for item in items], version
 
@@ -242,7 +252,7 @@ class KubeClient:
         items: list[KubeObject] = []
         token = ""
         while True:
-            asked = {**params, "continue": token} if token else params
+            asked = {**_without_version(params), "continue": token} if token else params
             page = await self.request("GET", path, params=asked, accept=accept)
             items += page.get("items") or []
             meta = page.get("metadata") or {}
@@ -383,6 +393,18 @@ class KubeClient:
                     yield event
         except (aiohttp.ClientError, TimeoutError, orjson.JSONDecodeError) as error:
             raise ApiError(f"watch of {gvk.kind} was cut: {error}") from error
+
+
+def _since(version: str) -> dict[str, str]:
+    """Parameters of a list that must not be older than a version, if there is one."""
+    if not version:
+        return {}
+    return {"resourceVersion": version, "resourceVersionMatch": "NotOlderThan"}
+
+
+def _without_version(params: Mapping[str, str]) -> dict[str, str]:
+    """Further pages are of the version of the first; asking for one is refused."""
+    return {key: value for key, value in params.items() if not key.startswith("resourceVersion")}
 
 
 def _accepted(*, metadata_only: bool) -> str:

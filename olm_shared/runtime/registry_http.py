@@ -32,7 +32,7 @@ from olm_shared.runtime.pull_errors import (
     from_answer,
     from_transport,
 )
-from olm_shared.runtime.trust import registry_trust
+from olm_shared.runtime.trust import shared_registry_trust
 
 MAX_REDIRECTS = 5
 MAX_ERROR_BYTES = 4096
@@ -76,7 +76,7 @@ class RegistryHttp:
         self._tokens: dict[str, str] = {}
         self._schemes: dict[str, str] = {}
         self._proxies = read_proxies(os.environ)
-        self._trust = registry_trust(cas_dir)
+        self._trust = shared_registry_trust(cas_dir)
         self._strict = self._connections(self._trust)
         self._lax: httpx.AsyncClient | None = None
 

@@ -4,6 +4,7 @@ import contextlib
 import os
 import ssl
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 from olm_shared.errors import TransientError
@@ -36,6 +37,38 @@ def registry_trust(cas_dir: Path | None) -> ssl.SSLContext:
                 f"cannot read registry CA {file}: {error}", hint="it must be PEM certificates"
             ) from error
     return context
+
+
+def shared_registry_trust(cas_dir: Path | None) -> ssl.SSLContext:
+    """As `registry_trust`, one context for all who leave it as it is, while no file changes.
+
+    Reading the system's roots takes longer than the rest of a small pull.
+    """
+    return _remembered(cas_dir, trust_state(cas_dir))
+
+
+@lru_cache(maxsize=2)
+def _remembered(cas_dir: Path | None, _: object) -> ssl.SSLContext:
+    return registry_trust(cas_dir)
+
+
+def trust_state(cas_dir: Path | None) -> tuple[object, ...]:
+    """Differs when a file that `registry_trust` reads came, went or changed."""
+    system = ssl.get_default_verify_paths().cafile
+    files = [Path(system)] if system else []
+    files += _files_of_environment()
+    if cas_dir is not None:
+        with contextlib.suppress(OSError):
+            files += sorted(cas_dir.iterdir())
+    return tuple(_state_of(file) for file in files)
+
+
+def _state_of(file: Path) -> object:
+    try:
+        stat = file.stat()
+    except OSError:
+        return file
+    return file, stat.st_mtime_ns, stat.st_ino, stat.st_size
 
 
 def _files_of_environment() -> Iterator[Path]:

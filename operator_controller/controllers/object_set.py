@@ -227,14 +227,14 @@ class ObjectSetController:
                 log.info("%s replaces %s", revision.name, older.name)
                 await self.store.archive(older)
 
-    async def _siblings(self, revision: Revision) -> Revisions:
+    async def _siblings(self, revision: Revision, *, at_this_moment: bool = False) -> Revisions:
         controller = controller_of(revision.raw)
         if controller is None or controller.get("kind") != names.CLUSTER_EXTENSION:
             return Revisions((revision,))
-        return await self.store.of_extension(str(controller["name"]))
+        return await self.store.of_extension(str(controller["name"]), at_this_moment=at_this_moment)
 
     async def _newer(self, revision: Revision) -> frozenset[int]:
-        return _numbers(_newer_of(revision, await self._siblings(revision)))
+        return _numbers(_newer_of(revision, await self._siblings(revision, at_this_moment=True)))
 
     def _identity(self, revision: Revision) -> KubeClient:
         notes = annotations_of(revision.raw)

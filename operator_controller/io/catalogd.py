@@ -17,7 +17,7 @@ import orjson
 
 from olm_shared.errors import TransientError, bounded
 from olm_shared.runtime.tls import TlsProfile
-from olm_shared.runtime.trust import registry_trust
+from olm_shared.runtime.trust import registry_trust, trust_state
 from operator_controller.catalog import needed
 from operator_controller.io.proxied_http import http_client
 
@@ -105,7 +105,7 @@ class Catalogd:
 
     def _current(self) -> _Session:
         """The session for the CAs that are in the folder now."""
-        trusted = _state_of(self._cas_dir)
+        trusted = trust_state(self._cas_dir)
         old = self._session
         if old is not None and old.trusted == trusted:
             return old
@@ -119,14 +119,6 @@ class Catalogd:
 
 def _connections(tls: ssl.SSLContext) -> httpx.AsyncClient:
     return http_client(tls, httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS))
-
-
-def _state_of(folder: Path | None) -> object:
-    """Differs when a file in the folder came, went or changed."""
-    if folder is None or not folder.is_dir():
-        return None
-    stats = ((path.name, path.stat()) for path in sorted(folder.iterdir()))
-    return tuple((name, stat.st_mtime_ns, stat.st_ino, stat.st_size) for name, stat in stats)
 
 
 async def fetch(

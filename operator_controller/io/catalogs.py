@@ -18,6 +18,7 @@ from olm_shared.runtime.kube import KubeClient
 from operator_controller.catalog import Package
 from operator_controller.io.catalog_cache import CatalogCache, Known
 from operator_controller.io.catalogd import Address, Blobs, CatalogUnavailableError
+from operator_controller.io.caught_up import CaughtUpLists
 from operator_controller.resolve import CatalogContent
 
 CATALOG = GVK("olm.operatorframework.io", "v1", "ClusterCatalog")
@@ -51,6 +52,7 @@ class CatalogClient:
 
     def __init__(self, kube: KubeClient, catalogd: BlobSource, cache: CatalogCache) -> None:
         self._kube = kube
+        self._catalogs = CaughtUpLists(kube, CATALOG)
         self._catalogd = catalogd
         self._cache = cache
         self._asking: dict[AskKey, asyncio.Future[Known]] = {}
@@ -61,10 +63,13 @@ class CatalogClient:
         """Closes the connections."""
         await self._catalogd.close()
 
+    def heard(self, raw: KubeObject) -> None:
+        """Notes a ClusterCatalog of which an event told: no list will be older."""
+        self._catalogs.heard(raw)
+
     async def list_catalogs(self) -> list[KubeObject]:
         """All ClusterCatalogs. Raises ApiError."""
-        found, _ = await self._kube.list_all(CATALOG)
-        return found
+        return await self._catalogs.list()
 
     async def find_catalog(self, name: str) -> KubeObject | None:
         """One ClusterCatalog, or None. Raises ApiError."""

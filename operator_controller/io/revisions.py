@@ -25,6 +25,7 @@ from operator_controller.apply.revisions import (
     revision_name,
     revision_object,
 )
+from operator_controller.io.caught_up import CaughtUpLists
 
 OBJECT_SET = GVK(names.GROUP, names.VERSION, names.CLUSTER_OBJECT_SET)
 SECRET = GVK("", "v1", "Secret")
@@ -36,11 +37,17 @@ class RevisionStore:
     def __init__(self, client: KubeClient, system_namespace: str) -> None:
         self._client = client
         self._namespace = system_namespace
+        self._object_sets = CaughtUpLists(client, OBJECT_SET)
 
-    async def of_extension(self, extension: str) -> Revisions:
-        """All revisions of an extension."""
-        found, _ = await self._client.list_all(OBJECT_SET, labels=_selector(extension))
-        return Revisions.of(found)
+    def heard(self, raw: KubeObject) -> None:
+        """Notes a ClusterObjectSet of which an event told: no list will be older."""
+        self._object_sets.heard(raw)
+
+    async def of_extension(self, extension: str, *, at_this_moment: bool = False) -> Revisions:
+        """All revisions of an extension, as new as what is known of any, or as the moment."""
+        return Revisions.of(
+            await self._object_sets.list(_selector(extension), at_this_moment=at_this_moment)
+        )
 
     async def find(self, name: str) -> KubeObject | None:
         """One ClusterObjectSet, or None."""
@@ -63,6 +70,7 @@ class RevisionStore:
             ),
             field_manager=names.FIELD_MANAGER,
         )
+        self._object_sets.heard(created)
         for secret in packed.secrets:
             try:
                 await self._own(created, [secret])
@@ -134,7 +142,8 @@ class RevisionStore:
 
     async def patch(self, revision: Revision, patch: Mapping[str, Any]) -> None:
         """Merge-patches a ClusterObjectSet."""
-        await self._client.patch(revision.raw, patch, field_manager=names.FIELD_MANAGER)
+        patched = await self._client.patch(revision.raw, patch, field_manager=names.FIELD_MANAGER)
+        self._object_sets.heard(patched)
 
     async def set_finalizers(self, raw: KubeObject, finalizers: Sequence[str]) -> None:
         """Replaces the finalizers of a ClusterObjectSet if it is still as it was read."""
@@ -143,7 +152,9 @@ class RevisionStore:
             "uid": metadata(raw)["uid"],
             "resourceVersion": metadata(raw)["resourceVersion"],
         }
-        await self._client.patch(raw, {"metadata": meta}, metadata_only=True)
+        self._object_sets.heard(
+            await self._client.patch(raw, {"metadata": meta}, metadata_only=True)
+        )
 
     async def archive(self, revision: Revision) -> None:
         """Takes a revision out of service: its reconcile removes what only it had."""
