@@ -40,6 +40,7 @@ from operator_controller.io.certificates import CertificateKeeper
 from operator_controller.io.events import Announcer
 from operator_controller.io.metrics_server import serve_metrics
 from operator_controller.io.revisions import OBJECT_SET, RevisionStore
+from operator_controller.io.serving_certificates import CertificateFiles, CertificateIssuer
 from operator_controller.io.watches import ManagedWatches, OwnerKey
 from operator_controller.metrics import Metrics, Queue, Readings, exposition
 from operator_controller.observe.probes import Gate
@@ -68,6 +69,8 @@ async def serve(settings: Settings) -> None:
     async with KubeClient.connect(access) as client, asyncio.TaskGroup() as group:
         process = _Process(settings, access, client, ready)
         group.create_task(serve_health(settings.health_address, {"controllers": ready.is_set}))
+        if process.files is not None:
+            group.create_task(process.files.follow())
         if settings.metrics is not None:
             group.create_task(process.serve_metrics(settings.metrics))
         group.create_task(process.lead())
@@ -85,9 +88,12 @@ class _Process:
         self._ready = ready
         self._identity = f"{socket.gethostname()}_{uuid.uuid1()}"
         self._controllers: _Controllers | None = None
+        self.files = _certificate_files(settings, client)
 
     async def serve_metrics(self, wanted: MetricsSettings) -> None:
         """Tells how it does, whether it leads or not."""
+        if self.files is not None:
+            await self.files.complete.wait()
         await serve_metrics(
             wanted.address,
             (wanted.tls_cert, wanted.tls_key),
@@ -131,6 +137,8 @@ class _Process:
         controllers = self._controllers = _Controllers(settings, client, catalogs, events)
         try:
             async with asyncio.TaskGroup() as group:
+                if settings.serving is not None:
+                    group.create_task(_certificate_issuer(settings, client).run())
                 group.create_task(controllers.extensions.run())
                 group.create_task(controllers.object_sets.run())
                 group.create_task(controllers.catalogs.run())
@@ -282,6 +290,30 @@ def _first(heard: Callable[[KubeObject], None], ring: Ring) -> Ring:
         ring(event, obj)
 
     return tell
+
+
+def _certificate_files(settings: Settings, client: KubeClient) -> CertificateFiles | None:
+    serving = settings.serving
+    if serving is None:
+        return None
+    return CertificateFiles(
+        client,
+        settings.system_namespace,
+        serving.certificates,
+        serving.folder,
+        settle=settings.certificate_settle,
+    )
+
+
+def _certificate_issuer(settings: Settings, client: KubeClient) -> CertificateIssuer:
+    return CertificateIssuer(
+        client,
+        settings.system_namespace,
+        settings.serving.certificates if settings.serving else (),
+        issue=issuer(settings.certificate_lifetime),
+        settle=settings.certificate_settle,
+        clock=utc_now,
+    )
 
 
 def _gate(*, wait_for_workloads: bool) -> Gate:

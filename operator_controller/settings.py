@@ -23,6 +23,7 @@ from olm_shared.runtime.access import own_namespace
 from olm_shared.runtime.tls import TlsProfile, profile_of
 from olm_shared.runtime.workqueue import DEFAULT_WORKERS
 from operator_controller.certificates.policy import DEFAULT_LIFETIME, DEFAULT_SETTLE
+from operator_controller.io.serving_certificates import ServingCertificate
 from operator_controller.render.options import CertificateProvider
 
 GATES = {
@@ -55,6 +56,14 @@ class MetricsSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ServingSettings:
+    """The certificates that we issue for catalogd and ourselves, and the folder they are put in."""
+
+    certificates: tuple[ServingCertificate, ...]
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """How operator-controller runs."""
 
@@ -67,6 +76,7 @@ class Settings:
     limits: Limits
     tls_profile: TlsProfile
     metrics: MetricsSettings | None
+    serving: ServingSettings | None
     health_address: tuple[str, int] | None
     leader_elect: bool
     workers: int
@@ -91,6 +101,7 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
             given.tls_custom_curves,
         )
         metrics = _metrics(given)
+        serving = _serving(given)
     except (argparse.ArgumentTypeError, ValueError) as error:
         parser.error(str(error))
     if given.metrics_bind_address and not given.tls_cert and not given.tls_key:
@@ -115,6 +126,7 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
         limits=limits_of(given),
         tls_profile=profile,
         metrics=metrics,
+        serving=serving,
         health_address=given.health_probe_bind_address,
         leader_elect=given.leader_elect,
         workers=given.max_concurrent_reconciles,
@@ -133,6 +145,56 @@ def _metrics(given: argparse.Namespace) -> MetricsSettings | None:
     if address is None or not given.tls_cert:
         return None
     return MetricsSettings(address, Path(given.tls_cert), Path(given.tls_key))
+
+
+def _serving(given: argparse.Namespace) -> ServingSettings | None:
+    """Raises ValueError when the flags do not fit together."""
+    webhooks: dict[str, list[str]] = {}
+    for configuration, secret in given.serving_cert_webhook:
+        webhooks.setdefault(secret, []).append(configuration)
+    unknown = sorted(webhooks.keys() - {secret for secret, _ in given.serving_cert})
+    if unknown:
+        raise ValueError(f"serving-cert-webhook: there is no serving-cert {', '.join(unknown)}")
+    if bool(given.serving_cert) != bool(given.serving_cert_dir):
+        raise ValueError("serving-cert and serving-cert-dir flags must be used together")
+    if not given.serving_cert:
+        return None
+    certificates = (
+        ServingCertificate(secret, tuple(names.split(",")), tuple(webhooks.get(secret, ())))
+        for secret, names in given.serving_cert
+    )
+    return ServingSettings(tuple(certificates), Path(given.serving_cert_dir))
+
+
+def _pair(text: str) -> tuple[str, str]:
+    before, _, after = text.partition(":")
+    if not before or not after:
+        raise argparse.ArgumentTypeError(f"{text!r} is no pair; say NAME:VALUE")
+    return before, after
+
+
+def _add_serving(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--serving-cert",
+        action="append",
+        default=[],
+        type=_pair,
+        metavar="SECRET:DNSNAME,...",
+        help="certificate of catalogd or of ourselves to issue and rotate in this Secret",
+    )
+    parser.add_argument(
+        "--serving-cert-dir",
+        default="",
+        help="folder that follows these Secrets: SECRET/tls.crt, SECRET/tls.key, SECRET/ca/ca.crt",
+    )
+    parser.add_argument(
+        "--serving-cert-webhook",
+        action="append",
+        default=[],
+        type=_pair,
+        metavar="CONFIGURATION:SECRET",
+        help="MutatingWebhookConfiguration whose webhooks serve with one of them",
+    )
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -187,6 +249,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="DURATION",
         help="how long callers know a new CA before it is served with (default: 5m)",
     )
+    _add_serving(parser)
     add_switch(
         parser,
         "--allow-controller-identity",

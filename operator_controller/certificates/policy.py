@@ -9,6 +9,7 @@ A rotation never leaves a moment in which a caller does not trust what a server 
    server that has not read its new certificate yet is still trusted.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum, auto
@@ -60,6 +61,19 @@ def due(situation: Situation, now: datetime, settle: timedelta) -> Due:
 def renew_at(pair: Pair) -> datetime:
     """When the successor of a certificate is prepared."""
     return pair.issued_at + (pair.expires_at - pair.issued_at) * RENEW_AFTER
+
+
+def advance(
+    situation: Situation, issue: Callable[[], Fresh], now: datetime, settle: timedelta
+) -> tuple[Due, Kept]:
+    """The step that is due, and what is to be kept after it; `issue` makes a new certificate."""
+    step = due(situation, now, settle)
+    kept = situation.kept
+    if kept is None or step is Due.ISSUE:
+        return step, issued(issue())
+    if step is Due.PREPARE:
+        return step, prepared(kept, issue(), now)
+    return step, promoted(kept, now) if step is Due.PROMOTE else trimmed(kept, now)
 
 
 def issued(fresh: Fresh) -> Kept:

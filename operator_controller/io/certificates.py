@@ -20,16 +20,7 @@ from olm_shared.kube_object import GVK, KubeObject, ObjectKey
 from operator_controller.apply.phases import Phase
 from operator_controller.certificates.demands import Where, demands, filled
 from operator_controller.certificates.kept import Kept, parse
-from operator_controller.certificates.policy import (
-    Due,
-    Situation,
-    due,
-    issued,
-    next_look,
-    prepared,
-    promoted,
-    trimmed,
-)
+from operator_controller.certificates.policy import Due, Situation, advance, next_look
 from operator_controller.io.certificate_issuer import Issue
 
 SECRET = GVK("", "v1", "Secret")
@@ -123,15 +114,10 @@ class CertificateKeeper:
     def _step(
         self, where: Where, dns_names: Sequence[str], situation: Situation, now: datetime
     ) -> Kept:
-        step = due(situation, now, self._settle)
+        step, kept = advance(situation, lambda: self._issue(dns_names, now), now, self._settle)
         if step is not Due.NOTHING:
             log.info("certificate %s/%s: %s", *where, step.name.lower())
-        kept = situation.kept
-        if kept is None or step is Due.ISSUE:
-            return issued(self._issue(dns_names, now))
-        if step is Due.PREPARE:
-            return prepared(kept, self._issue(dns_names, now), now)
-        return promoted(kept, now) if step is Due.PROMOTE else trimmed(kept, now)
+        return kept
 
 
 async def _read(secrets: Secrets, where: Where, dns_names: Sequence[str]) -> Kept | None:

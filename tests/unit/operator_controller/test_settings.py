@@ -151,3 +151,36 @@ def test_metrics_without_a_certificate_are_refused(capsys: pytest.CaptureFixture
     with pytest.raises(SystemExit):
         parse_settings(["--metrics-bind-address=:8443"])
     assert "metrics-bind-address requires tls-cert and tls-key flags" in capsys.readouterr().err
+
+
+SERVING = (
+    "--serving-cert=one:a.svc,b.svc",
+    "--serving-cert=two:c.svc",
+    "--serving-cert-dir=/certs",
+)
+
+
+def test_serving_certificates_know_who_trusts_them() -> None:
+    serving = parse_settings([*SERVING, "--serving-cert-webhook=hook:one"]).serving
+    assert serving is not None
+    assert serving.folder == Path("/certs")
+    first, second = serving.certificates
+    assert (first.secret, first.dns_names, first.webhooks) == ("one", ("a.svc", "b.svc"), ("hook",))
+    assert (second.secret, second.dns_names, second.webhooks) == ("two", ("c.svc",), ())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (SERVING[:1], "must be used together"),
+        (SERVING[2:], "must be used together"),
+        ((*SERVING, "--serving-cert-webhook=hook:three"), "there is no serving-cert three"),
+        (("--serving-cert=one",), "'one' is no pair; say NAME:VALUE"),
+    ],
+)
+def test_serving_certificates_that_do_not_fit_are_refused(
+    arguments: tuple[str, ...], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        parse_settings(arguments)
+    assert complaint in capsys.readouterr().err
