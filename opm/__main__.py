@@ -14,11 +14,12 @@ COMMANDS: Mapping[str, Lazy] = MappingProxyType(
         "alpha": Lazy("opm.commands.alpha", "alpha", "List, draw graphs, expand templates."),
         "build": Lazy("opm.commands.build", "build", "Make an image of a catalog or a bundle."),
         "generate": Lazy("opm.commands.generate", "generate", "Generate a catalog's Dockerfile."),
-        "index": Lazy("opm.commands.index", "index", "Take packages out of SQLite indexes."),
+        "index": Lazy("opm.commands.index", "index", "Change SQLite index images."),
         "init": Lazy("opm.commands.init", "init", "Begin a package: print its olm.package blob."),
         "login": Lazy("opm.commands.login", "login", "Log in to a registry."),
         "logout": Lazy("opm.commands.login", "logout", "Forget the login of a registry."),
         "migrate": Lazy("opm.commands.migrate", "migrate", "Write a catalog as a file-based one."),
+        "registry": Lazy("opm.commands.registry", "registry", "Change and serve SQLite indexes."),
         "render": Lazy("opm.commands.render", "render", "Print what catalogs and bundles hold."),
         "serve": Lazy("opm.commands.serve", "serve", "Serve a catalog over gRPC."),
         "validate": Lazy(

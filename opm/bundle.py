@@ -38,6 +38,8 @@ class Metadata:
     package: str
     properties: tuple[Object, ...] = ()
     dependencies: tuple[Object, ...] = ()
+    channels: tuple[str, ...] = ()
+    default_channel: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,9 +154,10 @@ def _objects(bundle: Bundle) -> Iterator[Listed]:
 
 def _derived(bundle: Bundle) -> Iterator[Listed]:
     """Package, provided and required APIs, and whatever else the bundle's author declared."""
-    package = _package_property(bundle, bundle.metadata.package)
-    provided, required = set(provided_apis(bundle)), set(_required_apis(bundle))
-    for item in _declared(bundle):
+    package = package_property(bundle)
+    provided = {api for _, api in provided_apis(bundle)}
+    required = {api for _, api in required_apis(bundle)}
+    for item in declared(bundle):
         kind, value = item.get("type") or "", item.get("value")
         if kind == "olm.gvk":
             provided.add(Api(**read("GVK", value)))
@@ -181,7 +184,9 @@ def _gvk(api: Api) -> Object:
     return {"group": api.group, "kind": api.kind, "version": api.version}
 
 
-def _package_property(bundle: Bundle, package: str) -> Object:
+def package_property(bundle: Bundle) -> Object:
+    """The value of the olm.package property. Raises ShapeError."""
+    package = bundle.metadata.package
     release = bundle.spec.get("release") or ""
     if isinstance(release, float) and release.is_integer():
         release = int(release)
@@ -189,7 +194,7 @@ def _package_property(bundle: Bundle, package: str) -> Object:
     return read("PackageProperty", value)
 
 
-def _declared(bundle: Bundle) -> Iterator[Object]:
+def declared(bundle: Bundle) -> Iterator[Object]:
     """Properties of metadata/, then of the annotation; the same one only once."""
     seen: set[tuple[str, bytes]] = set()
     for item in [*bundle.metadata.properties, *_annotated(bundle.csv)]:
@@ -208,18 +213,27 @@ def _annotated(csv: Object) -> list[Object]:
     return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
 
 
-def provided_apis(bundle: Bundle) -> Iterator[Api]:
-    """The kinds of the bundle's definitions and of the API services it owns."""
-    yield from (api for _, api in _defined(bundle))
+Named = tuple[str, Api]
+"""A kind with its plural."""
+
+
+def provided_apis(bundle: Bundle) -> Iterator[Named]:
+    """The kinds of the bundle's definitions and of the API services it owns.
+
+    Raises ShapeError.
+    """
+    yield from _defined(bundle)
     for owned in _descriptions(bundle.spec, "apiservicedefinitions", "owned"):
-        yield Api(owned["group"], owned["kind"], owned["version"])
+        yield owned["name"], Api(owned["group"], owned["kind"], owned["version"])
 
 
-def _required_apis(bundle: Bundle) -> Iterator[Api]:
+def required_apis(bundle: Bundle) -> Iterator[Named]:
+    """The kinds that the ClusterServiceVersion requires. Raises ShapeError, BundleError."""
     for needed in _descriptions(bundle.spec, "customresourcedefinitions", "required"):
-        yield Api(_split_name(needed["name"])[1], needed["kind"], needed["version"])
+        plural, group = _split_name(needed["name"])
+        yield plural, Api(group, needed["kind"], needed["version"])
     for needed in _descriptions(bundle.spec, "apiservicedefinitions", "required"):
-        yield Api(needed["group"], needed["kind"], needed["version"])
+        yield needed["name"], Api(needed["group"], needed["kind"], needed["version"])
 
 
 def _descriptions(spec: Object, section: str, key: str) -> list[Object]:
@@ -228,7 +242,7 @@ def _descriptions(spec: Object, section: str, key: str) -> list[Object]:
     return found
 
 
-def _defined(bundle: Bundle) -> Iterator[tuple[str, Api]]:
+def _defined(bundle: Bundle) -> Iterator[Named]:
     """Each version of each definition, with the plural of its kind."""
     for each in bundle.objects:
         if each["kind"] != CRD:
@@ -268,23 +282,30 @@ def _split_name(name: str) -> tuple[str, str]:
 
 def _metadata(files: Mapping[str, bytes]) -> Metadata:
     """Of each kind of file in metadata/ the first counts, whatever its name."""
-    package, annotated = "", False
+    annotated: Object | None = None
     properties: tuple[Object, ...] = ()
     dependencies: tuple[Object, ...] = ()
     for _, found in _first_documents(files, METADATA, []):
         if not isinstance(found, dict):
             continue
         annotations = found.get("annotations")
-        if not annotated and isinstance(annotations, dict) and _speaks_of_bundle(annotations):
-            package, annotated = str(annotations.get(PACKAGE_KEY) or ""), True
+        if annotated is None and isinstance(annotations, dict) and _speaks_of_bundle(annotations):
+            annotated = annotations
         properties = properties or _typed_items(found.get("properties"))
         dependencies = dependencies or _typed_items(found.get("dependencies"))
-    if not annotated:
+    if annotated is None:
         raise BundleError(
             "could not find annotations file in metadata/",
             hint=f"metadata/annotations.yaml says {PACKAGE_KEY} and {CHANNELS_KEY}",
         )
-    return Metadata(package, properties, dependencies)
+    channels = str(annotated.get(CHANNELS_KEY) or "").split(",")
+    return Metadata(
+        str(annotated.get(PACKAGE_KEY) or ""),
+        properties,
+        dependencies,
+        tuple(name.strip() for name in channels if name.strip()),
+        str(annotated.get(DEFAULT_CHANNEL_KEY) or ""),
+    )
 
 
 def _speaks_of_bundle(annotations: Object) -> bool:

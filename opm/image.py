@@ -110,10 +110,15 @@ def bundle_labels(files: Mapping[str, bytes]) -> dict[str, str]:
         raise BundleError(
             f"{path} does not say {PACKAGE_KEY}", hint="give the package's name under annotations"
         )
-    wrong = [key for key, value in annotations.items() if not isinstance(value, str)]
+    # A number with a point has lost what was written: 1.10 is 1.1 by now.
+    wrong = [key for key, value in annotations.items() if not isinstance(value, str | bool | int)]
     if wrong:
         raise BundleError(f"{path}: {wrong[0]} is no text", hint="put its value in quotes")
-    return {**_BUNDLE_LABELS, **annotations}
+    return {**_BUNDLE_LABELS, **{key: _text(value) for key, value in annotations.items()}}
+
+
+def _text(value: str | bool | int) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 
 def _json(document: Mapping[str, Any]) -> bytes:

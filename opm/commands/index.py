@@ -1,4 +1,4 @@
-"""`opm index`: takes packages out of SQLite index images, without a container engine."""
+"""`opm index`: changes SQLite index images, without a container engine."""
 
 import shutil
 import tempfile
@@ -9,9 +9,11 @@ from typing import Any, TypeVar
 import click
 
 from olm_shared.errors import TerminalError
+from opm.commands.databases import add_images, mode_option, names_of
 from opm.commands.registries import registry_options
 from opm.commands.switches import Switches
 from opm.index.dockerfile import DATABASE, DATABASE_LABELS, dockerfile
+from opm.io.database_add import create
 from opm.io.database_edit import keep_packages, remove_packages, remove_stranded
 from opm.io.references import DATABASE_LABEL, DEPRECATION
 
@@ -25,10 +27,15 @@ def index() -> None:
     """Change SQLite index images. Deprecated: file-based catalogs have replaced them."""
 
 
-def _options(command: Command) -> Command:
+def _options(*pull_tool: str, index_needed: bool = True) -> Callable[[Command], Command]:
     """What all commands take. Tools are named in the documents' commands; none is needed."""
     options = (
-        click.option("-f", "--from-index", required=True, help="Index image or database file."),
+        click.option(
+            *("-f", "--from-index"),
+            required=index_needed,
+            default=None if index_needed else "",
+            help="Index image or database file.",
+        ),
         click.option("-t", "--tag", default="", help="Reference of the new image."),
         click.option("-i", "--binary-image", default="", help="Base image of the Dockerfile."),
         click.option(
@@ -39,36 +46,76 @@ def _options(command: Command) -> Command:
         ),
         click.option("-c", "--container-tool", expose_value=False, help="Accepted, not needed."),
         click.option("-u", "--build-tool", expose_value=False, help="Accepted, not needed."),
-        click.option("--pull-tool", expose_value=False, help="Accepted, not needed."),
+        click.option(*pull_tool, "--pull-tool", expose_value=False, help="Accepted, not needed."),
         click.option("--permissive", is_flag=True, expose_value=False, hidden=True),
         registry_options,
         click.pass_obj,
     )
-    for option in reversed(options):
-        command = option(command)
-    return command
+
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
 
 
 @index.command("add", cls=Switches)
-@click.option("-b", "--bundles", required=True, help="Must be empty: nothing can be added.")
-@_options
-def add(registries: dict[str, Any], *, bundles: str, **how: Any) -> None:
-    """Publish an index anew under another reference, with --bundles "".
+@click.option("-b", "--bundles", multiple=True, required=True, help="Bundle images, with commas.")
+@mode_option
+@_options("-p", index_needed=False)
+def add(registries: dict[str, Any], *, bundles: tuple[str, ...], mode: str, **how: Any) -> None:
+    """Add bundles to an index, or begin one.
 
-    Bundles are not added to SQLite indexes; add them to a file-based catalog.
+    By default the bundle of the highest version leads a channel, and what it replaces and skips is
+    what it says itself. With --mode=semver bundles stand in the order of their versions; with
+    semver-skippatch each also skips the earlier patches of its minor version. With --bundles ""
+    the index is published anew.
+
+    \b
+    Examples:
+      opm index add --bundles registry.example.com/my-bundle:v1.0.0 \\
+        --tag registry.example.com/my-index:1.0.0
+      opm index add --bundles registry.example.com/my-bundle:v1.1.0 \\
+        --from-index registry.example.com/my-index:1.0.0 --tag registry.example.com/my-index:1.1.0
     """
-    if _names(bundles):
-        raise TerminalError(
-            "bundles are not added to SQLite indexes, which are deprecated",
-            hint="make a file-based catalog with `opm migrate`, add to it with `opm render`, "
-            "and publish it with `opm build --push`",
-        )
-    _change(registries, lambda _: None, **how)
+    images = names_of(",".join(bundles))
+    _change(registries, lambda path: add_images(path, images, mode, registries), **how)
+
+
+@index.command("export")
+@click.option("-i", "--index", "source", required=True, help="Index image or database file.")
+@click.option(
+    *("-p", "-o", "--package", "packages"), multiple=True, help="Only these, with commas."
+)
+@click.option(
+    *("-f", "--download-folder", "folder"),
+    type=click.Path(path_type=Path),
+    default="downloaded",
+    show_default=True,
+    help="Where the packages go.",
+)
+@click.option("-c", "--container-tool", expose_value=False, help="Accepted, not needed.")
+@registry_options
+@click.pass_obj
+def export(
+    registries: dict[str, Any], *, source: str, packages: tuple[str, ...], folder: Path
+) -> None:
+    """Write the manifests of an index's bundles, PACKAGE/VERSION each, and a package.yaml."""
+    from opm.io.database_export import export_packages
+    from opm.io.references import Reading
+
+    click.echo(DEPRECATION, err=True)
+    with tempfile.TemporaryDirectory(prefix="opm-index-") as work:
+        database = Path(work, "index.db")
+        _fetch(source, database, registries)
+        chosen = names_of(",".join(packages))
+        export_packages(database, chosen, folder, Reading(**registries))
 
 
 @index.command("prune", cls=Switches)
 @click.option("-p", "--packages", required=True, help="Packages to keep, with commas.")
-@_options
+@_options()
 def prune(registries: dict[str, Any], *, packages: str, **how: Any) -> None:
     """Keep some packages of an index and remove the others.
 
@@ -77,26 +124,22 @@ def prune(registries: dict[str, Any], *, packages: str, **how: Any) -> None:
       opm index prune -f registry.example.com/index:v4.19 \\
         -p advanced-cluster-management,quay-operator -t registry.example.com/my-index:v4.19
     """
-    _change(registries, lambda path: keep_packages(path, _names(packages)), **how)
+    _change(registries, lambda path: keep_packages(path, names_of(packages)), **how)
 
 
 @index.command("rm", cls=Switches)
 @click.option("-o", "--operators", required=True, help="Packages to remove, with commas.")
-@_options
+@_options("-p")
 def rm(registries: dict[str, Any], *, operators: str, **how: Any) -> None:
     """Remove packages from an index."""
-    _change(registries, lambda path: remove_packages(path, _names(operators)), **how)
+    _change(registries, lambda path: remove_packages(path, names_of(operators)), **how)
 
 
 @index.command("prune-stranded", cls=Switches)
-@_options
+@_options("-p")
 def prune_stranded(registries: dict[str, Any], **how: Any) -> None:
     """Remove the bundles that no channel of the index has."""
     _change(registries, remove_stranded, **how)
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _change(  # noqa: PLR0913 - one parameter an option
@@ -123,7 +166,10 @@ def _change(  # noqa: PLR0913 - one parameter an option
 
 
 def _fetch(reference: str, target: Path, registries: dict[str, Any]) -> None:
-    """Copies the database of an image, or the file of a database."""
+    """Copies the database of an image, or the file of a database; without either begins one."""
+    if not reference:
+        create(target)
+        return
     if Path(reference).is_file():
         shutil.copyfile(reference, target)
         return

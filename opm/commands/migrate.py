@@ -45,8 +45,13 @@ def migrate(
         raise TerminalError(f'output dir "{folder}" must be empty', hint="name a new folder")
     how = Reading(bundles_allowed=False, **registries)
     records = list(in_order(migrated(read_reference(catalog, how), migrate_level)))
+    write_catalog(records, folder, output)
+
+
+def write_catalog(records: Iterable[Record], root: Path, output: str) -> None:
+    """Writes a catalog's folder, as `json` or `yaml`. Raises TerminalError."""
     try:
-        _write(records, folder, output)
+        _write(records, root, output)
     except OSError as error:
         raise TerminalError(f"{error.filename}: {error.strerror}") from error
 

@@ -4,11 +4,15 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from olm_shared.errors import OLMError, TerminalError
 from opm.commands.switches import Switches
+
+if TYPE_CHECKING:
+    from opm.serve.cache import Catalog
 
 
 @click.command("serve", cls=Switches)
@@ -61,11 +65,8 @@ def serve(
     enforced = cache_enforce_integrity
     if enforced is None:
         enforced = cache_dir is not None and not cache_only
-    try:
+    with leaving_word(termination_log):
         _run(source, port, cache_dir, cache_only=cache_only, enforced=enforced)
-    except OLMError as error:
-        _leave_word(termination_log, error)
-        raise
 
 
 def _run(
@@ -76,24 +77,37 @@ def _run(
     if not source.is_dir():
         problem = "is not a directory" if source.exists() else "no such directory"
         raise TerminalError(f"{source}: {problem}", hint="give the catalog's root folder")
+    with _folder(cache_dir) as cache:
+        catalog = cached(source, cache, enforced=enforced)
+        if not cache_only:
+            serve_catalog(catalog, port, f"configs={source} cache={cache}")
+
+
+def cached(source: Path, cache: Path, *, enforced: bool = False) -> "Catalog":
+    """The catalog of a folder through its cache, which is made unless it is there and fits.
+
+    Raises TerminalError, also where one would have to be made if its integrity is enforced.
+    """
+    from opm.serve.cache import make_cache, open_cache
+
+    try:
+        return open_cache(cache, source)
+    except TerminalError:
+        if enforced:
+            raise
+        make_cache(cache, source)
+        return open_cache(cache, source)
+
+
+def serve_catalog(catalog: "Catalog", port: int, shown: str) -> None:
+    """Serves until it is told to stop, and says so in the words of `shown`."""
     import asyncio
     import os
 
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # its own log of what we tell in a sentence
     from opm.serve import server
-    from opm.serve.cache import make_cache, open_cache
 
-    with _folder(cache_dir) as cache:
-        try:
-            catalog = open_cache(cache, source)
-        except TerminalError:
-            if enforced:
-                raise
-            make_cache(cache, source)
-            catalog = open_cache(cache, source)
-        if cache_only:
-            return
-        asyncio.run(server.serve(catalog, port, _tell(source, cache)))
+    asyncio.run(server.serve(catalog, port, _tell(shown)))
 
 
 @contextmanager
@@ -105,14 +119,22 @@ def _folder(kept: Path | None) -> Iterator[Path]:
         yield Path(folder)
 
 
-def _tell(source: Path, cache: Path) -> Callable[[int], None]:
+def _tell(shown: str) -> Callable[[int], None]:
     def tell(port: int) -> None:
-        click.echo(f"serving registry configs={source} cache={cache} port={port}", err=True)
+        click.echo(f"serving registry {shown} port={port}", err=True)
 
     return tell
 
 
-def _leave_word(file: Path, error: OLMError) -> None:
-    """Where the kubelet looks for why a container ended. Elsewhere there is no such file."""
-    with suppress(OSError):
-        file.write_text(f"{error.describe()}\n")
+@contextmanager
+def leaving_word(file: Path) -> Iterator[None]:
+    """Leaves errors where the kubelet looks for why a container ended.
+
+    Elsewhere there is no such file.
+    """
+    try:
+        yield
+    except OLMError as error:
+        with suppress(OSError):
+            file.write_text(f"{error.describe()}\n")
+        raise

@@ -13,7 +13,7 @@ _OF_BUNDLES = ("api_provider", "api_requirer", "properties", "dependencies", "re
 
 def keep_packages(path: Path, names: Iterable[str]) -> None:
     """Removes all packages but the named ones. Raises TerminalError."""
-    with _opened(path) as connection:
+    with opened(path) as connection:
         kept = set(names)
         found = {name for (name,) in connection.execute("SELECT DISTINCT name FROM package")}
         _remove(connection, sorted(found - kept))
@@ -21,7 +21,7 @@ def keep_packages(path: Path, names: Iterable[str]) -> None:
 
 def remove_packages(path: Path, names: Iterable[str]) -> None:
     """Removes the named packages. Raises TerminalError for one that is not there."""
-    with _opened(path) as connection:
+    with opened(path) as connection:
         wanted = list(dict.fromkeys(name for name in names if name))
         entries = connection.execute("SELECT DISTINCT package_name FROM channel_entry")
         missing = sorted(set(wanted) - {name for (name,) in entries})
@@ -32,13 +32,13 @@ def remove_packages(path: Path, names: Iterable[str]) -> None:
 
 def remove_stranded(path: Path) -> None:
     """Removes the bundles that no channel has. Raises TerminalError."""
-    with _opened(path) as connection:
+    with opened(path) as connection:
         _remove_stranded(connection)
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[sqlite3.Connection]:
-    """One transaction; then the file is made as small as what is left."""
+def opened(path: Path) -> Iterator[sqlite3.Connection]:
+    """One transaction; then the file is made as small as what is left. Raises TerminalError."""
     try:
         with closing(sqlite3.connect(path)) as connection:
             connection.execute("PRAGMA trusted_schema = OFF")

@@ -1,6 +1,7 @@
 """What a command is given to the records in it: a catalog or a bundle, a folder, file or image."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -103,6 +104,23 @@ def _bundle(folder: Path, image_for: ImageFor, how: Reading) -> Record:
     for remark in bundle.remarks:
         how.remark(f"{folder}: {remark}")
     return to_record(bundle, image_for(bundle))
+
+
+@contextmanager
+def bundle_image(reference: str, how: Reading) -> Iterator[tuple[Bundle, Path]]:
+    """The bundle in an image, and its folder, until the context ends. Raises OLMError."""
+    with pulled(reference, how.registries) as image:
+        if not is_bundle_folder(image.folder):
+            raise TerminalError(
+                f"{reference} is no bundle: it has no folders {MANIFESTS} and {METADATA}"
+            )
+        try:
+            bundle = read_bundle(_bundle_files(image.folder))
+        except OLMError as error:
+            raise TerminalError(f"{reference}: {error.message}", hint=error.hint) from error
+        for remark in bundle.remarks:
+            how.remark(f"{reference}: {remark}")
+        yield bundle, image.folder
 
 
 def _bundle_files(folder: Path) -> dict[str, bytes]:

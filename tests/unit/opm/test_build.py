@@ -132,7 +132,9 @@ def test_one_platform_needs_no_index(catalog: Path, tmp_path: Path) -> None:
 
 
 def test_a_bundle_is_known_by_its_labels(tmp_path: Path) -> None:
-    bundle = write(tmp_path / "bundle", {**files(), "Dockerfile": b"", "tests/a.yaml": b""})
+    said = {**ANNOTATIONS["annotations"], "on": True, "count": 3}
+    content = files({"metadata/annotations.yaml": {"annotations": said}})
+    bundle = write(tmp_path / "bundle", {**content, "Dockerfile": b"", "tests/a.yaml": b""})
     opm("build", bundle, "-t", REF, "-o", tmp_path / "layout", "--platform=linux/amd64")
     built = Built(tmp_path / "layout")
     assert built.images()[0][1]["config"]["Labels"] == {
@@ -140,6 +142,8 @@ def test_a_bundle_is_known_by_its_labels(tmp_path: Path) -> None:
         "operators.operatorframework.io.bundle.manifests.v1": "manifests/",
         "operators.operatorframework.io.bundle.metadata.v1": "metadata/",
         **ANNOTATIONS["annotations"],
+        "on": "true",
+        "count": "3",
     }
     (tmp_path / "layer.tar").write_bytes(built.archive())
     with tarfile.open(tmp_path / "layer.tar") as archive:
@@ -220,7 +224,8 @@ def test_bundles_that_no_catalog_could_have(
     ("annotations", "fault"),
     [
         ({}, "does not say operators.operatorframework.io.bundle.package.v1"),
-        ({**ANNOTATIONS["annotations"], "x": 1}, "x is no text"),
+        # 1.10 would be 1.1
+        ({**ANNOTATIONS["annotations"], "x": 1.10}, "x is no text"),
     ],
 )
 def test_labels_that_cannot_be_told(

@@ -87,7 +87,8 @@ def test_an_index_is_published_anew_as_it_is(two: Database) -> None:
 @pytest.mark.parametrize(
     ("arguments", "fault"),
     [
-        (("add", "-b", "example.com/b:v1", "--generate"), "bundles are not added"),
+        (("add", "-b", "a:b:c", "--generate"), "a:b:c"),
+        (("add", "-b", "", "--mode", "replaces"), "would go nowhere"),
         (("rm", "-o", "nowhere", "--generate"), "no package found for packagename nowhere"),
         (("rm", "-o", "hello"), "would go nowhere"),
     ],

@@ -1,0 +1,177 @@
+"""The rows of a bundle in an SQLite index, and what keeps bundles from being added. Pure.
+
+Source: the schema of upstream's operator-registry at its migration 13, and what its tool writes.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from olm_shared import go_json
+from olm_shared.errors import TerminalError
+from opm.bundle import (
+    Api,
+    Bundle,
+    BundleError,
+    declared,
+    package_property,
+    provided_apis,
+    related_images,
+    required_apis,
+)
+from opm.catalog import PACKAGE
+from opm.index.graph import Member, Update
+from opm.index.records import DEPRECATED, GVK
+from opm.shapes import ShapeError
+
+SKIP_RANGE, SUBSTITUTES_FOR = "olm.skipRange", "olm.substitutesFor"
+
+Row = dict[str, Any]
+"""Values by column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """A bundle to be added, and the reference of its image."""
+
+    image: str
+    bundle: Bundle
+
+    @property
+    def package(self) -> str:
+        """The name of its package."""
+        return self.bundle.metadata.package
+
+    @property
+    def member(self) -> Member:
+        """What it is in the update graph."""
+        spec, metadata = self.bundle.spec, self.bundle.metadata
+        update = Update(str(spec.get("replaces") or ""), tuple(map(str, spec.get("skips") or ())))
+        return Member(
+            self.bundle.name,
+            self.bundle.version,
+            metadata.channels,
+            metadata.default_channel,
+            update,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What an index holds: names and images of its bundles, and packages by names in channels."""
+
+    names: frozenset[str]
+    images: frozenset[str]
+    packages: Mapping[str, str]
+
+
+def check_additions(additions: Iterable[Addition], known: Known) -> None:
+    """Raises TerminalError with every reason why bundles cannot be added."""
+    faults: list[str] = []
+    homes: dict[str, str] = {}
+    names: set[str] = set()
+    for each in additions:
+        if each.bundle.name in names:
+            faults.append(f"bundle {each.bundle.name} is given twice")
+        names.add(each.bundle.name)
+        faults += _faults(each, known)
+        for name in _neighbours(each):
+            home = homes.setdefault(name, each.package)
+            if home != each.package:
+                both = sorted((home, each.package))
+                faults.append(f"bundle {name} must belong to exactly one package, found on: {both}")
+            held = known.packages.get(name, each.package)
+            if held != each.package:
+                faults.append(
+                    f"bundle {name} belongs to package {held} on index, "
+                    f"cannot be added as an edge for package {each.package}"
+                )
+    if faults:
+        raise TerminalError("\n".join(dict.fromkeys(faults)))
+
+
+def _neighbours(each: Addition) -> list[str]:
+    member = each.member
+    return [name for name in (member.name, member.update.replaces, *member.update.skips) if name]
+
+
+def _faults(each: Addition, known: Known) -> Iterator[str]:
+    annotations = (each.bundle.csv.get("metadata") or {}).get("annotations") or {}
+    if not each.package:
+        yield f"bundle {each.image} names no package in its annotations"
+    if not each.bundle.metadata.channels:
+        yield f"bundle {each.image} names no channel in its annotations"
+    if each.image in known.images:
+        yield f"Bundle {each.image} already exists"
+    elif each.bundle.name in known.names:
+        yield f"Bundle already added that provides package and csv: {each.bundle.name}"
+    if annotations.get(SUBSTITUTES_FOR):
+        yield f"bundle {each.bundle.name}: {SUBSTITUTES_FOR} is an alpha feature, which is not here"
+
+
+def rows(each: Addition, *, deprecated: bool) -> dict[str, list[Row]]:
+    """The rows by table. Raises BundleError."""
+    bundle, image = each.bundle, each.image
+    texts = {id(found): go_json.dumps(found, sort_keys=True) + "\n" for found in bundle.objects}
+    annotations = (bundle.csv.get("metadata") or {}).get("annotations") or {}
+    member = each.member
+    owner = {"operatorbundle_name": bundle.name}
+    whose = {**owner, "operatorbundle_version": bundle.version, "operatorbundle_path": image}
+    try:
+        provided, required = list(provided_apis(bundle)), list(required_apis(bundle))
+        images = {found["image"] for found in related_images(bundle.spec, image)}
+        properties = dict.fromkeys(_properties(bundle, deprecated=deprecated))
+        dependencies = dict.fromkeys(_dependencies(bundle))
+    except ShapeError as error:
+        raise BundleError(f'bundle "{bundle.name}": {error}') from error
+    return {
+        "operatorbundle": [
+            {
+                "name": bundle.name,
+                "csv": texts[id(bundle.csv)].encode(),
+                "bundle": "".join(texts.values()).encode(),
+                "bundlepath": image,
+                "version": bundle.version,
+                "skiprange": str(annotations.get(SKIP_RANGE) or ""),
+                "replaces": member.update.replaces,
+                "skips": ",".join(member.update.skips),
+                "substitutesfor": "",
+            }
+        ],
+        "related_image": [{"image": name, **owner} for name in sorted(images) if name],
+        "properties": [{"type": kind, "value": text, **whose} for kind, text in properties],
+        "dependencies": [{"type": kind, "value": text, **whose} for kind, text in dependencies],
+        "api": [{**_api(api), "plural": plural} for plural, api in (*provided, *required)],
+        "api_provider": [{**_api(api), **whose} for api in {api: None for _, api in provided}],
+        "api_requirer": [{**_api(api), **whose} for api in {api: None for _, api in required}],
+    }
+
+
+def _api(api: Api) -> Row:
+    return {"group_name": api.group, "version": api.version, "kind": api.kind}
+
+
+def _properties(bundle: Bundle, *, deprecated: bool) -> Iterator[tuple[str, str]]:
+    """Types and values as JSON: what is declared, and what is derived."""
+    for item in declared(bundle):
+        yield str(item.get("type") or ""), _text(item.get("value"))
+    yield PACKAGE, _text(package_property(bundle))
+    for _, api in provided_apis(bundle):
+        yield GVK, _gvk(api)
+    if deprecated:
+        yield DEPRECATED, "{}"
+
+
+def _dependencies(bundle: Bundle) -> Iterator[tuple[str, str]]:
+    for item in bundle.metadata.dependencies:
+        yield str(item.get("type") or ""), _text(item.get("value"))
+    for _, api in required_apis(bundle):
+        yield GVK, _gvk(api)
+
+
+def _gvk(api: Api) -> str:
+    return _text({"group": api.group, "kind": api.kind, "version": api.version})
+
+
+def _text(value: Any) -> str:
+    return go_json.dumps(value, sort_keys=True)
