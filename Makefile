@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test faults test-unit test-property test-integration lint fmt bench bench-catalogd bench-controller e2e generate verify lock binaries clean
+.PHONY: help install demo test faults test-unit test-property test-integration lint fmt bench bench-catalogd bench-controller e2e e2e-node generate verify lock binaries clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -37,7 +37,7 @@ test: lint test-unit test-property test-integration ## Lint, then all tests
 	@echo "all tests passed"
 
 test-unit: $(STAMP) ## Tests that need no processes
-	@$(PYTEST) -q -n 2 -m "not integration and not property and not faults"
+	@$(PYTEST) -q -n 2 -m "not integration and not property and not faults and not node"
 
 test-property: $(STAMP) ## Generated cases
 	@$(PYTEST) -q -n 2 -m property
@@ -47,6 +47,11 @@ test-integration: binaries ## Tests against a real API server, registry and HTTP
 
 faults: binaries ## Every fault at every write of an install, update, rollback, deletion (20 minutes)
 	@$(PYTEST) -q -n 2 --dist load -m faults tests/integration/faults
+
+e2e-node: binaries ## Tests with pods that run, on a real node (root, Linux, Debian packages)
+	@$(BIN)/python -m e2e.node prepare && \
+	  $(BIN)/python -m e2e.node run -- $(PYTEST) -q -m node tests/node --durations=5 || \
+	  { code=$$?; test $$code -eq 77 || exit $$code; }
 
 e2e: test-integration ## The same as test-integration
 

@@ -139,12 +139,17 @@ def build_image(
     family: Family = Family.OCI,
     compression: Compression = Compression.GZIP,
     platform: Platform = Platform(),
+    runs: Sequence[str] = (),
 ) -> Image:
-    """An image from layers, each a mapping of path to content or a finished tar archive."""
+    """An image from layers, each a mapping of path to content or a finished tar archive.
+
+    `runs` is the command of its containers, for images that are run.
+    """
     archives = [layer if isinstance(layer, bytes) else tar(layer) for layer in layers]
     media_type = family.value.layers[compression]
     blobs = [Blob(media_type, _compressed(archive, compression)) for archive in archives]
-    config = Blob(family.value.config, _json(_configuration(archives, labels or {}, platform)))
+    runtime = {"Labels": dict(labels or {})} | ({"Entrypoint": list(runs)} if runs else {})
+    config = Blob(family.value.config, _json(_configuration(archives, runtime, platform)))
     manifest = {
         "schemaVersion": 2,
         "mediaType": family.value.manifest,
@@ -228,13 +233,13 @@ def _with_folders(paths: Iterable[str]) -> list[str]:
 
 
 def _configuration(
-    archives: Sequence[bytes], labels: Mapping[str, str], platform: Platform
+    archives: Sequence[bytes], runtime: Mapping[str, Any], platform: Platform
 ) -> dict[str, Any]:
     return {
         "created": EPOCH,
         "architecture": platform.architecture,
         "os": platform.os,
-        "config": {"Labels": dict(labels)},
+        "config": dict(runtime),
         "rootfs": {
             "type": "layers",
             "diff_ids": [f"sha256:{hashlib.sha256(archive).hexdigest()}" for archive in archives],

@@ -1,0 +1,83 @@
+"""The control groups of the node's pods: the one thing that a box does not take with it.
+
+The kubelet wants its root group to exist. With version 1 that is a group in each hierarchy, with
+version 2 one group that has been given its controllers.
+"""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from e2e.harness.errors import HarnessError
+
+MOUNTED = Path("/sys/fs/cgroup")
+NAME = "olmv1-node"
+NEEDED = ("cpu", "cpuset", "memory", "pids")
+SWEEP_SECONDS = 10.0
+
+
+def missing() -> list[str]:
+    """Controllers that the kubelet needs and this machine does not offer."""
+    if _unified():
+        offered = (MOUNTED / "cgroup.controllers").read_text().split()
+    else:
+        offered = [path.name for path in MOUNTED.iterdir()] if MOUNTED.is_dir() else []
+    return [controller for controller in NEEDED if controller not in offered]
+
+
+@contextmanager
+def of_the_node() -> Iterator[None]:
+    """The node's groups, empty; swept of what an earlier run left, and removed afterwards."""
+    sweep()
+    _make()
+    try:
+        yield
+    finally:
+        sweep()
+
+
+def sweep() -> None:
+    """End what still runs in the node's groups, and remove them. Errors: HarnessError."""
+    deadline = time.monotonic() + SWEEP_SECONDS
+    while left := [root for root in _roots() if not _removed(root)]:
+        if time.monotonic() > deadline:
+            raise HarnessError(f"cannot remove the control group {left[0]}: it is in use")
+        time.sleep(0.1)
+
+
+def _unified() -> bool:
+    return (MOUNTED / "cgroup.controllers").is_file()
+
+
+def _roots() -> list[Path]:
+    hierarchies = [MOUNTED] if _unified() else MOUNTED.iterdir()
+    return [path / NAME for path in hierarchies if (path / NAME).is_dir()]
+
+
+def _make() -> None:
+    if _unified():
+        (MOUNTED / NAME).mkdir()
+        for group in (MOUNTED, MOUNTED / NAME):
+            asked = " ".join(f"+{controller}" for controller in NEEDED)
+            (group / "cgroup.subtree_control").write_text(asked)
+        return
+    for hierarchy in MOUNTED.iterdir():
+        if not hierarchy.is_symlink() and (hierarchy / "tasks").is_file():
+            (hierarchy / NAME).mkdir()
+    for name in ("cpuset.cpus", "cpuset.mems"):  # a new group may use nothing until it is told
+        of_all = (MOUNTED / "cpuset" / name).read_text()
+        (MOUNTED / "cpuset" / NAME / name).write_text(of_all)
+
+
+def _removed(root: Path) -> bool:
+    for folder, _, _ in os.walk(root, topdown=False):
+        group = Path(folder)
+        with suppress(FileNotFoundError, ProcessLookupError):
+            for pid in (group / "cgroup.procs").read_text().split():
+                os.kill(int(pid), signal.SIGKILL)
+        with suppress(OSError):
+            group.rmdir()
+    return not root.exists()

@@ -1,0 +1,58 @@
+"""The first process of a box: `python -m e2e.node.first_process COMMAND [ARGUMENT...]`.
+
+Makes the box a place where a node can run, runs the command, and reaps what is orphaned. When it
+ends, the kernel ends everything else in the box.
+"""
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+from e2e.node.network import NODE_ADDRESS, NODE_NAME, SERVICE_CIDR
+from e2e.node.sandbox import OWN_FOLDERS
+
+SHIELDED = {"vm/overcommit_memory": "1", "kernel/panic": "10", "kernel/panic_on_oops": "1"}
+"""Settings of the whole machine that the kubelet wants; it is shown them and changes nothing."""
+
+
+def main() -> None:
+    """Prepare, run, exit as the command does."""
+    _mounts()
+    _network()
+    socket.sethostname(NODE_NAME)
+    command = subprocess.Popen(sys.argv[1:])
+    while True:
+        pid, status = os.wait()
+        if pid == command.pid:
+            code = os.waitstatus_to_exitcode(status)
+            sys.exit(code if code >= 0 else 128 - code)
+
+
+def _mounts() -> None:
+    _run("mount", "-t", "proc", "proc", "/proc")
+    for folder in (Path("/run"), *OWN_FOLDERS):
+        _run("mount", "-t", "tmpfs", "tmpfs", str(folder))
+    for name, wanted in SHIELDED.items():
+        shown = Path("/run/sysctl", name)
+        shown.parent.mkdir(parents=True, exist_ok=True)
+        shown.write_text(wanted)
+        _run("mount", "--bind", str(shown), f"/proc/sys/{name}")
+
+
+def _network() -> None:
+    _run("ip", "link", "set", "lo", "up")
+    _run("ip", "address", "add", f"{NODE_ADDRESS}/32", "dev", "lo")
+    # What leaves this host for a Service is given its real destination after the choice of a
+    # route, so there has to be one.
+    _run("ip", "route", "add", SERVICE_CIDR, "dev", "lo", "src", NODE_ADDRESS)
+    Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
+
+
+def _run(*argv: str) -> None:
+    subprocess.run(argv, check=True)
+
+
+if __name__ == "__main__":
+    main()
