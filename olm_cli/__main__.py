@@ -22,9 +22,13 @@ COMMANDS: Mapping[str, Lazy] = MappingProxyType(
         "history": Lazy(
             "olm_cli.history", "history", "List the revisions of an extension in a cluster."
         ),
+        "install": Lazy("olm_cli.install", "install", "Install a package from a catalog."),
+        "plan": Lazy("olm_cli.plan", "plan", "Tell what an extension would change."),
         "rbac": Lazy("olm_cli.rbac", "rbac", "Write the permissions that a bundle needs."),
         "resolve": Lazy("olm_cli.resolve", "resolve_command", "Find the bundle for a package."),
         "search": Lazy("olm_cli.search", "search", "Find packages by words."),
+        "status": Lazy("olm_cli.status", "status", "Tell how extensions and catalogs do."),
+        "uninstall": Lazy("olm_cli.uninstall", "uninstall", "Remove an extension."),
         "show": Lazy("olm_cli.show", "show_command", "Tell what catalogs say of a package."),
         "rollback": Lazy("olm_cli.rollback", "rollback", "Bring an extension back to a revision."),
         "version": Lazy("olm_cli.version", "version", "Work with versions and version ranges."),
@@ -38,10 +42,12 @@ COMMANDS: Mapping[str, Lazy] = MappingProxyType(
 )
 @click.version_option(package_name="olmv1", prog_name="olm")
 def cli() -> None:
-    """Work with Operator Lifecycle Manager v1: offline what the controllers do in a cluster.
+    """Work with Operator Lifecycle Manager v1: in a cluster, and offline what its controllers do.
 
     \b
     Examples:
+      olm install argocd-operator --wait
+      olm status
       olm version match '>=1.2 <2' 1.4.0
       olm resolve --catalog mine=./catalog --package argocd-operator --version 0.x
       olm bundle render ./my-bundle --install-namespace my-operator

@@ -123,7 +123,7 @@ def rendered(
         raise TerminalError(f'unknown certificate provider "{provider}"')
     request = InstallRequest(
         install_namespace=install_namespace,
-        config=_with_watch_namespace(config, watch_namespace),
+        config=with_watch_namespace(config, watch_namespace),
         certificate_provider=CertificateProvider(provider),
     )
     return install_objects(loaded(tuple(files.items())), request)
@@ -135,7 +135,11 @@ def loaded(files: tuple[tuple[str, bytes], ...]) -> RegistryV1:
     return load(dict(files))
 
 
-def _with_watch_namespace(config: Any, watch_namespace: str) -> Any:
+def with_watch_namespace(config: Any, watch_namespace: str) -> Any:
+    """Inline configuration that says the namespace, if one is given; else as it is.
+
+    Raises TerminalError if it says another.
+    """
     if not watch_namespace or not isinstance(config or {}, dict):
         return config
     merged = {WATCH_NAMESPACE: watch_namespace, **(config or {})}

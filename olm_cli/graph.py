@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from olm_cli.finding.extensions import known_extensions
 from olm_cli.finding.facts import Facts, records_of
 from olm_cli.finding.names import package_argument
 from olm_cli.finding.sources import Sources, catalog_options, warn, with_package
@@ -29,11 +30,16 @@ _MARK = re.compile(r"\[(head|installed|deprecated)\]")
 @click.option(
     "--from", "oldest", default="", metavar="VERSION", help="Only what leads on from this one."
 )
-@click.option("--extension", metavar="NAME", help="Mark what this ClusterExtension has installed.")
+@click.option(
+    "--extension",
+    metavar="NAME",
+    help="Mark what this ClusterExtension has installed.",
+    shell_complete=known_extensions,
+)
 @click.option(
     "-o",
     "--output",
-    type=click.Choice(["text", "mermaid", "svg", "json"]),
+    type=click.Choice(["text", "mermaid", "svg", "json", "yaml"]),
     default="text",
     show_default=True,
 )
@@ -60,7 +66,7 @@ def graph_command(
         (catalog, _part(graph(records_of(blobs)), channel, oldest))
         for catalog, blobs in with_package(offers, package)
     ]
-    if output == "json":
+    if output in ("json", "yaml"):
         show({"catalogs": [_facts(name, drawn, installed) for name, drawn in found]}, output)
         return
     warn(offers)

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from olm_cli.finding.extensions import extension_argument
 from olm_cli.history_cluster import Record, cluster, read_record
 from olm_cli.output import output_option, show
 from olm_shared.kube_object import condition, metadata
@@ -16,7 +17,7 @@ COLUMNS = ("revision", "version", "bundle", "created", "state", "cause")
 
 
 @click.command("history")
-@click.argument("extension")
+@extension_argument
 @click.option(
     "--kubeconfig", metavar="FILE", help="How to reach the cluster; default: as kubectl does."
 )

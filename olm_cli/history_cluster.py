@@ -57,8 +57,12 @@ async def read_record(kube: KubeClient, name: str) -> Record:
     return Record(raw, extension, Revisions.of(found))
 
 
-async def definitions_of(kube: KubeClient, revision: Revision) -> dict[str, KubeObject]:
-    """The CustomResourceDefinitions that a revision holds, by name. Raises TerminalError."""
+async def content_of(kube: KubeClient, revision: Revision, *, what_for: str) -> list[KubeObject]:
+    """The objects that a revision holds, in the order of their phases.
+
+    Raises TerminalError, with `what_for` in its hint, if their Secrets may not be read;
+    ContentError or MissingContentError if they are not whole.
+    """
     spec = revision.raw.get("spec") or {}
     home = names.DEFAULT_SYSTEM_NAMESPACE
     wanted = sorted(refs(spec.get("phases") or (), home))
@@ -69,13 +73,18 @@ async def definitions_of(kube: KubeClient, revision: Revision) -> dict[str, Kube
     except ForbiddenError as error:
         raise TerminalError(
             f"cannot look into {revision.name}: {error.message}",
-            hint="a rollback is checked against what revisions hold: that needs the permission to "
-            "get Secrets in the system namespace",
+            hint=f"{what_for}: that needs the permission to get Secrets in the system namespace",
         ) from error
     secrets = {
         where: secret for where, secret in zip(wanted, found, strict=True) if secret is not None
     }
-    objects = [obj for phase in unpack(spec, secrets, home) for obj in phase.objects]
+    return [obj for phase in unpack(spec, secrets, home) for obj in phase.objects]
+
+
+async def definitions_of(kube: KubeClient, revision: Revision) -> dict[str, KubeObject]:
+    """The CustomResourceDefinitions that a revision holds, by name. Raises TerminalError."""
+    what_for = "a rollback is checked against what revisions hold"
+    objects = await content_of(kube, revision, what_for=what_for)
     return {name_of(obj): obj for obj in objects if gvk_of(obj) == DEFINITION}
 
 

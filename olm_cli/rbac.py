@@ -3,45 +3,24 @@
 import asyncio
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from olm_cli.bundle import DEFAULT_PROVIDER, loaded, read_config, rendered
+from olm_cli.bundle import DEFAULT_PROVIDER
 from olm_cli.bundle_files import registry_options
 from olm_cli.output import show
-from olm_cli.rbac_source import (
-    Catalogs,
-    Options,
-    Source,
-    is_bundle,
-    read_bundle_of,
-    read_catalogs,
-    read_from_catalogs,
-)
+from olm_cli.rbac_install import Asked, Install, bundle_of
+from olm_cli.rbac_source import is_bundle
 from olm_cli.rbac_text import commented, difference, facts
-from olm_shared.errors import TerminalError
-from olm_shared.kube_object import KubeObject
-from operator_controller.bundle import RegistryV1
-from operator_controller.bundle.configuration import ConfigurationError
 from operator_controller.preflight.rbac import (
-    Account,
-    Needed,
     as_rules,
     beyond,
-    guessed_kinds,
     installer,
-    least,
     least_while_replacing,
-    needs_of,
 )
 from operator_controller.render import CertificateProvider
-from operator_controller.render.kinds import placed
-
-SUGGESTED_NAMESPACE = "operatorframework.io/suggested-namespace"
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -125,17 +104,17 @@ def rbac(target: str | None, output: str | None, **given: Any) -> None:
     OLD, FROM and TO are versions if PACKAGE is given, else each a BUNDLE. --check exits with 1
     if anything is missing.
     """
-    asked = _Asked(target, given)
+    asked = Asked(target, given)
     _refuse_contradictions(asked, output)
     if given["diff"]:
         _show_difference(asked, output or "text")
     elif given["check"]:
-        _check(asked, given["check"])
+        _check(asked, given["check"], output or "text")
     else:
         _show_objects(asked, output or "yaml")
 
 
-def _refuse_contradictions(asked: "_Asked", output: str | None) -> None:
+def _refuse_contradictions(asked: Asked, output: str | None) -> None:
     options = asked.options
     modes = [name for name in ("diff", "check", "update_from") if options[name]]
     if len(modes) > 1:
@@ -144,106 +123,18 @@ def _refuse_contradictions(asked: "_Asked", output: str | None) -> None:
         raise click.UsageError("give PACKAGE or BUNDLE")
     if asked.target is not None and options["diff"] and is_bundle(asked.target):
         raise click.UsageError("give either PACKAGE with two versions, or two bundles")
-    if options["check"] and output in ("yaml", "json"):
-        raise click.UsageError("--check prints text")
     if not options["diff"] and not options["check"] and output == "text":
         raise click.UsageError("objects are printed as yaml or json")
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """The command line; what it refers to is read when it is needed, catalogs once."""
-
-    target: str | None
-    options: Options
-
-    @cached_property
-    def package(self) -> str | None:
-        """The package that is asked about, None for bundles."""
-        return None if self.target is None or is_bundle(self.target) else self.target
-
-    @cached_property
-    def catalogs(self) -> Catalogs | None:
-        """Where versions are looked for."""
-        return read_catalogs(self.package, self.options) if self.package else None
-
-    def source(self, which: str) -> Source:
-        """A version of the package; without a package, a bundle."""
-        if self.catalogs is None:
-            return read_bundle_of(which, self.options)
-        return read_from_catalogs(self.catalogs, which, self.options)
-
-    def main(self) -> Source:
-        """What the account is for."""
-        return self.source(self.options["versions"] if self.package else str(self.target))
-
-    @property
-    def provider(self) -> str:
-        """Who issues certificates."""
-        found = self.catalogs.provider if self.catalogs else None
-        chosen: str = self.options["certificate_provider"] or (found or DEFAULT_PROVIDER).value
-        return chosen
-
-
-@dataclass(frozen=True, slots=True)
-class _Install:
-    """How a bundle is to be installed: by which extension, as which account."""
-
-    extension: str
-    account: Account
-    asked: _Asked
-
-    @classmethod
-    def of(cls, asked: _Asked, source: Source, account: str = "") -> "_Install":
-        options, bundle = asked.options, _bundle(source)
-        extension = options["extension"] or bundle.package_name
-        suggested = bundle.csv.annotations.get(SUGGESTED_NAMESPACE)
-        namespace = options["install_namespace"] or suggested or bundle.package_name
-        name = account or options["service_account"] or f"{extension}-installer"
-        return cls(extension, Account(namespace, name), asked)
-
-    def objects(self, source: Source) -> list[KubeObject]:
-        """What installing creates."""
-        options = self.asked.options
-        try:
-            objects = rendered(
-                files=source.files,
-                install_namespace=self.account.namespace,
-                watch_namespace=options["watch_namespace"] or "",
-                provider=self.asked.provider,
-                config=read_config(options["config_file"]),
-            )
-        except ConfigurationError as error:
-            hint = "see --watch-namespace and --config: they are to say what the extension will"
-            raise TerminalError(error.message, hint=hint) from error
-        return [placed(obj) for obj in objects]
-
-    def needed(self, source: Source) -> Needed:
-        """The least that installing needs."""
-        objects = self.objects(source)
-        return least(needs_of(objects, guessed_kinds(objects), self.extension))
-
-    def title(self, source: Source) -> str:
-        """What is installed, and how, in a line."""
-        origin = f" from catalog {source.catalog}" if source.catalog else ""
-        return (
-            f"{_bundle(source).csv.name}{origin}: ClusterExtension {self.extension}, "
-            f"namespace {self.account.namespace}, service account {self.account.name}"
-        )
-
-
-def _bundle(source: Source) -> RegistryV1:
-    return loaded(tuple(source.files.items()))
-
-
-def _show_objects(asked: _Asked, output: str) -> None:
+def _show_objects(asked: Asked, output: str) -> None:
     source = asked.main()
-    install = _Install.of(asked, source)
+    install = Install.of(asked, source)
     needed, title = install.needed(source), install.title(source)
     if asked.options["update_from"]:
         old = asked.source(asked.options["update_from"])
         needed = least_while_replacing(install.needed(old), needed)
-        title += f", updated from {_bundle(old).csv.name}"
+        title += f", updated from {bundle_of(old).csv.name}"
     documents = installer(install.account, as_rules(needed))
     if output == "json":
         show({"apiVersion": "v1", "kind": "List", "items": [d.obj for d in documents]}, output)
@@ -251,12 +142,12 @@ def _show_objects(asked: _Asked, output: str) -> None:
         sys.stdout.write(commented(title, documents))
 
 
-def _show_difference(asked: _Asked, output: str) -> None:
+def _show_difference(asked: Asked, output: str) -> None:
     old, new = map(asked.source, asked.options["diff"])
-    install = _Install.of(asked, new)
+    install = Install.of(asked, new)
     before, after = install.needed(old), install.needed(new)
     added, removed = as_rules(beyond(after, before)), as_rules(beyond(before, after))
-    names = [_bundle(source).csv.name for source in (old, new)]
+    names = [bundle_of(source).csv.name for source in (old, new)]
     if output == "text":
         sys.stdout.write(difference(" -> ".join(names), added, removed))
     else:
@@ -266,15 +157,19 @@ def _show_difference(asked: _Asked, output: str) -> None:
         )
 
 
-def _check(asked: _Asked, account: str) -> None:
+def _check(asked: Asked, account: str, output: str) -> None:
     from olm_cli.rbac_live import missing
 
     source = asked.main()
-    install = _Install.of(asked, source, account)
+    install = Install.of(asked, source, account)
     objects = install.objects(source)
     report = asyncio.run(
         missing(install.account, objects, install.extension, kubeconfig=asked.options["kubeconfig"])
     )
-    name = _bundle(source).csv.name
-    click.echo(report or f"{install.account.user} may install {name}")
+    name = bundle_of(source).csv.name
+    if output == "text":
+        click.echo(report or f"{install.account.user} may install {name}")
+    else:
+        found = {"bundle": name, "account": install.account.user, "granted": report is None}
+        show(found | ({"message": report} if report else {}), output)
     raise SystemExit(1 if report else 0)

@@ -79,13 +79,14 @@ def read_from_catalogs(catalogs: Catalogs, versions: str, options: Options) -> S
     wanted = CatalogFilter(
         package_name=catalogs.package, version=versions, channels=options["channels"]
     )
-    found = _resolved(Request(wanted, None), catalogs.contents)
+    found = resolved(wanted, catalogs.contents)
     return Source(read_source(found.image, registries(dict(options))), found.catalog)
 
 
-def _resolved(request: Request, offered: Sequence[CatalogContent]) -> Resolution:
+def resolved(wanted: CatalogFilter, offered: Sequence[CatalogContent]) -> Resolution:
+    """What a new ClusterExtension gets. Raises TerminalError that says what there is instead."""
     try:
-        return resolve(request, offered)
+        return resolve(Request(wanted, None), offered)
     except ResolutionError as error:
         raise TerminalError(error.message, hint="; ".join(_what_there_is(offered))) from error
 

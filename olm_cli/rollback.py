@@ -2,12 +2,13 @@
 
 import asyncio
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import click
 import orjson
 
+from olm_cli.finding.extensions import extension_argument
 from olm_cli.history_cluster import (
     Record,
     change,
@@ -17,13 +18,17 @@ from olm_cli.history_cluster import (
     live,
     read_record,
 )
+from olm_cli.lifecycle.interrupted import run
+from olm_cli.lifecycle.options import kubeconfig_option, timeout_option
+from olm_cli.lifecycle.screen import Screen
+from olm_cli.lifecycle.waiting import Wait
+from olm_cli.output import output_option, show
 from olm_cli.rollback_plan import Plan, appliers, choose, is_impossible, obstacles
-from olm_shared.errors import OLMError, TerminalError
-from olm_shared.kube_object import condition, metadata
+from olm_shared.errors import TerminalError
 from olm_shared.runtime.kube import KubeClient
+from operator_controller.apply.revisions import Revision
 from operator_controller.preflight.crd_upgrade import report
 
-LOOK_SECONDS = 0.5
 RISKY = (
     "to go back all the same, set spec.install.preflight.crdUpgradeSafety.enforcement to None; "
     "stored objects or their clients may break"
@@ -35,7 +40,7 @@ HOPELESS = (
 
 
 @click.command("rollback")
-@click.argument("extension")
+@extension_argument
 @click.option(
     "--to",
     "number",
@@ -45,25 +50,10 @@ HOPELESS = (
 )
 @click.option("--dry-run", is_flag=True, help="Check and print the change, but do not make it.")
 @click.option("--wait", is_flag=True, help="Return when it is installed, or fail after --timeout.")
-@click.option(
-    "--timeout",
-    type=click.IntRange(min=1),
-    default=300,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long --wait waits.",
-)
-@click.option(
-    "--kubeconfig", metavar="FILE", help="How to reach the cluster; default: as kubectl does."
-)
-def rollback(
-    extension: str,
-    number: int | None,
-    dry_run: bool,
-    wait: bool,
-    timeout: int,
-    kubeconfig: str | None,
-) -> None:
+@timeout_option
+@kubeconfig_option
+@output_option
+def rollback(extension: str, number: int | None, output: str, **given: Any) -> None:
     """Bring an extension back to the bundle of a revision that is kept.
 
     Sets spec.source.catalog.version to that very version, and upgradeConstraintPolicy to
@@ -77,25 +67,46 @@ def rollback(
       olm rollback quay --wait
       olm rollback quay --to 3
     """
-    asyncio.run(
-        _rollback(extension, number, dry_run=dry_run, wait=timeout if wait else 0, at=kubeconfig)
-    )
+    said = f"stopped; a change that was made stays: olm status {extension}"
+    run(_rollback(extension, number, given, output), said=said)
 
 
 async def _rollback(
-    extension: str, number: int | None, *, dry_run: bool, wait: int, at: str | None
+    extension: str, number: int | None, given: Mapping[str, Any], output: str
 ) -> None:
-    async with cluster(at) as kube:
+    dry_run: bool = given["dry_run"]
+    async with cluster(given["kubeconfig"]) as kube:
         record = await read_record(kube, extension)
         plan = choose(record.extension, record.revisions, number)
         await _refuse_unsafe(kube, plan)
-        click.echo("\n".join(_told(plan, record, dry_run=dry_run)))
-        if dry_run:
-            return
-        await change(kube, record, plan.patch)
-        if wait:
-            await _wait(kube, plan, wait)
+        if output == "text":
+            click.echo("\n".join(_told(plan, record, dry_run=dry_run)))
+        if not dry_run:
+            await change(kube, record, plan.patch)
+            if given["wait"]:
+                wait = Wait(kube, extension, given["timeout"], Screen())
+                await wait.until_installed(plan.target.bundle.name)
+        if output != "text":
+            show(_facts(plan, record, changed=not dry_run), output)
+        elif given["wait"] and not dry_run:
             click.echo(f"{extension}: {plan.target.bundle.name} is installed")
+
+
+def _facts(plan: Plan, record: Record, *, changed: bool) -> dict[str, Any]:
+    return {
+        "extension": plan.extension.metadata.name,
+        "from": _revision(plan.installed) if plan.installed else None,
+        "to": _revision(plan.target),
+        "patch": plan.patch,
+        "wayOn": plan.way_on(record.raw),
+        "appliedBy": appliers(record.raw),
+        "changed": changed,
+    }
+
+
+def _revision(revision: Revision) -> dict[str, Any]:
+    bundle = revision.bundle
+    return {"revision": revision.number, "bundle": bundle.name, "version": bundle.version}
 
 
 async def _refuse_unsafe(kube: KubeClient, plan: Plan) -> None:
@@ -144,29 +155,3 @@ def _told(plan: Plan, record: Record, *, dry_run: bool) -> Iterator[str]:
 def _kubectl(name: str, patch: dict[str, Any]) -> str:
     text = shlex.quote(orjson.dumps(patch).decode())
     return f"kubectl patch clusterextension {name} --type=merge -p {text}"
-
-
-async def _wait(kube: KubeClient, plan: Plan, seconds: int) -> None:
-    """Returns when the target's bundle is installed and nothing is left to do."""
-    name, bundle = plan.extension.metadata.name, plan.target.bundle
-    last = "operator-controller has not looked at it"
-    try:
-        async with asyncio.timeout(seconds):
-            while True:
-                record = await read_record(kube, name)
-                found = condition(record.raw, "Progressing") or {}
-                generation = metadata(record.raw).get("generation")
-                if found.get("observedGeneration") == generation:
-                    last = f"{found['reason']}: {found['message']}"
-                    install = record.extension.status.install
-                    there = install is not None and install.bundle.name == bundle.name
-                    if there and found["reason"] == "Succeeded":
-                        return
-                    if found["status"] == "False":
-                        raise TerminalError(f"{name} does not get to {bundle.name}: {last}")
-                await asyncio.sleep(LOOK_SECONDS)
-    except TimeoutError as error:
-        raise OLMError(
-            f"{name} did not get to {bundle.name} within {seconds} s: {last}",
-            hint=f"it is still tried; look again: kubectl describe clusterextension {name}",
-        ) from error

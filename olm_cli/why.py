@@ -12,6 +12,7 @@ import orjson
 
 from api.v1.conditions import ConditionType
 from api.wire import InvalidObjectError
+from olm_cli.finding.extensions import extension_argument
 from olm_cli.output import output_option, show
 from olm_cli.resolve_text import Outcome, explanation, facts, reasons
 from olm_cli.why_cluster import Situation, read_situation
@@ -36,7 +37,7 @@ class Answer:
 
 
 @click.command("why")
-@click.argument("extension")
+@extension_argument
 @click.option(
     "--kubeconfig", metavar="FILE", help="How to reach the cluster; default: as kubectl does."
 )

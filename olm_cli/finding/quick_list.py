@@ -1,4 +1,4 @@
-"""The ClusterCatalogs of a cluster in a few milliseconds, where the kubeconfig is a plain one.
+"""Catalogs or extensions of a cluster in a few milliseconds, where the kubeconfig is a plain one.
 
 The official client knows every form of kubeconfig, and takes longer to import than a search may
 take. So certificates, tokens and a CA are read here; anything else (exec plugins, proxies, several
@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import orjson
 import yaml
 
-PATH = "/apis/olm.operatorframework.io/v1/clustercatalogs?limit=500"
+CATALOGS, EXTENSIONS = "ClusterCatalog", "ClusterExtension"
 SECONDS = 10.0
 
 _CLUSTER = {"server", "certificate-authority", "certificate-authority-data"}
@@ -37,12 +37,14 @@ _UNUSUAL = (
 Section = Mapping[str, Any]
 
 
-def quick_list(kubeconfig: str | None) -> list[dict[str, Any]] | None:
-    """All ClusterCatalogs; None if they cannot be had this way."""
+def quick_list(
+    kubeconfig: str | None, kind: str = CATALOGS, *, seconds: float = SECONDS
+) -> list[dict[str, Any]] | None:
+    """All objects of the kind; None if they cannot be had this way, or not in time."""
     try:
         if any(os.environ.get(name) or os.environ.get(name.lower()) for name in _PROXIES):
             return None
-        return _list(Path(kubeconfig or _default()))
+        return _list(Path(kubeconfig or _default()), kind, seconds)
     except _UNUSUAL:
         return None
 
@@ -53,7 +55,7 @@ def _default() -> str:
     return os.environ.get("KUBECONFIG") or str(Path.home() / ".kube" / "config")
 
 
-def _list(file: Path) -> list[dict[str, Any]] | None:
+def _list(file: Path, kind: str, seconds: float) -> list[dict[str, Any]] | None:
     cluster, user = _sections(yaml.load(file.read_bytes(), Loader=yaml.CSafeLoader))
     if cluster.keys() - _CLUSTER or user.keys() - _USER:
         return None
@@ -62,14 +64,15 @@ def _list(file: Path) -> list[dict[str, Any]] | None:
         return None
     tls = _context(cluster, user, file.parent)
     connection = http.client.HTTPSConnection(
-        url.hostname, url.port or 443, context=tls, timeout=SECONDS
+        url.hostname, url.port or 443, context=tls, timeout=seconds
     )
     with contextlib.closing(connection):
         headers = {"Accept": "application/json", **_authorization(user, file.parent)}
-        connection.request("GET", url.path.rstrip("/") + PATH, headers=headers)
+        path = f"/apis/olm.operatorframework.io/v1/{kind.lower()}s?limit=500"
+        connection.request("GET", url.path.rstrip("/") + path, headers=headers)
         answer = connection.getresponse()
         found = orjson.loads(answer.read()) if answer.status == http.client.OK else {}
-    if found.get("kind") != "ClusterCatalogList" or found["metadata"].get("continue"):
+    if found.get("kind") != f"{kind}List" or found["metadata"].get("continue"):
         return None
     items: list[dict[str, Any]] = found["items"]
     return items

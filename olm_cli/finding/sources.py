@@ -57,7 +57,11 @@ def reach_options(command: Command) -> Command:
     """The same without `--catalog`, for commands whose arguments are catalogs."""
     from olm_cli.bundle_files import registry_options
 
-    command = registry_options(command)
+    return cluster_options(registry_options(command))
+
+
+def cluster_options(command: Command) -> Command:
+    """Adds the options that say how the cluster and its catalogs are reached."""
     for option in reversed(_CLUSTER_OPTIONS):
         command = option(command)
     return command

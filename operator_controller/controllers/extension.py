@@ -14,23 +14,22 @@ from functools import partial
 
 from api import wire
 from api.v1 import names
-from api.v1.clusterextension import BundleMetadata, ClusterExtension, ClusterExtensionStatus
+from api.v1.clusterextension import ClusterExtension, ClusterExtensionStatus
 from api.v1.conditions import Condition, Reason, merge_conditions
 from api.wire import InvalidObjectError
 from olm_shared.errors import OLMError, TerminalError, TransientError
-from olm_shared.kube_object import GVK, KubeObject, labels_of, metadata, name_of
+from olm_shared.kube_object import GVK, KubeObject, metadata, name_of
 from olm_shared.outcome import Blocked, Done, Outcome, Wait, outcome_of
 from olm_shared.runtime.api_errors import NotFoundError
 from olm_shared.runtime.kube import KubeClient
-from operator_controller.apply.history import pinned
 from operator_controller.apply.pack import ContentError, MissingContentError, sanitised
 from operator_controller.apply.phases import into_phases
 from operator_controller.apply.revisions import (
-    BundleIdentity,
     Desired,
     Revision,
     revision_annotations,
 )
+from operator_controller.controllers.choice import choose
 from operator_controller.controllers.context import Context
 from operator_controller.controllers.inputs import inputs_digest, install_request
 from operator_controller.controllers.preflight import Preflight
@@ -42,9 +41,6 @@ from operator_controller.io.revisions import RevisionStore
 from operator_controller.io.statuses import write_status
 from operator_controller.io.watches import ManagedWatches
 from operator_controller.metrics import Metrics
-from operator_controller.resolve import Request, Resolution, ResolutionError, resolve
-from operator_controller.resolve.advice import explained
-from operator_controller.resolve.selectors import selects
 from operator_controller.status.extension import (
     ExtensionFacts,
     extension_status,
@@ -208,33 +204,13 @@ class ExtensionController:
         )
 
     async def resolve(self, context: Context) -> Context:
-        """Which bundle it should be.
-
-        Without any catalog, the one that is installed; without one that has the very version
-        that the spec names, the one of a kept revision.
-        """
+        """Which bundle it should be."""
         wanted = context.extension.spec.source.catalog
-        installed, kept = context.history.installed, pinned(wanted, context.history)
-        request = Request(wanted, _installed(installed))
         raws = await self.catalogs.list_catalogs()
         contents = await self.catalogs.contents(raws, wanted.package_name)
-        try:
-            found = resolve(request, contents)
-        except ResolutionError as error:
-            if kept is not None:
-                return replace(context, bundle=kept)
-            selected = any(selects(wanted.selector, labels_of(raw)) for raw in raws)
-            unmet = installed and wanted.version not in ("", installed.bundle.version)
-            if installed is None or selected or unmet:
-                raise explained(error, request, contents) from error
-            return replace(context, bundle=installed.bundle)
-        # A range does not tell builds of one version apart, a kept revision does.
-        other_build = kept is not None and kept.version != str(found.version)
+        found = choose(wanted, context.history, raws, contents)
         return replace(
-            context,
-            bundle=kept if other_build else _identity(found),
-            deprecations=found.deprecations,
-            notes=found.findings.notes,
+            context, bundle=found.bundle, deprecations=found.deprecations, notes=found.notes
         )
 
     async def compare(self, context: Context) -> Context:
@@ -355,16 +331,3 @@ class ExtensionController:
 
 
 Step = Callable[[Context], Awaitable[Context]]
-
-
-def _installed(revision: Revision | None) -> BundleMetadata | None:
-    if revision is None:
-        return None
-    bundle = revision.bundle
-    return BundleMetadata(name=bundle.name, version=bundle.version, release=bundle.release or None)
-
-
-def _identity(found: Resolution) -> BundleIdentity:
-    return BundleIdentity(
-        name=found.bundle, version=str(found.version), package=found.package, image=found.image
-    )

@@ -43,6 +43,8 @@ PARALLEL_REQUESTS = 16
 MAX_SINGLE_QUESTIONS = 400
 """Permissions asked about one by one; what is beyond it and not given by rules is missing."""
 
+NOTHING = Authority()
+
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -66,12 +68,15 @@ async def examine(
     account: Account | None,
     objects: Sequence[KubeObject],
     extension: str,
+    *,
+    granted: Authority = NOTHING,
 ) -> Verdict:
-    """The same as data."""
+    """The same as data; `granted` is what the account is about to get as well."""
     acting = client.as_service_account(account.namespace, account.name) if account else client
     kinds = await _kinds(client, objects)
     needs = await asyncio.to_thread(needs_of, objects, kinds, extension)
     authority, complete = await _authority(acting, needs)
+    authority = authority.with_rules_of(granted)
     referred = unresolved(needs, authority)
     contents = await _in_parallel(lambda role: _role(client, acting, role), referred)
     roles = dict(zip(referred, contents, strict=True))

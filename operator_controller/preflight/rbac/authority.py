@@ -57,6 +57,18 @@ class Authority:
         """What of a rule is not held by rules."""
         return set(uncovered(namespace, rule, self.rules_in(namespace)))
 
+    def with_rules_of(self, other: "Authority") -> "Authority":
+        """This and the rules of another together."""
+        places = self.namespaces.keys() | other.namespaces.keys()
+        return Authority(
+            cluster=self.cluster + other.cluster,
+            namespaces={
+                place: (*self.namespaces.get(place, ()), *other.namespaces.get(place, ()))
+                for place in places
+            },
+            otherwise=self.otherwise | other.otherwise,
+        )
+
     def allows(self, permission: Permission) -> bool:
         """Whether a request would be let by."""
         if permission in self.otherwise:

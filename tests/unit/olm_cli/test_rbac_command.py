@@ -139,7 +139,6 @@ REFUSED = {
     "nothing is asked": ([], "give PACKAGE or BUNDLE"),
     "a bundle and two more": (["./x", "--diff", "1", "2"], "give either PACKAGE"),
     "two modes": (["op", "--check", "a", "--update-from", "1"], "give one of"),
-    "a check as data": (["op", "--check", "a", "-o", "json"], "--check prints text"),
     "objects as text": (["op", "-o", "text"], "objects are printed as yaml or json"),
 }
 

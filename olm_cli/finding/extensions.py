@@ -1,0 +1,33 @@
+"""Names of extensions for the shell's completion."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from olm_cli.finding.quick_list import EXTENSIONS, quick_list
+
+SECONDS = 1.0
+"""A shell does not wait: where the cluster needs longer, there is no completion."""
+
+
+def known_extensions(
+    ctx: click.Context, _param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """The ClusterExtensions whose names begin so, where a plain kubeconfig leads to them."""
+    found = quick_list(ctx.params.get("kubeconfig"), EXTENSIONS, seconds=SECONDS) or ()
+    named = ((each["metadata"]["name"], each) for each in found)
+    return [
+        CompletionItem(name, help=_package(each))
+        for name, each in sorted(named, key=lambda pair: pair[0])
+        if name.startswith(incomplete)
+    ]
+
+
+def _package(raw: Mapping[str, Any]) -> str:
+    wanted = ((raw.get("spec") or {}).get("source") or {}).get("catalog") or {}
+    return str(wanted.get("packageName") or "")
+
+
+extension_argument = click.argument("extension", shell_complete=known_extensions)

@@ -1,0 +1,276 @@
+"""`olm install`: from a package's name to an extension, with an account that may install it."""
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import orjson
+
+from api.v1.clusterextension import ClusterExtension
+from api.wire import InvalidObjectError
+from olm_cli.bundle_files import read_source, registries
+from olm_cli.finding.names import package_argument
+from olm_cli.finding.ranking import near
+from olm_cli.finding.sources import Sources
+from olm_cli.history_cluster import cluster
+from olm_cli.lifecycle.applying import Applied, apply_all, check_acceptable
+from olm_cli.lifecycle.interrupted import run
+from olm_cli.lifecycle.options import source_options, spec_options, timeout_option, wish_of
+from olm_cli.lifecycle.overview import Phase, extension_facts, installed_bundle, standing_of
+from olm_cli.lifecycle.screen import Screen
+from olm_cli.lifecycle.waiting import EXTENSION, Wait
+from olm_cli.lifecycle.wish import differences, new_extension
+from olm_cli.output import show
+from olm_cli.rbac_install import Asked, Install
+from olm_cli.rbac_source import Options, Source, is_bundle, resolved
+from olm_cli.rbac_text import commented
+from olm_shared.errors import OLMError, TerminalError
+from olm_shared.kube_object import KubeObject, name_of
+from olm_shared.runtime.kube import KubeClient
+from operator_controller.preflight.rbac import Document, as_rules, installer
+from operator_controller.resolve import Resolution
+
+
+@click.command("install")
+@package_argument
+@spec_options
+@click.option("--extension", metavar="NAME", help="The ClusterExtension; default: PACKAGE.")
+@click.option(
+    "-n",
+    "--namespace",
+    "--install-namespace",
+    "install_namespace",
+    metavar="NS",
+    help="Default: the one that the bundle suggests, else PACKAGE. It is made if need be.",
+)
+@click.option(
+    "--service-account", metavar="NAME", help="Default: the extension's name and -installer."
+)
+@click.option(
+    "--no-account",
+    is_flag=True,
+    help="Write the ClusterExtension alone: namespace, account and its rights are there.",
+)
+@click.option(
+    "--progress-deadline-minutes",
+    type=click.IntRange(10, 720),
+    metavar="MINUTES",
+    help="After which a version that does not become available has failed.",
+)
+@click.option("--dry-run", is_flag=True, help="Print the objects, and write nothing.")
+@click.option("--wait", is_flag=True, help="Return when it is installed, or fail after --timeout.")
+@timeout_option
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["text", "json", "yaml"]),
+    help="Default: text; with --dry-run yaml.",
+)
+@source_options
+def install(package: str, output: str | None, **given: Any) -> None:
+    """Install PACKAGE from a catalog, with an account that may do just that.
+
+    Finds the bundle, works out the rights that it needs, and writes in this order: the namespace,
+    a service account, its roles and their bindings, and the ClusterExtension. What is there and
+    right stays as it is, so a command that was stopped can be run again.
+
+    With --dry-run the same objects are printed, for a repository or for somebody with more rights;
+    --catalog may then be a folder, and no cluster is asked.
+
+    \b
+    Examples:
+      olm install argocd-operator --wait
+      olm install argocd-operator --version '0.18.x' --channel alpha -n argocd
+      olm install argocd-operator --catalog operatorhubio --watch-namespace apps
+      olm install argocd-operator --dry-run > argocd.yaml
+      olm install argocd-operator --dry-run | olm plan -
+
+    Updates follow by themselves within --version. One that needs more rights waits for them:
+    olm rbac PACKAGE --version NEW --update-from OLD.
+    """
+    _refuse_contradictions(given, output)
+    order = _order(package, given)
+    if given["dry_run"]:
+        _print(order, output or "yaml")
+        return
+    said = f"stopped; what was written stays. See how it goes: olm status {order.name}"
+    done = run(_carry_out(order, given, output or "text"), said=said)
+    if output in ("json", "yaml"):
+        show(done, output)
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """What is to be written, in this order; the extension comes last."""
+
+    title: str
+    bundle: str
+    version: str
+    catalog: str
+    documents: Sequence[Document]
+
+    @property
+    def objects(self) -> list[KubeObject]:
+        """All of it."""
+        return [document.obj for document in self.documents]
+
+    @property
+    def extension(self) -> KubeObject:
+        """The ClusterExtension."""
+        return self.documents[-1].obj
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return name_of(self.extension)
+
+
+def _refuse_contradictions(given: Mapping[str, Any], output: str | None) -> None:
+    if _on_disk(given) and not given["dry_run"]:
+        raise click.UsageError("a catalog on disk needs --dry-run: the cluster has its own")
+    if given["dry_run"] and given["wait"]:
+        raise click.UsageError("give --dry-run or --wait")
+    if given["dry_run"] and output == "text":
+        raise click.UsageError("objects are printed as yaml or json")
+
+
+def _on_disk(given: Mapping[str, Any]) -> bool:
+    """Whether --catalog means a folder, and not a ClusterCatalog."""
+    return given["catalog"] is not None and Path(given["catalog"].rpartition("=")[2]).is_dir()
+
+
+def _order(package: str, given: Mapping[str, Any]) -> _Order:
+    """Raises OLMError where nothing can be installed, saying what could be."""
+    if is_bundle(package):
+        raise TerminalError(
+            f"{package} is no package's name",
+            hint="bundles are installed from catalogs: olm search WORDS finds packages",
+        )
+    disk = _on_disk(given)
+    wish = wish_of({**given, "catalog": None} if disk else given)
+    catalogs = (given["catalog"],) if disk else ()
+    name = given["extension"] or package
+    asked = Asked(package, {**given, "extension": name, "catalogs": catalogs})
+    found = _resolved(asked, _read(new_extension(package, name, "default", "default", wish)))
+    source = Source(read_source(found.image, registries(dict(given))), found.catalog)
+    install = Install.of(asked, source)
+    account = install.account
+    documents = [] if given["no_account"] else installer(account, as_rules(install.needed(source)))
+    own = new_extension(package, name, account.namespace, account.name, wish)
+    return _Order(
+        title=install.title(source),
+        bundle=found.bundle,
+        version=str(found.version),
+        catalog=found.catalog,
+        documents=[*documents, Document(own)],
+    )
+
+
+def _read(raw: KubeObject) -> ClusterExtension:
+    try:
+        return ClusterExtension.from_object(raw)
+    except InvalidObjectError as error:
+        raise TerminalError(str(error)) from error
+
+
+def _resolved(asked: Asked, extension: ClusterExtension) -> Resolution:
+    """What the extension gets. Raises TerminalError; an unknown package is told with near ones."""
+    offered = asked.catalogs.contents if asked.catalogs else ()
+    try:
+        return resolved(extension.spec.source.catalog, offered)
+    except TerminalError as error:
+        if offered and not any(content.package or content.unavailable for content in offered):
+            package = extension.spec.source.catalog.package_name
+            near = _near(package, asked.options)
+            raise TerminalError(error.message, hint=near or error.hint) from error
+        raise
+
+
+def _near(package: str, options: Options) -> str:
+    """Packages that may have been meant; empty if that cannot be found out."""
+    try:
+        offers = Sources(options).offers()
+    except OLMError:
+        return ""
+    known = (name for offer in offers if offer.content for name in offer.content.digests())
+    meant = near(package, known)
+    return f"did you mean {', '.join(meant)}?" if meant else "olm search WORDS finds packages"
+
+
+def _print(order: _Order, output: str) -> None:
+    if output == "json":
+        show({"apiVersion": "v1", "kind": "List", "items": order.objects}, output)
+    else:
+        sys.stdout.write(commented(order.title, order.documents))
+
+
+async def _carry_out(order: _Order, given: Mapping[str, Any], output: str) -> dict[str, Any]:
+    """Writes it, and waits if asked to; what came of it as data, told meanwhile as text."""
+    say = click.echo if output == "text" else _silent
+    done: list[dict[str, str]] = []
+    async with cluster(given["kubeconfig"]) as kube:
+        objects = await _to_write(kube, order)
+        say(f"{order.bundle}" + (f" from catalog {order.catalog}" if order.catalog else ""))
+        async for applied in apply_all(kube, objects):
+            say(f"  {applied.key}: {applied.result}")
+            done.append(_facts(applied))
+        found = None
+        if given["wait"]:
+            wait = Wait(kube, order.name, given["timeout"], Screen())
+            found = await wait.until_installed()
+            say("\n".join(_installed(order.name, found)))
+        else:
+            say(f"see how it goes: olm status {order.name}")
+    facts = {"extension": order.name, "bundle": order.bundle, "version": order.version}
+    status = {"status": extension_facts(found)} if found else {}
+    return {**facts, "catalog": order.catalog, "objects": done, **status}
+
+
+def _silent(_: str) -> None:
+    """Where the answer is for a program."""
+
+
+async def _to_write(kube: KubeClient, order: _Order) -> list[KubeObject]:
+    """The objects that are not there as they should be. Raises TerminalError if they cannot be."""
+    live = await kube.find(EXTENSION, order.name)
+    if live is None:
+        await check_acceptable(kube, order.extension)
+        return order.objects
+    if _read(live).spec != _read(order.extension).spec:
+        raise TerminalError(
+            f"ClusterExtension {order.name} is there already, and asks for something else:\n"
+            + "\n".join(_differences(live, order.extension)),
+            hint=f"see what a change would do: olm plan {order.name} --version ...; "
+            "another --extension installs beside it",
+        )
+    # Its account may need rights for what is installed too; the roles here are for one version.
+    return [live] if installed_bundle(live) else order.objects
+
+
+def _differences(live: KubeObject, wanted: KubeObject) -> Iterator[str]:
+    for path, old, new in differences(live["spec"], wanted["spec"], "spec"):
+        texts = (
+            orjson.dumps(value).decode() if value is not None else "unset" for value in (old, new)
+        )
+        yield f"  {path}: {' -> '.join(texts)}"
+
+
+def _facts(applied: Applied) -> dict[str, str]:
+    key = applied.key
+    return {
+        "apiVersion": key.gvk.api_version,
+        "kind": key.gvk.kind,
+        **({"namespace": key.namespace} if key.namespace else {}),
+        "name": key.name,
+        "result": applied.result.value,
+    }
+
+
+def _installed(name: str, found: KubeObject) -> Iterator[str]:
+    yield f"{name}: {installed_bundle(found).get('name')} is installed"
+    standing = standing_of(found)
+    if standing.phase is Phase.DEGRADED:
+        yield f"note: it does not work yet: {standing.message}"

@@ -1,0 +1,1 @@
+"""What `olm install`, `plan`, `status` and `uninstall` work out and do."""

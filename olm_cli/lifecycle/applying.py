@@ -1,0 +1,103 @@
+"""Writes what an install needs: first the account, then the extension."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from api.v1 import names
+from olm_shared.errors import TerminalError
+from olm_shared.kube_object import (
+    KubeObject,
+    ObjectKey,
+    gvk_of,
+    key_of,
+    metadata,
+    name_of,
+    namespace_of,
+)
+from olm_shared.runtime.api_errors import (
+    ApiError,
+    ConflictError,
+    ForbiddenError,
+    NotFoundError,
+)
+from olm_shared.runtime.kube import KubeClient
+
+FIELD_MANAGER = "olm"
+
+_ONLY_CREATED = frozenset({"Namespace", names.CLUSTER_EXTENSION})
+"""Namespaces are somebody's, and changing one needs rights. An extension belongs to who changes its
+spec later, so `olm` must not go on applying it."""
+
+
+class Result(StrEnum):
+    """What became of an object."""
+
+    CREATED = "created"
+    CHANGED = "changed"
+    UNCHANGED = "unchanged"
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """An object and what became of it."""
+
+    key: ObjectKey
+    result: Result
+
+
+async def check_acceptable(kube: KubeClient, extension: KubeObject) -> None:
+    """Has the server look at the extension before anything is written. Raises OLMError."""
+    try:
+        await kube.create(extension, field_manager=FIELD_MANAGER, dry_run=True)
+    except NotFoundError as error:
+        raise TerminalError(
+            "the cluster does not serve ClusterExtensions",
+            hint="Operator Lifecycle Manager v1 is not installed there, or the kubeconfig means "
+            "another cluster",
+        ) from error
+    except ApiError as error:
+        raise _told(extension, error) from error
+
+
+async def apply_all(kube: KubeClient, objects: Sequence[KubeObject]) -> AsyncIterator[Applied]:
+    """Applies objects one after the other, and tells of each when it is done. Raises OLMError."""
+    for obj in objects:
+        try:
+            yield Applied(key_of(obj), await _apply(kube, obj))
+        except ApiError as error:
+            raise _told(obj, error) from error
+
+
+async def _apply(kube: KubeClient, obj: KubeObject) -> Result:
+    gvk = gvk_of(obj)
+    before = await kube.find(gvk, name_of(obj), namespace_of(obj))
+    if gvk.kind in _ONLY_CREATED:
+        if before is None:
+            await kube.create(obj, field_manager=FIELD_MANAGER)
+        return Result.UNCHANGED if before else Result.CREATED
+    after = await kube.apply(obj, field_manager=FIELD_MANAGER, force=False)
+    if before is None:
+        return Result.CREATED
+    same = metadata(after).get("resourceVersion") == metadata(before).get("resourceVersion")
+    return Result.UNCHANGED if same else Result.CHANGED
+
+
+def _told(obj: KubeObject, error: ApiError) -> TerminalError:
+    return TerminalError(f"{key_of(obj)}: {error.message}", hint=_hint(error))
+
+
+def _hint(error: ApiError) -> str:
+    match error:
+        case ForbiddenError():
+            return (
+                "with --dry-run the command prints what somebody with these rights can apply; "
+                "--no-account leaves namespace, account and roles out"
+            )
+        case ConflictError():
+            return (
+                "somebody else keeps it otherwise; give another --service-account, or "
+                "--no-account if it is right as it is"
+            )
+        case _:
+            return ""

@@ -1,0 +1,186 @@
+"""What applying objects would do, object by object, by dry runs of the API server.
+
+Looks and decides as `operator_controller.io.objects` does, but every write is a dry run.
+"""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from api.v1 import names
+from olm_cli.lifecycle.changes import Action, Change, field_changes, without_leftovers
+from olm_shared.kube_object import KubeObject, gvk_of, key_of, metadata, name_of, namespace_of
+from olm_shared.runtime.api_errors import (
+    AlreadyExistsError,
+    ApiError,
+    ForbiddenError,
+    InvalidError,
+    NotFoundError,
+)
+from olm_shared.runtime.kube import KubeClient
+from operator_controller.apply.immutable import immutable, is_denial, is_replaceable
+from operator_controller.apply.owned import owned
+from operator_controller.apply.ownership import Action as Owning
+from operator_controller.apply.ownership import (
+    Owner,
+    Policy,
+    Situation,
+    action_for,
+    controller_of,
+    refusal,
+    situation_of,
+)
+
+PARALLEL_REQUESTS = 8
+NO_DRY_RUN = "does not support dry run"
+"""In what servers answer where an admission webhook has side effects."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """An object, as it is now (None if it is not there), and what would become of it."""
+
+    live: KubeObject | None
+    change: Change
+
+
+@dataclass(frozen=True, slots=True)
+class DryRun:
+    """Dry runs for the owner of the objects; `promised` namespaces count as if they were there."""
+
+    kube: KubeClient
+    owner: Owner
+    promised: frozenset[str] = frozenset()
+
+    async def applied(self, objects: Sequence[KubeObject]) -> list[Planned]:
+        """What applying them would do, in their order. Writes nothing."""
+        slots = asyncio.Semaphore(PARALLEL_REQUESTS)
+
+        async def one(obj: KubeObject) -> Planned:
+            async with slots:
+                return await self._planned(obj)
+
+        return await asyncio.gather(*map(one, objects))
+
+    async def deleted(self, objects: Iterable[KubeObject]) -> list[Planned]:
+        """What taking these down would do: those that are there and ours go."""
+        found = []
+        for obj in objects:
+            key = key_of(obj)
+            try:
+                live = await self.kube.find(key.gvk, key.name, key.namespace)
+            except ApiError as error:
+                found.append(Planned(None, Change(key, Action.UNKNOWN, message=error.message)))
+                continue
+            if live is not None and (controller_of(live) or {}).get("uid") == self.owner.uid:
+                found.append(Planned(live, Change(key, Action.DELETE)))
+        return found
+
+    async def _planned(self, obj: KubeObject) -> Planned:
+        key, live = key_of(obj), None
+        try:
+            live = await self.kube.find(key.gvk, key.name, key.namespace)
+            return Planned(live, await self._change(obj, live))
+        except ForbiddenError as error:
+            return Planned(live, Change(key, Action.UNKNOWN, message=error.message))
+        except ApiError as error:
+            unknown = NO_DRY_RUN in error.message
+            action = Action.UNKNOWN if unknown else Action.REFUSED
+            return Planned(live, Change(key, action, message=error.message))
+
+    async def _change(self, obj: KubeObject, live: KubeObject | None) -> Change:
+        situation = situation_of(live, self.owner)
+        match action_for(situation, Policy.PREVENT):
+            case Owning.CREATE:
+                return await self._created(obj)
+            case Owning.APPLY if live is not None:
+                return await self._changed(obj, live, situation)
+            case Owning.REFUSE if live is not None:
+                message, hint = refusal(live, situation, self.owner)
+                return Change(key_of(obj), Action.REFUSED, message=message, hint=hint)
+            case _:
+                message = "is still being removed with its former owner, then made anew"
+                return Change(key_of(obj), Action.CREATE, message=message)
+
+    async def _created(self, obj: KubeObject) -> Change:
+        if namespace_of(obj) not in self.promised:
+            await self._create(obj)
+        return Change(key_of(obj), Action.CREATE)
+
+    async def _create(self, obj: KubeObject) -> None:
+        await self.kube.create(
+            owned(obj, self.owner), field_manager=names.FIELD_MANAGER, dry_run=True
+        )
+
+    async def _changed(self, obj: KubeObject, live: KubeObject, situation: Situation) -> Change:
+        key = key_of(obj)
+        if metadata(live).get("deletionTimestamp"):
+            return Change(key, Action.REPLACE, message="is being deleted, then made anew")
+        body = owned(obj, self.owner)
+        body["metadata"]["uid"] = metadata(live)["uid"]
+        try:
+            result = await self._result(body)
+        except InvalidError as error:
+            return await self._replaced(obj, situation, error)
+        fields = field_changes(live, result)
+        return Change(key, Action.CHANGE if fields else Action.UNCHANGED, fields)
+
+    async def _result(self, body: KubeObject) -> KubeObject:
+        """What would be there after applying; the server sets defaults again that were left out."""
+        applied = await self.kube.apply(body, field_manager=names.FIELD_MANAGER, dry_run=True)
+        cleaned = without_leftovers(applied)
+        return applied if cleaned == applied else await updated(self.kube, cleaned)
+
+    async def _replaced(
+        self, obj: KubeObject, situation: Situation, refused: InvalidError
+    ) -> Change:
+        """An object that cannot be changed is made anew where nothing is lost by it."""
+        key = key_of(obj)
+        if is_denial(refused.message) or not await self._is_valid_anew(obj):
+            raise refused
+        if situation in (Situation.OURS, Situation.OURS_OLDER) and is_replaceable(obj):
+            return Change(key, Action.REPLACE, message="cannot be changed, so it is made anew")
+        error = immutable(obj, refused.message)
+        return Change(key, Action.REFUSED, message=error.message, hint=error.hint)
+
+    async def _is_valid_anew(self, obj: KubeObject) -> bool:
+        try:
+            await self._create(obj)
+        except AlreadyExistsError:
+            return True
+        except ApiError:
+            return False
+        return True
+
+
+async def updated(kube: KubeClient, obj: KubeObject) -> KubeObject:
+    """An object as it would be if it were written like this. Writes nothing. Raises ApiError."""
+    resource = await kube.resource(gvk_of(obj))
+    path = f"{resource.home(namespace_of(obj), name_of(obj))}/{name_of(obj)}"
+    found: KubeObject = await kube.request("PUT", path, body=obj, params={"dryRun": "All"})
+    return found
+
+
+def namespaces_in(objects: Iterable[KubeObject]) -> frozenset[str]:
+    """The namespaces that are among objects."""
+    return frozenset(metadata(obj)["name"] for obj in objects if obj.get("kind") == "Namespace")
+
+
+async def users_write(kube: KubeClient, obj: KubeObject, promised: frozenset[str]) -> Change:
+    """What a user's own apply of an object would do."""
+    key = key_of(obj)
+    try:
+        live = await kube.find(key.gvk, key.name, key.namespace)
+        if live is None and key.namespace in promised:
+            return Change(key, Action.CREATE)
+        result = await kube.apply(obj, field_manager="olm", dry_run=True)
+    except NotFoundError as error:
+        return Change(key, Action.REFUSED, message=error.message)
+    except ApiError as error:
+        unknown = isinstance(error, ForbiddenError) or NO_DRY_RUN in error.message
+        action = Action.UNKNOWN if unknown else Action.REFUSED
+        return Change(key, action, message=error.message)
+    if live is None:
+        return Change(key, Action.CREATE)
+    fields = field_changes(live, result)
+    return Change(key, Action.CHANGE if fields else Action.UNCHANGED, fields)

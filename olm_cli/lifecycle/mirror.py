@@ -1,0 +1,98 @@
+"""All objects of some kinds, kept as they are by watches."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from typing import Any
+
+from olm_shared.kube_object import GVK, KubeObject, metadata, name_of
+from olm_shared.runtime.api_errors import ApiError, ForbiddenError
+from olm_shared.runtime.kube import KubeClient
+
+AGAIN_SECONDS = 2.0
+QUIET_SECONDS = 0.1
+"""What changes within this time is told once."""
+
+Objects = Mapping[GVK, Sequence[KubeObject]]
+"""By kind, in the order of their names."""
+
+
+class Mirror:
+    """Follows the objects of cluster-scoped kinds; `fault` says why it cannot, while it cannot."""
+
+    def __init__(self, kube: KubeClient, kinds: Iterable[GVK]) -> None:
+        self._kube = kube
+        self._objects: dict[GVK, dict[str, KubeObject]] = {kind: {} for kind in kinds}
+        self._changed = asyncio.Event()
+        self.fault = ""
+
+    async def states(self) -> AsyncGenerator[Objects, None]:
+        """All objects now, and again whenever one changed, without end.
+
+        Raises ApiError if the first look fails, or where looking is forbidden.
+        """
+        versions = {kind: await self._list(kind) for kind in self._objects}
+        tasks = [
+            asyncio.create_task(self._follow(kind, version)) for kind, version in versions.items()
+        ]
+        try:
+            while True:
+                self._changed.clear()
+                yield self._now()
+                await self._news(tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _now(self) -> Objects:
+        return {
+            kind: [found[name] for name in sorted(found)] for kind, found in self._objects.items()
+        }
+
+    async def _list(self, kind: GVK) -> str:
+        found, version = await self._kube.list_all(kind)
+        self._objects[kind] = {name_of(obj): obj for obj in found}
+        return version
+
+    async def _news(self, tasks: Sequence[asyncio.Task[None]]) -> None:
+        """Returns when something changed. Raises what ended a task: they have no other end."""
+        news = asyncio.create_task(self._changed.wait())
+        try:
+            await asyncio.wait([news, *tasks], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            news.cancel()
+        for task in tasks:
+            if task.done():
+                task.result()
+        await asyncio.sleep(QUIET_SECONDS)
+
+    async def _follow(self, kind: GVK, version: str) -> None:
+        """Keeps one kind as it is; comes back from whatever cuts a watch."""
+        while True:
+            try:
+                if not version:
+                    version = await self._list(kind)
+                    self._tell("")
+                async for event in self._kube.watch(kind, resource_version=version):
+                    version = str(metadata(event["object"])["resourceVersion"])
+                    self._take(kind, event)
+            except ForbiddenError:
+                raise
+            except ApiError as error:
+                version = ""
+                self._tell(error.message)
+                await asyncio.sleep(AGAIN_SECONDS)
+
+    def _take(self, kind: GVK, event: Mapping[str, Any]) -> None:
+        obj = event["object"]
+        if event["type"] == "DELETED":
+            self._objects[kind].pop(name_of(obj), None)
+        elif event["type"] != "BOOKMARK":
+            self._objects[kind][name_of(obj)] = obj
+        else:
+            return
+        self._changed.set()
+
+    def _tell(self, fault: str) -> None:
+        self.fault = fault
+        self._changed.set()

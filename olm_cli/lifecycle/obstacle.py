@@ -1,0 +1,29 @@
+"""What stands in the way of something that is only looked at so far. Pure."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """Something that would stop it or hold it up, and what to do about it."""
+
+    message: str
+    hint: str = ""
+
+
+def obstacle_facts(found: Iterable[Obstacle]) -> list[dict[str, Any]]:
+    """As data."""
+    return [
+        {"message": each.message, **({"hint": each.hint} if each.hint else {})} for each in found
+    ]
+
+
+def obstacle_lines(found: Iterable[Obstacle]) -> Iterator[str]:
+    """For people."""
+    for each in found:
+        yield click.style("in the way: ", fg="red") + each.message
+        yield from (f"  hint: {hint}" for hint in each.hint.splitlines())

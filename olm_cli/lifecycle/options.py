@@ -1,0 +1,105 @@
+"""The options that several of these commands have, and what they say."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import click
+
+from api.v1.clusterextension import UpgradeConstraintPolicy
+from api.v1.install_options import Enforcement
+from olm_cli.bundle import read_config, with_watch_namespace
+from olm_cli.lifecycle.wish import Wish, of_catalog, parse_selector
+from olm_shared.errors import TerminalError
+from operator_controller.render import CertificateProvider
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_SPEC = (
+    click.option("--version", "versions", metavar="RANGE", help="Versions to choose from."),
+    click.option(
+        "--channel", "channels", multiple=True, metavar="NAME", help="A channel; may be repeated."
+    ),
+    click.option(
+        "--catalog",
+        metavar="NAME",
+        help="The one ClusterCatalog to look into; with install --dry-run also a folder.",
+    ),
+    click.option(
+        "--selector", metavar="LABELS", help="Labels of ClusterCatalogs, as kubectl takes them."
+    ),
+    click.option("--watch-namespace", metavar="NS", help="Default: all namespaces, if it can."),
+    click.option("--config", "config_file", metavar="FILE", help="For spec.config.inline."),
+    click.option(
+        "--upgrade-constraint-policy",
+        "policy",
+        type=click.Choice([policy.value for policy in UpgradeConstraintPolicy]),
+        help="Whether only the catalog's update edges count, or any version may follow.",
+    ),
+    click.option(
+        "--crd-upgrade-safety",
+        "crd_safety",
+        type=click.Choice([enforcement.value for enforcement in Enforcement]),
+        help="Whether unsafe changes of CustomResourceDefinitions are refused.",
+    ),
+)
+
+_CERTIFICATES = click.option(
+    "--certificate-provider",
+    type=click.Choice([provider.value for provider in CertificateProvider]),
+    help="Who issues serving certificates of webhooks; default: as the cluster.",
+)
+
+kubeconfig_option = click.option(
+    "--kubeconfig", metavar="FILE", help="How to reach the cluster; default: as kubectl does."
+)
+
+timeout_option = click.option(
+    "--timeout",
+    type=click.IntRange(min=1),
+    default=300,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long --wait waits.",
+)
+
+
+def spec_options(command: Command) -> Command:
+    """Adds the options that are fields of a ClusterExtension's spec."""
+    return _with(command, _SPEC)
+
+
+def source_options(command: Command) -> Command:
+    """Adds the options that say how cluster, catalogs and registries are reached."""
+    from olm_cli.bundle_files import registry_options
+    from olm_cli.finding.sources import cluster_options
+
+    return _with(cluster_options(registry_options(command)), (_CERTIFICATES,))
+
+
+def _with(command: Command, options: tuple[Callable[[Command], Command], ...]) -> Command:
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def wish_of(given: Mapping[str, Any]) -> Wish:
+    """What `spec_options` say. Raises TerminalError for what cannot be meant."""
+    if given["catalog"] and given["selector"]:
+        raise click.UsageError("give --catalog or --selector")
+    selector = of_catalog(given["catalog"]) if given["catalog"] else None
+    if given["selector"]:
+        selector = parse_selector(given["selector"])
+    config = with_watch_namespace(read_config(given["config_file"]), given["watch_namespace"] or "")
+    if config is not None and not isinstance(config, dict):
+        raise TerminalError(
+            f"{given['config_file']}: expected a map", hint="such as watchNamespace: apps"
+        )
+    return Wish(
+        version=given["versions"],
+        channels=tuple(given["channels"]),
+        selector=selector,
+        policy=given["policy"],
+        crd_safety=given["crd_safety"],
+        config=config or None,
+        deadline_minutes=given.get("progress_deadline_minutes"),
+    )

@@ -1,0 +1,86 @@
+"""What an extension would change, gathered; and what of it stands in the way. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from olm_cli.crd_output import Comparison
+from olm_cli.lifecycle.changes import Action, Change, FieldChange
+from olm_cli.lifecycle.obstacle import Obstacle
+from olm_cli.lifecycle.removal import Instances
+from operator_controller.apply.revisions import BundleIdentity
+from operator_controller.preflight.crd_upgrade.findings import report
+from operator_controller.preflight.rbac import NeededRule
+
+UNSAFE = (
+    "stored objects or their clients may break; to update all the same, set "
+    "spec.install.preflight.crdUpgradeSafety.enforcement to None"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rights:
+    """What the account lacks (operator-controller's report, empty if nothing), and what it needs
+    more and less than for what is installed. `unknown` says why the first is not known.
+    """
+
+    missing: str = ""
+    unknown: str = ""
+    added: Sequence[NeededRule] = ()
+    removed: Sequence[NeededRule] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The answer for one extension.
+
+    `spec` is how its spec would change, `installed` and `bundle` are the bundles before and after,
+    each None if there is none. `faults` were found before objects could be looked at,
+    or beside them. `deletions_unknown` says why it is not known what the installed revision holds.
+    """
+
+    extension: str
+    package: str
+    new: bool
+    spec: Sequence[FieldChange] = ()
+    namespace: str = ""
+    account: str = ""
+    installed: BundleIdentity | None = None
+    bundle: BundleIdentity | None = None
+    catalog: str = ""
+    changes: Sequence[Change] = ()
+    instances: Sequence[Instances] = ()
+    definitions: Comparison | None = None
+    crds_enforced: bool = True
+    rights: Rights = field(default_factory=Rights)
+    images_added: Sequence[str] = ()
+    images_removed: Sequence[str] = ()
+    faults: Sequence[Obstacle] = ()
+    deletions_unknown: str = ""
+
+    @property
+    def obstacles(self) -> list[Obstacle]:
+        """Everything that operator-controller would stop at, in the order in which it would."""
+        found = list(self.faults)
+        if self.rights.missing:
+            found.append(Obstacle(self.rights.missing, hint=self._grant))
+        findings = self.definitions.findings if self.definitions else ()
+        if findings and self.crds_enforced:
+            found.append(Obstacle(report(findings), hint=UNSAFE))
+        return found + [_refused(each) for each in self.changes if each.action is Action.REFUSED]
+
+    @property
+    def _grant(self) -> str:
+        options = [
+            ("--version", self.bundle.version if self.bundle else ""),
+            ("--update-from", self.installed.version if self.installed else ""),
+            ("--extension", self.extension),
+            ("--install-namespace", self.namespace),
+            ("--service-account", self.account),
+        ]
+        given = " ".join(f"{option} {value}" for option, value in options if value)
+        return f"grant them: olm rbac {self.package} {given} | kubectl apply -f -"
+
+
+def _refused(change: Change) -> Obstacle:
+    named = change.key.name in change.message
+    return Obstacle(change.message if named else f"{change.key}: {change.message}", change.hint)

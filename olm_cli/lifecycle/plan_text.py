@@ -1,0 +1,183 @@
+"""What `olm plan` prints: as data, and for people. Pure but for colours, which click decides."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import click
+
+from olm_cli.crd_output import as_json as definitions_facts
+from olm_cli.crd_output import as_text as definitions_lines
+from olm_cli.lifecycle.changes import Action, Change, value_text
+from olm_cli.lifecycle.obstacle import obstacle_facts, obstacle_lines
+from olm_cli.lifecycle.plan import Plan
+from olm_cli.lifecycle.removal import instances_facts, instances_line
+from olm_cli.rbac_text import facts as rule_facts
+from olm_cli.rbac_text import why
+from operator_controller.apply.revisions import BundleIdentity
+from operator_controller.preflight.rbac import NeededRule
+from operator_controller.preflight.rbac.report import line
+
+_SIGNS: Mapping[Action, tuple[str, str | None]] = MappingProxyType(
+    {
+        Action.CREATE: ("+", "green"),
+        Action.CHANGE: ("~", "yellow"),
+        Action.REPLACE: ("±", "yellow"),
+        Action.DELETE: ("-", "red"),
+        Action.REFUSED: ("!", "red"),
+        Action.UNKNOWN: ("?", "red"),
+    }
+)
+_COUNTED = {
+    Action.CREATE: "created",
+    Action.CHANGE: "changed",
+    Action.REPLACE: "made anew",
+    Action.DELETE: "deleted",
+    Action.UNCHANGED: "unchanged",
+    Action.REFUSED: "refused",
+    Action.UNKNOWN: "unknown",
+}
+
+
+def plan_facts(plan: Plan) -> dict[str, Any]:
+    """As data."""
+    rights = plan.rights
+    return {
+        "extension": plan.extension,
+        "package": plan.package,
+        "new": plan.new,
+        "goesThrough": not plan.obstacles,
+        "obstacles": obstacle_facts(plan.obstacles),
+        "spec": [_field(each.path, each.old, each.new) for each in plan.spec],
+        "installed": _bundle(plan.installed),
+        "bundle": _bundle(plan.bundle),
+        "catalog": plan.catalog,
+        "objects": change_facts(plan.changes),
+        "customResources": [instances_facts(each) for each in plan.instances],
+        "definitions": definitions_facts(plan.definitions) if plan.definitions else None,
+        "permissions": {
+            "missing": rights.missing,
+            **({"missingUnknown": rights.unknown} if rights.unknown else {}),
+            "needed": rule_facts(rights.added),
+            "unneeded": rule_facts(rights.removed),
+        },
+        "images": {"added": list(plan.images_added), "removed": list(plan.images_removed)},
+        **({"deletionsUnknown": plan.deletions_unknown} if plan.deletions_unknown else {}),
+    }
+
+
+def _field(path: str, old: Any, new: Any) -> dict[str, Any]:
+    return {"path": path, "old": old, "new": new}
+
+
+def _bundle(bundle: BundleIdentity | None) -> dict[str, str] | None:
+    if bundle is None:
+        return None
+    return {"name": bundle.name, "version": bundle.version, "image": bundle.image}
+
+
+def change_facts(changes: Iterable[Change]) -> list[dict[str, Any]]:
+    """Changes of objects as data."""
+    return [
+        {
+            "apiVersion": change.key.gvk.api_version,
+            "kind": change.key.gvk.kind,
+            "namespace": change.key.namespace,
+            "name": change.key.name,
+            "action": change.action.value,
+            "fields": [_field(each.path, each.old, each.new) for each in change.fields],
+            **({"message": change.message} if change.message else {}),
+            **({"hint": change.hint} if change.hint else {}),
+        }
+        for change in changes
+    ]
+
+
+def plan_lines(plan: Plan) -> Iterator[str]:
+    """For people: the step, what changes by kind of change, what stands in the way, a verdict."""
+    yield click.style(f"{plan.extension}: {_step(plan)}", bold=True)
+    if plan.spec:
+        yield "the spec changes:"
+        for each in plan.spec:
+            yield f"  {each.path}: {value_text(each.old)} -> {value_text(each.new)}"
+    if plan.bundle:
+        yield from change_lines(plan.changes)
+        yield from map(instances_line, plan.instances)
+        yield from _definitions(plan)
+        yield from _rights(plan)
+        yield from _set("images", plan.images_added, plan.images_removed)
+    if plan.deletions_unknown:
+        yield f"what would be deleted is not known: {plan.deletions_unknown}"
+    yield from obstacle_lines(plan.obstacles)
+    yield _verdict(plan)
+
+
+def _step(plan: Plan) -> str:
+    source = f" from catalog {plan.catalog}" if plan.catalog else ""
+    if plan.bundle is None:
+        installed = plan.installed.name if plan.installed else "nothing"
+        return f"no bundle can be chosen; {installed} is installed"
+    if plan.installed is None:
+        return f"{plan.bundle.name}{source} would be installed"
+    if plan.installed.name == plan.bundle.name:
+        return f"{plan.bundle.name} is installed, and stays"
+    return f"{plan.installed.name} -> {plan.bundle.name}{source}"
+
+
+def change_lines(changes: Sequence[Change]) -> Iterator[str]:
+    """A line for each object that does not stay as it is, its fields below, and a count."""
+    for change in changes:
+        if change.action is Action.UNCHANGED:
+            continue
+        sign, colour = _SIGNS[change.action]
+        told = change.message and change.action is not Action.REFUSED  # an obstacle says the rest
+        note = f": {change.message}" if told else ""
+        yield click.style(f"{sign} {change.key}", fg=colour) + note
+        for each in change.fields:
+            yield f"    {each.path}: {value_text(each.old)} -> {value_text(each.new)}"
+    counts = Counter(change.action for change in changes)
+    parts = [f"{counts[action]} {word}" for action, word in _COUNTED.items() if counts[action]]
+    yield f"objects: {', '.join(parts) or 'none'}"
+
+
+def _definitions(plan: Plan) -> Iterator[str]:
+    found = plan.definitions
+    if found is None or not (found.findings or found.served):
+        return
+    yield "definitions:"
+    yield from (f"  {each}".rstrip() for each in definitions_lines(found))
+    if found.findings and not plan.crds_enforced:
+        yield "  which is not refused: spec.install.preflight.crdUpgradeSafety"
+
+
+def _rights(plan: Plan) -> Iterator[str]:
+    rights = plan.rights
+    if rights.unknown:
+        yield f"whether the account may do this is not known: {rights.unknown}"
+    if rights.added or rights.removed:
+        yield "permissions that installing needs:"
+        yield from _rules("+", "green", rights.added)
+        yield from _rules("-", "red", rights.removed)
+
+
+def _rules(sign: str, colour: str, rules: Iterable[NeededRule]) -> Iterator[str]:
+    for needed in rules:
+        yield f"  {click.style(sign, fg=colour)} {line(needed.rule)}"
+        yield f"      {why(needed)}"
+
+
+def _set(title: str, added: Sequence[str], removed: Sequence[str]) -> Iterator[str]:
+    if added or removed:
+        yield f"{title}:"
+        yield from (f"  {click.style('+', fg='green')} {each}" for each in added)
+        yield from (f"  {click.style('-', fg='red')} {each}" for each in removed)
+
+
+def _verdict(plan: Plan) -> str:
+    if plan.obstacles:
+        return click.style("operator-controller would not do it", fg="red")
+    quiet = {Action.UNCHANGED}
+    if all(change.action in quiet for change in plan.changes) and not plan.spec:
+        return click.style("nothing would change", fg="green")
+    return click.style("nothing stands in the way", fg="green")

@@ -1,0 +1,284 @@
+"""Gathers what an extension would change: resolves, renders and asks the server in dry runs."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from api.v1 import names
+from api.v1.clusterextension import ClusterExtension
+from api.wire import InvalidObjectError
+from olm_cli.bundle import loaded
+from olm_cli.bundle_files import read_source, registries
+from olm_cli.crd import compare
+from olm_cli.history_cluster import OBJECT_SET, content_of
+from olm_cli.lifecycle.changes import Action, FieldChange, images_of
+from olm_cli.lifecycle.dry_run import DryRun, Planned, namespaces_in
+from olm_cli.lifecycle.obstacle import Obstacle
+from olm_cli.lifecycle.plan import Plan, Rights
+from olm_cli.lifecycle.removing import instances_of
+from olm_cli.lifecycle.wish import differences
+from olm_cli.why_cluster import catalogs_of
+from olm_shared.errors import OLMError, TerminalError
+from olm_shared.kube_object import GVK, KubeObject, gvk_of, metadata, name_of
+from olm_shared.runtime.access import ClusterAccess
+from olm_shared.runtime.api_errors import ForbiddenError
+from olm_shared.runtime.kube import KubeClient
+from operator_controller.apply.history import with_content_of
+from operator_controller.apply.ownership import Owner
+from operator_controller.apply.pack import ContentError, MissingContentError, sanitised
+from operator_controller.apply.phases import identity, into_phases
+from operator_controller.apply.revisions import Revisions, owner_labels
+from operator_controller.controllers.choice import Choice, choose
+from operator_controller.controllers.inputs import inputs_digest, install_request
+from operator_controller.io.access import examine as examine_rights
+from operator_controller.io.bundles import certificate_provider_of
+from operator_controller.io.definitions import DEFINITION
+from operator_controller.io.stored_objects import Bounds, examine
+from operator_controller.preflight.crd_upgrade.stored import questions
+from operator_controller.preflight.rbac import (
+    Account,
+    as_rules,
+    authority_of,
+    beyond,
+    guessed_kinds,
+    least,
+    needs_of,
+    report,
+)
+from operator_controller.render import CertificateProvider, install_objects
+from operator_controller.render.certificates import provider_in
+from operator_controller.render.kinds import placed
+
+NAMESPACE, ACCOUNT = GVK("", "v1", "Namespace"), GVK("", "v1", "ServiceAccount")
+STORED_BOUNDS = Bounds(objects=1000, seconds=20.0)
+"""How far to look at stored objects; `olm crd check --against-cluster` looks further."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An extension as it would be, and as it is (None if it is new).
+
+    `beside` are objects that would be applied together with it.
+    """
+
+    raw: KubeObject
+    before: KubeObject | None
+    beside: Sequence[KubeObject] = ()
+
+
+class Planner:
+    """Plans extensions of one cluster; `options` are those of the command line."""
+
+    def __init__(self, kube: KubeClient, access: ClusterAccess, options: Mapping[str, Any]) -> None:
+        self._kube = kube
+        self._access = access
+        self._options = options
+
+    async def plan(self, target: Target) -> Plan:
+        """The answer. Raises OLMError where there is none."""
+        extension = _read(target.raw)
+        history = await self._history(extension)
+        spec = extension.spec
+        empty = Plan(
+            extension=extension.metadata.name,
+            package=spec.source.catalog.package_name,
+            namespace=spec.namespace,
+            account=spec.service_account_name,
+            new=target.before is None,
+            spec=_changed(target),
+            installed=history.installed.bundle if history.installed else None,
+            crds_enforced=spec.crd_upgrade_safety_enforced,
+            faults=await self._place(extension, target),
+        )
+        try:
+            choice = await self._choice(extension, history)
+        except OLMError as error:
+            fault = Obstacle(error.message, error.hint)
+            return replace(empty, faults=[*empty.faults, fault])
+        found = replace(empty, bundle=choice.bundle, catalog=choice.catalog)
+        old, unknown = await self._present(history)
+        try:
+            new = await self._rendered(extension, choice, history, old)
+        except OLMError as error:
+            fault = Obstacle(f'bundle "{choice.bundle.name}": {error.message}', error.hint)
+            return replace(found, faults=[*found.faults, fault])
+        return await self._compared(
+            replace(found, deletions_unknown=unknown), target, history, old, new
+        )
+
+    async def _history(self, extension: ClusterExtension) -> Revisions:
+        labels = owner_labels(names.CLUSTER_EXTENSION, extension.metadata.name)
+        selector = ",".join(f"{key}={value}" for key, value in labels.items())
+        found, _ = await self._kube.list_all(OBJECT_SET, labels=selector)
+        return Revisions.of(found)
+
+    async def _place(self, extension: ClusterExtension, target: Target) -> list[Obstacle]:
+        """What is missing before anything can be rendered."""
+        spec, found = extension.spec, []
+        beside = {(obj.get("kind"), name_of(obj)) for obj in target.beside}
+        wanted = [(NAMESPACE, spec.namespace, "")]
+        if spec.service_account_name:
+            wanted.append((ACCOUNT, spec.service_account_name, spec.namespace))
+        else:
+            found.append(
+                Obstacle(
+                    "no service account is named: refused, unless operator-controller was "
+                    "started with --allow-controller-identity",
+                    hint="set spec.serviceAccount.name",
+                )
+            )
+        for gvk, name, namespace in wanted:
+            if (gvk.kind, name) in beside or await self._kube.find(gvk, name, namespace):
+                continue
+            option = f" --namespace {namespace}" if namespace else ""
+            found.append(
+                Obstacle(
+                    f"{gvk.kind} {name} is not there",
+                    hint=f"create it: kubectl create {gvk.kind.lower()} {name}{option}",
+                )
+            )
+        return found
+
+    async def _choice(self, extension: ClusterExtension, history: Revisions) -> Choice:
+        wanted = extension.spec.source.catalog
+        cas = self._options["catalogd_cas_dir"]
+        async with catalogs_of(self._kube, self._access, cas) as client:
+            raws = await client.list_catalogs()
+            contents = await client.contents(raws, wanted.package_name)
+        return choose(wanted, history, raws, contents)
+
+    async def _present(self, history: Revisions) -> tuple[list[KubeObject], str]:
+        """The objects of the revisions in service, and why they are not known."""
+        found: dict[Any, KubeObject] = {}
+        try:
+            for revision in history.active:
+                what_for = "what would be deleted is what the installed revision holds"
+                for obj in await content_of(self._kube, revision, what_for=what_for):
+                    found[identity(obj)] = obj
+        except OLMError as error:
+            return [], error.message
+        return list(found.values()), ""
+
+    async def _rendered(
+        self,
+        extension: ClusterExtension,
+        choice: Choice,
+        history: Revisions,
+        old: Sequence[KubeObject],
+    ) -> list[KubeObject]:
+        """The objects in the order in which they would be applied."""
+        given = self._options["certificate_provider"]
+        forced = CertificateProvider(given) if given else None
+        request = install_request(extension, forced)
+        inputs = inputs_digest(choice.bundle, request, extension.spec.service_account_name)
+        if (kept := with_content_of(inputs, history)) is not None:
+            try:
+                return await content_of(self._kube, kept, what_for="it is rendered already")
+            except (ContentError, MissingContentError, TerminalError):
+                pass  # then from the image, as operator-controller does
+        access = registries(dict(self._options))
+        files = await asyncio.to_thread(read_source, choice.bundle.image, access)
+        bundle = loaded(tuple(files.items()))
+        if forced is None and bundle.csv.webhooks:
+            provider = await certificate_provider_of(self._kube, provider_in(old))
+            request = replace(request, certificate_provider=provider)
+        objects = await asyncio.to_thread(install_objects, bundle, request)
+        phases = into_phases(sanitised(placed(obj)) for obj in objects)
+        return [obj for phase in phases for obj in phase.objects]
+
+    async def _compared(
+        self,
+        found: Plan,
+        target: Target,
+        history: Revisions,
+        old: Sequence[KubeObject],
+        new: Sequence[KubeObject],
+    ) -> Plan:
+        run = DryRun(self._kube, _owner(target.raw, history), namespaces_in(target.beside))
+        planned = await run.applied(new)
+        kept = {identity(obj) for obj in new}
+        deleted = await run.deleted(obj for obj in old if identity(obj) not in kept)
+        live = {name_of(p.live): p.live for p in planned if p.live and gvk_of(p.live) == DEFINITION}
+        before, after = images_of(old), images_of(new)
+        return replace(
+            found,
+            changes=[each.change for each in (*planned, *deleted)],
+            instances=await self._instances(deleted),
+            definitions=await self._definitions(live, new),
+            rights=await self._rights(found, target, old, new),
+            images_added=sorted(after - before),
+            images_removed=sorted(before - after),
+        )
+
+    async def _instances(self, deleted: Sequence[Planned]) -> list[Any]:
+        going = [p.live for p in deleted if p.live and p.change.action is Action.DELETE]
+        return [found for obj in going if (found := await instances_of(self._kube, obj))]
+
+    async def _definitions(
+        self, live: Mapping[str, KubeObject], objects: Sequence[KubeObject]
+    ) -> Any:
+        new = {name_of(obj): obj for obj in objects if gvk_of(obj) == DEFINITION}
+        if not new:
+            return None
+        found = await asyncio.to_thread(compare, dict(live), new, all_new=True)
+        asked = [
+            question
+            for name in found.compared
+            for question in questions(
+                live[name], new[name], [each for each in found.findings if each.crd == name]
+            )
+        ]
+        return replace(found, stored=tuple(await examine(self._kube, asked, STORED_BOUNDS)))
+
+    async def _rights(
+        self,
+        found: Plan,
+        target: Target,
+        old: Sequence[KubeObject],
+        new: Sequence[KubeObject],
+    ) -> Rights:
+        before, after = (
+            least(needs_of(objects, guessed_kinds(objects), found.extension))
+            for objects in (old, new)
+        )
+        rights = Rights(
+            added=as_rules(beyond(after, before)) if old else (),
+            removed=as_rules(beyond(before, after)) if old else (),
+        )
+        if not found.account:
+            return rights
+        account = Account(found.namespace, found.account)
+        granted = authority_of(account, target.beside)
+        try:
+            verdict = await examine_rights(
+                self._kube, account, new, found.extension, granted=granted
+            )
+        except ForbiddenError as error:
+            return replace(rights, unknown=error.message)
+        return replace(rights, missing=report(verdict))
+
+
+def _read(raw: KubeObject) -> ClusterExtension:
+    try:
+        return ClusterExtension.from_object(raw)
+    except InvalidObjectError as error:
+        raise TerminalError(str(error)) from error
+
+
+def _changed(target: Target) -> list[FieldChange]:
+    if target.before is None:
+        return []
+    found = differences(target.before["spec"], target.raw["spec"], "spec")
+    return [FieldChange(*each) for each in found]
+
+
+def _owner(raw: KubeObject, history: Revisions) -> Owner:
+    return Owner(
+        api_version=names.API_VERSION,
+        kind=names.CLUSTER_EXTENSION,
+        name=name_of(raw),
+        uid=str(metadata(raw).get("uid") or ""),
+        revision=history.next_number,
+        namespace=raw["spec"]["namespace"],
+    )

@@ -1,0 +1,202 @@
+"""What deleting an extension takes along, and what would hold it up. Pure."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from api.v1 import names
+from olm_cli.lifecycle.obstacle import Obstacle, obstacle_facts, obstacle_lines
+from olm_shared.kube_object import (
+    GVK,
+    KubeObject,
+    gvk_of,
+    key_of,
+    metadata,
+    name_of,
+    namespace_of,
+)
+
+NAMED = 5
+"""Custom resources named in a text; the rest is counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instances:
+    """The objects of a definition that go with it; `fault` says why they are not known."""
+
+    crd: str
+    kind: GVK
+    objects: Sequence[KubeObject] = ()
+    fault: str = ""
+
+    @property
+    def held(self) -> list[KubeObject]:
+        """Those with finalizers."""
+        return [obj for obj in self.objects if metadata(obj).get("finalizers")]
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """What becomes of an extension's objects.
+
+    `doomed` go, `kept` are somebody else's by now, `unknown` could not be looked at (with the
+    reason). `fault` says why it is not known what the extension consists of.
+    """
+
+    extension: KubeObject
+    account_exists: bool
+    doomed: Sequence[KubeObject] = ()
+    kept: Sequence[KubeObject] = ()
+    unknown: Sequence[tuple[KubeObject, str]] = ()
+    instances: Sequence[Instances] = ()
+    fault: str = ""
+
+    @property
+    def account(self) -> tuple[str, str]:
+        """Namespace and name of the service account; the name is empty if there is none."""
+        spec = self.extension.get("spec") or {}
+        return str(spec.get("namespace")), str((spec.get("serviceAccount") or {}).get("name") or "")
+
+
+def obstacles(removal: Removal) -> list[Obstacle]:
+    """What would keep the extension or its objects from going, worst first."""
+    found = [_instances_held(each) for each in removal.instances if each.held]
+    found += [_held(obj) for obj in removal.doomed if _foreign_finalizers(obj)]
+    if _foreign_finalizers(removal.extension):
+        found.append(_held(removal.extension))
+    namespace, account = removal.account
+    if account and not removal.account_exists:
+        found.append(
+            Obstacle(
+                f"service account {namespace}/{account} is not there: its objects are left to the "
+                "garbage collector, in no order"
+            )
+        )
+    return found
+
+
+def _instances_held(found: Instances) -> Obstacle:
+    resource = found.crd
+    finalizers = sorted({f for obj in found.held for f in metadata(obj)["finalizers"]})
+    return Obstacle(
+        f"{len(found.held)} {found.kind.kind} objects have finalizers ({', '.join(finalizers)}): "
+        "who clears them may be the operator, which is removed before them",
+        hint=f"delete them while it runs: kubectl delete {resource} --all --all-namespaces",
+    )
+
+
+def _held(obj: KubeObject) -> Obstacle:
+    return Obstacle(
+        f"{key_of(obj)} has finalizers that are not Kubernetes' own: "
+        f"{', '.join(_foreign_finalizers(obj))}",
+        hint="who set them has to clear them",
+    )
+
+
+def _foreign_finalizers(obj: KubeObject) -> list[str]:
+    return [
+        finalizer
+        for finalizer in metadata(obj).get("finalizers") or ()
+        if not finalizer.startswith(f"{names.GROUP}/") and finalizer not in _KUBERNETES_OWN
+    ]
+
+
+_KUBERNETES_OWN = frozenset(
+    {
+        "customresourcecleanup.apiextensions.k8s.io",
+        "foregroundDeletion",
+        "kubernetes",
+        "kubernetes.io/pv-protection",
+        "kubernetes.io/pvc-protection",
+        "orphan",
+        "service.kubernetes.io/load-balancer-cleanup",
+    }
+)
+"""Finalizers that Kubernetes' controllers clear by themselves."""
+
+
+def remains(removal: Removal) -> list[str]:
+    """The commands that remove what `olm install` wrote and deleting an extension leaves."""
+    namespace, account = removal.account
+    if not account:
+        return []
+    whole = f"kubectl delete clusterrolebinding,clusterrole {account} --ignore-not-found"
+    inside = f"kubectl delete rolebinding,role,serviceaccount {account} --ignore-not-found"
+    return [whole, f"{inside} --namespace {namespace}"]
+
+
+def facts(removal: Removal) -> dict[str, Any]:
+    """As data."""
+    return {
+        "extension": name_of(removal.extension),
+        "objects": [_facts(obj) for obj in removal.doomed],
+        "customResources": [instances_facts(each) for each in removal.instances],
+        "kept": [_facts(obj) for obj in removal.kept],
+        "unknown": [{**_facts(obj), "message": why} for obj, why in removal.unknown],
+        "obstacles": obstacle_facts(obstacles(removal)),
+        **({"objectsUnknown": removal.fault} if removal.fault else {}),
+        "remains": remains(removal),
+    }
+
+
+def instances_facts(found: Instances) -> dict[str, Any]:
+    """The objects of a definition as data."""
+    return {
+        "crd": found.crd,
+        "kind": found.kind.kind,
+        "count": len(found.objects),
+        "withFinalizers": len(found.held),
+        "examples": [_place(obj) for obj in found.objects[:NAMED]],
+        **({"unknown": found.fault} if found.fault else {}),
+    }
+
+
+def _facts(obj: KubeObject) -> dict[str, Any]:
+    meta = metadata(obj)
+    return {
+        "apiVersion": gvk_of(obj).api_version,
+        "kind": gvk_of(obj).kind,
+        "namespace": namespace_of(obj),
+        "name": name_of(obj),
+        **({"finalizers": meta["finalizers"]} if meta.get("finalizers") else {}),
+    }
+
+
+def _place(obj: KubeObject) -> str:
+    return f"{namespace_of(obj)}/{name_of(obj)}" if namespace_of(obj) else name_of(obj)
+
+
+def lines(removal: Removal) -> Iterator[str]:
+    """For people."""
+    if removal.fault:
+        yield f"what would be deleted is not known: {removal.fault}"
+    elif removal.doomed:
+        yield f"would be deleted, {len(removal.doomed)} objects:"
+        yield from _indented(str(key_of(obj)) for obj in removal.doomed)
+    else:
+        yield "no objects would be deleted"
+    for each in removal.instances:
+        yield instances_line(each)
+    if removal.kept:
+        yield "somebody else's by now, would stay:"
+        yield from _indented(str(key_of(obj)) for obj in removal.kept)
+    for obj, why in removal.unknown:
+        yield f"{key_of(obj)}: not known: {why}"
+    yield from obstacle_lines(obstacles(removal))
+
+
+def instances_line(found: Instances) -> str:
+    """For people: how many go with a definition, and some of their names."""
+    if found.fault:
+        return (
+            f"with {found.crd} all {found.kind.kind} objects; they cannot be counted: {found.fault}"
+        )
+    if not found.objects:
+        return f"with {found.crd} no {found.kind.kind} objects: there are none"
+    named = ", ".join(map(_place, found.objects[:NAMED]))
+    more = f" and {len(found.objects) - NAMED} more" if len(found.objects) > NAMED else ""
+    return f"with {found.crd} all {len(found.objects)} {found.kind.kind} objects: {named}{more}"
+
+
+def _indented(texts: Iterable[str]) -> Iterator[str]:
+    return (f"  {text}" for text in texts)

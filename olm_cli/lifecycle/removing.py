@@ -1,0 +1,93 @@
+"""Looks at what deleting an extension would take along. Writes nothing."""
+
+import asyncio
+from collections.abc import Mapping
+
+from olm_cli.history_cluster import Record, content_of
+from olm_cli.lifecycle.looking import PARALLEL_REQUESTS
+from olm_cli.lifecycle.removal import Instances, Removal
+from olm_shared.errors import OLMError
+from olm_shared.kube_object import GVK, KubeObject, key_of, metadata, name_of
+from olm_shared.runtime.api_errors import ApiError
+from olm_shared.runtime.kube import KubeClient
+from operator_controller.apply.ownership import controller_of
+from operator_controller.apply.phases import Identity, identity
+from operator_controller.apply.remains import instances_kind
+
+SERVICE_ACCOUNT = GVK("", "v1", "ServiceAccount")
+
+Found = KubeObject | None | OLMError
+"""An object as it is; None if it is not there; why it could not be looked at."""
+
+
+async def look_ahead(kube: KubeClient, record: Record) -> Removal:
+    """What would become of everything; what cannot be found out is told in the answer."""
+    exists = await _account_exists(kube, record)
+    try:
+        wanted = await _objects(kube, record)
+    except OLMError as error:
+        return Removal(record.raw, exists, fault=error.message)
+    found = await _live(kube, wanted)
+    uid = metadata(record.raw).get("uid")
+    live = {key: obj for key, obj in found.items() if isinstance(obj, dict)}
+    doomed = [obj for obj in live.values() if (controller_of(obj) or {}).get("uid") == uid]
+    return Removal(
+        record.raw,
+        exists,
+        doomed=doomed,
+        kept=[obj for obj in live.values() if obj not in doomed],
+        unknown=[
+            (wanted[key], error.message)
+            for key, error in found.items()
+            if isinstance(error, OLMError)
+        ],
+        instances=[
+            instances for obj in doomed if (instances := await instances_of(kube, obj)) is not None
+        ],
+    )
+
+
+async def _account_exists(kube: KubeClient, record: Record) -> bool:
+    spec = record.extension.spec
+    try:
+        found = await kube.find(SERVICE_ACCOUNT, spec.service_account_name, spec.namespace)
+    except ApiError:
+        return True  # who may not see it need not hear about it
+    return found is not None
+
+
+async def _objects(kube: KubeClient, record: Record) -> Mapping[Identity, KubeObject]:
+    """The objects of all revisions of which something may be left, in the order of deletion."""
+    found: dict[Identity, KubeObject] = {}
+    for revision in reversed(record.revisions.unfinished):
+        what_for = "what would be deleted is what revisions hold"
+        for obj in reversed(await content_of(kube, revision, what_for=what_for)):
+            found.setdefault(identity(obj), obj)
+    return found
+
+
+async def _live(kube: KubeClient, wanted: Mapping[Identity, KubeObject]) -> dict[Identity, Found]:
+    slots = asyncio.Semaphore(PARALLEL_REQUESTS)
+
+    async def one(obj: KubeObject) -> Found:
+        key = key_of(obj)
+        async with slots:
+            try:
+                return await kube.find(key.gvk, key.name, key.namespace)
+            except ApiError as error:
+                return error
+
+    found = await asyncio.gather(*map(one, wanted.values()))
+    return dict(zip(wanted, found, strict=True))
+
+
+async def instances_of(kube: KubeClient, obj: KubeObject) -> Instances | None:
+    """The objects that go with a definition; None if the object is none."""
+    kind = instances_kind(obj)
+    if kind is None:
+        return None
+    try:
+        objects, _ = await kube.list_all(kind, metadata_only=True)
+    except ApiError as error:
+        return Instances(name_of(obj), kind, fault=error.message)
+    return Instances(name_of(obj), kind, objects)

@@ -1,0 +1,76 @@
+"""What goes on, shown while it does: redrawn in place on a terminal, else each new line once."""
+
+import shutil
+import sys
+import textwrap
+from collections.abc import Sequence
+from typing import TextIO
+
+import click
+
+_UP_AND_CLEAR = "\x1b[{}A\x1b[J"
+_MARKS = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+
+
+class Screen:
+    """Shows a few lines again and again on a stream; by default standard error."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream or sys.stderr
+        self._live = self._stream.isatty()
+        self._drawn = 0
+        self._looks = 0
+        self._told: list[str] = []
+
+    def show(self, lines: Sequence[str], *, seconds: float | None = None) -> None:
+        """Replaces what was shown; `seconds` since the beginning are shown on terminals only."""
+        if self._live:
+            head = [] if seconds is None else [f"{self._mark()} {seconds:.0f} s"]
+            self._redraw([*head, *lines])
+            return
+        for line in lines:
+            if line not in self._told:
+                click.echo(line, file=self._stream)
+        self._told = list(lines)
+
+    def end(self) -> None:
+        """Takes what was shown off a terminal, so that a result stands in its place."""
+        if self._live:
+            self._redraw([])
+
+    def _mark(self) -> str:
+        self._looks += 1
+        return _MARKS[self._looks % len(_MARKS)]
+
+    def _redraw(self, lines: Sequence[str]) -> None:
+        size = shutil.get_terminal_size()
+        # What is taller than the screen could not be taken back line by line.
+        shown = [_cut(line, size.columns) for line in lines][: max(1, size.lines - 1)]
+        back = _UP_AND_CLEAR.format(self._drawn) if self._drawn else ""
+        click.echo(back + "".join(f"{line}\n" for line in shown), file=self._stream, nl=False)
+        self._drawn = len(shown)
+
+
+def _cut(line: str, columns: int) -> str:
+    """A line that takes one row; styled text is measured without its escapes."""
+    if len(click.unstyle(line)) < columns:
+        return line
+    return click.unstyle(line)[: columns - 2] + "…"
+
+
+def wrapped(text: str, indent: str) -> list[str]:
+    """The lines of a text, each within the terminal's width, the first without the indent."""
+    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else 10_000
+    lines = [
+        part
+        for line in text.splitlines() or [""]
+        for part in textwrap.wrap(
+            line,
+            max(40, columns - len(indent)),
+            break_long_words=False,
+            break_on_hyphens=False,
+            drop_whitespace=False,
+        )
+        or [""]
+    ]
+    return [lines[0], *(indent + line for line in lines[1:])]

@@ -1,0 +1,95 @@
+"""Waits for an extension, and shows meanwhile what goes on."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from api.v1 import names
+from olm_cli.lifecycle.overview import Phase, Standing, installed_bundle, standing_of
+from olm_cli.lifecycle.screen import Screen
+from olm_shared.errors import OLMError, TerminalError
+from olm_shared.kube_object import GVK, KubeObject, metadata
+from olm_shared.runtime.api_errors import ApiError
+from olm_shared.runtime.kube import KubeClient
+
+EXTENSION = GVK(names.GROUP, names.VERSION, names.CLUSTER_EXTENSION)
+LOOK_SECONDS = 0.5
+SERVER_FAULT = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """How to wait: for which extension, how long at most, and where it is shown."""
+
+    kube: KubeClient
+    name: str
+    seconds: int
+    screen: Screen
+
+    async def until_installed(self, bundle: str = "") -> KubeObject:
+        """The extension once that bundle (or any) is installed and nothing is left to do.
+
+        Raises OLMError: at once where only a person can help, else when the time is over.
+        """
+
+        def done(raw: KubeObject | None) -> bool:
+            if raw is None:
+                raise TerminalError(f"{self.name} was deleted meanwhile")
+            found = standing_of(raw)
+            if found.phase is Phase.BLOCKED:
+                message = f"{self.name} is blocked: {found.message}"
+                raise TerminalError(message, hint=found.hint)
+            there = installed_bundle(raw).get("name")
+            settled = found.phase in (Phase.INSTALLED, Phase.DEGRADED)
+            return settled and there is not None and bundle in ("", there)
+
+        raw = await self._until(done, "is not installed")
+        if raw is None:
+            raise TerminalError(f"{self.name} was deleted meanwhile")
+        return raw
+
+    async def until_gone(self, uid: str) -> None:
+        """Returns when the extension of this uid is there no more. Raises OLMError."""
+        await self._until(lambda raw: raw is None or metadata(raw).get("uid") != uid, "is not gone")
+
+    async def _until(
+        self, done: Callable[[KubeObject | None], bool], not_yet: str
+    ) -> KubeObject | None:
+        """The extension as soon as it is done; `not_yet` says what is wrong if it never is."""
+        last = Standing(Phase.PENDING)
+        clock = asyncio.get_running_loop().time
+        begun = clock()
+        try:
+            async with asyncio.timeout(self.seconds):
+                while True:
+                    raw, fault = await self._look()
+                    if not fault and done(raw):
+                        return raw
+                    if fault or raw is not None:
+                        last = standing_of(raw) if raw else Standing(last.phase, fault)
+                    self.screen.show(_lines(self.name, last), seconds=clock() - begun)
+                    await asyncio.sleep(LOOK_SECONDS)
+        except TimeoutError as error:
+            again = f"it is still tried; look again: olm status {self.name}"
+            raise OLMError(
+                f"{self.name} {not_yet} after {self.seconds} s: {last.phase}: {last.message}",
+                hint=f"{last.hint}; {again}" if last.hint else again,
+            ) from error
+        finally:
+            self.screen.end()
+
+    async def _look(self) -> tuple[KubeObject | None, str]:
+        """The extension, or why it cannot be read at the moment. Raises ApiError if never."""
+        try:
+            return await self.kube.find(EXTENSION, self.name), ""
+        except ApiError as error:
+            if 0 < error.status < SERVER_FAULT:
+                raise
+            return None, error.message
+
+
+def _lines(name: str, found: Standing) -> list[str]:
+    first, *rest = found.message.splitlines() or [""]
+    head = f"{name}: {found.phase.value}" + (f": {first}" if first else "")
+    hints = [f"hint: {hint}" for hint in found.hint.splitlines()]
+    return [head, *(f"  {line}" for line in [*rest, *hints])]

@@ -1,0 +1,138 @@
+"""What somebody wants of an extension, as the spec of a ClusterExtension. Pure."""
+
+import copy
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from api.v1 import names
+from api.v1.clusterextension import SourceType
+from olm_shared.errors import TerminalError
+from olm_shared.kube_object import KubeObject, metadata
+
+_REQUIREMENT = re.compile(
+    r"\s*(?P<not>!?)\s*(?P<key>[^\s!=(),]+)\s*"
+    r"(?:(?P<equals>==?|!=)\s*(?P<value>[^\s!=(),]*)"
+    r"|\s(?P<set>in|notin)\s*\((?P<values>[^()]*)\))?\s*"
+)
+_OUTSIDE_PARENTHESES = re.compile(r",(?![^(]*\))")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """Fields of a spec; those that are None (or empty) say nothing.
+
+    `selector` and `config` are as in the spec, `config` that of `spec.config.inline`.
+    """
+
+    version: str | None = None
+    channels: tuple[str, ...] = ()
+    selector: Mapping[str, Any] | None = None
+    policy: str | None = None
+    crd_safety: str | None = None
+    config: Mapping[str, Any] | None = None
+    deadline_minutes: int | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is wanted."""
+        return self == Wish()
+
+
+def new_extension(package: str, name: str, namespace: str, account: str, wish: Wish) -> KubeObject:
+    """The ClusterExtension to apply."""
+    spec = {
+        "namespace": namespace,
+        "serviceAccount": {"name": account},
+        "source": {"sourceType": SourceType.CATALOG.value, "catalog": {"packageName": package}},
+    }
+    return {
+        "apiVersion": names.API_VERSION,
+        "kind": names.CLUSTER_EXTENSION,
+        "metadata": {"name": name},
+        "spec": with_wish(spec, wish),
+    }
+
+
+def asked_otherwise(raw: KubeObject, wish: Wish) -> KubeObject:
+    """An extension as it would be read if it asked for what is wished; one generation later."""
+    if wish.is_empty:
+        return raw
+    generation = int(metadata(raw).get("generation") or 0) + 1
+    return {
+        **raw,
+        "metadata": {**metadata(raw), "generation": generation},
+        "spec": with_wish(raw["spec"], wish),
+    }
+
+
+def with_wish(spec: Mapping[str, Any], wish: Wish) -> dict[str, Any]:
+    """A copy of a spec in which the fields of the wish are set."""
+    changed: dict[str, Any] = copy.deepcopy(dict(spec))
+    changed["source"]["catalog"] |= _of_catalog(wish)
+    if wish.crd_safety is not None:
+        changed["install"] = {"preflight": {"crdUpgradeSafety": {"enforcement": wish.crd_safety}}}
+    if wish.config is not None:
+        changed["config"] = {"configType": "Inline", "inline": dict(wish.config)}
+    if wish.deadline_minutes is not None:
+        changed["progressDeadlineMinutes"] = wish.deadline_minutes
+    return changed
+
+
+def _of_catalog(wish: Wish) -> dict[str, Any]:
+    fields = {
+        "version": wish.version,
+        "channels": list(wish.channels) or None,
+        "selector": wish.selector,
+        "upgradeConstraintPolicy": wish.policy,
+    }
+    return {field: value for field, value in fields.items() if value is not None}
+
+
+def differences(old: Any, new: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """The fields of two specs that differ: path, old and new value (None where absent)."""
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        for key in sorted(old.keys() | new.keys()):
+            yield from differences(old.get(key), new.get(key), f"{path}.{key}" if path else key)
+    elif old != new:
+        yield path, old, new
+
+
+def of_catalog(name: str) -> dict[str, Any]:
+    """The selector that means one catalog."""
+    return {"matchLabels": {names.LABEL_METADATA_NAME: name}}
+
+
+def parse_selector(text: str) -> dict[str, Any]:
+    """A label selector from the grammar of `kubectl --selector`.
+
+    `a=b`, `a!=b`, `a in (b, c)`, `a notin (b)`, `a`, `!a`, joined by commas. Raises TerminalError.
+    """
+    labels: dict[str, str] = {}
+    expressions: list[dict[str, Any]] = []
+    for part in _OUTSIDE_PARENTHESES.split(text):
+        match = _REQUIREMENT.fullmatch(part)
+        if match is None or (match["not"] and (match["equals"] or match["set"])):
+            raise TerminalError(
+                f'"{part.strip()}" is no requirement of a label selector',
+                hint="write key=value, key!=value, key in (a, b), key notin (a, b), key, or !key",
+            )
+        if match["equals"] in ("=", "=="):
+            labels[match["key"]] = match["value"]
+        else:
+            expressions.append(_expression(match))
+    return {
+        **({"matchLabels": labels} if labels else {}),
+        **({"matchExpressions": expressions} if expressions else {}),
+    }
+
+
+def _expression(match: re.Match[str]) -> dict[str, Any]:
+    if match["equals"]:
+        return {"key": match["key"], "operator": "NotIn", "values": [match["value"]]}
+    if match["set"]:
+        values = [value.strip() for value in match["values"].split(",")]
+        operator = "In" if match["set"] == "in" else "NotIn"
+        return {"key": match["key"], "operator": operator, "values": values}
+    return {"key": match["key"], "operator": "DoesNotExist" if match["not"] else "Exists"}

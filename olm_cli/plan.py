@@ -1,0 +1,177 @@
+"""`olm plan`: what an extension would change, and what would stop it. Writes nothing."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from api.v1 import names
+from olm_cli.finding.extensions import known_extensions
+from olm_cli.history_cluster import EXTENSION, read_record
+from olm_cli.lifecycle.changes import Change
+from olm_cli.lifecycle.dry_run import namespaces_in, updated, users_write
+from olm_cli.lifecycle.interrupted import run
+from olm_cli.lifecycle.options import source_options, spec_options, wish_of
+from olm_cli.lifecycle.plan import Plan
+from olm_cli.lifecycle.plan_text import change_facts, change_lines, plan_facts, plan_lines
+from olm_cli.lifecycle.planning import Planner, Target
+from olm_cli.lifecycle.wish import Wish, asked_otherwise
+from olm_cli.output import output_option, show
+from olm_shared.errors import OLMError, TerminalError
+from olm_shared.kube_object import KubeObject, name_of
+from olm_shared.kube_yaml import load_all
+from olm_shared.runtime.access import load_access
+from olm_shared.runtime.api_errors import ApiError
+from olm_shared.runtime.kube import KubeClient
+
+GOES_THROUGH, STOPPED, UNANSWERED = 0, 1, 2
+"""Exit codes, as olm crd check and olm diff have them."""
+
+STDIN = "-"
+SUFFIXES = (".yaml", ".yml", ".json")
+
+
+@click.command("plan")
+@click.argument("target", metavar="EXTENSION|FILE", shell_complete=known_extensions)
+@spec_options
+@output_option
+@source_options
+def plan(target: str, output: str, **given: Any) -> None:
+    """Tell what EXTENSION would change if its spec said so, or what applying FILE would.
+
+    That is: the bundle; the objects that would be created, changed field by field, or deleted; what
+    is unsafe about changed CustomResourceDefinitions; the permissions that are missing, needed
+    newly and no longer; the images; and everything that operator-controller would stop at.
+
+    The API server is asked in dry runs, so its own validation and admission count; nothing is
+    written. FILE has ClusterExtensions and perhaps what they need, such as olm install --dry-run
+    prints; - is standard input. Without options EXTENSION is planned as its spec is.
+
+    Exit code: 0 nothing stands in the way, 1 something does, 2 the question could not be answered.
+
+    \b
+    Examples:
+      olm plan argocd --version 0.18.x
+      olm plan argocd --watch-namespace apps -o json
+      olm install argocd-operator --dry-run | olm plan -
+      olm plan extension.yaml
+    """
+    try:
+        wish = wish_of(given)
+        documents = _documents(target)
+        if documents is not None and not wish.is_empty:
+            raise click.UsageError("a FILE says itself what is wanted: leave such options out")
+        answer = run(_answer(target, documents, wish, given))
+    except OLMError as error:
+        click.echo(f"error: {error.describe()}", err=True)
+        raise SystemExit(UNANSWERED) from error
+    if output == "text":
+        click.echo("\n".join(answer.lines()))
+    else:
+        show(answer.facts(), output)
+    raise SystemExit(GOES_THROUGH if answer.goes_through else STOPPED)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """Plans of extensions, and changes of what would be applied beside them."""
+
+    plans: Sequence[Plan]
+    beside: Sequence[Change] = ()
+
+    @property
+    def goes_through(self) -> bool:
+        return not any(each.obstacles for each in self.plans)
+
+    def lines(self) -> list[str]:
+        found = []
+        if self.beside:
+            found += ["what is applied beside it:", *change_lines(self.beside), ""]
+        for number, each in enumerate(self.plans):
+            found += [*([""] if number else []), *plan_lines(each)]
+        return found
+
+    def facts(self) -> dict[str, Any]:
+        return {
+            "plans": [plan_facts(each) for each in self.plans],
+            "beside": change_facts(self.beside),
+        }
+
+
+def _documents(target: str) -> list[KubeObject] | None:
+    """The objects of a file; None if an extension is meant. Raises OLMError."""
+    if target == STDIN:
+        return _objects("standard input", sys.stdin.buffer.read())
+    if not (target.endswith(SUFFIXES) or "/" in target):
+        return None
+    try:
+        return _objects(target, Path(target).read_bytes())
+    except OSError as error:
+        raise TerminalError(f"{target}: {error.strerror}") from error
+
+
+def _objects(file: str, content: bytes) -> list[KubeObject]:
+    try:
+        pending, found = list(load_all(content)), []
+    except OLMError as error:
+        raise TerminalError(f"{file}: {error.message}", hint=error.hint) from error
+    while pending:
+        document = pending.pop(0)
+        if not isinstance(document, dict):
+            raise TerminalError(f"{file}: expected objects, got {type(document).__name__}")
+        if isinstance(document.get("items"), list):
+            pending = document["items"] + pending
+        else:
+            found.append(document)
+    if not any(map(_is_extension, found)):
+        raise TerminalError(
+            f"{file} has no {names.CLUSTER_EXTENSION}",
+            hint="olm install PACKAGE --dry-run writes one",
+        )
+    return found
+
+
+def _is_extension(obj: KubeObject) -> bool:
+    kind = (obj.get("apiVersion"), obj.get("kind"))
+    return kind == (names.API_VERSION, names.CLUSTER_EXTENSION)
+
+
+async def _answer(
+    target: str, documents: list[KubeObject] | None, wish: Wish, given: Mapping[str, Any]
+) -> _Answer:
+    access = load_access(given["kubeconfig"])
+    async with KubeClient.connect(access) as kube:
+        planner = Planner(kube, access, given)
+        if documents is None:
+            before = (await read_record(kube, target)).raw
+            after = before if wish.is_empty else await _asked(kube, asked_otherwise(before, wish))
+            return _Answer([await planner.plan(Target(after, before))])
+        beside = [obj for obj in documents if not _is_extension(obj)]
+        changes = [await users_write(kube, obj, namespaces_in(beside)) for obj in beside]
+        plans = [
+            await planner.plan(await _of_file(kube, obj, beside))
+            for obj in documents
+            if _is_extension(obj)
+        ]
+        return _Answer(plans, changes)
+
+
+async def _of_file(kube: KubeClient, obj: KubeObject, beside: Sequence[KubeObject]) -> Target:
+    """An extension as it would be if a document of a file were applied."""
+    before = await kube.find(EXTENSION, name_of(obj))
+    try:
+        after = await kube.apply(obj, field_manager="olm", dry_run=True)
+    except ApiError as error:
+        raise TerminalError(f"ClusterExtension {name_of(obj)}: {error.message}") from error
+    return Target(after, before, beside)
+
+
+async def _asked(kube: KubeClient, obj: KubeObject) -> KubeObject:
+    """An extension as the server would take it. Raises TerminalError where it would not."""
+    try:
+        return await updated(kube, obj)
+    except ApiError as error:
+        raise TerminalError(error.message) from error

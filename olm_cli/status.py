@@ -1,0 +1,164 @@
+"""`olm status`: how extensions and catalogs do, at a look, and while it changes."""
+
+import sys
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import aclosing
+from typing import Any
+
+import click
+import orjson
+
+from api.v1 import names
+from olm_cli.finding.extensions import known_extensions
+from olm_cli.history_cluster import EXTENSION, OBJECT_SET, cluster
+from olm_cli.lifecycle.interrupted import run
+from olm_cli.lifecycle.mirror import Mirror, Objects
+from olm_cli.lifecycle.options import kubeconfig_option
+from olm_cli.lifecycle.overview import Phase, catalog_facts, extension_facts
+from olm_cli.lifecycle.screen import Screen
+from olm_cli.output import output_option, show
+from olm_cli.status_one import facts_of, lines_of
+from olm_cli.table import table
+from olm_shared.errors import TerminalError
+from olm_shared.kube_object import GVK, KubeObject
+from olm_shared.runtime.kube import KubeClient
+
+CATALOG = GVK(names.GROUP, names.VERSION, names.CLUSTER_CATALOG)
+DIGEST_SHOWN = len("sha256:") + 12
+
+Facts = dict[str, Any]
+
+
+@click.command("status")
+@click.argument("extension", required=False, shell_complete=known_extensions)
+@click.option("-w", "--watch", is_flag=True, help="Go on telling, until Ctrl-C.")
+@kubeconfig_option
+@output_option
+def status(extension: str | None, watch: bool, kubeconfig: str | None, output: str) -> None:
+    """Tell how all extensions and catalogs do, or all there is to know of one EXTENSION.
+
+    What does not go as it should comes first, with what hinders it. Of one extension: conditions,
+    revision, the objects that it consists of and whether they work, and what to do.
+
+    --watch redraws on a terminal; elsewhere it prints the lines that are new, and with -o json one
+    document a line.
+
+    \b
+    Examples:
+      olm status
+      olm status argocd
+      olm status --watch
+      olm status -o json | jq -r '.extensions[] | select(.phase != "Installed") | .name'
+
+    Only reads. The objects of an extension are told to who may get Secrets in the system namespace.
+    """
+    run(_status(extension, kubeconfig, output, watch=watch))
+
+
+async def _status(extension: str | None, at: str | None, output: str, *, watch: bool) -> None:
+    tell = _Teller(output, watch=watch, one=extension is not None)
+    async with cluster(at) as kube:
+        told = _told(kube, extension)
+        async with aclosing(told):
+            async for facts, fault in told:
+                tell(facts, fault)
+                if not watch:
+                    return
+
+
+class _Teller:
+    """Prints what there is to tell, once or again and again."""
+
+    def __init__(self, output: str, *, watch: bool, one: bool) -> None:
+        self._output = output
+        self._watch = watch
+        self._one = one
+        self._screen = Screen(sys.stdout)
+
+    def __call__(self, facts: Facts, fault: str) -> None:
+        """`fault` says why it may be old."""
+        if self._output == "text":
+            lines = lines_of(facts) if self._one else _tables(facts)
+            self._show([*lines, *([f"warning: {fault}"] if fault else [])])
+        elif self._watch and self._output == "json":
+            click.echo(orjson.dumps(facts))
+        else:
+            show(facts, self._output)
+            if self._watch:
+                click.echo("---")
+
+    def _show(self, lines: Sequence[str]) -> None:
+        if self._watch:
+            self._screen.show(lines)
+        else:
+            click.echo("\n".join(lines))
+
+
+async def _told(kube: KubeClient, extension: str | None) -> AsyncGenerator[tuple[Facts, str], None]:
+    """What there is to tell, now and after each change, and why it may be old."""
+    mirror = Mirror(kube, (EXTENSION, OBJECT_SET) if extension else (EXTENSION, CATALOG))
+    before: Facts | None = None
+    async with aclosing(mirror.states()) as states:
+        async for objects in states:
+            facts = (
+                await facts_of(kube, _one(objects, extension), objects[OBJECT_SET])
+                if extension
+                else _overview(objects)
+            )
+            if facts != before or mirror.fault:
+                yield facts, mirror.fault
+            before = facts
+
+
+def _one(objects: Objects, name: str) -> KubeObject:
+    for raw in objects[EXTENSION]:
+        if raw["metadata"]["name"] == name:
+            return raw
+    present = ", ".join(raw["metadata"]["name"] for raw in objects[EXTENSION])
+    raise TerminalError(
+        f'there is no ClusterExtension "{name}"',
+        hint=f"there are {present}" if present else "there is none: olm install PACKAGE",
+    )
+
+
+def _overview(objects: Objects) -> Facts:
+    return {
+        "extensions": _urgent_first(map(extension_facts, objects[EXTENSION])),
+        "catalogs": _urgent_first(map(catalog_facts, objects[CATALOG])),
+    }
+
+
+def _urgent_first(found: Iterator[Facts]) -> list[Facts]:
+    order = list(Phase)
+    return sorted(found, key=lambda facts: order.index(Phase(facts["phase"])))
+
+
+def _tables(facts: Facts) -> Iterator[str]:
+    extensions, catalogs = facts["extensions"], facts["catalogs"]
+    if extensions:
+        titles = ("EXTENSION", "PACKAGE", "VERSION", "WANTED", "PHASE", "WHAT HINDERS")
+        yield from table(titles, [*map(_extension_row, extensions)])
+    else:
+        yield "no extensions; olm install PACKAGE installs one"
+    yield ""
+    if catalogs:
+        titles = ("CATALOG", "PRIORITY", "DIGEST", "UNPACKED", "PHASE", "WHAT HINDERS")
+        yield from table(titles, [*map(_catalog_row, catalogs)])
+    else:
+        yield "no catalogs; create a ClusterCatalog"
+
+
+def _extension_row(facts: Facts) -> Sequence[str]:
+    version, wanted = facts["version"] or "-", facts["wanted"] or "any"
+    return (facts["name"], facts["package"], version, wanted, *_standing(facts))
+
+
+def _catalog_row(facts: Facts) -> Sequence[str]:
+    digest, unpacked = facts["digest"][:DIGEST_SHOWN] or "-", facts["lastUnpacked"] or "-"
+    return (facts["name"], str(facts["priority"]), digest, unpacked, *_standing(facts))
+
+
+def _standing(facts: Facts) -> tuple[str, str]:
+    """The phase and, in a table, the first line of what hinders."""
+    phase = Phase(facts["phase"])
+    return click.style(phase.value, fg=phase.colour), facts["message"].partition("\n")[0]

@@ -1,0 +1,150 @@
+"""All there is to know of one extension: what `olm status EXTENSION` tells."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import click
+
+from api.v1 import names
+from olm_cli.history_cluster import content_of
+from olm_cli.lifecycle.looking import Look, look_at
+from olm_cli.lifecycle.overview import Phase, extension_facts, standing_of, wish_text
+from olm_cli.lifecycle.screen import wrapped
+from olm_cli.table import table
+from olm_shared.errors import OLMError
+from olm_shared.kube_object import KubeObject, gvk_of, labels_of, name_of, namespace_of
+from olm_shared.runtime.kube import KubeClient
+from operator_controller.apply.history import state_of
+from operator_controller.apply.revisions import Revision, Revisions, owner_labels
+
+_COLOURS = {"True": "green", "False": "red"}
+_WARNINGS = {"True": "yellow"}
+"""Of conditions that tell what is not good."""
+
+
+async def facts_of(
+    kube: KubeClient, raw: KubeObject, object_sets: Sequence[KubeObject]
+) -> dict[str, Any]:
+    """The answer as data; `object_sets` are those of the whole cluster."""
+    labels = owner_labels(names.CLUSTER_EXTENSION, name_of(raw)).items()
+    own = [each for each in object_sets if labels <= labels_of(each).items()]
+    revisions = Revisions.of(own)
+    shown = revisions.latest or (revisions.unfinished[-1] if revisions.unfinished else None)
+    account = ((raw.get("spec") or {}).get("serviceAccount") or {}).get("name", "")
+    facts = extension_facts(raw)
+    return {
+        **facts,
+        "asksFor": wish_text(raw),
+        "serviceAccount": account,
+        "conditions": (raw.get("status") or {}).get("conditions") or [],
+        "revisions": [_revision(each, revisions) for each in revisions.unfinished],
+        **await _objects(kube, shown),
+        "hint": _hint(raw, facts),
+    }
+
+
+def _revision(revision: Revision, revisions: Revisions) -> dict[str, Any]:
+    return {
+        "revision": revision.number,
+        "name": revision.name,
+        "bundle": revision.bundle.name,
+        "image": revision.bundle.image,
+        "state": state_of(revision, revisions).value,
+    }
+
+
+async def _objects(kube: KubeClient, revision: Revision | None) -> dict[str, Any]:
+    """The objects of a revision as they are, or why they are not known."""
+    if revision is None:
+        return {"objects": []}
+    try:
+        wanted = await content_of(kube, revision, what_for="the objects of a revision are told")
+        return {"objects": [_object(look) for look in await look_at(kube, wanted)]}
+    except OLMError as error:
+        return {"objects": [], "objectsUnknown": error.message}
+
+
+def _object(look: Look) -> dict[str, Any]:
+    obj = look.wanted
+    return {
+        "apiVersion": gvk_of(obj).api_version,
+        "kind": gvk_of(obj).kind,
+        "namespace": namespace_of(obj),
+        "name": name_of(obj),
+        "state": look.state,
+        "message": look.fault,
+    }
+
+
+def _hint(raw: KubeObject, facts: Mapping[str, Any]) -> str:
+    """What to do: as the condition says, else which command tells more."""
+    if facts.get("hint"):
+        return str(facts["hint"])
+    name = name_of(raw)
+    match standing_of(raw).phase:
+        case Phase.RETRYING | Phase.BLOCKED if "no bundles found" in facts["message"]:
+            return f"of every bundle why it is not taken: olm why {name}"
+        case Phase.RETRYING | Phase.BLOCKED if "pre-authorization failed" in facts["message"]:
+            return (
+                f"rights that {facts['package']} needs, to apply: olm rbac {facts['package']} "
+                f"--extension {name} --install-namespace {facts['namespace']}"
+            )
+        case Phase.PENDING:
+            return "if this lasts, see whether operator-controller runs"
+        case _:
+            return ""
+
+
+def lines_of(facts: Mapping[str, Any]) -> Iterator[str]:
+    """The answer for people."""
+    phase = Phase(facts["phase"])
+    yield click.style(f"{facts['name']}: {facts['asksFor']}", bold=True)
+    yield f"phase      {click.style(phase.value, fg=phase.colour)}"
+    yield f"installed  {facts['bundle'] or 'nothing'}"
+    yield f"as         {_account(facts)}"
+    for revision in facts["revisions"]:
+        yield f"revision   {revision['name']}: {revision['bundle']}, {revision['state']}"
+    yield ""
+    yield from _conditions(facts["conditions"])
+    yield ""
+    yield from _object_lines(facts)
+    if facts["hint"]:
+        yield ""
+        yield from (f"hint: {hint}" for hint in facts["hint"].splitlines())
+
+
+def _account(facts: Mapping[str, Any]) -> str:
+    if not facts["serviceAccount"]:
+        return f"operator-controller itself, in namespace {facts['namespace']}"
+    return f"service account {facts['namespace']}/{facts['serviceAccount']}"
+
+
+def _conditions(conditions: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    if not conditions:
+        yield "no conditions yet"
+        return
+    width = max(len(found["type"]) for found in conditions)
+    for found in conditions:
+        told = f"{found['reason']}: {found['message']}" if found["message"] else found["reason"]
+        first, *rest = wrapped(told, " " * (width + 9))
+        colours = _WARNINGS if found["type"].endswith("Deprecated") else _COLOURS
+        value = click.style(f"{found['status']:7}", fg=colours.get(found["status"]))
+        yield f"{found['type']:{width}}  {value}{first}"
+        yield from rest
+
+
+def _object_lines(facts: Mapping[str, Any]) -> Iterator[str]:
+    objects = facts["objects"]
+    if "objectsUnknown" in facts:
+        yield f"objects: {facts['objectsUnknown']}"
+    elif not objects:
+        yield "no objects"
+    else:
+        yield from table(("OBJECT", "STATE", ""), [_row(obj) for obj in objects])
+
+
+def _row(obj: Mapping[str, Any]) -> tuple[str, str, str]:
+    place = f"{obj['namespace']}/" if obj["namespace"] else ""
+    colour = "green" if obj["state"] == "Ready" else "red"
+    state = click.style(obj["state"], fg=colour)
+    return f"{obj['kind']} {place}{obj['name']}", state, obj["message"]

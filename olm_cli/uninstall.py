@@ -1,0 +1,105 @@
+"""`olm uninstall`: removes an extension, after saying what goes with it."""
+
+import sys
+from typing import Any
+
+import click
+
+from olm_cli.finding.extensions import extension_argument
+from olm_cli.history_cluster import Record, cluster, read_record
+from olm_cli.lifecycle.interrupted import run, stop
+from olm_cli.lifecycle.options import kubeconfig_option, timeout_option
+from olm_cli.lifecycle.removal import Removal, facts, lines, remains
+from olm_cli.lifecycle.removing import look_ahead
+from olm_cli.lifecycle.screen import Screen
+from olm_cli.lifecycle.waiting import Wait
+from olm_cli.output import output_option, show
+from olm_shared.errors import TerminalError
+from olm_shared.kube_object import metadata, name_of
+from olm_shared.runtime.api_errors import ApiError, ConflictError
+from olm_shared.runtime.kube import KubeClient
+
+
+@click.command("uninstall")
+@extension_argument
+@click.option("--preview", is_flag=True, help="Say what would be deleted, and delete nothing.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.option("--wait", is_flag=True, help="Return when it is gone, or fail after --timeout.")
+@timeout_option
+@kubeconfig_option
+@output_option
+def uninstall(extension: str, output: str, **given: Any) -> None:
+    """Remove EXTENSION with all its objects, its CustomResourceDefinitions among them.
+
+    Says first what would be deleted, how many custom resources would go with the definitions, and
+    what would be in the way; then asks. The namespace and the account stay.
+
+    \b
+    Examples:
+      olm uninstall argocd --preview
+      olm uninstall argocd --wait
+      olm uninstall argocd --yes -o json
+    """
+    if given["preview"] and (given["yes"] or given["wait"]):
+        raise click.UsageError("--preview deletes nothing: leave --yes and --wait out")
+    said = f"stopped; if the deletion was begun it goes on: olm status {extension}"
+    run(_uninstall(extension, given, output), said=said)
+
+
+async def _uninstall(extension: str, given: dict[str, Any], output: str) -> None:
+    async with cluster(given["kubeconfig"]) as kube:
+        record = await read_record(kube, extension)
+        removal = await look_ahead(kube, record)
+        if output == "text":
+            click.echo("\n".join(lines(removal)))
+        if given["preview"]:
+            if output != "text":
+                show(facts(removal), output)
+            return
+        if not given["yes"]:
+            _ask(extension)
+        await _delete(kube, record)
+        if given["wait"]:
+            wait = Wait(kube, extension, given["timeout"], Screen())
+            await wait.until_gone(str(metadata(record.raw)["uid"]))
+        _tell(removal, output, gone=given["wait"])
+
+
+def _ask(extension: str) -> None:
+    """Returns if the answer is yes; else the program ends."""
+    if not sys.stdin.isatty():
+        raise TerminalError(
+            "nobody can be asked whether to delete: standard input is no terminal",
+            hint="--yes deletes without asking, --preview only says what would be deleted",
+        )
+    try:
+        agreed = click.confirm(f"delete {extension} and all of this?", err=True)
+    except click.Abort:
+        stop("nothing was deleted")
+    if not agreed:
+        click.echo("nothing was deleted", err=True)
+        raise SystemExit(1)
+
+
+async def _delete(kube: KubeClient, record: Record) -> None:
+    try:
+        await kube.delete(record.raw, uid=str(metadata(record.raw)["uid"]))
+    except ConflictError as error:
+        raise TerminalError(
+            f"{name_of(record.raw)} was made anew meanwhile", hint="run the command again"
+        ) from error
+    except ApiError as error:
+        raise TerminalError(f"{name_of(record.raw)} was not deleted: {error.message}") from error
+
+
+def _tell(removal: Removal, output: str, *, gone: bool) -> None:
+    name = name_of(removal.extension)
+    if output != "text":
+        show({**facts(removal), "gone": gone}, output)
+        return
+    click.echo(f"{name} is gone" if gone else f"{name} is being deleted; see: olm status {name}")
+    left = remains(removal)
+    if left:
+        click.echo(f"its account and namespace {removal.account[0]} stay; what olm install wrote:")
+        for command in left:
+            click.echo(f"  {command}")

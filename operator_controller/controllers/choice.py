@@ -1,0 +1,80 @@
+"""Which bundle an extension should have: what catalogs offer, else what is kept. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from api.v1.clusterextension import BundleMetadata, CatalogFilter
+from olm_shared.kube_object import KubeObject, labels_of
+from operator_controller.apply.history import pinned
+from operator_controller.apply.revisions import BundleIdentity, Revision, Revisions
+from operator_controller.catalog import Deprecation
+from operator_controller.resolve import (
+    CatalogContent,
+    Note,
+    Request,
+    Resolution,
+    ResolutionError,
+    resolve,
+)
+from operator_controller.resolve.advice import explained
+from operator_controller.resolve.selectors import selects
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A bundle, what its catalog says of going away (None if it is from none), and remarks.
+
+    `catalog` is empty for a bundle of a kept revision.
+    """
+
+    bundle: BundleIdentity
+    deprecations: tuple[Deprecation, ...] | None = None
+    notes: tuple[Note, ...] = ()
+    catalog: str = ""
+
+
+def choose(
+    wanted: CatalogFilter,
+    history: Revisions,
+    catalogs: Sequence[KubeObject],
+    contents: Sequence[CatalogContent],
+) -> Choice:
+    """Raises ResolutionError with an explanation.
+
+    Without any catalog it is the bundle that is installed; without one that has the very version
+    that the spec names, the one of a kept revision.
+    """
+    installed, kept = history.installed, pinned(wanted, history)
+    request = Request(wanted, installed_of(installed))
+    try:
+        found = resolve(request, contents)
+    except ResolutionError as error:
+        if kept is not None:
+            return Choice(kept)
+        selected = any(selects(wanted.selector, labels_of(raw)) for raw in catalogs)
+        unmet = installed and wanted.version not in ("", installed.bundle.version)
+        if installed is None or selected or unmet:
+            raise explained(error, request, contents) from error
+        return Choice(installed.bundle)
+    # A range does not tell builds of one version apart, a kept revision does.
+    other_build = kept is not None and kept.version != str(found.version)
+    return Choice(
+        bundle=kept if kept is not None and other_build else _identity(found),
+        deprecations=found.deprecations,
+        notes=found.findings.notes,
+        catalog="" if other_build else found.catalog,
+    )
+
+
+def installed_of(revision: Revision | None) -> BundleMetadata | None:
+    """What a revision holds, as requests for what may follow it say."""
+    if revision is None:
+        return None
+    bundle = revision.bundle
+    return BundleMetadata(name=bundle.name, version=bundle.version, release=bundle.release or None)
+
+
+def _identity(found: Resolution) -> BundleIdentity:
+    return BundleIdentity(
+        name=found.bundle, version=str(found.version), package=found.package, image=found.image
+    )

@@ -1,0 +1,92 @@
+"""What a deletion takes along and what holds it up, as text and as data."""
+
+from typing import Any
+
+from olm_cli.lifecycle.removal import NAMED, Instances, Removal, facts, lines, obstacles, remains
+from olm_shared.kube_object import GVK, KubeObject
+
+
+def obj(kind: str, name: str, namespace: str = "", *finalizers: str) -> KubeObject:
+    meta: dict[str, Any] = {"name": name}
+    meta |= {"namespace": namespace} if namespace else {}
+    meta |= {"finalizers": list(finalizers)} if finalizers else {}
+    return {"apiVersion": "v1", "kind": kind, "metadata": meta}
+
+
+def extension(account: str = "sa", *finalizers: str) -> KubeObject:
+    spec = {"namespace": "ns"} | ({"serviceAccount": {"name": account}} if account else {})
+    return {**obj("ClusterExtension", "ext", "", *finalizers), "spec": spec}
+
+
+OURS = "olm.operatorframework.io/teardown"
+THINGS = GVK("example.com", "v1", "Thing")
+
+
+def things(*held: str, free: int = 0) -> Instances:
+    stuck = [obj("Thing", name, "apps", "example.com/clean") for name in held]
+    return Instances("things.example.com", THINGS, stuck + [obj("Thing", "free")] * free)
+
+
+def test_what_goes_with_what_is_said() -> None:
+    removal = Removal(
+        extension("sa", OURS),
+        account_exists=True,
+        doomed=[obj("Deployment", "d", "ns"), obj("CustomResourceDefinition", "things")],
+        kept=[obj("ConfigMap", "c", "ns")],
+        unknown=[(obj("Secret", "s", "ns"), "forbidden")],
+        instances=[things(free=NAMED + 2)],
+    )
+    assert [*lines(removal)] == [
+        "would be deleted, 2 objects:",
+        "  Deployment ns/d",
+        "  CustomResourceDefinition things",
+        "with things.example.com all 7 Thing objects: free, free, free, free, free and 2 more",
+        "somebody else's by now, would stay:",
+        "  ConfigMap ns/c",
+        "Secret ns/s: not known: forbidden",
+    ]
+    told = facts(removal)
+    assert told["customResources"][0]["count"] == NAMED + 2
+    assert told["unknown"][0]["message"] == "forbidden"
+    assert told["obstacles"] == []
+
+
+def test_custom_resources_whose_operator_goes_first_are_in_the_way() -> None:
+    [found] = obstacles(Removal(extension(), True, instances=[things("a", "b", free=1)]))
+    assert found.message.startswith("2 Thing objects have finalizers (example.com/clean)")
+    assert found.hint.endswith("kubectl delete things.example.com --all --all-namespaces")
+
+
+def test_finalizers_of_others_are_in_the_way_and_those_of_kubernetes_are_not() -> None:
+    own = obj("PersistentVolumeClaim", "p", "ns", "kubernetes.io/pvc-protection")
+    other = obj("ConfigMap", "c", "ns", "example.com/keep")
+    found = obstacles(Removal(extension("sa", OURS, "example.com/keep"), True, doomed=[own, other]))
+    assert [each.message.partition(" has ")[0] for each in found] == [
+        "ConfigMap ns/c",
+        "ClusterExtension ext",
+    ]
+
+
+def test_without_its_account_there_is_no_order() -> None:
+    [found] = obstacles(Removal(extension(), account_exists=False))
+    assert found.message.startswith("service account ns/sa is not there")
+    assert obstacles(Removal(extension(account=""), account_exists=False)) == []
+
+
+def test_what_is_not_known_is_said() -> None:
+    removal = Removal(extension(), True, fault="may not read Secrets")
+    assert [*lines(removal)] == ["what would be deleted is not known: may not read Secrets"]
+    assert facts(removal)["objectsUnknown"] == "may not read Secrets"
+    unseen = Instances("things.example.com", THINGS, fault="forbidden")
+    told = [*lines(Removal(extension(), True, instances=[unseen]))]
+    assert told[-1].endswith("all Thing objects; they cannot be counted: forbidden")
+
+
+def test_what_an_install_wrote_beside_the_extension_remains() -> None:
+    assert remains(Removal(extension(account=""), True)) == []
+    assert [
+        command.partition(" --ignore")[0] for command in remains(Removal(extension(), True))
+    ] == [
+        "kubectl delete clusterrolebinding,clusterrole sa",
+        "kubectl delete rolebinding,role,serviceaccount sa",
+    ]

@@ -1,0 +1,48 @@
+"""What is shown while something goes on: in place on a terminal, once elsewhere."""
+
+import io
+import os
+
+import pytest
+
+from olm_cli.lifecycle.screen import Screen
+from olm_cli.table import table
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_elsewhere_each_new_line_is_printed_once_and_without_seconds() -> None:
+    stream = io.StringIO()
+    screen = Screen(stream)
+    screen.show(["a", "b"], seconds=1.0)
+    screen.show(["a", "c"], seconds=2.0)
+    screen.show(["b", "c"])
+    screen.end()
+    assert stream.getvalue() == "a\nb\nc\nb\n"
+
+
+def test_a_terminal_is_drawn_over_and_cleared(monkeypatch: pytest.MonkeyPatch) -> None:
+    size = os.terminal_size((20, 5))
+    monkeypatch.setattr("shutil.get_terminal_size", lambda: size)
+    stream = Terminal()
+    screen = Screen(stream)
+    screen.show(["x" * 30, "b"], seconds=1.4)
+    first = stream.getvalue()
+    assert first.splitlines()[0].endswith(" 1 s")
+    assert first.splitlines()[1] == "x" * 18 + "…"
+    screen.show([str(n) for n in range(9)])
+    second = stream.getvalue().removeprefix(first)
+    assert second == "\x1b[3A\x1b[J0\n1\n2\n3\n", "no more lines than the terminal has"
+    screen.end()
+    assert stream.getvalue().endswith("\x1b[4A\x1b[J")
+
+
+def test_columns_are_aligned_and_lines_end_where_they_end() -> None:
+    assert [*table(("A", "LONG"), [("xyz", ""), ("x", "y")])] == [
+        "\x1b[1mA    LONG\x1b[0m",
+        "xyz",
+        "x    y",
+    ]
