@@ -4,33 +4,23 @@ The registry has TLS and asks for a password. No engine is there: `opm`, `olm`, 
 """
 
 import json
-import os
-import re
-import shutil
 import stat
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from e2e.demo.bundles import own
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.registry import PasswordAuth, Registry, TokenAuth
 from e2e.olm.api import Api, catalog_path, extension_path
 from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
 from olm_shared.kube_object import KubeObject
+from tests.integration.opm_user import HELLO, HOW_TOS, PLACE, Shell, commands, printed, user, values
 
 pytestmark = pytest.mark.integration
 
-HOW_TO = Path(__file__).parents[2] / "docs" / "how-to" / "build-a-catalog.md"
-PLACE = "registry.example.com"
-HELLO, SECRET = "hello-operator", "catalogs"
-ICON = '<svg xmlns="http://www.w3.org/2000/svg"/>'
-
-Shell = Callable[[str], subprocess.CompletedProcess[str]]
+HOW_TO = HOW_TOS / "build-a-catalog.md"
+SECRET = "catalogs"
 
 
 @pytest.fixture(scope="module")
@@ -63,75 +53,13 @@ def world(
         control_plane.kubectl("delete", "secret", SECRET, "-n", SYSTEM_NAMESPACE)
 
 
-def user(folder: Path, registry: Registry, olm: Olm | None = None) -> Shell:
-    """A user's shell who has bundles and a password, and trusts the registry."""
-    shutil.copytree(own().first, folder / "bundle")
-    shutil.copytree(own().second, folder / "bundle-0.2.0")
-    (folder / "README.md").write_text("# Hello\n\nSays hello.\n")
-    (folder / "operator-icon.svg").write_text(ICON)
-    if registry.credentials:
-        (folder / "password").write_text(registry.credentials.password + "\n")
-    authorities = [file.read_bytes() for file in [registry.ca_file] if file]
-    environment = {
-        "PATH": f"{folder / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}",
-        "HOME": str(folder),
-    }
-    if olm is not None:
-        program = " ".join(f"'{part}'" for part in olm.control_plane.binaries.kubectl.argv)
-        kubectl = folder / "bin" / "kubectl"
-        kubectl.parent.mkdir()
-        kubectl.write_text(f'#!/bin/sh\nexec {program} "$@"\n')
-        kubectl.chmod(kubectl.stat().st_mode | stat.S_IXUSR)
-        environment["KUBECONFIG"] = str(olm.control_plane.kubeconfig)
-        authorities.append(olm.catalogs_ca.read_bytes())
-    (folder / "ca.pem").write_bytes(b"".join(authorities))
-    environment["SSL_CERT_FILE"] = str(folder / "ca.pem")
-
-    def run(command: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            ["/bin/sh", "-ec", command.replace(PLACE, registry.address)],
-            env=environment,
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=180,
-        )
-
-    return run
-
-
-def printed(done: subprocess.CompletedProcess[str]) -> str:
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def commands() -> dict[str, list[str]]:
-    """The how-to's commands by the heading they stand under."""
-    found: dict[str, list[str]] = {}
-    for section in HOW_TO.read_text().split("\n## ")[1:]:
-        blocks = re.findall(r"^```sh\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
-        found[section.partition("\n")[0]] = blocks
-    return found
-
-
-def values(text: str) -> list[Any]:
-    """The JSON values in a text, one after the other."""
-    decoder, found = json.JSONDecoder(), []
-    while text := text.lstrip():
-        value, end = decoder.raw_decode(text)
-        found.append(value)
-        text = text[end:]
-    return found
-
-
 @pytest.fixture(scope="module")
 def shell(tmp_path_factory: pytest.TempPathFactory, locked: Registry, world: Olm) -> Shell:
     return user(tmp_path_factory.mktemp("user"), locked, world)
 
 
 def test_the_how_to_does_what_it_says(world: Olm, shell: Shell, locked: Registry) -> None:
-    section = commands()
+    section = commands(HOW_TO)
     (login,), (push,) = section["Log in"], section["Push the bundle"]
     assert "opm login" in shell(push).stderr, "who is not logged in is told how to"
     assert printed(shell(login)) == "Login Succeeded!\n"
@@ -164,6 +92,11 @@ def test_the_how_to_does_what_it_says(world: Olm, shell: Shell, locked: Registry
         api.wait_installed(HELLO, "0.2.0")
         for command in rest:
             printed(shell(command))
+        mine, composite = (
+            values(printed(shell(f"opm render {PLACE}/team/{name}:latest")))
+            for name in ("my-catalog", "composite")
+        )
+        assert composite == mine
         api.delete(extension_path(HELLO))
         api.wait_gone(extension_path(HELLO))
         api.delete(path)
