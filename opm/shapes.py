@@ -163,24 +163,26 @@ def _map_reader(item: Read) -> Read:
 
 
 def _struct_reader(fields: tuple[_Field, ...]) -> Read:
-    known = {field.name.casefold(): field.name for field in fields}
-    readers = [(field, _reader(field.kind)) for field in fields]
+    known = {spelled: f.name for f in fields for spelled in (f.name.casefold(), f.name)}
+    readers = [(f.name, f.optional, f.stays_empty, _reader(f.kind)) for f in fields]
 
     def struct(value: Any, place: str) -> dict[str, Any]:
         if value is None:
             value = {}
         if not isinstance(value, dict):
             raise _wrong(place, "an object", value)
-        given = {known.get(key.casefold(), ""): child for key, child in value.items()}
+        given = {
+            known.get(key) or known.get(key.casefold(), ""): child for key, child in value.items()
+        }
         prefix = f"{place}." if place else ""
         result = {}
-        for field, read_field in readers:
-            child = given.get(field.name)
-            if field.optional and child is None:
+        for name, optional, stays_empty, read_field in readers:
+            child = given.get(name)
+            if optional and child is None:
                 continue
-            shown = read_field(child, prefix + field.name)
-            if shown or not field.optional or field.stays_empty:
-                result[field.name] = shown
+            shown = read_field(child, prefix + name)
+            if shown or not optional or stays_empty:
+                result[name] = shown
         return result
 
     return struct

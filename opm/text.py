@@ -31,16 +31,9 @@ def json_text(value: dict[str, Any]) -> bytes:
 
 
 def _indented(text: bytes) -> bytes:
-    """Four spaces a level in place of two.
-
-    After each step the lines of that depth and deeper have two spaces more, so the next pattern
-    finds the deeper ones alone. Line breaks inside strings are escaped.
-    """
-    depth = 1
-    while (found := b"\n" + b" " * (4 * depth - 2)) in text:
-        text = text.replace(found, found + b"  ")
-        depth += 1
-    return text
+    """Four spaces a level in place of two. Line breaks inside strings are escaped."""
+    lines = text.split(b"\n")
+    return b"\n".join([b" " * (len(line) - len(line.lstrip(b" "))) + line for line in lines])
 
 
 def yaml_text(value: dict[str, Any]) -> bytes:
