@@ -23,6 +23,8 @@ RESTART_SECONDS = 1.0
 STOP_SECONDS = 10.0
 CLOSING_SECONDS = 0.1
 """TLS connections close in the background; the loop in which they do so ends with us."""
+IDENTITY: Any = "olmv1"
+"""Given nothing, kopf asks the system for the user's name. A container's user need not have one."""
 
 log = logging.getLogger(__name__)
 
@@ -102,6 +104,7 @@ class Doorbell:
             settings=_settings(),
             clusterwide=True,
             standalone=True,
+            identity=IDENTITY,
             stop_flag=self._stop,
         )
         await asyncio.sleep(CLOSING_SECONDS)

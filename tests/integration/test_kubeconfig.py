@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import getpass
 import json
 import stat
 from collections.abc import AsyncIterator, Callable
@@ -72,6 +73,16 @@ async def test_a_client_certificate(kubeconfig: Callable[[Change], Path]) -> Non
     path = kubeconfig(lambda _cluster, _user: None)
     assert await namespaces(path)
     await first_ring(path)
+
+
+async def test_watching_needs_no_name_of_the_user(
+    kubeconfig: Callable[[Change], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nobody() -> str:
+        raise KeyError("getpwuid(): uid not found: 65532")  # as in a container
+
+    monkeypatch.setattr(getpass, "getuser", nobody)
+    await first_ring(kubeconfig(lambda _cluster, _user: None))
 
 
 async def test_the_certificate_is_checked_for_tls_server_name(
