@@ -20,6 +20,7 @@ import yaml
 BUNDLE_LABEL_PREFIX = "operators.operatorframework.io."
 CATALOG_LABEL = "operators.operatorframework.io.index.configs.v1"
 CATALOG_ROOT = "configs"
+TAG_ANNOTATION = "org.opencontainers.image.ref.name"
 EPOCH = "1970-01-01T00:00:00Z"
 
 
@@ -208,6 +209,17 @@ def catalog_image(
     )
 
 
+def image_in_layout(folder: Path, tag: str) -> Image:
+    """An image of an OCI layout on disk. Errors: LookupError if no image there has the tag."""
+    for listed in json.loads((folder / "index.json").read_bytes())["manifests"]:
+        if listed.get("annotations", {}).get(TAG_ANNOTATION) == tag:
+            manifest = _stored(folder, listed)
+            named = json.loads(manifest.content)
+            parts = (named["config"], *named["layers"])
+            return Image(manifest, tuple(_stored(folder, part) for part in parts), Platform())
+    raise LookupError(f"no image {tag} in the layout {folder}")
+
+
 def read_folder(folder: Path, *, root: str = "") -> dict[str, bytes]:
     """All files below a folder by path, as if the folder lay at `root`.
 
@@ -220,6 +232,11 @@ def read_folder(folder: Path, *, root: str = "") -> dict[str, bytes]:
         for path in folder.rglob("*")
         if path.is_file()
     }
+
+
+def _stored(folder: Path, descriptor: Mapping[str, str]) -> Blob:
+    path = folder / "blobs" / descriptor["digest"].replace(":", "/")
+    return Blob(descriptor["mediaType"], path.read_bytes())
 
 
 def _with_folders(paths: Iterable[str]) -> list[str]:

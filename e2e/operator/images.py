@@ -5,16 +5,14 @@ version. Only root can do this.
 """
 
 import hashlib
-import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 from e2e.harness.errors import HarnessError
 from e2e.harness.gobuild import cache_folder
-from e2e.harness.images import Blob, Image, Platform
+from e2e.harness.images import Image, image_in_layout
 
 FOLDER = Path(__file__).parent
 WORDS = {"0.1.0": "Hello", "0.2.0": "Good day"}
@@ -52,19 +50,7 @@ def layout() -> Path:
 
 def image(version: str) -> Image:
     """The image of one version. Errors: HarnessError."""
-    folder = layout()
-    index = json.loads((folder / "index.json").read_bytes())
-    tag = "org.opencontainers.image.ref.name"
-    found = next(m for m in index["manifests"] if m["annotations"].get(tag) == version)
-    manifest = _blob(folder, found)
-    named = json.loads(manifest.content)
-    blobs = tuple(_blob(folder, part) for part in (named["config"], *named["layers"]))
-    return Image(manifest, blobs, Platform())
-
-
-def _blob(folder: Path, descriptor: Mapping[str, str]) -> Blob:
-    path = folder / "blobs" / descriptor["digest"].replace(":", "/")
-    return Blob(descriptor["mediaType"], path.read_bytes())
+    return image_in_layout(layout(), version)
 
 
 def _build(target: Path) -> None:
