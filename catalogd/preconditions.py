@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
 from enum import Enum, auto
+from functools import lru_cache
 
 Headers = Mapping[str, str]
 """Request headers by lower-case name."""
@@ -36,7 +37,12 @@ class Validators:
     @property
     def last_modified(self) -> str:
         """The time as the Last-Modified header carries it."""
-        return format_datetime(datetime.fromtimestamp(self.modified, UTC), usegmt=True)
+        return _http_date(self.modified)
+
+
+@lru_cache(maxsize=64)  # as many as there are catalogs, each asked for with every answer
+def _http_date(seconds: int) -> str:
+    return format_datetime(datetime.fromtimestamp(seconds, UTC), usegmt=True)
 
 
 class RangeFault(Enum):

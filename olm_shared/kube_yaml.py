@@ -193,6 +193,7 @@ _SEPARATOR = re.compile(rb"---(?<![^\n]---)([^\n]*)(?:\n|\Z)")
 # --- documents -------------------------------------------------------------------------------
 
 _ENDS = (yaml.DocumentEndEvent, yaml.StreamEndEvent)
+_SCALAR = yaml.ScalarEvent
 _NO_KEY = object()
 _MERGE = object()
 MERGE_TAG = "tag:yaml.org,2002:merge"
@@ -232,11 +233,13 @@ class _Document:
 
     def load(self) -> Any:
         """The value of the first document; what follows a `...` line is not read."""
-        get_event, handler_of, event = self._parser.get_event, self._HANDLERS.get, None
+        get_event, handler_of, scalar = self._parser.get_event, self._HANDLERS.get, self._scalar
+        event: Any = None
         try:
             while (kind := type(event := get_event())) not in _ENDS:
-                handler = handler_of(kind)
-                if handler is not None:
+                if kind is _SCALAR:  # most events are
+                    scalar(event)
+                elif (handler := handler_of(kind)) is not None:
                     handler(self, event)
         except yaml.YAMLError as error:
             raise _syntax_error(error) from error
@@ -259,8 +262,18 @@ class _Document:
         self._nodes += 1
         if event.anchor is not None:
             self._anchors[event.anchor] = _Anchored(value, 1)
-        if text == "<<" and self._top.key is _NO_KEY and _is_merge(event):
+        # What `_add` would do: most scalars are texts, and a call for each is felt.
+        top = self._top
+        if top.key is not _NO_KEY:
+            if type(value) is str and top.key is not _MERGE and not self._unique_keys:
+                top.container[top.key] = value
+                top.key = _NO_KEY
+                return
+        elif text == "<<" and _is_merge(event):
             value = _MERGE
+        elif type(value) is str and type(top.container) is dict:
+            top.key = value
+            return
         self._add(value)
 
     def _add(self, value: Any, *, aliased: bool = False) -> None:
@@ -322,7 +335,6 @@ class _Document:
     # Functions of the class: methods bound to a document would be a cycle, and its memory be held
     # until the collector comes by.
     _HANDLERS: ClassVar[dict[type, Callable[["_Document", Any], None]]] = {
-        yaml.ScalarEvent: _scalar,
         yaml.MappingStartEvent: _begin_mapping,
         yaml.SequenceStartEvent: _begin_sequence,
         yaml.MappingEndEvent: _end,

@@ -130,15 +130,17 @@ async def _stream(piece: bytes, pieces: Iterator[bytes], receive: Receive, send:
 
     Sending to a client that is gone neither fails nor waits, so it has to be noticed.
     """
-    gone = asyncio.ensure_future(_disconnected(receive))
+    gone: asyncio.Future[None] | None = None
     try:
         for following in pieces:
+            gone = gone or asyncio.ensure_future(_disconnected(receive))
             await send({"type": "http.response.body", "body": piece, "more_body": True})
             piece = following
             if gone.done():
                 return b""
     finally:
-        gone.cancel()
+        if gone is not None:
+            gone.cancel()
     return piece
 
 
