@@ -7,7 +7,7 @@ import socket
 import time
 import uuid
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from api.v1 import names
 from catalogd.follow import CatalogFollower
@@ -22,7 +22,7 @@ from catalogd.plan import is_wanted
 from catalogd.reconcile import CatalogReconciler, Surroundings
 from catalogd.settings import Settings, parse_settings
 from olm_shared.kube_object import KubeObject, name_of
-from olm_shared.outcome import Outcome
+from olm_shared.outcome import Outcome, Retry
 from olm_shared.runtime.access import ClusterAccess, load_access
 from olm_shared.runtime.api_errors import ApiError
 from olm_shared.runtime.callers import Callers
@@ -41,6 +41,10 @@ from olm_shared.runtime.workqueue import Backoff, WorkQueue
 LEASE = "catalogd-operator-lock"
 RESYNC_SECONDS = 600.0
 TIDY_SECONDS = 10.0
+CATCH_UP_SECONDS = 60.0
+"""How long a replica without the content that others serve waits for it before it says that it is
+ready. Not for ever: without its registry a catalog could not even be changed, as our webhook is in
+the way of that."""
 
 log = logging.getLogger(__name__)
 
@@ -76,9 +80,14 @@ class _Role:
     leader: CatalogReconciler
     follower: CatalogFollower
     leading: bool = False
+    behind: set[str] = field(default_factory=set)
+    """Catalogs that other replicas may serve and this one does not yet."""
 
     async def __call__(self, name: str) -> Outcome:
-        return await (self.leader(name) if self.leading else self.follower(name))
+        outcome = await (self.leader(name) if self.leading else self.follower(name))
+        if not isinstance(outcome, Retry):
+            self.behind.discard(name)
+        return outcome
 
 
 @dataclass(slots=True)
@@ -94,7 +103,7 @@ class _Program:
     metrics: Metrics
     queue: WorkQueue[str]
     instance: str
-    restored: bool = False
+    restored_at: float | None = None
 
     @classmethod
     def build(cls, settings: Settings, client: KubeClient) -> "_Program":
@@ -153,8 +162,14 @@ class _Program:
             )
             listener = listen(settings.metrics_address)
             group.create_task(serve_http(shown, listener, tls.context))
-        checks = {"catalog-server": lambda: self.restored}
+        checks = {"catalog-server": self._is_ready}
         group.create_task(serve_health(settings.health_address, checks))
+
+    def _is_ready(self) -> bool:
+        """A replica that joins others is asked as they are: it must have what they have."""
+        if self.restored_at is None:
+            return False
+        return not self.role.behind or time.monotonic() > self.restored_at + CATCH_UP_SECONDS
 
     async def restore(self) -> None:
         """Serves what is on disk and is what the status says, without asking any registry."""
@@ -168,7 +183,8 @@ class _Program:
         loads = (self.store.load(name, source=source) for name, source in sources.items())
         await asyncio.gather(*loads)
         await self._collect([c.metadata.name for c in catalogs], interrupted=True)
-        self.restored = True
+        self.role.behind = set(sources) - set(self.store.names())
+        self.restored_at = time.monotonic()
         log.info("serving %d of %d catalogs from disk", len(self.store.names()), len(catalogs))
 
     def start_work(self, group: asyncio.TaskGroup, access: ClusterAccess) -> None:

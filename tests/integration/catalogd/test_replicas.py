@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Self
 
 import httpx
@@ -175,6 +176,18 @@ def test_a_leader_that_ends_hands_over(replicas: Replicas) -> None:
     assert replicas.leader() is not leading
     leading.start_catalogd("--leader-elect")
     replicas.wait_all_serve(b"v2")
+
+
+def test_a_replica_that_joins_is_ready_when_it_has_what_the_others_have(
+    replicas: Replicas, tmp_path: Path
+) -> None:
+    joining = Olm(tmp_path, replicas.all[0].control_plane, replicas.registry)
+    joining.install()
+    try:
+        joining.start_catalogd("--leader-elect")  # which waits until it says that it is ready
+        assert b"v1" in replicas.content(joining)
+    finally:
+        joining.stop()
 
 
 def test_killing_any_replica_under_load_hurts_nobody_else(replicas: Replicas) -> None:
