@@ -13,10 +13,18 @@ from opm.shapes import read
 
 NONE = "none"
 CSV = "ClusterServiceVersion"
-_TAKEN = (
-    *("description", "displayName", "installModes", "keywords", "links", "maintainers"),
-    *("maturity", "minKubeVersion", "nativeAPIs", "provider"),
-)
+_TAKEN = {
+    **{
+        name.casefold(): name
+        for name in (
+            *("description", "displayName", "installModes", "keywords", "links", "maintainers"),
+            *("maturity", "minKubeVersion", "nativeAPIs", "provider"),
+        )
+    },
+    "apiservicedefinitions": "apiServiceDefinitions",
+    "customresourcedefinitions": "crdDescriptions",
+}
+"""What is taken of a spec, and its name there. In Go the case of a key does not count."""
 
 
 def _to_csv_metadata(each: Record) -> Record:
@@ -51,17 +59,9 @@ def embedded_csv(items: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
 def csv_metadata(csv: Mapping[str, Any]) -> dict[str, Any]:
     """The value of an `olm.csv.metadata` property. Raises ShapeError."""
     metadata, spec = csv.get("metadata") or {}, csv.get("spec") or {}
-    taken = {key: spec.get(key) for key in _TAKEN}
-    return read(
-        "CSVMetadata",
-        {
-            **taken,
-            "annotations": metadata.get("annotations"),
-            "labels": metadata.get("labels"),
-            "apiServiceDefinitions": spec.get("apiservicedefinitions"),
-            "crdDescriptions": spec.get("customresourcedefinitions"),
-        },
-    )
+    taken = {_TAKEN[key.casefold()]: spec[key] for key in spec if key.casefold() in _TAKEN}
+    described = {"annotations": metadata.get("annotations"), "labels": metadata.get("labels")}
+    return read("CSVMetadata", {**taken, **described})
 
 
 MIGRATIONS: Mapping[str, Callable[[Record], Record]] = MappingProxyType(

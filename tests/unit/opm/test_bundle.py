@@ -129,6 +129,13 @@ def test_embedded_objects_become_csv_metadata_where_the_image_has_them() -> None
     assert metadata["crdDescriptions"]["owned"] == [
         {"name": "hellos.example.com", "version": "v1", "kind": "Hello"}
     ]
+    spelled = {**CSV, "spec": {**CSV["spec"], "MinKubeVersion": "1.30.0"}}
+    (migrated,) = migrate(
+        [record({"manifests/csv.yaml": spelled}, image="example.com/b:v1")],
+        "bundle-object-to-csv-metadata",
+    )
+    (metadata,) = values(migrated, "olm.csv.metadata")
+    assert metadata["minKubeVersion"] == "1.30.0", "Go programs do not look at the case of keys"
     kept = record()
     assert list(migrate([kept], "bundle-object-to-csv-metadata")) == [kept]
     assert list(migrate([kept], "none")) == [kept]
