@@ -42,7 +42,7 @@ def of_the_node() -> Iterator[None]:
 def sweep() -> None:
     """End what still runs in the node's groups, and remove them. Errors: HarnessError."""
     deadline = time.monotonic() + SWEEP_SECONDS
-    while left := [root for root in _roots() if not _removed(root)]:
+    while left := [root for root in roots() if not _removed(root)]:
         if time.monotonic() > deadline:
             raise HarnessError(f"cannot remove the control group {left[0]}: it is in use")
         time.sleep(0.1)
@@ -52,7 +52,8 @@ def _unified() -> bool:
     return (MOUNTED / "cgroup.controllers").is_file()
 
 
-def _roots() -> list[Path]:
+def roots() -> list[Path]:
+    """The node's group in each hierarchy that has one."""
     hierarchies = [MOUNTED] if _unified() else MOUNTED.iterdir()
     return [path / NAME for path in hierarchies if (path / NAME).is_dir()]
 

@@ -20,6 +20,7 @@ SHIELDED = {"vm/overcommit_memory": "1", "kernel/panic": "10", "kernel/panic_on_
 def main() -> None:
     """Prepare, run, exit as the command does."""
     _mounts()
+    _names()
     _network()
     socket.sethostname(NODE_NAME)
     command = subprocess.Popen(sys.argv[1:])
@@ -39,6 +40,17 @@ def _mounts() -> None:
         shown.parent.mkdir(parents=True, exist_ok=True)
         shown.write_text(wanted)
         _run("mount", "--bind", str(shown), f"/proc/sys/{name}")
+
+
+def _names() -> None:
+    """The cluster's DNS resolves names for this host too."""
+    told = Path("/run/resolv.conf")
+    told.write_text(f"nameserver {NODE_ADDRESS}\n")
+    read = Path("/etc/resolv.conf").resolve()
+    if not read.exists():  # it was in the machine's /run
+        read.parent.mkdir(parents=True, exist_ok=True)
+        read.touch()
+    _run("mount", "--bind", str(told), str(read))
 
 
 def _network() -> None:

@@ -9,7 +9,8 @@ from e2e.harness.binaries import helm_binary
 from e2e.harness.errors import HarnessError
 from e2e.harness.gobuild import built
 from e2e.node import cgroups, programs
-from e2e.operator.images import layout
+from e2e.node.product import layout as product_layout
+from e2e.operator.images import layout as operator_layout
 
 SKIPPED = 77
 """The exit code that says that nothing was tried, as test runners of the GNU tools have it."""
@@ -37,7 +38,8 @@ def prepare() -> int:
     for module in (programs.PAUSE, programs.COREDNS, programs.KUBENODE):
         built(module)
     helm_binary()
-    layout()
+    operator_layout()
+    product_layout()
     return 0
 
 
