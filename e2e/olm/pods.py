@@ -1,0 +1,120 @@
+"""Containers of Deployments as processes, on a control plane without nodes.
+
+Arguments and environment are those of the cluster's Deployment, the rights are those of its service
+account, and volumes are folders with what a kubelet would put there. Only what a pod has for itself
+is given anew: paths of mounts, and addresses.
+"""
+
+import base64
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from e2e.harness.controlplane import ControlPlane
+from e2e.harness.process import ChildProcess, service_environment
+from e2e.olm.api import Api
+from olm_shared.kube_object import KubeObject
+
+API_SERVER = "$(KUBERNETES_SERVICE_HOST)"
+
+
+class PodProcess:
+    """The first container of a Deployment's pod."""
+
+    def __init__(
+        self, work_dir: Path, control_plane: ControlPlane, namespace: str, deployment: str
+    ) -> None:
+        """Describe it; nothing is read yet."""
+        self.work_dir = work_dir.absolute()
+        self._control_plane = control_plane
+        self._namespace = namespace
+        self._path = f"/apis/apps/v1/namespaces/{namespace}/deployments/{deployment}"
+        self.child: ChildProcess | None = None
+
+    def start(self, *overrides: str) -> ChildProcess:
+        """Start it with `overrides` after its own arguments, so that they win."""
+        with Api(self._control_plane) as api:
+            deployment = api.get(self._path)
+            if deployment is None:
+                raise LookupError(f"there is no {self._path}")
+            pod = deployment["spec"]["template"]["spec"]
+            mounts = self._mount(api, pod)
+        container = pod["containers"][0]
+        account = pod["serviceAccountName"]
+        kubeconfig = self._control_plane.kubeconfig_for_service_account(self._namespace, account)
+        program, *rest = container["command"]
+        arguments = [_elsewhere(argument, mounts) for argument in container["args"]]
+        environment = {item["name"]: item["value"] for item in container.get("env", ())}
+        own = {name: value.replace(API_SERVER, "127.0.0.1") for name, value in environment.items()}
+        self.child = ChildProcess(
+            program,
+            [
+                str(Path(sys.executable).with_name(program)),
+                *rest,
+                *arguments,
+                f"--kubeconfig={kubeconfig}",
+                *overrides,
+            ],
+            log=self.work_dir / f"{program}.log",
+            env=service_environment(PYTHONUNBUFFERED="1", **own),
+        )
+        self.child.start()
+        return self.child
+
+    def refresh(self) -> None:
+        """Fill the volumes anew, as a kubelet does from time to time."""
+        with Api(self._control_plane) as api:
+            deployment = api.get(self._path) or {}
+            self._mount(api, deployment["spec"]["template"]["spec"])
+
+    def stop(self) -> None:
+        """Stop it. Idempotent."""
+        if self.child is not None:
+            self.child.stop()
+
+    def folder(self, mount_path: str) -> Path:
+        """Where a mount of the container is."""
+        return self.work_dir / "root" / mount_path.strip("/")
+
+    def _mount(self, api: Api, pod: KubeObject) -> dict[str, str]:
+        """The folders of all mounts, with the content of their volumes."""
+        volumes = {volume["name"]: volume for volume in pod["volumes"]}
+        mounts = {}
+        for mount in pod["containers"][0]["volumeMounts"]:
+            folder = self.folder(mount["mountPath"])
+            folder.mkdir(parents=True, exist_ok=True)
+            for name, content in self._files(api, volumes[mount["name"]]).items():
+                (folder / name).write_bytes(content)
+            mounts[mount["mountPath"]] = str(folder)
+        return mounts
+
+    def _files(self, api: Api, volume: Mapping[str, Any]) -> dict[str, bytes]:
+        files: dict[str, bytes] = {}
+        for source in volume.get("projected", {}).get("sources", [volume]):
+            if "secret" in source:
+                named = source["secret"]
+                found = self._need(api, "secrets", named["secretName"])
+                data = {k: base64.b64decode(v) for k, v in found["data"].items()}
+            elif "configMap" in source:
+                named = source["configMap"]
+                found = self._need(api, "configmaps", named["name"])
+                data = {key: text.encode() for key, text in found.get("data", {}).items()}
+            else:
+                continue
+            wanted = {item["key"]: item["path"] for item in named.get("items", ())}
+            files |= {wanted.get(key, key): data[key] for key in wanted or data}
+        return files
+
+    def _need(self, api: Api, plural: str, name: str) -> KubeObject:
+        path = f"/api/v1/namespaces/{self._namespace}/{plural}/{name}"
+        found = api.wait(path, lambda obj: obj is not None, what=f"{path} for a volume")
+        return found or {}
+
+
+def _elsewhere(argument: str, mounts: Mapping[str, str]) -> str:
+    flag, equals, value = argument.partition("=")
+    for mount, folder in mounts.items():
+        if value == mount or value.startswith(f"{mount}/"):
+            return f"{flag}{equals}{folder}{value.removeprefix(mount)}"
+    return argument

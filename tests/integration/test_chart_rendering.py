@@ -1,0 +1,145 @@
+"""The chart as Helm renders it, and as a real API server takes it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+import yaml
+
+from e2e.harness.controlplane import ControlPlane
+from e2e.harness.errors import CommandFailed
+from e2e.olm.chart import CHART, SNAPSHOTS, VALUE_SETS, helm, rendered, snapshot, values_arguments
+from olm_shared.kube_object import KubeObject
+
+pytestmark = pytest.mark.integration
+
+PLURALS = {
+    "NetworkPolicy": "networkpolicies",
+    "ClusterCatalog": "clustercatalogs",
+}
+"""Of kinds whose plural is not the name with an s."""
+
+CLUSTER_SCOPED = {
+    "Namespace", "ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition",
+    "MutatingWebhookConfiguration", "ClusterCatalog",
+}  # fmt: skip
+OTHERS = ("cert-manager.io/", "monitoring.coreos.com/")
+"""API groups of other projects, which this API server does not serve."""
+
+sets = pytest.mark.parametrize("values", VALUE_SETS)
+
+
+@sets
+def test_snapshots_are_what_helm_renders(values: str) -> None:
+    """`make chart` writes them anew."""
+    assert snapshot(values) == (SNAPSHOTS / f"{values}.yaml").read_text()
+
+
+def test_what_holds_the_users_data_is_kept() -> None:
+    """Deleting a CustomResourceDefinition deletes every extension."""
+    kept = [
+        obj["metadata"]["name"]
+        for obj in all_documents(rendered("everything"))
+        if obj["metadata"].get("annotations", {}).get("helm.sh/resource-policy") == "keep"
+    ]
+    assert sorted(kept) == [
+        "clustercatalogs.olm.operatorframework.io",
+        "clusterextensions.olm.operatorframework.io",
+        "clusterobjectsets.olm.operatorframework.io",
+        "mine",
+    ]
+
+
+class UniqueKeys(yaml.SafeLoader):
+    """Refuses a key that is given twice, of which Helm and the API server would take the last."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [key.value for key, _ in node.value]
+        assert len(keys) == len(set(keys)), f"{keys} {node.start_mark}"
+        return super().construct_mapping(node, deep)
+
+
+@sets
+def test_no_key_is_given_twice(values: str) -> None:
+    assert all_documents(rendered(values))
+
+
+def all_documents(text: str) -> list[KubeObject]:
+    return [obj for obj in yaml.load_all(text, UniqueKeys) if obj]
+
+
+@sets
+def test_helm_finds_nothing_to_complain_about(values: str) -> None:
+    assert "0 chart(s) failed" in helm("lint", "--strict", str(CHART), *values_arguments(values))
+
+
+REFUSED = [
+    (["--set=catalogd.replica=2"], "additional properties 'replica' not allowed"),
+    (["--set=tls.provider=vault"], "value must be one of"),
+    (["--set=image.digest=latest"], "does not match pattern"),
+    (["--set=catalogd.namespace=elsewhere"], "tls.provider self keeps both certificates in one"),
+    (
+        ["--set=catalogd.namespace=elsewhere", "--set=tls.provider=cert-manager"],
+        "needs tls.certManager.issuerRef",
+    ),
+    (["--set=tls.provider=secret"], "needs tls.caBundle"),
+    (
+        ["--set=registriesConf.content=x", "--set=registriesConf.configMap=y"],
+        "exclude each other",
+    ),
+]
+
+
+@pytest.mark.parametrize(("arguments", "complaint"), REFUSED)
+def test_values_that_cannot_be_meant_are_refused(arguments: list[str], complaint: str) -> None:
+    with pytest.raises(CommandFailed) as failed:
+        rendered("default", *arguments)
+    assert complaint in failed.value.stderr
+
+
+@pytest.fixture(scope="module")
+def server(control_plane: ControlPlane) -> Iterator[httpx.Client]:
+    """The API server, with the CRDs and the namespaces that are not the chart's."""
+    crds = ("-f", str(CHART.parents[1] / "config" / "crd"))
+    control_plane.kubectl("apply", "--server-side", "--force-conflicts", *crds)
+    control_plane.kubectl("wait", "--for=condition=Established", "--timeout=30s", *crds)
+    with control_plane.client() as client:
+        for name in ("olmv1-system", "shared", "openshift-config", "openshift-catalogd"):
+            labels = {"pod-security.kubernetes.io/warn": "restricted"}
+            body = {"metadata": {"name": name, "labels": labels}}
+            client.post("/api/v1/namespaces", json=body)
+        yield client
+
+
+@sets
+def test_the_api_server_takes_every_object_without_a_warning(
+    server: httpx.Client, values: str
+) -> None:
+    """As a dry run, with unknown fields refused, and pods judged by the restricted standard."""
+    objects = all_documents(rendered(values))
+    taken = 0
+    for obj in objects:
+        if obj["apiVersion"].startswith(OTHERS):
+            continue
+        answer = server.patch(
+            object_path(obj),
+            params={"dryRun": "All", "fieldManager": "test", "force": "true",
+                    "fieldValidation": "Strict"},
+            headers={"Content-Type": "application/apply-patch+yaml"},
+            content=yaml.safe_dump(obj),
+        )  # fmt: skip
+        assert answer.is_success, f"{obj['kind']} {obj['metadata']['name']}: {answer.text}"
+        assert "warning" not in answer.headers, f"{obj['kind']}: {answer.headers['warning']}"
+        taken += 1
+    assert taken > 20
+
+
+def object_path(obj: KubeObject) -> str:
+    version, kind = obj["apiVersion"], obj["kind"]
+    root = f"/apis/{version}" if "/" in version else f"/api/{version}"
+    plural = PLURALS.get(kind, f"{kind.lower()}s")
+    metadata = obj["metadata"]
+    if kind not in CLUSTER_SCOPED:
+        root = f"{root}/namespaces/{metadata['namespace']}"
+    return f"{root}/{plural}/{metadata['name']}"
