@@ -1,5 +1,6 @@
-"""A node on which pods run, our product over it, and the greeter in a catalog."""
+"""A node on which pods run, our chart installed on it, and the greeter in a catalog."""
 
+import secrets
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -7,10 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from e2e.harness.images import catalog_image
 from e2e.node.cluster import Node
+from e2e.node.product import product_image
+from e2e.node.release import Release
 from e2e.node.sandbox import in_box, work_folder
 from e2e.olm.api import Api
-from e2e.olm.programs import Olm
+from e2e.olm.bundles import BundleSpec
+from e2e.olm.fbc import PublishedBundle, catalog_files, package_blobs
+from e2e.olm.manifests import catalog, with_administrator
 from e2e.operator import bundles
 from e2e.operator.images import WORDS
 
@@ -25,6 +31,14 @@ def node() -> Iterator[Node]:
 
 
 @pytest.fixture(scope="session")
+def product(node: Node) -> Release:
+    """The chart, installed with two replicas of each program, which wait for pods of extensions."""
+    release = Release(node, product_image())
+    release.install({})
+    return release
+
+
+@pytest.fixture(scope="session")
 def greeter_catalog(node: Node) -> str:
     """The reference of a catalog with all versions of the greeter, the bad one too."""
     bundles.publish_images(node.registry)
@@ -33,12 +47,14 @@ def greeter_catalog(node: Node) -> str:
 
 
 @pytest.fixture(scope="session")
-def product(node: Node) -> Iterator[None]:
-    """catalogd and operator-controller, which wait for pods."""
-    with Olm(work_folder() / "olm", node.control_plane, node.registry) as olm:
-        olm.stop_operator_controller()
-        olm.start_operator_controller("--feature-gates=BoxcutterRuntime=true")
-        yield
+def publish(node: Node) -> Callable[..., str]:
+    """Pushes a catalog of bundles; its reference."""
+
+    def push(*published: PublishedBundle) -> str:
+        image = catalog_image(catalog_files([package_blobs(published)]))
+        return node.registry.push(image, f"catalogs/{published[0].package}", tag="v1").tag_reference
+
+    return push
 
 
 @pytest.fixture
@@ -46,6 +62,26 @@ def api(node: Node) -> Iterator[Api]:
     """The API server."""
     with Api(node.control_plane) as api:
         yield api
+
+
+@pytest.fixture
+def settled(node: Node, api: Api, publish: Callable[..., str]) -> Iterator[Callable[[], None]]:
+    """Deletes an object of an extension, and waits until it is back: operator-controller works."""
+    name = f"settled-{secrets.token_hex(4)}"
+    spec = BundleSpec(package=name, version="1.0.0")
+    node.kubectl("apply", "-f", "-", stdin=catalog(name, publish(spec.publish(node.registry))))
+    node.kubectl("apply", "-f", "-", stdin=with_administrator(name))
+
+    def settle() -> None:
+        path = f"/api/v1/namespaces/{name}/configmaps/{name}-settings"
+        api.wait(path, lambda found: found is not None, what="the object is there")
+        api.delete(path)
+        api.wait(path, lambda found: found is not None, what="the object is back")
+
+    yield settle
+    node.kubectl("delete", "clusterextension", name)
+    node.kubectl("delete", "clustercatalog", name)
+    node.kubectl("delete", "namespace", name, "--wait=false")
 
 
 @pytest.fixture
