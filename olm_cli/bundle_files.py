@@ -1,6 +1,8 @@
-"""The files of a bundle, from a folder, a tar archive, or an image in a registry."""
+"""The files of a bundle, from a folder, a tar archive, or an image in a registry.
 
-import asyncio
+What reads them is imported when it is needed: commands such as `olm search` want the options alone.
+"""
+
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -13,8 +15,6 @@ from olm_shared.image_ref import parse_ref
 from olm_shared.layers import Rules
 from olm_shared.limits import BUNDLE_LIMITS
 from olm_shared.runtime.workstation import Registries, pulled
-from operator_controller.bundle.loader import MANIFESTS
-from operator_controller.bundle.review import METADATA
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -51,6 +51,11 @@ def read_source(source: str, access: Registries) -> dict[str, bytes]:
     if path.is_file():
         return _from_archive(path)
     _check_reference(source)
+    import asyncio
+
+    from operator_controller.bundle.loader import MANIFESTS
+    from operator_controller.bundle.review import METADATA
+
     with pulled(source, access, limits=BUNDLE_LIMITS) as image:
         files = asyncio.run(image.read())
     return {path: data for path, data in files.items() if path.startswith((MANIFESTS, METADATA))}
@@ -71,6 +76,7 @@ def _from_archive(path: Path) -> dict[str, bytes]:
     from olm_shared.oci import Descriptor
     from olm_shared.runtime.registry import LayerFile
     from olm_shared.runtime.unpack import unpack
+    from operator_controller.bundle.loader import MANIFESTS
 
     with tempfile.TemporaryDirectory(prefix="olm-bundle-") as work:
         folder = Path(work)
@@ -94,6 +100,9 @@ def read_bundle(folder: Path) -> dict[str, bytes]:
 
     The names of folders end with a slash; what stands there is empty.
     """
+    from operator_controller.bundle.loader import MANIFESTS
+    from operator_controller.bundle.review import METADATA
+
     try:
         if not folder.is_dir():
             raise TerminalError(f"{folder}: no such folder")

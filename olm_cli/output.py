@@ -1,12 +1,13 @@
 """Answers for programs: JSON or YAML on standard output."""
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import orjson
 
-from olm_cli.batch import Answer, answers
+if TYPE_CHECKING:
+    from olm_cli.batch import Answer
 
 output_option = click.option(
     "-o", "--output", type=click.Choice(["text", "json", "yaml"]), default="text", show_default=True
@@ -27,8 +28,10 @@ def show(value: Any, output: str) -> None:
     sys.stdout.write(dump_all([value]))
 
 
-def show_answers(source: str, answer: Answer) -> None:
+def show_answers(source: str, answer: "Answer") -> None:
     """Prints the answer to each line of a batch as soon as it is there."""
+    from olm_cli.batch import answers
+
     for line in answers(source, answer, parallel=False):
         sys.stdout.buffer.write(line)
         sys.stdout.buffer.flush()

@@ -23,6 +23,13 @@ def test_help_lists_every_command_without_importing_any() -> None:
         assert lazy.summary in shown.stdout
 
 
+def test_a_search_starts_without_what_it_does_not_need() -> None:
+    heavy = "asyncio", "httpx", "kubernetes", "multiprocessing", "pydantic", "yaml"
+    code = f"import sys, olm_cli.search; print(*(m for m in {heavy} if m in sys.modules))"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.split() == []
+
+
 @pytest.mark.parametrize("name", front.COMMANDS)
 def test_every_command_is_there_and_the_list_tells_its_own_first_line(name: str) -> None:
     shown = CliRunner().invoke(front.cli, [name, "--help"])
