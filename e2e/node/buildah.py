@@ -64,6 +64,7 @@ def build(dockerfile: Path, context: Path, name: str, arguments: Mapping[str, st
     # Without --layers: their cache takes an ENV that an argument changes for the same.
     _buildah("bud", "--isolation=chroot", "--pull-never", f"--file={dockerfile}",
              f"--tag={name}", *given, str(context))  # fmt: skip
+    _buildah("rmi", "--prune")  # what had the name before
 
 
 def write_layout(name: str, layout: Path, tag: str) -> None:

@@ -10,16 +10,12 @@ from e2e.node import cgroups
 
 def kill_pod(uid: str) -> None:
     """SIGKILL for every process of a pod's containers. Errors: LookupError if it has none."""
-    # The kubelet writes a pod's id with dashes here, as its cgroupfs driver does.
     groups = [group for root in cgroups.roots() for group in root.rglob(f"pod{uid}/*/cgroup.procs")]
     pids = {int(pid) for group in groups for pid in group.read_text().split()}
     if not pids:
         raise LookupError(f"the pod {uid} has no processes")
-    for pid in pids - _holders(pids):
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-
-
-def _holders(pids: set[int]) -> set[int]:
-    """Those that hold a pod's namespaces open: without them the pod gets another address."""
-    return {pid for pid in pids if Path(f"/proc/{pid}/comm").read_text().strip() == "pause"}
+    for pid in pids:
+        with suppress(ProcessLookupError, FileNotFoundError):
+            # What holds the pod's namespaces open stays: without it the pod gets another address.
+            if Path(f"/proc/{pid}/comm").read_text().strip() != "pause":
+                os.kill(pid, signal.SIGKILL)
