@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import click
-import orjson
 
+from api import wire
 from api.v1.clusterextension import ClusterExtension
 from api.wire import InvalidObjectError
 from olm_cli.bundle_files import read_source, registries
@@ -17,6 +17,7 @@ from olm_cli.finding.ranking import near
 from olm_cli.finding.sources import Sources
 from olm_cli.history_cluster import cluster
 from olm_cli.lifecycle.applying import Applied, apply_all, check_acceptable
+from olm_cli.lifecycle.changes import value_text
 from olm_cli.lifecycle.interrupted import run
 from olm_cli.lifecycle.options import source_options, spec_options, timeout_option, wish_of
 from olm_cli.lifecycle.overview import Phase, extension_facts, installed_bundle, standing_of
@@ -251,11 +252,10 @@ async def _to_write(kube: KubeClient, order: _Order) -> list[KubeObject]:
 
 
 def _differences(live: KubeObject, wanted: KubeObject) -> Iterator[str]:
-    for path, old, new in differences(live["spec"], wanted["spec"], "spec"):
-        texts = (
-            orjson.dumps(value).decode() if value is not None else "unset" for value in (old, new)
-        )
-        yield f"  {path}: {' -> '.join(texts)}"
+    """With the fields that have a default as if they were said."""
+    old, new = (wire.write(_read(raw).spec) for raw in (live, wanted))
+    for path, before, after in differences(old, new, "spec"):
+        yield f"  {path}: {value_text(before)} -> {value_text(after)}"
 
 
 def _facts(applied: Applied) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """`olm uninstall`: removes an extension, after saying what goes with it."""
 
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -42,31 +43,39 @@ def uninstall(extension: str, output: str, **given: Any) -> None:
     """
     if given["preview"] and (given["yes"] or given["wait"]):
         raise click.UsageError("--preview deletes nothing: leave --yes and --wait out")
-    said = f"stopped; if the deletion was begun it goes on: olm status {extension}"
-    run(_uninstall(extension, given, output), said=said)
+    record, removal = run(_look(extension, given["kubeconfig"]))
+    if output == "text":
+        click.echo("\n".join(lines(removal)))
+    if given["preview"]:
+        if output != "text":
+            show(facts(removal), output)
+        return
+    if not given["yes"]:
+        _ask(extension)
+    said = f"stopped; the deletion goes on: olm status {extension}"
+    run(_remove(record, given), said=said)
+    _tell(removal, output, gone=given["wait"])
 
 
-async def _uninstall(extension: str, given: dict[str, Any], output: str) -> None:
-    async with cluster(given["kubeconfig"]) as kube:
+async def _look(extension: str, at: str | None) -> tuple[Record, Removal]:
+    async with cluster(at) as kube:
         record = await read_record(kube, extension)
-        removal = await look_ahead(kube, record)
-        if output == "text":
-            click.echo("\n".join(lines(removal)))
-        if given["preview"]:
-            if output != "text":
-                show(facts(removal), output)
-            return
-        if not given["yes"]:
-            _ask(extension)
+        return record, await look_ahead(kube, record)
+
+
+async def _remove(record: Record, given: Mapping[str, Any]) -> None:
+    async with cluster(given["kubeconfig"]) as kube:
         await _delete(kube, record)
         if given["wait"]:
-            wait = Wait(kube, extension, given["timeout"], Screen())
+            wait = Wait(kube, name_of(record.raw), given["timeout"], Screen())
             await wait.until_gone(str(metadata(record.raw)["uid"]))
-        _tell(removal, output, gone=given["wait"])
 
 
 def _ask(extension: str) -> None:
-    """Returns if the answer is yes; else the program ends."""
+    """Returns if the answer is yes; else the program ends.
+
+    Not inside the event loop, which would keep Ctrl-C to itself while a person thinks.
+    """
     if not sys.stdin.isatty():
         raise TerminalError(
             "nobody can be asked whether to delete: standard input is no terminal",

@@ -11,11 +11,13 @@ from api.wire import InvalidObjectError
 from olm_cli.bundle import loaded
 from olm_cli.bundle_files import read_source, registries
 from olm_cli.crd import compare
+from olm_cli.crd_output import Comparison
 from olm_cli.history_cluster import OBJECT_SET, content_of
 from olm_cli.lifecycle.changes import Action, FieldChange, images_of
 from olm_cli.lifecycle.dry_run import DryRun, Planned, namespaces_in
 from olm_cli.lifecycle.obstacle import Obstacle
 from olm_cli.lifecycle.plan import Plan, Rights
+from olm_cli.lifecycle.removal import Instances
 from olm_cli.lifecycle.removing import instances_of
 from olm_cli.lifecycle.wish import differences
 from olm_cli.why_cluster import catalogs_of
@@ -27,7 +29,7 @@ from olm_shared.runtime.kube import KubeClient
 from operator_controller.apply.history import with_content_of
 from operator_controller.apply.ownership import Owner
 from operator_controller.apply.pack import ContentError, MissingContentError, sanitised
-from operator_controller.apply.phases import identity, into_phases
+from operator_controller.apply.phases import Identity, identity, into_phases
 from operator_controller.apply.revisions import Revisions, owner_labels
 from operator_controller.controllers.choice import Choice, choose
 from operator_controller.controllers.inputs import inputs_digest, install_request
@@ -150,7 +152,7 @@ class Planner:
 
     async def _present(self, history: Revisions) -> tuple[list[KubeObject], str]:
         """The objects of the revisions in service, and why they are not known."""
-        found: dict[Any, KubeObject] = {}
+        found: dict[Identity, KubeObject] = {}
         try:
             for revision in history.active:
                 what_for = "what would be deleted is what the installed revision holds"
@@ -211,13 +213,14 @@ class Planner:
             images_removed=sorted(before - after),
         )
 
-    async def _instances(self, deleted: Sequence[Planned]) -> list[Any]:
+    async def _instances(self, deleted: Sequence[Planned]) -> list[Instances]:
         going = [p.live for p in deleted if p.live and p.change.action is Action.DELETE]
         return [found for obj in going if (found := await instances_of(self._kube, obj))]
 
     async def _definitions(
         self, live: Mapping[str, KubeObject], objects: Sequence[KubeObject]
-    ) -> Any:
+    ) -> Comparison | None:
+        """How the definitions among the objects differ from the live ones; None without any."""
         new = {name_of(obj): obj for obj in objects if gvk_of(obj) == DEFINITION}
         if not new:
             return None

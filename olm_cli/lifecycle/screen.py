@@ -53,9 +53,9 @@ class Screen:
 
 def _cut(line: str, columns: int) -> str:
     """A line that takes one row; styled text is measured without its escapes."""
-    if len(click.unstyle(line)) < columns:
+    if len(click.unstyle(line)) <= columns:
         return line
-    return click.unstyle(line)[: columns - 2] + "…"
+    return click.unstyle(line)[: columns - 1] + "…"
 
 
 def wrapped(text: str, indent: str) -> list[str]:

@@ -32,7 +32,7 @@ def test_a_terminal_is_drawn_over_and_cleared(monkeypatch: pytest.MonkeyPatch) -
     screen.show(["x" * 30, "b"], seconds=1.4)
     first = stream.getvalue()
     assert first.splitlines()[0].endswith(" 1 s")
-    assert first.splitlines()[1] == "x" * 18 + "…"
+    assert first.splitlines()[1] == "x" * 19 + "…"
     screen.show([str(n) for n in range(9)])
     second = stream.getvalue().removeprefix(first)
     assert second == "\x1b[3A\x1b[J0\n1\n2\n3\n", "no more lines than the terminal has"
