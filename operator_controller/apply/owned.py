@@ -2,14 +2,15 @@
 
 import copy
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
 from api.v1 import names
-from olm_shared.kube_object import KubeObject, annotations_of, metadata
-from operator_controller.apply.ownership import OWNING_ANNOTATIONS, Owner
+from olm_shared.kube_object import KubeObject, ObjectKey, annotations_of, metadata
+from operator_controller.apply.ownership import OWNING_ANNOTATIONS, Owner, revision_of
 
 Fingerprint = tuple[object, ...]
 """Equal fingerprints of one object mean that nobody changed what we applied."""
@@ -40,7 +41,8 @@ def fingerprint(live: KubeObject) -> Fingerprint:
     The server notes for every field who set it. A field of ours that somebody else changes is
     theirs from then on, so our notes change exactly when what we applied was changed; status,
     scaling of others' fields, and labels and annotations of users do not matter. Servers that keep
-    no such notes are asked for a new version instead.
+    no such notes are asked for a new version instead. Another revision may have set the same
+    fields to other values.
     """
     meta = metadata(live)
     ours = [
@@ -52,7 +54,19 @@ def fingerprint(live: KubeObject) -> Fingerprint:
         state: object = hashlib.sha256(orjson.dumps(ours, option=orjson.OPT_SORT_KEYS)).digest()
     else:
         state = meta.get("generation") or meta.get("resourceVersion")
-    return meta.get("uid"), state, meta.get("deletionTimestamp")
+    return meta.get("uid"), revision_of(live), state, meta.get("deletionTimestamp")
+
+
+def record(owner: Owner, left: Mapping[ObjectKey, Fingerprint]) -> str:
+    """A digest of objects as an owner left them.
+
+    While theirs is the same nothing of ours was changed, however long nobody looked; it differs
+    also when we would add something else to the objects than we did then.
+    """
+    digest = hashlib.sha256(orjson.dumps(owned({}, owner), option=orjson.OPT_SORT_KEYS))
+    for line in sorted(f"{key!r}: {fingerprint!r}\n" for key, fingerprint in left.items()):
+        digest.update(line.encode())
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

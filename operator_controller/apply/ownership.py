@@ -160,6 +160,14 @@ def outruns(live: KubeObject, owner: Owner) -> bool:
     )
 
 
+def is_set_free(live: KubeObject, owner: Owner) -> bool:
+    """Whether an object of ours lost its owner, as when that is deleted and its objects are kept.
+
+    The server does so while the owner is still there: only another look at it tells.
+    """
+    return situation_of(live, owner) is Situation.ORPHANED
+
+
 def revision_of(live: KubeObject) -> int:
     """The number of the revision that applied an object last, 0 if it does not say."""
     text = annotations_of(live).get(names.ANNOTATION_REVISION, "")

@@ -33,7 +33,11 @@ from operator_controller.controllers.choice import choose
 from operator_controller.controllers.context import Context
 from operator_controller.controllers.inputs import inputs_digest, install_request
 from operator_controller.controllers.preflight import Preflight
-from operator_controller.controllers.retirement import LETTING_GO_SECONDS, lets_go
+from operator_controller.controllers.retirement import (
+    LETTING_GO_SECONDS,
+    is_orphaning,
+    lets_go,
+)
 from operator_controller.io.bundles import BundleSource
 from operator_controller.io.catalogs import CatalogClient
 from operator_controller.io.events import Announcer
@@ -165,7 +169,7 @@ class ExtensionController:
                 return await self._tell_removal(raw, remaining)
         self.watches.stop((names.CLUSTER_EXTENSION, name))
         await self.bundles.forget(name)
-        await self.store.sweep(name)
+        await self.store.let_go(raw, orphaning=is_orphaning(raw))
         meta = {
             "finalizers": [f for f in present if f not in FINALIZERS],
             "resourceVersion": metadata(raw)["resourceVersion"],

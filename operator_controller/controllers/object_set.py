@@ -18,7 +18,7 @@ from api.v1 import names
 from api.v1.clusterobjectset import ClusterObjectSet
 from api.v1.conditions import ConditionStatus, ConditionType, merge_conditions
 from api.v1.probes import ProgressionProbe
-from olm_shared.errors import OLMError, TerminalError
+from olm_shared.errors import OLMError, TerminalError, WaitingError
 from olm_shared.kube_object import annotations_of, condition, metadata, name_of
 from olm_shared.outcome import Done, Outcome, Retry, Wait, outcome_of
 from olm_shared.runtime.api_errors import NotFoundError
@@ -50,17 +50,22 @@ UNHEALTHY_POLL_SECONDS = 5.0
 UNHEALTHY_LOOKED_AT_SECONDS = 600.0
 """Later it is left to the look at everything, every ten minutes."""
 SUPERSEDED_SECONDS = 5.0
+GOING_SECONDS = 5.0
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
 class Story:
-    """What one reconcile of a revision has found so far; `untold`: nothing for the status."""
+    """What one reconcile of a revision has found so far; `untold`: nothing for the status.
+
+    `record`: how a revision that nothing replaces left its objects.
+    """
 
     revision: Revision
     observed: ObservedPhases = field(default_factory=list)
     rollout: Rollout = field(default_factory=Rollout)
+    record: str = ""
     untold: bool = False
 
 
@@ -102,6 +107,7 @@ class ObjectSetController:
         await self._write_status(story, outcome)
         if story.rollout.complete:
             await self._archive_older(story.revision)
+            await self._keep_record(story)
         return _by_deadline(outcome, seconds_left(story.revision, self.clock()))
 
     async def _advance(self, story: Story) -> Outcome:
@@ -135,15 +141,14 @@ class ObjectSetController:
         """Seconds to leave a revision alone that a newer one is about to replace.
 
         Each object that the newer one takes over rings the older one too. It has nothing to do
-        with them, and only looks from time to time whether one that it alone has is missing.
+        with them, and only looks from time to time whether one that it alone has is missing; not
+        at once, because most are replaced by then.
         """
-        memory, now = self._memory(revision), self.clock()
-        if _newer_of(revision, siblings) and memory.looked is not None:
-            rest = SUPERSEDED_SECONDS - (now - memory.looked).total_seconds()
-            if rest > 0:
-                return rest
-        memory.looked = now
-        return 0.0
+        memory = self._memory(revision)
+        if not _newer_of(revision, siblings):
+            memory.resting = None
+            return 0.0
+        return memory.rest(SUPERSEDED_SECONDS, self.clock())
 
     async def _roll_out(self, story: Story, siblings: Revisions) -> None:
         revision, owner = story.revision, owner_of(story.revision, siblings)
@@ -156,7 +161,6 @@ class ObjectSetController:
             account, revision.name, phases, newest=not owner.newer
         )
         memory = self._memory(revision)
-        memory.forget(certified.changed)
         rollout = RevisionRollout(
             account,
             owner,
@@ -165,9 +169,13 @@ class ObjectSetController:
             memory=memory,
             probes=probes,
         )
+        if not owner.newer:
+            await rollout.recall(certified.phases, _record_of(revision))
+        memory.forget(certified.changed)
         story.rollout = await rollout.run(certified.phases)
         if story.rollout.complete:
             self.certificates.note_applied(revision.name)
+            story.record = "" if owner.newer else rollout.record()
 
     async def _read(self, story: Story, account: KubeClient) -> Sequence[Phase]:
         """The content, which must be well-formed and what it was at the first time."""
@@ -227,6 +235,13 @@ class ObjectSetController:
                 log.info("%s replaces %s", revision.name, older.name)
                 await self.store.archive(older)
 
+    async def _keep_record(self, story: Story) -> None:
+        """Notes how the objects were left, so that the next start need not write them again."""
+        if story.record and story.record != _record_of(story.revision):
+            note = {names.ANNOTATION_APPLIED: story.record}
+            with suppress(NotFoundError):
+                await self.store.patch(story.revision, {"metadata": {"annotations": note}})
+
     async def _siblings(self, revision: Revision, *, at_this_moment: bool = False) -> Revisions:
         controller = controller_of(revision.raw)
         if controller is None or controller.get("kind") != names.CLUSTER_EXTENSION:
@@ -234,6 +249,11 @@ class ObjectSetController:
         return await self.store.of_extension(str(controller["name"]), at_this_moment=at_this_moment)
 
     async def _newer(self, revision: Revision) -> frozenset[int]:
+        now = await self.store.find(revision.name)
+        if now is None or await self._retirement.owner_goes(parse_revision(now)):
+            raise WaitingError(
+                f"the owner of {revision.name} is being deleted", seconds=GOING_SECONDS
+            )
         return _numbers(_newer_of(revision, await self._siblings(revision, at_this_moment=True)))
 
     def _identity(self, revision: Revision) -> KubeClient:
@@ -279,6 +299,10 @@ def _probes_of(revision: Revision) -> tuple[ProgressionProbe, ...]:
     probes = tuple(wire.read(ProgressionProbe, raw, subject="a progressionProbe") for raw in given)
     check_selectors(probes)
     return probes
+
+
+def _record_of(revision: Revision) -> str:
+    return annotations_of(revision.raw).get(names.ANNOTATION_APPLIED, "")
 
 
 def _newer_of(revision: Revision, siblings: Revisions) -> tuple[Revision, ...]:

@@ -62,7 +62,7 @@ class Retirement:
         """
         memory.removing = memory.removing or self.clock()
         seconds = (self.clock() - memory.removing).total_seconds()
-        owner_goes = await self._owner_goes(revision)
+        owner_goes = await self.owner_goes(revision)
         try:
             account = self.identity_of(revision)
             phases = await self.store.content(revision.raw, account)
@@ -93,7 +93,7 @@ class Retirement:
         ]
         return frozenset(identity(obj) for phases in found for p in phases for obj in p.objects)
 
-    async def _owner_goes(self, revision: Revision) -> bool:
+    async def owner_goes(self, revision: Revision) -> bool:
         """Whether the owner of a revision's objects is being deleted, or gone."""
         controller = controller_of(revision.raw)
         if controller is None or controller.get("kind") != names.CLUSTER_EXTENSION:
@@ -107,11 +107,13 @@ class Retirement:
 
 def lets_go(raw: KubeObject, now: datetime) -> bool:
     """Whether a deleted object is to go at once: its dependents are kept, or took too long."""
-    meta = metadata(raw)
-    if ORPHAN_FINALIZER in (meta.get("finalizers") or ()):
-        return True
-    since = now - datetime.fromisoformat(meta["deletionTimestamp"])
-    return since.total_seconds() > LETTING_GO_SECONDS
+    since = now - datetime.fromisoformat(metadata(raw)["deletionTimestamp"])
+    return is_orphaning(raw) or since.total_seconds() > LETTING_GO_SECONDS
+
+
+def is_orphaning(raw: KubeObject) -> bool:
+    """Whether an object is deleted while the server sets its dependents free."""
+    return ORPHAN_FINALIZER in (metadata(raw).get("finalizers") or ())
 
 
 def is_going(raw: KubeObject) -> bool:

@@ -28,6 +28,8 @@ class Triggers:
     _extensions: dict[str, Seen] = field(default_factory=dict)
     _catalogs: dict[str, tuple[Seen, Seen]] = field(default_factory=dict)
     _object_sets: dict[str, Seen] = field(default_factory=dict)
+    _told: dict[str, Seen] = field(default_factory=dict)
+    """Of each ClusterObjectSet what its extension was rung for last."""
     _sets_of: dict[OwnerKey, set[str]] = field(default_factory=dict)
 
     def extension(self, event: str, obj: KubeObject) -> None:
@@ -48,7 +50,8 @@ class Triggers:
             self._sets_of.setdefault(owner, set()).add(name_of(obj))
         if _changed(self._object_sets, event, obj, _wish(obj)):
             self.add_object_set(name_of(obj))
-        if owner[0] == names.CLUSTER_EXTENSION:
+        told = *_wish(obj), owner, sorted(labels_of(obj).items()), hash(repr(obj.get("status")))
+        if _changed(self._told, event, obj, told) and owner[0] == names.CLUSTER_EXTENSION:
             self.add_extension(owner[1])
 
     def _forget_set(self, owner: OwnerKey, name: str) -> None:
@@ -94,7 +97,8 @@ def _changed(seen: dict[str, Seen], event: str, obj: KubeObject, now: Seen) -> b
 
 def _wish(obj: KubeObject) -> Seen:
     meta = metadata(obj)
-    notes = tuple(sorted((meta.get("annotations") or {}).items()))
+    given = meta.get("annotations") or {}
+    notes = tuple(sorted((k, v) for k, v in given.items() if k != names.ANNOTATION_APPLIED))
     finalizers = tuple(meta.get("finalizers") or ())
     deleting = meta.get("deletionTimestamp")
     return meta.get("uid"), meta.get("generation"), notes, finalizers, deleting

@@ -31,6 +31,7 @@ from operator_controller.apply.ownership import (
     action_for,
     controller_of,
     demoted_controller,
+    is_set_free,
     outruns,
     refusal,
     revision_of,
@@ -43,7 +44,10 @@ LOOKS = 3
 TAKEOVER_FIELD_MANAGER = f"{names.FIELD_MANAGER}/takeover"
 
 Newer = Callable[[], Awaitable[frozenset[int]]]
-"""Reads which revisions of the owner are in service now and newer than the one at work."""
+"""Reads which revisions of the owner are in service now and newer than the one at work.
+
+Raises WaitingError when the owner itself is being deleted.
+"""
 
 _OWN = frozenset({Situation.OURS, Situation.OURS_OLDER})
 
@@ -81,8 +85,9 @@ class ObjectWriter:
     ) -> Applied:
         """Makes the cluster have `obj`; `live` is its metadata as far as it is known.
 
-        A revision that is made while we work may have the object already; `newer` is asked when
-        the object says so. Raises CollisionError, WaitingError, or ApiError naming the object.
+        A revision that is made while we work may have the object already, or the owner is deleted
+        and its objects kept; `newer` is asked when the object looks so. Raises CollisionError,
+        WaitingError, or ApiError naming the object.
         """
         try:
             return await self._apply(owned(obj, self._owner), live, policy, newer)
@@ -100,7 +105,7 @@ class ObjectWriter:
                     live = await self._metadata(obj)  # whole, as it is to be written back
                 if live is None:
                     return await self._create(obj)
-                if outruns(live, self._owner):
+                if outruns(live, self._owner) or is_set_free(live, self._owner):
                     self._owner = replace(self._owner, newer=await newer())
                 return await self._settle(obj, live, policy)
             except (AlreadyExistsError, ConflictError, InvalidError) as error:
@@ -124,6 +129,13 @@ class ObjectWriter:
             case Action.REFUSE:
                 message, hint = refusal(live, situation, self._owner)
                 raise CollisionError(message, hint=hint)
+
+    async def look(self, obj: KubeObject) -> KubeObject | None:
+        """The metadata of what there is by an object's name. Raises ApiError naming it."""
+        try:
+            return await self._metadata(obj)
+        except ApiError as error:
+            raise _naming(error, obj) from error
 
     async def _metadata(self, obj: KubeObject) -> KubeObject | None:
         key = key_of(obj)

@@ -14,6 +14,7 @@ from olm_shared.kube_object import GVK, KubeObject, labels_of, metadata, name_of
 from olm_shared.runtime.api_errors import AlreadyExistsError, NotFoundError
 from olm_shared.runtime.kube import KubeClient
 from operator_controller.apply.history import cause_of, with_content_of
+from operator_controller.apply.ownership import controller_of
 from operator_controller.apply.pack import ContentError, MissingContentError, pack, refs, unpack
 from operator_controller.apply.phases import Phase, content_digest
 from operator_controller.apply.revisions import (
@@ -164,9 +165,18 @@ class RevisionStore:
         """Deletes a revision; its Secrets follow it."""
         await self._client.delete(revision.raw, uid=revision.uid)
 
-    async def sweep(self, extension: str) -> None:
-        """Removes Secrets of an extension that no revision refers to."""
-        await self._sweep(extension, await self.of_extension(extension), set())
+    async def let_go(self, extension: KubeObject, *, orphaning: bool) -> None:
+        """Removes what does not follow an extension that is deleted by its owner references.
+
+        That are Secrets which no revision refers to, and revisions that are set free with the
+        objects which are to stay: they would go on working for an extension that is not there.
+        """
+        name = name_of(extension)
+        revisions = await self.of_extension(name, at_this_moment=True)
+        for revision in revisions.every:
+            if orphaning or controller_of(revision.raw) is None:
+                await self.delete(revision)
+        await self._sweep(name, revisions, set())
 
     async def _sweep(self, extension: str, revisions: Revisions, kept: set[str]) -> None:
         """Removes what a kill between Secrets and revision left behind, but for `kept`."""

@@ -1,7 +1,8 @@
 """Applies the phases of one revision and remembers what it left behind.
 
 The memory is only a saving: without it every object is applied again, which changes nothing in
-the cluster. With it, and while the watches are quiet, a look at a revision needs no request.
+the cluster. With it, and while the watches are quiet, a look at a revision needs no request. A
+program that starts gets it back by comparing the objects with a record of how they were left.
 """
 
 import asyncio
@@ -11,8 +12,8 @@ from datetime import datetime
 
 from olm_shared.kube_object import KubeObject, ObjectKey, gvk_of, key_of, namespace_of
 from olm_shared.runtime.kube import KubeClient
-from operator_controller.apply.owned import Fingerprint, Sighting
-from operator_controller.apply.ownership import Owner, Policy
+from operator_controller.apply.owned import Fingerprint, Sighting, fingerprint, record
+from operator_controller.apply.ownership import Owner, Policy, Situation, situation_of
 from operator_controller.apply.phases import Phase
 from operator_controller.io.objects import Newer, ObjectWriter
 from operator_controller.io.pods import why_not_running
@@ -37,16 +38,24 @@ class Memory:
     """What was applied for one revision, by key; `uid` is the revision's.
 
     `waited`: objects that a reconcile stood waiting for once; it does so no second time, because
-    it keeps a worker from others. `looked`: when the revision was last looked after. `removed`:
-    what is known to be gone of a revision that is taken down since `removing`.
+    it keeps a worker from others. `resting`: since when a revision that is to be replaced is left
+    alone. `removed`: what is known to be gone of a revision that is taken down since `removing`.
     """
 
     uid: str
     applied: dict[ObjectKey, Fingerprint] = field(default_factory=dict)
     waited: set[ObjectKey] = field(default_factory=set)
-    looked: datetime | None = None
+    resting: datetime | None = None
     removed: set[ObjectKey] = field(default_factory=set)
     removing: datetime | None = None
+
+    def rest(self, seconds: float, now: datetime) -> float:
+        """How long the revision is still to be left alone, so many seconds each time; then 0."""
+        self.resting = self.resting or now
+        left = seconds - (now - self.resting).total_seconds()
+        if left <= 0:
+            self.resting = now
+        return max(0.0, left)
 
     def forget(self, keys: Iterable[ObjectKey]) -> None:
         """To be applied again, because they are to be other than they were."""
@@ -92,12 +101,34 @@ class RevisionRollout:
         degraded = tuple(self._watches.problems(self._key))
         return Rollout(complete=True, unhealthy=tuple(unhealthy), degraded=degraded)
 
-    async def _run_phase(self, phase: Phase, unhealthy: list[str]) -> list[str]:
-        probes = self._probes
+    async def recall(self, phases: Sequence[Phase], known: str) -> None:
+        """Fills an empty memory if all objects are as they were left, by a record of that."""
+        if self._memory.applied or not known:
+            return
+        objects = [obj for phase in phases for obj in phase.objects]
+        await self._look(objects)
+        left: dict[ObjectKey, Fingerprint] = {}
+        for obj in objects:
+            seen = self._sighting(obj)
+            if seen is None or situation_of(seen.live, self._owner) is not Situation.OURS:
+                return
+            left[key_of(obj)] = seen.fingerprint
+        if record(self._owner, left) == known:
+            self._memory.applied = left
+
+    def record(self) -> str:
+        """How the objects were left."""
+        return record(self._owner, self._memory.applied)
+
+    async def _look(self, objects: Iterable[KubeObject]) -> None:
         self._watches.ensure(
-            self._key, self._client, _scopes(phase.objects), every_change_of=probes.ask
+            self._key, self._client, _scopes(objects), every_change_of=self._probes.ask
         )
         await self._watches.settle(self._key, SETTLE_SECONDS)
+
+    async def _run_phase(self, phase: Phase, unhealthy: list[str]) -> list[str]:
+        probes = self._probes
+        await self._look(phase.objects)
         await self._apply_all(phase)
         waiting = await self._wait_for([o for o in phase.objects if probes.hold_up(gvk_of(o))])
         told = {key_of(obj) for obj, _ in waiting}
@@ -110,12 +141,16 @@ class RevisionRollout:
         await together(self._apply(obj, phase.policy_of(i)) for i, obj in enumerate(phase.objects))
 
     async def _apply(self, obj: KubeObject, policy: Policy) -> None:
-        key = key_of(obj)
-        seen = self._sighting(obj)
-        if seen is not None and self._memory.applied.get(key) == seen.fingerprint:
+        key, seen = key_of(obj), self._sighting(obj)
+        left = self._memory.applied.get(key)
+        if left is not None and seen is not None and seen.fingerprint == left:
             return
         async with self._slots:
             live = seen.live if seen is not None else None
+            if left is not None:  # or the watch has not told yet what we wrote ourselves
+                live = await self._writer.look(obj)
+                if live is not None and fingerprint(live) == left:
+                    return
             done = await self._writer.apply(obj, live, policy, self._newer)
         self._memory.applied[key] = done.seen
 

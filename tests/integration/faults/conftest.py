@@ -14,10 +14,17 @@ from tests.integration.faults.life import KEY, Phase, Undisturbed, World, kill
 
 
 @pytest.fixture(scope="package")
+def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    """One that no other operator-controller acts on: it would write past the proxy."""
+    with ControlPlane(tmp_path_factory.mktemp("faults-control-plane")) as running:
+        yield running
+
+
+@pytest.fixture(scope="package")
 def world(
     tmp_path_factory: pytest.TempPathFactory, control_plane: ControlPlane, registry: Registry
 ) -> Iterator[World]:
-    """The product of its own for this folder: no other test lives with its crashes."""
+    """The product of this folder's own: no other test lives with its crashes."""
     folder = tmp_path_factory.mktemp("faults")
     plan = FaultPlan(KEY)
     olm = Olm(folder / "olm", control_plane, registry)

@@ -31,8 +31,10 @@ KEY = "fx[0-9]{4}x"
 PATIENCE_SECONDS = 120.0
 SETTLE_SECONDS = 40.0
 POLL_SECONDS = 0.2
-QUIET_SECONDS = 1.0
+QUIET_SECONDS = 3.5
+"""Longer than a request that is told to come later waits, and than a revision rests."""
 VERSIONS = ("1.0.0", "1.1.0")
+SHOWN_WRITES = 5
 OBJECTS_COUNTED = 3
 """ConfigMaps and definitions in each version of `_bundles`."""
 
@@ -64,10 +66,14 @@ Picture = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Undisturbed:
-    """What a phase is like without faults: the world after it, and how many writes it takes."""
+    """What a phase is like without faults: the world after it, and how many writes it takes.
+
+    As many as `fewest` are certain; more come of what happened to be told in between.
+    """
 
     picture: Picture
-    writes: int
+    fewest: int
+    most: int
 
 
 @dataclass(slots=True)
@@ -97,7 +103,6 @@ class World:
         self._paths = _collections(self._admin)
         self._next = 0
         self._lies: dict[str, str] = {}
-        self._taken: dict[str, int] = {}
 
     def close(self) -> None:
         """Closes connections."""
@@ -149,8 +154,6 @@ class World:
             self.revive()
             time.sleep(POLL_SECONDS)
         self.revive()
-        for key in cases:
-            self._taken[key] = len(self.plan.case(key).writes)
 
     def revive(self) -> None:
         """Starts operator-controller if it was killed."""
@@ -203,34 +206,45 @@ class World:
         expected: Undisturbed,
     ) -> list[Result]:
         """Compares the world of each extension with the undisturbed one, when it has come right."""
+        pictures, busy = self._settled(list(cases), expected.picture)
         results = [Result(k, phase, f, n, self.plan.case(k).met) for k, (f, n) in cases.items()]
-        pictures = self._settled(list(cases), expected.picture)
-        before = {key: len(self.plan.case(key).writes) for key in cases}
-        time.sleep(QUIET_SECONDS)
         for result in results:
             key, picture = result.key, pictures[result.key]
             writes = self.plan.case(key).writes
-            taken = self._taken[key]  # later ones may be due to a restart for the next case
             result.problems += [f"missing: {x}" for x in expected.picture if x not in picture]
             result.problems += [f"left over: {x}" for x in picture if x not in expected.picture]
-            if taken > most_writes(expected.writes):
-                result.problems.append(f"{taken} writes: {writes[:taken]}")
-            if len(writes) != before[key]:
-                result.problems.append(f"writes without end: {writes[before[key] :]}")
+            if len(writes) > most_writes(expected.most):
+                result.problems.append(f"{len(writes)} writes: {writes}")
+            if key in busy:
+                result.problems.append(f"writes without end: {writes[-SHOWN_WRITES:]}")
             if key in self._lies:
                 result.problems.append(self._lies.pop(key))
         return results
 
-    def _settled(self, keys: Sequence[str], expected: Picture) -> dict[str, Picture]:
+    def _settled(
+        self, keys: Sequence[str], expected: Picture
+    ) -> tuple[dict[str, Picture], frozenset[str]]:
+        """All pictures when they are right and nothing is written any more, or it took too long.
+
+        And the keys of those of which something still is written.
+        """
         deadline = time.monotonic() + SETTLE_SECONDS
+        written = dict.fromkeys(keys, (0, time.monotonic()))
         while True:
-            pictures = self.pictures(keys)
-            if all(p == expected for p in pictures.values()) or time.monotonic() > deadline:
-                return pictures
+            self.revive()  # the write to be killed at may be one of the last, after the phase
+            pictures, now = self.pictures(keys), time.monotonic()
+            for key, (known, _) in written.items():
+                count = len(self.plan.case(key).writes)
+                if count != known:
+                    written[key] = count, now
+            busy = frozenset(k for k, (_, since) in written.items() if now - since < QUIET_SECONDS)
+            right = all(p == expected for p in pictures.values())
+            if (right and not busy) or now > deadline:
+                return pictures, busy
             time.sleep(2 * POLL_SECONDS)
 
     def measure(self, keys: Sequence[str]) -> dict[Phase, Undisturbed]:
-        """Undisturbed lives: the world after each phase, and the most writes that one took.
+        """Undisturbed lives: the world after each phase, and how many writes they took.
 
         Raises AssertionError when two undisturbed lives differ: nothing could be judged by them.
         """
@@ -238,8 +252,8 @@ class World:
         for phase in Phase:
             self.live(phase, dict.fromkeys(keys))
             picture = self._common_picture(phase, keys)
-            writes = max(len(self.plan.case(key).writes) for key in keys)
-            found[phase] = Undisturbed(picture, writes)
+            writes = [len(self.plan.case(key).writes) for key in keys]
+            found[phase] = Undisturbed(picture, min(writes), max(writes))
         return found
 
     def _common_picture(self, phase: Phase, keys: Sequence[str]) -> Picture:

@@ -10,6 +10,7 @@ from olm_shared.kube_object import KubeObject, annotations_of, condition, labels
 from tests.integration.object_sets.world import (
     CONTROLLER,
     DRIFT_SECONDS,
+    WRITES,
     World,
     deployment,
     make_extension,
@@ -55,8 +56,8 @@ class TestLife:
         assert left < 41, "the kill came too late to prove anything"
 
     def test_a_steady_state_makes_no_requests_at_all(self, world: World) -> None:
-        world.apply(world.object_set([world.config_map(a="1"), deployment(world)]))
-        world.wait("Succeeded", "True")
+        world.apply(world.object_set([world.config_map(a="1"), deployment(world, replicas=0)]))
+        world.wait("Available", "True")
         quiet(world)
         before = len(world.audit())
         time.sleep(3.0)
@@ -64,18 +65,49 @@ class TestLife:
         assert [(e["verb"], e["requestURI"]) for e in asked] == []
 
     def test_a_restart_writes_nothing_to_what_is_as_it_should_be(self, world: World) -> None:
-        world.apply(world.object_set([world.config_map(a="1"), deployment(world)]))
-        world.wait("Succeeded", "True")
+        world.apply(world.object_set([world.config_map(a="1"), deployment(world, replicas=0)]))
+        world.wait("Available", "True")
         quiet(world)
-        kept = metadata(world.map())["resourceVersion"]
-        status = metadata(world.api.get(world.path()) or {})["resourceVersion"]
+        before = world.api.get(world.path())
+        asked = len(world.audit())
         world.product.kill(world.product.operator_controller)
         world.product.start_operator_controller()
         quiet(world)
+        ours = [e for e in world.audit()[asked:] if e["user"]["username"] == CONTROLLER]
+        assert any(e["requestURI"].startswith(world.path()) for e in ours), "it looked at the set"
+        written = [e for e in ours if e["verb"] in WRITES and world.namespace in e["requestURI"]]
+        assert [(e["verb"], e["requestURI"]) for e in written] == []
+        assert world.api.get(world.path()) == before
         world.api.delete(world.map_path())  # it looks after it again
         within(DRIFT_SECONDS, lambda: world.api.get(world.map_path()) is not None, "it is back")
-        assert metadata(world.map())["resourceVersion"] != kept
-        assert metadata(world.api.get(world.path()) or {})["resourceVersion"] == status
+
+    @pytest.mark.parametrize("harm", ["changed", "changed and back", "deleted", "made anew"])
+    def test_what_others_did_while_it_was_down_is_mended(self, world: World, harm: str) -> None:
+        world.apply(world.object_set([world.config_map(a="1"), deployment(world, replicas=0)]))
+        world.wait("Succeeded", "True")
+        quiet(world)
+        world.product.kill(world.product.operator_controller)
+        if harm.startswith("changed"):
+            world.api.patch(world.map_path(), {"data": {"a": "2"}})
+        if harm == "changed and back":
+            world.api.patch(world.map_path(), {"data": {"a": "1"}})
+        if harm in ("deleted", "made anew"):
+            labels = labels_of(world.map())
+            world.api.delete(world.map_path())
+        if harm == "made anew":
+            other = world.config_map(a="2")
+            metadata(other)["labels"] = labels
+            world.apply(other)
+        world.product.start_operator_controller()
+
+        def is_ours() -> bool:
+            found = world.api.get(world.map_path()) or {}
+            entries = metadata(found).get("managedFields") or ()
+            ours = [e for e in entries if e["manager"] == names.FIELD_MANAGER]
+            noted = any("f:a" in (e["fieldsV1"].get("f:data") or {}) for e in ours)
+            return found.get("data") == {"a": "1"} and noted
+
+        within(DRIFT_SECONDS, is_ours, "it is as it should be")
 
 
 class TestRevisions:

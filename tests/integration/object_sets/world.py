@@ -93,7 +93,8 @@ class World:
         ]
 
 
-def deployment(world: World) -> KubeObject:
+def deployment(world: World, *, replicas: int = 1) -> KubeObject:
+    """One that nobody runs: it is available only without replicas."""
     labels = {"app": "web"}
     container = {"name": "c", "image": "registry.invalid/web:1"}
     return {
@@ -101,7 +102,7 @@ def deployment(world: World) -> KubeObject:
         "kind": "Deployment",
         "metadata": {"name": "web", "namespace": world.namespace},
         "spec": {
-            "replicas": 1,
+            "replicas": replicas,
             "selector": {"matchLabels": labels},
             "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}},
         },

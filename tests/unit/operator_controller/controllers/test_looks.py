@@ -1,6 +1,6 @@
 """When a revision that is rolled out is looked at again."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -8,6 +8,7 @@ from olm_shared.kube_object import KubeObject
 from olm_shared.outcome import Done, Outcome, Wait
 from operator_controller.apply.revisions import parse_revision
 from operator_controller.controllers.object_set import _next_look, _unhealthy_for
+from operator_controller.io.rollout import Memory
 from operator_controller.status.object_set import Rollout
 
 WELL = Rollout(complete=True)
@@ -43,3 +44,12 @@ def test_how_long_it_has_been_ill(status: str, seconds: float) -> None:
     raw: KubeObject = {"status": {"conditions": [told] if status else []}}
     now = datetime(2026, 1, 1, 0, 1, tzinfo=UTC)
     assert _unhealthy_for(parse_revision(raw), now) == seconds
+
+
+def test_one_that_is_to_be_replaced_rests_before_the_first_look_and_after_each() -> None:
+    memory, begun = Memory("uid"), datetime(2026, 1, 1, tzinfo=UTC)
+
+    def rests(*moments: float) -> list[float]:
+        return [memory.rest(5.0, begun + timedelta(seconds=moment)) for moment in moments]
+
+    assert rests(0, 2, 5, 6, 13, 14) == [5.0, 3.0, 0.0, 4.0, 0.0, 4.0]

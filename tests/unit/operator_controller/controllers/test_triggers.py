@@ -78,8 +78,16 @@ def test_an_extension_made_anew_rings_again(bells: Bells) -> None:
 def test_a_revision_rings_its_extension_also_when_only_its_status_changed(bells: Bells) -> None:
     bells.triggers.object_set("ADDED", revision("ext-1"))
     assert bells.heard() == ["extension ext", "set ext-1"]
-    bells.triggers.object_set("MODIFIED", revision("ext-1"))
+    bells.triggers.object_set("MODIFIED", {**revision("ext-1"), "status": {"conditions": []}})
     assert bells.heard() == ["extension ext"]
+
+
+def test_a_note_of_how_objects_were_left_rings_nobody(bells: Bells) -> None:
+    bells.triggers.object_set("ADDED", revision("ext-1"))
+    bells.heard()
+    noted = revision("ext-1", annotations={"olm.operatorframework.io/applied": "digest"})
+    bells.triggers.object_set("MODIFIED", noted)
+    assert bells.heard() == []
 
 
 def test_a_set_of_no_extension_rings_only_itself(bells: Bells) -> None:

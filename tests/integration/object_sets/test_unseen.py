@@ -1,0 +1,120 @@
+"""Objects that no watch tells of, because it may not be, or not yet."""
+
+from collections import Counter
+from collections.abc import AsyncIterator
+
+import pytest
+
+from e2e.harness.controlplane import ControlPlane
+from olm_shared.kube_object import GVK, KubeObject, metadata
+from olm_shared.runtime.access import load_access
+from olm_shared.runtime.kube import MERGE_PATCH, KubeClient
+from operator_controller.apply.ownership import Owner
+from operator_controller.apply.phases import Phase
+from operator_controller.io.rollout import Memory, RevisionRollout
+from operator_controller.io.watches import ManagedWatches
+from operator_controller.observe.probes import Probes
+
+pytestmark = pytest.mark.integration
+
+CONFIG_MAP = GVK("", "v1", "ConfigMap")
+RBAC = "rbac.authorization.k8s.io"
+
+
+@pytest.fixture
+async def client(control_plane: ControlPlane) -> AsyncIterator[KubeClient]:
+    async with KubeClient.connect(load_access(str(control_plane.kubeconfig))) as client:
+        yield client
+
+
+@pytest.fixture
+async def blind(client: KubeClient, namespace: str) -> KubeClient:
+    """An account that may write ConfigMaps, but neither list nor watch them."""
+    name = {"name": "blind", "namespace": namespace}
+    verbs = ["get", "create", "patch", "delete"]
+    role = {
+        "apiVersion": f"{RBAC}/v1",
+        "kind": "Role",
+        "metadata": name,
+        "rules": [{"apiGroups": [""], "resources": ["configmaps"], "verbs": verbs}],
+    }
+    binding = {
+        "apiVersion": f"{RBAC}/v1",
+        "kind": "RoleBinding",
+        "metadata": name,
+        "roleRef": {"apiGroup": RBAC, "kind": "Role", "name": "blind"},
+        "subjects": [{"kind": "ServiceAccount", **name}],
+    }
+    for obj in (role, binding):
+        await client.create(obj, field_manager="test")
+    return client.as_service_account(namespace, "blind")
+
+
+class Revision:
+    """A revision of one ConfigMap, looked at with one memory."""
+
+    def __init__(self, client: KubeClient, owner: KubeObject) -> None:
+        meta = metadata(owner)
+        self._client = client
+        self._watches = ManagedWatches(lambda *_: None)
+        self._owner = Owner("v1", "ConfigMap", meta["name"], meta["uid"], 1)
+        self._memory = Memory("uid")
+        wanted = {**config_map(meta["namespace"], "one"), "data": {"a": "1"}}
+        self._phases = (Phase("settings", (wanted,)),)
+
+    async def look(self) -> Counter[str]:
+        """One look at it; which writes that took, by method."""
+        before = self._client.answers.copy()
+        rollout = RevisionRollout(
+            self._client,
+            self._owner,
+            newer=_none,
+            watches=self._watches,
+            memory=self._memory,
+            probes=Probes(lambda _: False),
+        )
+        assert (await rollout.run(self._phases)).complete
+        asked = self._client.answers - before
+        return Counter({method: n for (method, _), n in sorted(asked.items()) if method != "GET"})
+
+    async def close(self) -> None:
+        await self._watches.close()
+
+
+async def _none() -> frozenset[int]:
+    return frozenset()
+
+
+def config_map(namespace: str, name: str) -> KubeObject:
+    meta = {"name": name, "namespace": namespace}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta}
+
+
+@pytest.fixture
+async def revision(
+    client: KubeClient, blind: KubeClient, namespace: str
+) -> AsyncIterator[Revision]:
+    owner = await client.create(config_map(namespace, "owner"), field_manager="test")
+    revision = Revision(blind, owner)
+    yield revision
+    await revision.close()
+
+
+async def test_what_is_as_it_was_left_is_not_written_again(revision: Revision) -> None:
+    assert await revision.look() == {"POST": 1}
+    assert await revision.look() == {}
+
+
+@pytest.mark.parametrize("harm", ["changed", "deleted"])
+async def test_what_somebody_changed_is_written_again(
+    client: KubeClient, revision: Revision, namespace: str, harm: str
+) -> None:
+    await revision.look()
+    one = config_map(namespace, "one")
+    if harm == "deleted":
+        await client.delete(one)
+    else:
+        await client.patch(one, {"data": {"a": "2"}}, content_type=MERGE_PATCH)
+    assert await revision.look()
+    assert (await client.get(CONFIG_MAP, "one", namespace))["data"] == {"a": "1"}
+    assert await revision.look() == {}

@@ -1,0 +1,78 @@
+"""What an extension leaves that is deleted with `--cascade=orphan`, and who has it then."""
+
+from collections.abc import Callable
+
+import pytest
+
+from api.v1 import names
+from e2e.harness.controlplane import wait_until
+from e2e.olm.api import OLM, Api, extension_path
+from e2e.olm.bundles import BundleSpec
+from e2e.olm.manifests import extension, with_administrator
+from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
+from olm_shared.kube_object import KubeObject, metadata
+
+pytestmark = pytest.mark.integration
+
+Serve = Callable[[str, str], None]
+Publish = Callable[..., str]
+
+
+@pytest.fixture
+def orphaned(
+    olm: Olm, api: Api, package: str, publish_catalog: Publish, serve_catalog: Serve
+) -> str:
+    """An extension that was deleted so; its bundle has a definition and a ConfigMap."""
+    bundles = [
+        BundleSpec(
+            package=package, version=v, configmaps=("settings",), crd_group=f"{package}.example.com"
+        )
+        for v in ("0.1.0", "0.2.0")
+    ]
+    serve_catalog(package, publish_catalog(*bundles))
+    olm.control_plane.kubectl("apply", "-f", "-", stdin=with_administrator(package, "0.1.0"))
+    api.wait_installed(package, "0.1.0")
+    olm.control_plane.kubectl("delete", "clusterextension", package, "--cascade=orphan")
+    api.wait_gone(extension_path(package))
+    return package
+
+
+def objects(api: Api, package: str) -> list[KubeObject]:
+    settings = api.get(f"/api/v1/namespaces/{package}/configmaps/{package}-settings")
+    definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    definition = api.get(f"{definitions}/things.{package}.example.com")
+    assert settings is not None
+    assert definition is not None
+    return [settings, definition]
+
+
+def contents(api: Api, package: str) -> list[KubeObject]:
+    secrets = f"/api/v1/namespaces/{SYSTEM_NAMESPACE}/secrets"
+    return api.list(secrets, f"{names.LABEL_OWNER_NAME}={package}")
+
+
+@pytest.mark.parametrize("version", ["0.1.0", "0.2.0"])
+def test_an_extension_of_the_same_name_has_them_again(
+    olm: Olm, api: Api, orphaned: str, version: str
+) -> None:
+    left = [metadata(obj)["uid"] for obj in objects(api, orphaned)]
+    olm.control_plane.kubectl("apply", "-f", "-", stdin=extension(orphaned, version))
+    found = api.wait_installed(orphaned, version)
+    taken = objects(api, orphaned)
+    assert [metadata(obj)["uid"] for obj in taken] == left
+    owners = [reference["uid"] for obj in taken for reference in metadata(obj)["ownerReferences"]]
+    assert owners == [metadata(found)["uid"]] * 2
+
+
+def test_they_stay_and_no_revision_of_it_does(api: Api, orphaned: str) -> None:
+    assert not [
+        ref for obj in objects(api, orphaned) for ref in metadata(obj).get("ownerReferences", ())
+    ]
+
+    def revisions() -> list[KubeObject]:
+        every = api.list(f"{OLM}/clusterobjectsets")
+        return [obj for obj in every if metadata(obj)["name"].startswith(orphaned)]
+
+    wait_until(lambda: not revisions(), what="its revisions are gone", timeout=20)
+    wait_until(lambda: not contents(api, orphaned), what="so is their content", timeout=20)
+    assert objects(api, orphaned)
