@@ -23,6 +23,8 @@ from e2e.node import cgroups
 
 NAMESPACES = ("--pid", "--fork", "--kill-child", "--net", "--mount", "--uts", "--ipc")
 IN_BOX = "OLMV1_IN_BOX"
+LOCK = Path("/run/olmv1-node.lock")
+"""The machine's own, as control groups are, and not the cache folder's."""
 LARGE = ("containerd", "kubelet")
 OWN_FOLDERS = (Path("/var/lib/cni"), Path("/var/lib/kubelet"), Path("/var/log/containers"))
 """Folders that components write to without asking; in the box each is empty and in memory."""
@@ -74,14 +76,12 @@ def _end(_signal: int, _frame: FrameType | None) -> None:
 
 @contextmanager
 def _only_one() -> Iterator[None]:
-    path = cache_folder() / "node" / "lock"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a") as file:
+    with LOCK.open("a") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise HarnessError(
-                f"another node is running on this machine (it holds {path})"
+                f"another node is running on this machine (it holds {LOCK})"
             ) from None
         yield
 
