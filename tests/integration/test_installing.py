@@ -1,0 +1,403 @@
+"""`olm install`, `plan`, `status` and `uninstall` on a control plane that writes an audit log."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from e2e.harness.components import AuditLevel, ControlPlaneOptions
+from e2e.harness.controlplane import ControlPlane
+from e2e.harness.registry import Registry
+from e2e.olm.api import Api, catalog_path, extension_path
+from e2e.olm.bundles import BundleSpec
+from e2e.olm.manifests import catalog
+from e2e.olm.programs import Olm
+
+pytestmark = pytest.mark.integration
+
+PLANNER = "planner"
+KINDS = [
+    f"{plural}.olm.operatorframework.io"
+    for plural in ("clusterextensions", "clustercatalogs", "clusterobjectsets")
+]
+REVIEWS = {"selfsubjectrulesreviews", "selfsubjectaccessreviews"}
+
+Publish = Callable[..., str]
+Serve = Callable[[str, str], None]
+
+
+@pytest.fixture(scope="module")
+def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    options = ControlPlaneOptions(audit=AuditLevel.METADATA)
+    with ControlPlane(tmp_path_factory.mktemp("audited"), options=options) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def olm(
+    tmp_path_factory: pytest.TempPathFactory, control_plane: ControlPlane, registry: Registry
+) -> Iterator[Olm]:
+    with Olm(tmp_path_factory.mktemp("olm-audited"), control_plane, registry) as running:
+        control_plane.stop_controller_manager()
+        control_plane.start_controller_manager()
+        yield running
+
+
+Told = subprocess.CompletedProcess[str]
+
+
+@dataclass(frozen=True)
+class Shell:
+    """A user who trusts the registry and catalogd, and whose output is a pipe."""
+
+    kubeconfig: Path
+    environment: dict[str, str]
+
+    def command(self, *arguments: str) -> list[str]:
+        program = str(Path(sys.executable).with_name("olm"))
+        return [program, *arguments, f"--kubeconfig={self.kubeconfig}"]
+
+    def __call__(self, *arguments: str, stdin: str | None = None) -> Told:
+        return subprocess.run(
+            self.command(*arguments),
+            env=self.environment,
+            input=stdin,
+            stdin=subprocess.DEVNULL if stdin is None else None,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+
+    def answer(self, *arguments: str, stdin: str | None = None, code: int = 0) -> Any:
+        """The data that a command prints."""
+        told = self(*arguments, "-o", "json", stdin=stdin)
+        assert told.returncode == code, told.stdout + told.stderr
+        return json.loads(told.stdout)
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """In the background of a shell SIGINT is ignored unless asked for."""
+        listening = (
+            "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+            "from olm_cli.__main__ import main; main()"
+        )
+        return subprocess.Popen(
+            [sys.executable, "-c", listening, *self.command(*arguments)[1:]],
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+
+@pytest.fixture(scope="module")
+def users(olm: Olm, tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Shell]:
+    folder = tmp_path_factory.mktemp("user")
+    authorities = folder / "ca.pem"
+    files = [olm.catalogs_ca, *olm.registry_cas.iterdir()]
+    authorities.write_bytes(b"".join(file.read_bytes() for file in files))
+    environment = os.environ | {"SSL_CERT_FILE": str(authorities), "XDG_CACHE_HOME": str(folder)}
+    return lambda kubeconfig: Shell(kubeconfig, environment)
+
+
+@pytest.fixture(scope="module")
+def shell(olm: Olm, users: Callable[[Path], Shell]) -> Shell:
+    return users(olm.control_plane.kubeconfig)
+
+
+@pytest.fixture(scope="module")
+def planner(olm: Olm, users: Callable[[Path], Shell]) -> Shell:
+    """An administrator of a name of his own, to be found in the audit log."""
+    return users(olm.control_plane.kubeconfig_for(PLANNER, ["system:masters"]))
+
+
+@pytest.fixture
+def served(package: str, publish_catalog: Publish, serve_catalog: Serve) -> str:
+    """A package of two versions; the catalog and the package are called the same."""
+    group = f"{package}.example.com"
+    first = BundleSpec(
+        package=package,
+        version="1.0.0",
+        configmaps=("settings", "old"),
+        data={"key": "value", "gone": "soon"},
+        crd_group=group,
+    )
+    second = BundleSpec(
+        package=package,
+        version="2.0.0",
+        configmaps=("settings", "new"),
+        data={"key": "changed"},
+        crd_group=group,
+    )
+    serve_catalog(package, publish_catalog(first, second))
+    return package
+
+
+def configmap(package: str, name: str) -> str:
+    return f"/api/v1/namespaces/{package}/configmaps/{package}-{name}"
+
+
+def changes(plan: Any) -> dict[tuple[str, str], str]:
+    """What becomes of objects, the hashes in the names of roles left out."""
+    return {
+        (each["kind"], each["name"].split(".v")[0]): each["action"]
+        for each in plan["objects"]
+        if each["kind"] not in ("ClusterRole", "ClusterRoleBinding")
+    }
+
+
+# A life
+
+
+def test_a_life_from_a_name_to_nothing(
+    olm: Olm, api: Api, shell: Shell, planner: Shell, served: str
+) -> None:
+    package = served
+    told = shell("install", package, "--version", "1.x", "--wait", "--timeout=60")
+    assert told.returncode == 0, told.stderr
+    assert f"  ClusterExtension {package}: created\n" in told.stdout
+    assert f"{package}: {package}.v1.0.0 is installed\n" in told.stdout
+    assert api.get(configmap(package, "old")) is not None
+    _again_and_otherwise(shell, package)
+    api.wait_condition(extension_path(package), "Available", "False")
+    _status_of_one(shell, package)
+    plan = _plan_that_writes_nothing(olm, planner, package)
+    _what_was_planned_comes_true(api, shell, package, plan)
+    _uninstall(olm, api, shell, package)
+
+
+def _again_and_otherwise(shell: Shell, package: str) -> None:
+    again = shell.answer("install", package, "--version", "1.x", "--wait")
+    assert [each["result"] for each in again["objects"]] == ["unchanged"]
+    assert again["status"]["version"] == "1.0.0"
+    other = shell("install", package, "--version", "2.0.0")
+    assert other.returncode == 1
+    assert 'spec.source.catalog.version: "1.x" -> "2.0.0"' in other.stderr
+    assert f"olm plan {package}" in other.stderr
+
+
+def _status_of_one(shell: Shell, package: str) -> None:
+    facts = shell.answer("status", package)
+    states = {(each["kind"], each["name"]): each["state"] for each in facts["objects"]}
+    assert states["ConfigMap", f"{package}-settings"] == "Ready"
+    assert states["Deployment", f"{package}-operator"] == "NotReady", "there are no nodes here"
+    assert (facts["phase"], facts["bundle"]) == ("Degraded", f"{package}.v1.0.0")
+    overview = shell("status")
+    extensions, _, _ = overview.stdout.partition("CATALOG")
+    [line] = [line for line in extensions.splitlines() if line.startswith(package)]
+    assert line.split()[1:5] == [package, "1.0.0", "1.x", "Degraded"]
+    assert "\x1b" not in overview.stdout, "a pipe gets no colours"
+
+
+def _plan_that_writes_nothing(olm: Olm, planner: Shell, package: str) -> Any:
+    """The plan of an update that lacks rights, and of one that has them."""
+    same = planner.answer("plan", package)["plans"][0]
+    assert {each["action"] for each in same["objects"]} == {"unchanged"}
+    [lacking] = planner.answer("plan", package, "--version", "2.0.0", code=1)["plans"]
+    [obstacle] = lacking["obstacles"]
+    assert obstacle["message"].startswith("pre-authorization failed: service account requires")
+    assert "--update-from 1.0.0" in obstacle["hint"]
+    assert lacking["permissions"]["needed"]
+    rights = planner("rbac", package, "--version=2.0.0", "--update-from=1.0.0")
+    olm.control_plane.kubectl("apply", "-f", "-", stdin=rights.stdout)
+    [plan] = planner.answer("plan", package, "--version", "2.0.0")["plans"]
+    assert plan["obstacles"] == []
+    assert plan["images"] == {
+        "added": ["registry.example.com/operator:v2.0.0"],
+        "removed": ["registry.example.com/operator:v1.0.0"],
+    }
+    assert _writes(olm) == []
+    return plan
+
+
+def _writes(olm: Olm) -> list[str]:
+    """The requests of the planner that were more than looking."""
+    events = [
+        event for event in olm.control_plane.audit_events() if event["user"]["username"] == PLANNER
+    ]
+    assert {event["verb"] for event in events} >= {"get", "list", "patch", "create"}
+    return [
+        f"{event['verb']} {event['requestURI']}"
+        for event in events
+        if event["verb"] not in ("get", "list", "watch")
+        and "dryRun=All" not in event["requestURI"]
+        and event["objectRef"]["resource"] not in REVIEWS
+    ]
+
+
+def _what_was_planned_comes_true(api: Api, shell: Shell, package: str, plan: Any) -> None:
+    planned = changes(plan)
+    assert planned == {
+        ("ServiceAccount", f"{package}-operator"): "unchanged",
+        ("ConfigMap", f"{package}-settings"): "change",
+        ("ConfigMap", f"{package}-new"): "create",
+        ("ConfigMap", f"{package}-old"): "delete",
+        ("CustomResourceDefinition", f"things.{package}.example.com"): "unchanged",
+        ("Deployment", f"{package}-operator"): "change",
+    }
+    [settings] = [e for e in plan["objects"] if e["name"] == f"{package}-settings"]
+    assert settings["fields"] == [
+        {"path": "data.gone", "old": "soon", "new": None},
+        {"path": "data.key", "old": "value", "new": "changed"},
+    ]
+    [deployment] = [e for e in plan["objects"] if e["kind"] == "Deployment"]
+    assert [each["path"].rpartition(".")[2] for each in deployment["fields"]] == ["image"]
+
+    api.patch(extension_path(package), {"spec": {"source": {"catalog": {"version": "2.0.0"}}}})
+    api.wait_installed(package, "2.0.0")
+    assert (api.get(configmap(package, "settings")) or {})["data"] == {"key": "changed"}
+    assert api.get(configmap(package, "new")) is not None
+    api.wait_gone(configmap(package, "old"))
+    assert {each["action"] for each in shell.answer("plan", package)["plans"][0]["objects"]} == {
+        "unchanged"
+    }
+
+
+def _uninstall(olm: Olm, api: Api, shell: Shell, package: str) -> None:
+    kubectl, crd = olm.control_plane.kubectl, f"things.{package}.example.com"
+    thing: dict[str, Any] = {
+        "apiVersion": f"{package}.example.com/v1",
+        "kind": "Thing",
+        "metadata": {"name": "mine", "namespace": package, "finalizers": ["example.com/clean"]},
+    }
+    kubectl("apply", "-f", "-", stdin=json.dumps(thing))
+    preview = shell.answer("uninstall", package, "--preview")
+    assert {each["kind"] for each in preview["objects"]} >= {
+        *("ConfigMap", "Deployment", "CustomResourceDefinition", "ClusterRole"),
+    }
+    [things] = preview["customResources"]
+    assert (things["crd"], things["count"], things["examples"]) == (crd, 1, [f"{package}/mine"])
+    [obstacle] = preview["obstacles"]
+    assert obstacle["message"].startswith("1 Thing objects have finalizers (example.com/clean)")
+    asked = shell("uninstall", package)
+    assert asked.returncode == 1
+    assert "--yes deletes without asking" in asked.stderr
+    assert api.get(extension_path(package)) is not None
+
+    held = shell("uninstall", package, "--yes", "--wait", "--timeout=2")
+    assert held.returncode == 1
+    assert f"{package} is not gone after 2 s" in held.stderr
+    waits = f"{crd} is being deleted and waits for its objects to go"
+    api.wait_condition(extension_path(package), "Progressing", "True", message=waits)
+    facts = shell.answer("status", package)
+    assert (facts["phase"], waits in facts["message"]) == ("Deleting", True)
+    patch = ("--type=merge", "-p", '{"metadata":{"finalizers":null}}')
+    kubectl("patch", crd, "mine", "-n", package, *patch)
+    api.wait_gone(extension_path(package))
+    api.wait_gone(f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{crd}")
+    assert api.get(f"/api/v1/namespaces/{package}") is not None
+
+
+# What is planned before it is there
+
+
+def test_what_install_prints_can_be_planned_and_applied(
+    olm: Olm, api: Api, shell: Shell, served: str
+) -> None:
+    printed = shell("install", served, "--version", "1.0.0", "--catalog", served, "--dry-run")
+    assert printed.returncode == 0, printed.stderr
+    assert api.get(extension_path(served)) is None
+    answer = shell.answer("plan", "-", stdin=printed.stdout)
+    assert {each["action"] for each in answer["beside"]} == {"create"}
+    [plan] = answer["plans"]
+    assert (plan["new"], plan["obstacles"]) == (True, [])
+    assert {each["action"] for each in plan["objects"]} == {"create"}
+    assert api.get(f"/api/v1/namespaces/{served}") is None
+
+    alone = shell("install", served, "--dry-run", "--no-account").stdout
+    [stopped] = shell.answer("plan", "-", stdin=alone, code=1)["plans"]
+    assert stopped["obstacles"][0]["message"] == f"Namespace {served} is not there"
+
+    olm.control_plane.kubectl("apply", "-f", "-", stdin=printed.stdout)
+    api.wait_installed(served, "1.0.0")
+    second = shell("install", served, "--dry-run", "--extension=other", "-n", "other").stdout
+    refused = shell("plan", "-", stdin=second)
+    assert refused.returncode == 1
+    assert f"it belongs to ClusterExtension '{served}'" in refused.stdout
+
+
+# What goes wrong
+
+
+def test_whoever_may_not_is_told_what_he_lacks(
+    olm: Olm, users: Callable[[Path], Shell], served: str, api: Api
+) -> None:
+    nobody = users(olm.control_plane.kubeconfig_for("nobody"))
+    for command in (["status"], ["install", served], ["plan", served], ["uninstall", served]):
+        told = nobody(*command)
+        assert told.returncode in (1, 2)
+        assert told.stderr.startswith("error: ")
+        assert 'User "nobody" cannot ' in told.stderr
+        assert "Traceback" not in told.stderr
+    reader = olm.control_plane.kubeconfig_for("reader", ["readers"])
+    rules = "--verb=get,list,watch", f"--resource={','.join(KINDS)}"
+    kubectl = olm.control_plane.kubectl
+    kubectl("create", "clusterrole", f"{served}-reader", *rules)
+    kubectl("create", "clusterrolebinding", f"{served}-reader", "--group=readers",
+            f"--clusterrole={served}-reader")  # fmt: skip
+    refused = users(reader)("install", served)
+    assert "ClusterExtension " in refused.stderr
+    assert "--dry-run the command prints what somebody with these rights can apply" in (
+        refused.stderr
+    )
+    assert api.get(f"/api/v1/namespaces/{served}") is None
+
+
+def test_a_package_or_a_catalog_that_is_not_there(
+    olm: Olm, api: Api, shell: Shell, served: str
+) -> None:
+    wrong = shell("install", f"{served}x")
+    assert f'no bundles found for package "{served}x"' in wrong.stderr
+    assert f"hint: did you mean {served}" in wrong.stderr
+    name = f"{served}-broken"
+    olm.control_plane.kubectl("apply", "-f", "-", stdin=catalog(name, "localhost:1/none:latest"))
+    try:
+        api.wait_condition(catalog_path(name), "Progressing", "True")
+        selector = f"olm.operatorframework.io/metadata.name={name}"
+        away = shell("install", served, "--selector", selector)
+        assert away.returncode == 1
+        assert f'catalog "{name}" is not being served' in away.stderr
+        rows = shell.answer("status")["catalogs"]
+        assert rows[0]["name"] == name, "what does not go as it should comes first"
+        assert rows[0]["phase"] == "Retrying"
+    finally:
+        olm.control_plane.kubectl("delete", "clustercatalog", name)
+
+
+def test_ctrl_c_ends_waiting_and_watching_without_a_traceback(
+    olm: Olm, api: Api, shell: Shell, served: str
+) -> None:
+    watching = shell.start("status", "--watch", "-o", "json")
+    assert watching.stdout is not None
+    first = json.loads(watching.stdout.readline())
+    assert served not in [each["name"] for each in first["extensions"]]
+    olm.stop_operator_controller()  # so that there is something to wait for
+    try:
+        waiting = shell.start("install", served, "--version=1.0.0", "--wait")
+        assert waiting.stderr is not None
+        line = waiting.stderr.readline()
+        assert line == f"{served}: Pending: operator-controller has not looked at it yet\n"
+        waiting.send_signal(signal.SIGINT)
+        _, rest = waiting.communicate(timeout=30)
+        assert waiting.returncode == 130
+        assert rest.strip().endswith(f"See how it goes: olm status {served}")
+        assert api.get(extension_path(served)) is not None
+    finally:
+        olm.start_operator_controller()
+    later = time.monotonic() + 30.0
+    seen: list[str] = []
+    while "1.0.0" not in seen and time.monotonic() < later:
+        rows = json.loads(watching.stdout.readline())["extensions"]
+        seen += [each["version"] for each in rows if each["name"] == served]
+    assert "1.0.0" in seen
+    watching.send_signal(signal.SIGINT)
+    _, rest = watching.communicate(timeout=30)
+    assert (watching.returncode, rest) == (130, "")
