@@ -16,6 +16,7 @@ from olm_shared.runtime.doorbell import Bell, Doorbell, Ring
 from olm_shared.runtime.image_store import ImageStore
 from olm_shared.runtime.kube import KubeClient
 from olm_shared.runtime.leader import Elector
+from olm_shared.runtime.memory import keep_large_blocks_apart, share_one_arena
 from olm_shared.runtime.program import (
     configure_logging,
     run,
@@ -57,6 +58,8 @@ log = logging.getLogger(__name__)
 
 def main() -> None:
     """The console script `operator-controller`."""
+    share_one_arena()
+    keep_large_blocks_apart()
     settings = parse_settings()
     configure_logging(settings.log_level)
     run(lambda: serve(settings))

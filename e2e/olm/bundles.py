@@ -11,11 +11,15 @@ from e2e.harness.registry import Registry
 from e2e.olm.fbc import PublishedBundle
 
 PACKAGE_LABEL = "operators.operatorframework.io.bundle.package.v1"
+INSTALL_MODES = ("AllNamespaces", "SingleNamespace", "OwnNamespace", "MultiNamespace")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BundleSpec:
-    """What a test wants to be in a bundle: a ConfigMap for each name, a CRD unless left out."""
+    """What a test wants to be in a bundle: a ConfigMap for each name, a CRD if it has a group.
+
+    `modes` are the install modes that the bundle supports.
+    """
 
     package: str
     version: str
@@ -23,6 +27,7 @@ class BundleSpec:
     data: Mapping[str, str] = field(default_factory=lambda: {"key": "value"})
     crd_group: str = ""
     csv: bool = True
+    modes: Sequence[str] = ("AllNamespaces",)
 
     @property
     def name(self) -> str:
@@ -72,7 +77,7 @@ class BundleSpec:
             },
         }
         rules = [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list"]}]
-        modes = {"AllNamespaces": True, "OwnNamespace": False}
+        modes = {each: each in self.modes for each in INSTALL_MODES}
         return {
             "apiVersion": "operators.coreos.com/v1alpha1",
             "kind": "ClusterServiceVersion",

@@ -5,6 +5,9 @@ import gc
 
 _ARENAS = -8
 """M_ARENA_MAX of mallopt(3)."""
+_MMAP_THRESHOLD = -3
+"""M_MMAP_THRESHOLD of mallopt(3)."""
+LARGE_BYTES = 128 * 1024
 
 
 def share_one_arena() -> None:
@@ -15,6 +18,17 @@ def share_one_arena() -> None:
     mallopt = _function("mallopt")
     if mallopt is not None:
         mallopt(_ARENAS, 1)
+
+
+def keep_large_blocks_apart() -> None:
+    """Lets large blocks be mapped each by itself, as at the start, however many were freed.
+
+    uvloop reserves 256 KiB for each TLS connection and fills little of it. Mapped by itself, only
+    what is filled takes memory; taken from what others freed, all of it does.
+    """
+    mallopt = _function("mallopt")
+    if mallopt is not None:
+        mallopt(_MMAP_THRESHOLD, LARGE_BYTES)
 
 
 def settle() -> None:

@@ -27,6 +27,7 @@ from operator_controller.apply.revisions import (
     revision_object,
 )
 from operator_controller.io.caught_up import CaughtUpLists
+from operator_controller.io.together import together
 
 OBJECT_SET = GVK(names.GROUP, names.VERSION, names.CLUSTER_OBJECT_SET)
 SECRET = GVK("", "v1", "Secret")
@@ -39,6 +40,7 @@ class RevisionStore:
         self._client = client
         self._namespace = system_namespace
         self._object_sets = CaughtUpLists(client, OBJECT_SET)
+        self._in_creation: set[str] = set()
 
     def heard(self, raw: KubeObject) -> None:
         """Notes a ClusterObjectSet of which an event told: no list will be older."""
@@ -62,23 +64,27 @@ class RevisionStore:
         await self._sweep(desired.extension, revisions, {name_of(s) for s in packed.secrets})
         for secret in packed.secrets:
             await self._ensure(secret)
-        created = await self._client.create(
-            revision_object(
-                desired,
-                number,
-                packed.phases,
-                cause=cause_of(revisions, desired.bundle, desired.generation),
-            ),
-            field_manager=names.FIELD_MANAGER,
+        revision = revision_object(
+            desired,
+            number,
+            packed.phases,
+            cause=cause_of(revisions, desired.bundle, desired.generation),
         )
-        self._object_sets.heard(created)
-        for secret in packed.secrets:
-            try:
-                await self._own(created, [secret])
-            except NotFoundError:  # it was a former revision's of this name, and went with it
-                await self._ensure(secret)
-                await self._own(created, [secret])
+        self._in_creation.add(name)
+        try:
+            created = await self._client.create(revision, field_manager=names.FIELD_MANAGER)
+            self._object_sets.heard(created)
+            await together(self._own_anew(created, each) for each in packed.secrets)
+        finally:
+            self._in_creation.discard(name)
         return parse_revision(created)
+
+    async def _own_anew(self, created: KubeObject, secret: KubeObject) -> None:
+        try:
+            await self._own(created, [secret])
+        except NotFoundError:  # it was a former revision's of this name, and went with it
+            await self._ensure(secret)
+            await self._own(created, [secret])
 
     async def is_whole(self, revision: Revision) -> bool:
         """Whether the Secrets with the content of a revision are all there."""
@@ -122,9 +128,9 @@ class RevisionStore:
         secrets = {
             where: secret for where, secret in zip(wanted, found, strict=True) if secret is not None
         }
-        await self._own(
-            raw, [s for s in secrets.values() if not metadata(s).get("ownerReferences")]
-        )
+        if name_of(raw) not in self._in_creation:  # who creates it is about to do the same
+            orphans = [s for s in secrets.values() if not metadata(s).get("ownerReferences")]
+            await self._own(raw, orphans)
         return unpack(spec, secrets, self._namespace)
 
     async def kept_content(self, inputs: str, revisions: Revisions) -> tuple[Phase, ...] | None:
@@ -202,7 +208,8 @@ class RevisionStore:
         }
         for secret in secrets:
             if labels_of(secret).get(names.LABEL_REVISION_NAME) == name_of(owner):
-                await self._client.patch(secret, {"metadata": {"ownerReferences": [reference]}})
+                owning = {"metadata": {"ownerReferences": [reference]}}
+                await self._client.patch(secret, owning, metadata_only=True)
 
 
 def _selector(extension: str) -> str:

@@ -15,22 +15,31 @@ from olm_shared.runtime.kube import KubeClient
 from operator_controller.apply.owned import Fingerprint, Sighting, fingerprint, record
 from operator_controller.apply.ownership import Owner, Policy, Situation, situation_of
 from operator_controller.apply.phases import Phase
-from operator_controller.io.objects import Newer, ObjectWriter
+from operator_controller.io.objects import Newer, ObjectWriter, Result
 from operator_controller.io.pods import why_not_running
 from operator_controller.io.together import together
 from operator_controller.io.watches import ManagedWatches, OwnerKey, Scope
-from operator_controller.observe.probes import Finding, Health, Probe, Probes, describe
+from operator_controller.observe.probes import (
+    HEALTHY,
+    Finding,
+    Health,
+    Probe,
+    Probes,
+    describe,
+)
 from operator_controller.status.object_set import Rollout
 
 PARALLEL_WRITES = 8
 SETTLE_SECONDS = 5.0
 GATE_SECONDS = 5.0
 """How long a reconcile itself waits for a phase before it comes back later."""
-GATE_POLL_SECONDS = 0.05
+GATE_POLL_SECONDS = 0.025
+"""An object that has not changed for so long has come to rest."""
 GATE_SILENCE_SECONDS = 1.0
 """After this long without news of an object it is asked for all the same."""
 PROMPT_KINDS = frozenset({("apiextensions.k8s.io", "CustomResourceDefinition"), ("", "Namespace")})
 """Kinds that the API server itself makes ready, in moments; it is not worth coming back for."""
+NEW = Finding(Health.UNKNOWN, "was made just now")
 
 
 @dataclass(slots=True)
@@ -38,13 +47,16 @@ class Memory:
     """What was applied for one revision, by key; `uid` is the revision's.
 
     `waited`: objects that a reconcile stood waiting for once; it does so no second time, because
-    it keeps a worker from others. `resting`: since when a revision that is to be replaced is left
-    alone. `removed`: what is known to be gone of a revision that is taken down since `removing`.
+    it keeps a worker from others. `well`: how objects looked when they were healthy; they are not
+    asked for again while they look the same. `resting`: since when a revision that is to be
+    replaced is left alone. `removed`: what is known to be gone of a revision that is taken down
+    since `removing`.
     """
 
     uid: str
     applied: dict[ObjectKey, Fingerprint] = field(default_factory=dict)
     waited: set[ObjectKey] = field(default_factory=set)
+    well: dict[ObjectKey, Sighting] = field(default_factory=dict)
     resting: datetime | None = None
     removed: set[ObjectKey] = field(default_factory=set)
     removing: datetime | None = None
@@ -85,6 +97,7 @@ class RevisionRollout:
         self._memory = memory
         self._probes = probes
         self._slots = asyncio.Semaphore(PARALLEL_WRITES)
+        self._created: set[ObjectKey] = set()
 
     async def run(self, phases: Sequence[Phase]) -> Rollout:
         """Applies phase after phase, as far as they get healthy.
@@ -153,40 +166,58 @@ class RevisionRollout:
                     return
             done = await self._writer.apply(obj, live, policy, self._newer)
         self._memory.applied[key] = done.seen
+        if done.result is Result.CREATED:
+            self._created.add(key)
 
     async def _wait_for(self, objects: Sequence[KubeObject]) -> list[tuple[KubeObject, Finding]]:
         """What of the objects is not healthy, given a moment where a moment may do."""
         now = asyncio.get_running_loop().time
         deadline = now() + GATE_SECONDS
+        seen: dict[ObjectKey, Sighting | None] = {key_of(obj): None for obj in objects}
+        failing = {key_of(obj): NEW for obj in objects if self._is_new(obj)}
+        asked: Sequence[KubeObject] = [o for o in objects if key_of(o) not in failing]
         while True:
-            seen = {key_of(obj): self._sighting(obj) for obj in objects}
-            failing = await self._probe_all(objects, self._probes.obstacle)
-            if now() > deadline or not any(self._worth_waiting(obj) for obj, _ in failing):
-                self._memory.waited.update(key_of(obj) for obj, _ in failing)
-                return failing
-            objects = [obj for obj, _ in failing]
-            await self._news(objects, seen, until=min(deadline, now() + GATE_SILENCE_SECONDS))
+            seen |= {key_of(obj): self._sighting(obj) for obj in asked}
+            found = await self._probe_all(asked, self._probes.obstacle)
+            for obj in asked:
+                failing.pop(key_of(obj), None)
+            failing |= {key_of(obj): finding for obj, finding in found}
+            waiting = [obj for obj in objects if key_of(obj) in failing]
+            if now() > deadline or not any(map(self._worth_waiting, waiting)):
+                self._memory.waited.update(failing)
+                return [(obj, failing[key_of(obj)]) for obj in waiting]
+            until = min(deadline, now() + GATE_SILENCE_SECONDS)
+            asked = await self._with_news(waiting, seen, until=until)
 
-    async def _news(
+    async def _with_news(
         self, objects: Sequence[KubeObject], seen: Mapping[ObjectKey, object], *, until: float
-    ) -> None:
-        """Waits for the watch to see something of one of the objects, at most until then.
+    ) -> Sequence[KubeObject]:
+        """Those that the watch saw change and come to rest; all if there are none until then.
 
         Definitions are large, and asking for them all again and again keeps the server from
         making them ready.
         """
         now = asyncio.get_running_loop().time
+        before: dict[ObjectKey, Sighting | None] = {}
         while now() < until:
+            current = {key_of(obj): self._sighting(obj) for obj in objects}
+            resting = {key for key, sighting in current.items() if sighting is before.get(key)}
+            news = [k for k in resting if current[k] is not seen[k]]
+            if news:
+                return [obj for obj in objects if key_of(obj) in news]
+            before = current
             await asyncio.sleep(GATE_POLL_SECONDS)
-            if any(self._sighting(obj) is not seen[key_of(obj)] for obj in objects):
-                return
+        return objects
 
     def _sighting(self, obj: KubeObject) -> Sighting | None:
         return self._watches.sighting(self._key, key_of(obj))
 
     def _worth_waiting(self, obj: KubeObject) -> bool:
-        gvk = gvk_of(obj)
-        return (gvk.group, gvk.kind) in PROMPT_KINDS and key_of(obj) not in self._memory.waited
+        return _is_prompt(obj) and key_of(obj) not in self._memory.waited
+
+    def _is_new(self, obj: KubeObject) -> bool:
+        """Whether the server can hardly have made it ready, and will tell when it did."""
+        return _is_prompt(obj) and key_of(obj) in self._created
 
     async def _probe_all(
         self, objects: Sequence[KubeObject], probe: Probe
@@ -199,15 +230,24 @@ class RevisionRollout:
         ]
 
     async def _ask(self, obj: KubeObject, probe: Probe) -> Finding:
-        key = key_of(obj)
+        key, seen = key_of(obj), self._sighting(obj)
+        if seen is not None and self._memory.well.get(key) is seen:
+            return HEALTHY
         async with self._slots:
             live = await self._client.find(key.gvk, key.name, key.namespace)
             if live is None:
                 return Finding(Health.UNHEALTHY, "is missing")
+            if self._probes.health(live).health is Health.HEALTHY and seen is not None:
+                self._memory.well[key] = seen
             found = probe(live)
             if found.health is Health.UNHEALTHY and not found.asked:
                 found = found.because(await why_not_running(self._client, live))
             return found
+
+
+def _is_prompt(obj: KubeObject) -> bool:
+    gvk = gvk_of(obj)
+    return (gvk.group, gvk.kind) in PROMPT_KINDS
 
 
 def _scopes(objects: Iterable[KubeObject]) -> set[Scope]:

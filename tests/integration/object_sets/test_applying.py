@@ -65,6 +65,21 @@ class TestApplying:
         world.api.delete(path)
         within(DRIFT_SECONDS, lambda: world.api.get(path) is not None, "the resource is back")
 
+    def test_a_definition_that_is_established_is_not_asked_for_again(self, world: World) -> None:
+        group = f"{world.namespace}.example.com"
+        world.apply(world.object_set([crd(group)], [world.config_map(a="1")]))
+        world.wait("Succeeded", "True")
+
+        def asked() -> int:
+            found = (e.get("objectRef", {}) | {"verb": e["verb"]} for e in world.audit())
+            return sum(e["verb"] == "get" and e.get("name") == f"things.{group}" for e in found)
+
+        before = asked()
+        assert before > 0
+        world.api.delete(world.map_path())
+        within(DRIFT_SECONDS, lambda: world.api.get(world.map_path()) is not None, "is back")
+        assert asked() == before
+
     def test_health_is_told_with_the_object_that_fails(self, world: World) -> None:
         world.apply(world.object_set([deployment(world)]))
         expected = f"Deployment {world.namespace}/web: 0/1 available"

@@ -1,0 +1,222 @@
+"""What users go through when they install, update and recover, as far as no pods are needed.
+
+README.md says which test is which of upstream's scenarios.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from api.v1 import names
+from e2e.olm.api import OLM, Api, catalog_path, extension_path
+from e2e.olm.bundles import BundleSpec
+from e2e.olm.manifests import installer, namespace, with_administrator
+from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
+from olm_shared.kube_object import KubeObject, condition, labels_of, metadata, name_of
+
+pytestmark = pytest.mark.integration
+
+Publish = Callable[..., str]
+Serve = Callable[[str, str], None]
+Apply = Callable[[str], None]
+
+
+@pytest.fixture
+def apply(olm: Olm, package: str) -> Iterator[Apply]:
+    """kubectl apply; the extension of the test is deleted afterwards."""
+
+    def run(manifest: str) -> None:
+        olm.control_plane.kubectl("apply", "-f", "-", stdin=manifest)
+
+    yield run
+    olm.control_plane.kubectl(
+        "delete", "clusterextension", package, "--ignore-not-found", "--wait=false"
+    )
+
+
+def change(api: Api, package: str, **spec: Any) -> None:
+    api.patch(extension_path(package), {"spec": spec})
+
+
+def configure(api: Api, package: str, **inline: Any) -> None:
+    change(api, package, config={"configType": "Inline", "inline": inline})
+
+
+def deployment(api: Api, package: str) -> KubeObject:
+    found = api.get(f"/apis/apps/v1/namespaces/{package}/deployments/{package}-operator")
+    assert found is not None
+    return found
+
+
+def wait_told(api: Api, package: str, reason: str, message: str) -> KubeObject:
+    """Waits until Progressing has the reason, and the message somewhere in its text."""
+
+    def holds(obj: KubeObject | None) -> bool:
+        found = condition(obj, "Progressing") if obj else None
+        return bool(found and found["reason"] == reason and message in found["message"])
+
+    found = api.wait(extension_path(package), holds, what=f"{reason}: {message}", timeout=30.0)
+    assert found is not None
+    return found
+
+
+def test_a_bundle_of_two_catalogs_is_refused_until_one_of_them_ranks_higher(
+    api: Api, package: str, publish_catalog: Publish, serve_catalog: Serve, apply: Apply
+) -> None:
+    image = publish_catalog(BundleSpec(package=package, version="1.0.0"))
+    first, second = f"{package}-a", f"{package}-b"
+    serve_catalog(first, image)
+    serve_catalog(second, image)
+    apply(with_administrator(package))
+    told = f"in multiple catalogs with the same priority [{first} {second}]"
+    wait_told(api, package, "Retrying", told)
+    api.patch(catalog_path(second), {"spec": {"priority": 1}})
+    api.wait_installed(package, "1.0.0")
+
+
+@pytest.mark.parametrize(
+    ("modes", "wrong", "told", "right"),
+    [
+        (("SingleNamespace",), {}, 'required field "watchNamespace" is missing', "elsewhere"),
+        (("OwnNamespace",), {}, 'required field "watchNamespace" is missing', "{own}"),
+        (("OwnNamespace",), {"watchNamespace": "elsewhere"}, 'must be "{own}"', "{own}"),
+        (
+            ("SingleNamespace",),
+            {"watchNamespace": "Not_A_Name"},
+            'field "watchNamespace" must match pattern',
+            "elsewhere",
+        ),
+        (
+            ("AllNamespaces",),
+            {"watchNamespace": "elsewhere"},
+            'unknown field "watchNamespace"',
+            None,
+        ),
+    ],
+    ids=["single-missing", "own-missing", "own-other", "no-name", "unsupported"],
+)
+def test_a_wrong_watch_namespace_is_told_and_a_right_one_is_watched(
+    api: Api,
+    package: str,
+    publish_catalog: Publish,
+    serve_catalog: Serve,
+    apply: Apply,
+    modes: tuple[str, ...],
+    wrong: dict[str, str],
+    told: str,
+    right: str | None,
+) -> None:
+    bundle = BundleSpec(package=package, version="1.0.0", modes=modes)
+    serve_catalog(package, publish_catalog(bundle))
+    apply(with_administrator(package, "9.x"))
+    if wrong:
+        configure(api, package, **wrong)
+    change(api, package, source={"catalog": {"version": "1.x"}})
+    wait_told(api, package, "InvalidConfiguration", told.format(own=package))
+    if right is None:
+        change(api, package, config=None)
+    else:
+        configure(api, package, watchNamespace=right.format(own=package))
+    api.wait_installed(package, "1.0.0")
+    notes = metadata(deployment(api, package)["spec"]["template"])["annotations"]
+    assert notes[names.ANNOTATION_TARGET_NAMESPACES] == (right or "").format(own=package)
+
+
+def test_a_deployment_configuration_reaches_the_operator(
+    api: Api, package: str, publish_catalog: Publish, serve_catalog: Serve, apply: Apply
+) -> None:
+    serve_catalog(package, publish_catalog(BundleSpec(package=package, version="1.0.0")))
+    apply(with_administrator(package))
+    api.wait_installed(package, "1.0.0")
+    configure(api, package, deploymentConfig={"nodeSelector": {"disk": "fast"}})
+
+    def selects() -> dict[str, str] | None:
+        template = deployment(api, package)["spec"]["template"]
+        selector: dict[str, str] | None = template["spec"].get("nodeSelector")
+        return selector
+
+    api.wait(extension_path(package), lambda _: selects() == {"disk": "fast"}, what="node selector")
+    api.wait_installed(package, "1.0.0")
+
+
+def test_a_revision_names_its_owner_and_keeps_its_objects_in_immutable_secrets(
+    api: Api, package: str, publish_catalog: Publish, serve_catalog: Serve, apply: Apply
+) -> None:
+    serve_catalog(package, publish_catalog(BundleSpec(package=package, version="1.0.0")))
+    apply(with_administrator(package))
+    api.wait_installed(package, "1.0.0")
+    revision = api.get(f"{OLM}/clusterobjectsets/{package}-1")
+    assert revision is not None
+    owner = {names.LABEL_OWNER_KIND: names.CLUSTER_EXTENSION, names.LABEL_OWNER_NAME: package}
+    assert owner.items() <= labels_of(revision).items()
+    kept = api.list(
+        f"/api/v1/namespaces/{SYSTEM_NAMESPACE}/secrets",
+        f"{names.LABEL_REVISION_NAME}={package}-1",
+    )
+    refs = {o["ref"]["name"] for phase in revision["spec"]["phases"] for o in phase["objects"]}
+    assert {name_of(secret) for secret in kept} == refs
+    for secret in kept:
+        assert secret["immutable"] is True
+        assert secret["type"] == names.SECRET_TYPE_OBJECT_DATA
+        assert [r["uid"] for r in metadata(secret)["ownerReferences"]] == [
+            metadata(revision)["uid"]
+        ]
+
+
+def test_what_is_no_successor_is_refused_until_it_is_self_certified(
+    api: Api, package: str, publish_catalog: Publish, serve_catalog: Serve, apply: Apply
+) -> None:
+    versions = ("1.0.0", "1.0.1", "1.0.2")
+    serve_catalog(
+        package, publish_catalog(*(BundleSpec(package=package, version=v) for v in versions))
+    )
+    apply(with_administrator(package, "1.0.0"))
+    api.wait_installed(package, "1.0.0")
+    change(api, package, source={"catalog": {"version": "1.0.2"}})
+    told = (
+        'error upgrading from currently installed version "1.0.0": '
+        f'no bundles found for package "{package}" matching version "1.0.2"'
+    )
+    wait_told(api, package, "Retrying", told)
+    change(api, package, source={"catalog": {"upgradeConstraintPolicy": "SelfCertified"}})
+    api.wait_installed(package, "1.0.2")
+
+
+def test_an_object_in_the_way_is_named_and_the_install_goes_on_without_it(
+    api: Api, package: str, publish_catalog: Publish, serve_catalog: Serve, apply: Apply
+) -> None:
+    serve_catalog(package, publish_catalog(BundleSpec(package=package, version="1.0.0")))
+    map_name = f"{package}-settings"
+    foreign = f"""
+apiVersion: v1
+kind: ConfigMap
+metadata: {{name: {map_name}, namespace: {package}}}
+"""
+    apply("---".join((namespace(package), installer(package), foreign)))
+    apply(with_administrator(package))
+    wait_told(api, package, "Retrying", map_name)
+    api.delete(f"/api/v1/namespaces/{package}/configmaps/{map_name}")
+    api.wait_installed(package, "1.0.0")
+
+
+def test_the_spec_may_change_while_its_catalog_is_gone(
+    olm: Olm, api: Api, package: str, publish_catalog: Publish, serve_catalog: Serve, apply: Apply
+) -> None:
+    serve_catalog(package, publish_catalog(BundleSpec(package=package, version="1.0.0")))
+    apply(with_administrator(package))
+    selector = {"matchLabels": {names.LABEL_METADATA_NAME: package}}
+    change(api, package, source={"catalog": {"selector": selector}})
+    api.wait_installed(package, "1.0.0")
+    olm.control_plane.kubectl("delete", "clustercatalog", package)
+    api.wait_gone(catalog_path(package))
+    change(api, package, install={"preflight": {"crdUpgradeSafety": {"enforcement": "None"}}})
+
+    def holds(obj: KubeObject | None) -> bool:
+        found = condition(obj, "Progressing") if obj else None
+        if obj is None or found is None:
+            return False
+        seen = found["observedGeneration"] == metadata(obj)["generation"]
+        return bool(seen and found["reason"] == "Succeeded")
+
+    api.wait(extension_path(package), holds, what="the new spec is acted on", timeout=30.0)
