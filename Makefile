@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test faults test-unit test-property test-integration lint fmt bench bench-catalogd bench-controller e2e e2e-node generate verify chart lock binaries helm clean
+.PHONY: help install demo test faults test-unit test-property test-integration lint fmt bench bench-catalogd bench-controller e2e e2e-node generate verify chart image lock binaries helm clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -95,6 +95,10 @@ verify: $(STAMP) ## Check that generated files are what would be generated
 
 chart: helm generate ## Check the Helm chart and write its snapshots anew
 	@$(BIN)/python -m e2e.olm.chart
+
+IMAGE ?= localhost/olmv1:0.1.0
+image: ## Build the image without an engine: root, buildah, mmdebstrap (IMAGE=...)
+	@image/build.sh $(IMAGE)
 
 lock: ## Resolve dependencies anew, with hashes and without addresses
 	@$(BIN)/uv pip compile -q --universal --generate-hashes --no-header --python-version 3.11 \

@@ -1,0 +1,51 @@
+# catalogd, operator-controller, olm and opm in one image: not root, and nothing to write to but
+# what is mounted at /tmp and /var/cache.
+#
+#   docker build -t registry.example.com/olmv1:0.1.0 .
+#
+# BASE is a Debian with Python 3.11 or newer and CA certificates, BUILD the same with pip; both have
+# the same Python at the same place. `make image` makes them from Debian packages, without an engine.
+ARG BASE=python:3.13-slim-bookworm
+ARG BUILD=${BASE}
+
+FROM ${BASE} AS base
+
+FROM ${BUILD} AS build
+# What pip needs to reach its index is given as build arguments, which stay out of the image.
+ARG PIP_CERT
+ARG PIP_INDEX_URL
+ENV PIP_NO_CACHE_DIR=1 PIP_NO_COMPILE=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
+WORKDIR /src
+COPY requirements requirements
+# Only what runs: the official client's second half for asyncio is not imported, and half of the
+# bytes of compiled modules are symbols for debuggers.
+RUN python3 -m pip install --quiet --require-hashes --target=/opt/olmv1/dependencies \
+      -r requirements/runtime.txt \
+ && rm -rf /opt/olmv1/dependencies/kubernetes/aio /opt/olmv1/dependencies/bin \
+ && if command -v strip > /dev/null; then \
+      find /opt/olmv1 -name '*.so' -exec strip --strip-unneeded {} +; fi \
+ && python3 -m compileall -q --invalidation-mode=unchecked-hash /opt/olmv1/dependencies
+RUN sed -n '/^setuptools==/,/[^\\]$/p' requirements/dev.txt > requirements/build.txt \
+ && python3 -m pip install --quiet --require-hashes --target=/opt/build -r requirements/build.txt
+COPY pyproject.toml README.md LICENSE ./
+COPY api api
+COPY olm_shared olm_shared
+COPY catalogd catalogd
+COPY operator_controller operator_controller
+COPY opm opm
+COPY olm_cli olm_cli
+RUN PYTHONPATH=/opt/build python3 -m pip install --quiet --no-deps --no-build-isolation \
+      --target=/opt/olmv1/programs . \
+ && python3 -m compileall -q --invalidation-mode=unchecked-hash /opt/olmv1/programs
+COPY image/sbom.py image/
+COPY --from=base /var/lib/dpkg /src/dpkg
+RUN python3 image/sbom.py /opt/olmv1 dpkg/status > /opt/olmv1/sbom.cdx.json
+
+FROM ${BASE}
+COPY --from=build /opt/olmv1 /opt/olmv1
+ENV PATH=/opt/olmv1/programs/bin:/usr/local/bin:/usr/bin:/bin \
+    PYTHONPATH=/opt/olmv1/programs:/opt/olmv1/dependencies \
+    PYTHONDONTWRITEBYTECODE=1 \
+    PYTHONUNBUFFERED=1
+USER 65532:65532
+CMD ["olm", "--help"]
