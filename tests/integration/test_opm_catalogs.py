@@ -31,6 +31,13 @@ def locked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Registry]:
 
 
 @pytest.fixture(scope="module")
+def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    """One of its own: programs with other flags than the session's would do the same work twice."""
+    with ControlPlane(tmp_path_factory.mktemp("locked-cluster")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
 def world(
     tmp_path_factory: pytest.TempPathFactory, control_plane: ControlPlane, locked: Registry
 ) -> Iterator[Olm]:
@@ -50,7 +57,6 @@ def world(
         yield olm
     finally:
         olm.stop()
-        control_plane.kubectl("delete", "secret", SECRET, "-n", SYSTEM_NAMESPACE)
 
 
 @pytest.fixture(scope="module")
