@@ -27,7 +27,8 @@ VERSION = os.environ.get("GREETER_VERSION", "unknown")
 WORDS = os.environ.get("GREETER_WORDS", "Hello")
 HEALTH_PORT = 8081
 WEBHOOK_PORT = 9443
-WATCH_SECONDS = 300
+WATCH_SECONDS = 5
+"""Then everything is looked at anew: during an update the version before may write last."""
 RETRY_SECONDS = 1.0
 
 Json = dict[str, Any]
