@@ -42,7 +42,10 @@ class Finding:
 
     def because(self, reason: str) -> "Finding":
         """The same with what is behind it, if that is known."""
-        return replace(self, message=f"{self.message} {reason}") if reason else self
+        if not reason:
+            return self
+        separator = " " if self.message.endswith(".") else ": "
+        return replace(self, message=f"{self.message}{separator}{reason}")
 
 
 HEALTHY = Finding(Health.HEALTHY)

@@ -17,6 +17,7 @@ from operator_controller.observe.probes import (
 CRD = "apiextensions.k8s.io/v1 CustomResourceDefinition"
 DEPLOYMENT = "apps/v1 Deployment"
 STATEFUL_SET = "apps/v1 StatefulSet"
+PULL = "ImagePullBackOff (image registry/x:1)"
 PROBED = {
     ("apiextensions.k8s.io", "CustomResourceDefinition"),
     ("cert-manager.io", "Certificate"),
@@ -149,3 +150,15 @@ def test_a_line_for_people_names_the_object() -> None:
     assert describe(obj, Finding(Health.UNHEALTHY, "0/1 available")) == (
         "Deployment ns/x: 0/1 available"
     )
+
+
+@pytest.mark.parametrize(
+    ("message", "reason", "told"),
+    [
+        ("1/2 replicas are updated", "", "1/2 replicas are updated"),
+        ("1/2 replicas are updated", PULL, f"1/2 replicas are updated: {PULL}"),
+        ("0/1 available: no pods.", PULL, f"0/1 available: no pods. {PULL}"),
+    ],
+)
+def test_the_reason_of_pods_follows(message: str, reason: str, told: str) -> None:
+    assert Finding(Health.UNHEALTHY, message).because(reason).message == told
