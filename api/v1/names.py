@@ -52,10 +52,13 @@ ANNOTATION_APPLIED = f"{GROUP}/applied"
 ANNOTATION_SERVICE_ACCOUNT_NAME = f"{GROUP}/service-account-name"
 """On a ClusterObjectSet: the identity that applies it. Absent: the controller's own."""
 ANNOTATION_SERVICE_ACCOUNT_NAMESPACE = f"{GROUP}/service-account-namespace"
-SERVICE_ACCOUNT_ANNOTATIONS = (
+OPTIONAL_REVISION_ANNOTATIONS = (
+    ANNOTATION_BUNDLE_RELEASE,
+    ANNOTATION_BUNDLE_PROPERTIES,
     ANNOTATION_SERVICE_ACCOUNT_NAME,
     ANNOTATION_SERVICE_ACCOUNT_NAMESPACE,
 )
+"""On a ClusterObjectSet: not there where there is nothing to say."""
 ANNOTATION_GENERATOR = f"{GROUP}/generator"
 """On our CRDs: which channel of the API they hold."""
 ANNOTATION_FEATURE_SET = f"{GROUP}/feature-set"

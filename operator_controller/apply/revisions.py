@@ -15,6 +15,7 @@ from olm_shared.kube_object import (
     name_of,
 )
 from operator_controller.apply.phases import Phase, content_digest
+from operator_controller.bundle.properties import noted
 
 KEPT_ARCHIVED = 5
 """Archived revisions that are kept for history and rollback; upstream's number."""
@@ -52,6 +53,11 @@ class Revision:
     deleting: bool
     succeeded: bool
     raw: KubeObject
+
+    @property
+    def properties(self) -> str:
+        """The properties of the bundle as JSON text; empty if it has none."""
+        return annotations_of(self.raw).get(names.ANNOTATION_BUNDLE_PROPERTIES, "")
 
     @property
     def retrying(self) -> bool:
@@ -150,8 +156,19 @@ class Revisions:
 
 
 @dataclass(frozen=True, slots=True)
+class Content:
+    """The objects of a revision, and the properties of their bundle as JSON text or empty."""
+
+    phases: tuple[Phase, ...]
+    properties: str
+
+
+@dataclass(frozen=True, slots=True)
 class Desired:
-    """What the newest revision of an extension should hold."""
+    """What the newest revision of an extension should hold.
+
+    `properties` are those of the bundle, as JSON text; empty if it has none.
+    """
 
     extension: str
     extension_uid: str
@@ -161,6 +178,7 @@ class Desired:
     phases: tuple[Phase, ...]
     generation: int
     progress_deadline_minutes: int | None = None
+    properties: str = ""
 
 
 def revision_annotations(desired: Desired) -> dict[str, str]:
@@ -177,6 +195,8 @@ def revision_annotations(desired: Desired) -> dict[str, str]:
     }
     if bundle.release:
         notes[names.ANNOTATION_BUNDLE_RELEASE] = bundle.release
+    if desired.properties:
+        notes[names.ANNOTATION_BUNDLE_PROPERTIES] = noted(desired.properties)
     if desired.service_account:
         namespace, name = desired.service_account
         notes[names.ANNOTATION_SERVICE_ACCOUNT_NAMESPACE] = namespace

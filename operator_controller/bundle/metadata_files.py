@@ -35,12 +35,12 @@ def read_package_name(files: Mapping[str, bytes]) -> str:
         raise BundleError(problem, hint=hint)
     try:
         content = _metadata(files[ANNOTATIONS_FILE], "registry.AnnotationsFile")
-        annotations = _field(content, "annotations")
+        annotations = field_of(content, "annotations")
         if annotations is None:
             return ""
         if not isinstance(annotations, dict):
             raise _wrong_json(annotations, "AnnotationsFile.annotations", "registry.Annotations")
-        return _plain_text(_field(annotations, PACKAGE_ANNOTATION))
+        return _plain_text(field_of(annotations, PACKAGE_ANNOTATION))
     except _MetadataError as error:
         raise BundleError(str(error), hint=f"correct {ANNOTATIONS_FILE}") from error
 
@@ -119,7 +119,7 @@ def with_properties(annotations: dict[str, str], files: Mapping[str, bytes]) -> 
 
 def _listed_properties(content: dict[str, Any]) -> list[str]:
     """What properties.yaml lists; a type that YAML takes for a number or boolean is spelled out."""
-    items = _field(content, "properties")
+    items = field_of(content, "properties")
     if items is None:
         return []
     where = "RegistryV1Properties.properties"
@@ -129,16 +129,16 @@ def _listed_properties(content: dict[str, Any]) -> list[str]:
     for item in items:
         if item is not None and not isinstance(item, dict):
             raise _wrong_json(item, where, "property.Property")
-        kind = _field(item or {}, "type")
+        kind = field_of(item or {}, "type")
         if isinstance(kind, list | dict):
             raise _wrong_json(kind, "Property.properties.type", "string")
         shown = "" if kind is None else _spelled(kind)
-        value = go_json.dumps(_field(item or {}, "value"), sort_keys=True)
+        value = go_json.dumps(field_of(item or {}, "value"), sort_keys=True)
         properties.append(_property(shown, value))
     return properties
 
 
-def _field(fields: dict[str, Any], name: str) -> Any:
+def field_of(fields: dict[str, Any], name: str) -> Any:
     """A field as Go's JSON reader finds it: in this spelling, else in upper and lower case."""
     if name in fields:
         return fields[name]
@@ -204,13 +204,13 @@ def _annotated_property(item: Any, text: str) -> str:
         raise _MetadataError(
             f"json: cannot unmarshal {kind} into Go value of type property.Property"
         )
-    kind = _field(item or {}, "type")
+    kind = field_of(item or {}, "type")
     if kind is not None and not isinstance(kind, str):
         raise _MetadataError(
             f"json: cannot unmarshal {json_kind(kind)} into Go struct field "
             "Property.type of type string"
         )
-    value = _field(go_json.members(text) if item else {}, "value")
+    value = field_of(go_json.members(text) if item else {}, "value")
     return _property(kind or "", "null" if value is None else go_json.compact(value))
 
 

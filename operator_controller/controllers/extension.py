@@ -25,6 +25,7 @@ from olm_shared.runtime.kube import KubeClient
 from operator_controller.apply.pack import ContentError, MissingContentError, sanitised
 from operator_controller.apply.phases import into_phases
 from operator_controller.apply.revisions import (
+    Content,
     Desired,
     Revision,
     revision_annotations,
@@ -253,12 +254,13 @@ class ExtensionController:
         if context.settled or context.request is None:
             return context
         bundle = context.chosen
-        phases = await self.store.kept_content(context.inputs, context.history)
-        if phases is None:
-            objects = await self.bundles.render(
+        content = await self.store.kept_content(context.inputs, context.history)
+        if content is None:
+            rendered = await self.bundles.render(
                 context.name, bundle, context.request, installed=partial(self._installed, context)
             )
-            phases = into_phases(sanitised(obj) for obj in objects)
+            phases = into_phases(sanitised(obj) for obj in rendered.objects)
+            content = Content(phases, rendered.properties)
         spec = context.extension.spec
         account = spec.service_account_name
         desired = Desired(
@@ -267,7 +269,8 @@ class ExtensionController:
             service_account=(spec.namespace, account) if account else None,
             bundle=bundle,
             inputs=context.inputs,
-            phases=phases,
+            phases=content.phases,
+            properties=content.properties,
             generation=context.generation,
             progress_deadline_minutes=spec.progress_deadline_minutes,
         )
@@ -301,7 +304,7 @@ class ExtensionController:
         notes = revision_annotations(context.desired)
         if latest is not None and latest.content == notes[names.ANNOTATION_CONTENT_DIGEST]:
             # A service account that is no longer named must not go on applying.
-            cleared = dict.fromkeys(names.SERVICE_ACCOUNT_ANNOTATIONS)
+            cleared = dict.fromkeys(names.OPTIONAL_REVISION_ANNOTATIONS)
             await self.store.patch(latest, {"metadata": {"annotations": cleared | notes}})
             if context.lost:
                 await self.store.restore(latest, context.name, context.desired.phases)

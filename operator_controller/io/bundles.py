@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from api.v1 import names
 from olm_shared.errors import OLMError, TerminalError, TransientError
 from olm_shared.kube_object import GVK, KubeObject
 from olm_shared.runtime.api_errors import NotFoundError
@@ -37,6 +38,14 @@ Installed = Callable[[], Awaitable[Iterable[KubeObject]]]
 async def nothing() -> tuple[KubeObject, ...]:
     """What is installed where nothing is."""
     return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """The objects of a bundle, and its properties as JSON text; empty if it has none."""
+
+    objects: list[KubeObject]
+    properties: str
 
 
 class BundleSource:
@@ -74,8 +83,8 @@ class BundleSource:
         request: InstallRequest,
         *,
         installed: Installed = nothing,
-    ) -> list[KubeObject]:
-        """The objects of a bundle. Errors name the bundle and keep their kind.
+    ) -> Rendered:
+        """The objects of a bundle, and its properties. Errors name the bundle and keep their kind.
 
         The certificate provider is chosen here, when something has to be rendered, and not when
         inputs are compared. `installed` reads the objects that the owner has now.
@@ -87,9 +96,11 @@ class BundleSource:
             loaded = await asyncio.to_thread(load, files)
             provider = await self.certificate_provider(loaded, installed)
             complete = replace(request, certificate_provider=provider)
-            return await asyncio.to_thread(_render, loaded, complete)
+            objects = await asyncio.to_thread(_render, loaded, complete)
         except OLMError as error:
             raise _naming(error, bundle) from error
+        properties = loaded.csv.annotations.get(names.ANNOTATION_BUNDLE_PROPERTIES, "")
+        return Rendered(objects, properties)
 
     async def forget(self, owner: str) -> None:
         """Removes what was unpacked for an owner."""

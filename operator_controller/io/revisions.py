@@ -18,6 +18,7 @@ from operator_controller.apply.ownership import controller_of
 from operator_controller.apply.pack import ContentError, MissingContentError, pack, refs, unpack
 from operator_controller.apply.phases import Phase, content_digest
 from operator_controller.apply.revisions import (
+    Content,
     Desired,
     Revision,
     Revisions,
@@ -51,6 +52,10 @@ class RevisionStore:
         return Revisions.of(
             await self._object_sets.list(_selector(extension), at_this_moment=at_this_moment)
         )
+
+    async def of_all_extensions(self) -> list[KubeObject]:
+        """The ClusterObjectSets of all extensions, as new as what is known of any."""
+        return await self._object_sets.list(f"{names.LABEL_OWNER_KIND}={names.CLUSTER_EXTENSION}")
 
     async def find(self, name: str) -> KubeObject | None:
         """One ClusterObjectSet, or None."""
@@ -133,7 +138,7 @@ class RevisionStore:
             await self._own(raw, orphans)
         return unpack(spec, secrets, self._namespace)
 
-    async def kept_content(self, inputs: str, revisions: Revisions) -> tuple[Phase, ...] | None:
+    async def kept_content(self, inputs: str, revisions: Revisions) -> Content | None:
         """The content of a kept revision that was rendered from the same; None if there is none.
 
         Content that is not whole any more counts as none.
@@ -145,7 +150,8 @@ class RevisionStore:
             phases = await self.content(kept.raw, self._client)
         except (ContentError, MissingContentError):
             return None
-        return phases if content_digest(phases) == kept.content else None
+        whole = content_digest(phases) == kept.content
+        return Content(phases, kept.properties) if whole else None
 
     async def patch(self, revision: Revision, patch: Mapping[str, Any]) -> None:
         """Merge-patches a ClusterObjectSet."""

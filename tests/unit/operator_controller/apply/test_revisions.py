@@ -1,9 +1,11 @@
 """What ClusterObjectSets say of an extension: installed, on the way, history."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from api.v1.names import OPTIONAL_REVISION_ANNOTATIONS
 from olm_shared.kube_object import KubeObject
 from operator_controller.apply.phases import Phase
 from operator_controller.apply.revisions import (
@@ -77,6 +79,7 @@ DESIRED = Desired(
     extension_uid="uid-ext",
     service_account=("ns", "installer"),
     bundle=BundleIdentity("pkg.v1", "1.0.0", "pkg", "registry/pkg@sha256:0", release="2"),
+    properties='[{"type": "x", "value": 1}]',
     inputs="in",
     phases=(Phase("a", ()),),
     generation=4,
@@ -95,6 +98,7 @@ def test_a_revision_reads_back_as_what_it_was_made_of() -> None:
     )
     assert read.content == revision_annotations(DESIRED)[f"{GROUP}/content-digest"]
     assert (read.generation, read.cause) == (4, "SpecChanged")
+    assert read.properties == DESIRED.properties
     assert (read.archived, read.deleting, read.succeeded) == (False, False, False)
     assert made["spec"] == {
         "lifecycleState": "Active",
@@ -113,6 +117,20 @@ def test_a_revision_reads_back_as_what_it_was_made_of() -> None:
 
 def test_annotations_that_are_missing_read_as_empty() -> None:
     assert parse_revision({}).bundle == BundleIdentity("", "", "", "")
+    assert parse_revision({}).properties == ""
+
+
+def test_what_a_bundle_does_not_have_is_not_noted() -> None:
+    bare = replace(DESIRED, bundle=replace(DESIRED.bundle, release=""), properties="")
+    bare = replace(bare, service_account=None)
+    missing = revision_annotations(DESIRED).keys() - revision_annotations(bare).keys()
+    assert missing == set(OPTIONAL_REVISION_ANNOTATIONS)
+
+
+def test_properties_of_any_length_fit_beside_the_other_annotations() -> None:
+    long = '[{"type":"olm.maxOpenShiftVersion","value":"4.18"},{"type":"x","value":"' + "x" * 2**20
+    noted = revision_annotations(replace(DESIRED, properties=f'{long}"}}]'))
+    assert noted["olm.properties"] == '[{"type":"olm.maxOpenShiftVersion","value":"4.18"}]'
 
 
 def test_names_fit_however_long_the_extensions_is() -> None:
