@@ -1,8 +1,8 @@
-"""Containers of Deployments as processes, on a control plane without nodes.
+"""Containers as processes, on a control plane without nodes.
 
-Arguments and environment are those of the cluster's Deployment, the rights are those of its service
-account, and volumes are folders with what a kubelet would put there. Only what a pod has for itself
-is given anew: paths of mounts, and addresses.
+Arguments and environment are those of the cluster's Deployment or Pod, the rights are those of its
+service account, and volumes are folders with what a kubelet would put there. Only what a pod has
+for itself is given anew: paths of mounts, and addresses.
 """
 
 import base64
@@ -17,28 +17,27 @@ from e2e.olm.api import Api
 from olm_shared.kube_object import KubeObject
 
 API_SERVER = "$(KUBERNETES_SERVICE_HOST)"
+CONTAINERS = "/etc/containers"
+"""Where programs look for registries.conf unless they are told otherwise."""
 
 
 class PodProcess:
-    """The first container of a Deployment's pod."""
+    """The first container of a pod."""
 
     def __init__(
-        self, work_dir: Path, control_plane: ControlPlane, namespace: str, deployment: str
+        self, work_dir: Path, control_plane: ControlPlane, namespace: str, path: str
     ) -> None:
-        """Describe it; nothing is read yet."""
+        """Describe it; nothing is read yet. `path` is the API path of a Pod or a Deployment."""
         self.work_dir = work_dir.absolute()
         self._control_plane = control_plane
         self._namespace = namespace
-        self._path = f"/apis/apps/v1/namespaces/{namespace}/deployments/{deployment}"
+        self._path = path
         self.child: ChildProcess | None = None
 
     def start(self, *overrides: str) -> ChildProcess:
         """Start it with `overrides` after its own arguments, so that they win."""
         with Api(self._control_plane) as api:
-            deployment = api.get(self._path)
-            if deployment is None:
-                raise LookupError(f"there is no {self._path}")
-            pod = deployment["spec"]["template"]["spec"]
+            pod = self._pod(api)
             mounts = self._mount(api, pod)
         container = pod["containers"][0]
         account = pod["serviceAccountName"]
@@ -47,6 +46,8 @@ class PodProcess:
         arguments = [_elsewhere(argument, mounts) for argument in container["args"]]
         environment = {item["name"]: item["value"] for item in container.get("env", ())}
         own = {name: value.replace(API_SERVER, "127.0.0.1") for name, value in environment.items()}
+        if CONTAINERS in mounts:
+            own["CONTAINERS_REGISTRIES_CONF"] = f"{mounts[CONTAINERS]}/registries.conf"
         self.child = ChildProcess(
             program,
             [
@@ -65,8 +66,7 @@ class PodProcess:
     def refresh(self) -> None:
         """Fill the volumes anew, as a kubelet does from time to time."""
         with Api(self._control_plane) as api:
-            deployment = api.get(self._path) or {}
-            self._mount(api, deployment["spec"]["template"]["spec"])
+            self._mount(api, self._pod(api))
 
     def stop(self) -> None:
         """Stop it. Idempotent."""
@@ -77,6 +77,14 @@ class PodProcess:
         """Where a mount of the container is."""
         return self.work_dir / "root" / mount_path.strip("/")
 
+    def _pod(self, api: Api) -> KubeObject:
+        """The pod's spec. Errors: LookupError."""
+        found = api.get(self._path)
+        if found is None:
+            raise LookupError(f"there is no {self._path}")
+        spec: KubeObject = found["spec"].get("template", found)["spec"]
+        return spec
+
     def _mount(self, api: Api, pod: KubeObject) -> dict[str, str]:
         """The folders of all mounts, with the content of their volumes."""
         volumes = {volume["name"]: volume for volume in pod["volumes"]}
@@ -85,7 +93,7 @@ class PodProcess:
             folder = self.folder(mount["mountPath"])
             folder.mkdir(parents=True, exist_ok=True)
             for name, content in self._files(api, volumes[mount["name"]]).items():
-                (folder / name).write_bytes(content)
+                _write(folder / name, content)
             mounts[mount["mountPath"]] = str(folder)
         return mounts
 
@@ -110,6 +118,14 @@ class PodProcess:
         path = f"/api/v1/namespaces/{self._namespace}/{plural}/{name}"
         found = api.wait(path, lambda obj: obj is not None, what=f"{path} for a volume")
         return found or {}
+
+
+def _write(file: Path, content: bytes) -> None:
+    """Readers see the old content or the new one."""
+    if not file.is_file() or file.read_bytes() != content:
+        aside = file.with_name(f".{file.name}")
+        aside.write_bytes(content)
+        aside.replace(file)
 
 
 def _elsewhere(argument: str, mounts: Mapping[str, str]) -> str:

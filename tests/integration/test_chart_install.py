@@ -57,8 +57,8 @@ class Release:
 
     def _pod(self, component: str) -> PodProcess:
         folder = self.work_dir / component
-        name = f"{component}-controller-manager"
-        return PodProcess(folder, self.control_plane, NAMESPACE, name)
+        path = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments/{component}-controller-manager"
+        return PodProcess(folder, self.control_plane, NAMESPACE, path)
 
     def helm(self, command: str, *arguments: str) -> str:
         given = [command, RELEASE, *arguments, f"--namespace={NAMESPACE}"]
@@ -126,25 +126,28 @@ def test_the_life_of_a_release(
         catalog_image(catalog_files([package_blobs(published)])), "catalogs/greeter", tag="latest"
     ).tag_reference
 
-    # Installed: everything is there, and works.
-    notes = release.helm("install", "--create-namespace")
-    assert "There are no catalogs in this release" in notes
+    catalogs = ("--set=catalogs[0].name=ours", f"--set=catalogs[0].image={image}")
+
+    # Installed: everything is there, catalogs too, and works.
+    release.helm("install", "--create-namespace", *catalogs)
     release.start()
     assert_metrics_are_served(release)
     reach_webhook(api, release.webhook_port)
     wait_until(labelled_at_once(control_plane, image), what="the webhook answers")
-    control_plane.kubectl("apply", "-f", "-", stdin=catalog("given", image))
     control_plane.kubectl("apply", "-f", "-", stdin=with_administrator("greeter", "1.0.0"))
     api.wait_installed("greeter", "1.0.0")
 
-    # Upgraded: catalogs of the chart appear, what the programs filled in stays.
+    # Upgraded, to another priority of the catalog: what the programs filled in stays.
     authorities = trusted_by_webhook(api)
-    release.helm("upgrade", "--set=catalogs[0].name=ours", f"--set=catalogs[0].image={image}",
+    release.helm("upgrade", *catalogs, "--set=catalogs[0].priority=5",
                  "--set=operatorController.replicas=3")  # fmt: skip
+    assert priority_of(api, "ours") == 5
     api.wait_condition(catalog_path("ours"), "Serving", "True")
     assert trusted_by_webhook(api) == authorities
     assert labels_of(api, catalog_path("ours"))["app.kubernetes.io/instance"] == RELEASE
-    api.delete(catalog_path("given"))
+    release.helm("upgrade", *catalogs, "--set=catalogs[0].priority=5")
+    release.helm("upgrade", *catalogs, "--set=catalogs[0].priority=6")
+    assert priority_of(api, "ours") == 6
     api.patch(extension_path("greeter"), {"spec": {"source": {"catalog": {"version": "1.1.0"}}}})
     api.wait_installed("greeter", "1.1.0")
 
@@ -162,8 +165,7 @@ def test_the_life_of_a_release(
     assert api.get("/api/v1/namespaces/greeter/configmaps/greeter-settings") is not None
 
     # Installed again: it takes over what was left, catalogs too.
-    notes = release.helm("install", "--set=catalogs[0].name=ours",
-                         f"--set=catalogs[0].image={image}")  # fmt: skip
+    notes = release.helm("install", *catalogs, "--set=catalogs[0].priority=6")
     release.start()
     api.patch(extension_path("greeter"), {"spec": {"source": {"catalog": {
         "version": "1.0.0", "upgradeConstraintPolicy": "SelfCertified"}}}})  # fmt: skip
@@ -218,6 +220,10 @@ def labelled_at_once(control_plane: ControlPlane, image: str) -> Callable[[], bo
 
 def trusted_by_webhook(api: Api) -> str:
     return str((api.get(WEBHOOK) or {})["webhooks"][0]["clientConfig"]["caBundle"])
+
+
+def priority_of(api: Api, name: str) -> int:
+    return int((api.get(catalog_path(name)) or {})["spec"]["priority"])
 
 
 def labels_of(api: Api, path: str) -> dict[str, str]:

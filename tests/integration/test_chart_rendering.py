@@ -9,7 +9,17 @@ import yaml
 
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.errors import CommandFailed
-from e2e.olm.chart import CHART, SNAPSHOTS, VALUE_SETS, helm, rendered, snapshot, values_arguments
+from e2e.olm.chart import (
+    CHART,
+    NAMESPACE,
+    RELEASE,
+    SNAPSHOTS,
+    VALUE_SETS,
+    helm,
+    rendered,
+    snapshot,
+    values_arguments,
+)
 from olm_shared.kube_object import KubeObject
 
 pytestmark = pytest.mark.integration
@@ -49,6 +59,38 @@ def test_what_holds_the_users_data_is_kept() -> None:
         "clusterobjectsets.olm.operatorframework.io",
         "mine",
     ]
+
+
+def test_default_catalogs_are_those_of_the_values_files() -> None:
+    """One of the same name in `catalogs` takes the place of a default one."""
+    own = (
+        "--set=catalogs[0].name=operatorhubio",
+        "--set=catalogs[0].image=mirror.example.org/hub:v1",
+    )
+    asked = ("--set=defaultCatalogs.community=true", "--set=defaultCatalogs.redhat=true")
+    found = {name: c["source"]["image"]["ref"] for name, c in catalogs(*asked).items()}
+    assert len(found) == 5
+    assert found["operatorhubio"] == "quay.io/operatorhubio/catalog:latest"
+    assert catalogs(*asked, *own).keys() == found.keys()
+    assert catalogs(*asked, *own)["operatorhubio"]["source"]["image"]["ref"].startswith("mirror")
+
+
+def catalogs(*arguments: str) -> dict[str, Any]:
+    """The specs of the ClusterCatalogs that values ask for, by name."""
+    objects = all_documents(rendered("default", *arguments))
+    return {o["metadata"]["name"]: o["spec"] for o in objects if o["kind"] == "ClusterCatalog"}
+
+
+def test_before_the_kind_is_served_catalogs_are_hooks() -> None:
+    asked = ("--set=defaultCatalogs.community=true",)
+    text = helm("template", RELEASE, str(CHART), f"--namespace={NAMESPACE}", *asked)
+    [made] = [obj for obj in all_documents(text) if obj["kind"] == "ClusterCatalog"]
+    assert made["metadata"]["annotations"] == {
+        "helm.sh/resource-policy": "keep",
+        "helm.sh/hook": "post-install,post-upgrade",
+        "meta.helm.sh/release-name": RELEASE,
+        "meta.helm.sh/release-namespace": NAMESPACE,
+    }
 
 
 class UniqueKeys(yaml.SafeLoader):

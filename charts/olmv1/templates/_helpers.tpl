@@ -60,6 +60,50 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace 
 {{- if .Values.registriesConf.content -}}olmv1-registries-conf{{- else -}}{{ .Values.registriesConf.configMap }}{{- end -}}
 {{- end -}}
 
+{{- define "olmv1.catalogs" -}}
+{{- /* $: all ClusterCatalogs that values ask for, as JSON: {"list": [...]}; of two of a name that of `catalogs`. */ -}}
+{{- $all := .Values.catalogs -}}
+{{- $names := list -}}
+{{- range .Values.catalogs -}}{{- $names = append $names .name -}}{{- end -}}
+{{- range $set, $wanted := .Values.defaultCatalogs -}}
+{{- if $wanted -}}
+{{- range ($.Files.Get (printf "values-catalogs-%s.yaml" $set) | fromYaml).catalogs -}}
+{{- if not (has .name $names) -}}{{- $all = append $all . -}}{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- dict "list" $all | toJson -}}
+{{- end -}}
+
+{{- define "olmv1.catalog.spec" -}}
+{{- /* CATALOG: with the defaults that the API server would fill in. */ -}}
+priority: {{ .priority | default 0 }}
+availabilityMode: {{ .availabilityMode | default "Available" }}
+source:
+  type: Image
+  image:
+    ref: {{ .image | quote }}
+    {{- with .pollIntervalMinutes }}
+    pollIntervalMinutes: {{ . }}
+    {{- end }}
+{{- end -}}
+
+{{- define "olmv1.catalog.isMadeAnew" -}}
+{{- /* (list $ CATALOG): "yes" for one that is to change and that the last release did not have. Helm takes such over as they are. */ -}}
+{{- $root := index . 0 -}}{{- $catalog := index . 1 -}}
+{{- $live := lookup "olm.operatorframework.io/v1" "ClusterCatalog" "" $catalog.name | default dict -}}
+{{- $notes := dig "metadata" "annotations" (dict) $live -}}
+{{- if and (eq (get $notes "meta.helm.sh/release-name") $root.Release.Name) (or $root.Release.IsInstall (hasKey $notes "helm.sh/hook")) -}}
+{{- $wanted := include "olmv1.catalog.spec" $catalog | fromYaml -}}
+{{- $labels := dig "metadata" "labels" (dict) $live -}}
+{{- $same := eq (toJson $wanted) (toJson $live.spec) -}}
+{{- range $key, $value := $catalog.labels -}}
+{{- $same = and $same (eq (get $labels $key) $value) -}}
+{{- end -}}
+{{- if not $same -}}yes{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{- define "olmv1.check" -}}
 {{- /* $: refuses values that contradict each other. */ -}}
 {{- $apart := gt (len (include "olmv1.namespaces" . | fromJson).list) 1 -}}

@@ -205,6 +205,25 @@ def test_nobody_is_given_everything_unasked(values: str) -> None:
             assert "*" not in [*rule["verbs"], *rule.get("resources", ())]
 
 
+@sets
+def test_no_single_pod_has_a_budget(values: str) -> None:
+    """It would hold up every drain of its node."""
+    several = {
+        d["metadata"]["name"] for d in of_kind(values, "Deployment") if d["spec"]["replicas"] > 1
+    }
+    assert {b["metadata"]["name"] for b in of_kind(values, "PodDisruptionBudget")} == several
+
+
+@sets
+def test_traffic_is_denied_but_for_what_is_named(values: str) -> None:
+    policies = of_kind(values, "NetworkPolicy")
+    denied = {p["metadata"]["namespace"] for p in policies if p["spec"]["podSelector"] == {}}
+    pods = {d["metadata"]["namespace"] for d in of_kind(values, "Deployment")}
+    assert denied == (set() if values == "given-certificates" else pods)
+    for policy in policies:
+        assert {} not in [*policy["spec"].get("ingress", ()), *policy["spec"].get("egress", ())]
+
+
 def test_openshift_has_its_own_namespaces_and_catalogs() -> None:
     assert deployment("openshift", "catalogd")["metadata"]["namespace"] == "openshift-catalogd"
     address = parse_catalogd(container("openshift", "catalogd")["args"]).external_address
