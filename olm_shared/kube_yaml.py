@@ -6,7 +6,7 @@ integers, NaN and infinities are errors.
 
 libyaml (through PyYAML's C parser) does the syntax, this module the meaning. It reads events
 rather than going through PyYAML's nodes and constructors: half the time, and the meaning of
-every scalar is ours to decide.
+every scalar is ours to decide. What is written as nearly all is, `yaml_blocks` reads faster.
 """
 
 import json
@@ -20,6 +20,7 @@ import yaml
 from yaml._yaml import CParser
 
 from olm_shared.errors import TerminalError
+from olm_shared.yaml_blocks import load_blocks
 from olm_shared.yaml_scalars import (
     ScalarError,
     int64,
@@ -79,6 +80,10 @@ def load_all(data: bytes, *, unique_keys: bool = False) -> Iterator[Any]:
             yield from values
             return
     for number, (first_line, chunk) in enumerate(_documents(data), start=1):
+        value = None if unique_keys else load_blocks(chunk)
+        if value is not None:
+            yield value
+            continue
         try:
             value = _Document(chunk, unique_keys=unique_keys).load()
         except YamlError as error:

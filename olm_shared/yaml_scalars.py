@@ -28,6 +28,8 @@ _NAMED: dict[str, Any] = {
     **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), float("inf")),
     **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), float("-inf")),
 }
+NAMED_WORDS = tuple(name for name in _NAMED if name.isalpha())
+"""Plain words that are not text: nulls and booleans."""
 _MAY_BE_NAMED = frozenset("yYnNtTfFoO~.+-")
 _INTEGER = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|([1-9][0-9]*|0))")
 _INTEGER_BASES = (16, 2, 8, 10)

@@ -165,15 +165,19 @@ def _map_reader(item: Read) -> Read:
 def _struct_reader(fields: tuple[_Field, ...]) -> Read:
     known = {spelled: f.name for f in fields for spelled in (f.name.casefold(), f.name)}
     readers = [(f.name, f.optional, f.stays_empty, _reader(f.kind)) for f in fields]
+    names = frozenset(f.name for f in fields)
 
     def struct(value: Any, place: str) -> dict[str, Any]:
         if value is None:
             value = {}
         if not isinstance(value, dict):
             raise _wrong(place, "an object", value)
-        given = {
-            known.get(key) or known.get(key.casefold(), ""): child for key, child in value.items()
-        }
+        given = value
+        if not value.keys() <= names:
+            given = {
+                known.get(key) or known.get(key.casefold(), ""): child
+                for key, child in value.items()
+            }
         prefix = f"{place}." if place else ""
         result = {}
         for name, optional, stays_empty, read_field in readers:

@@ -1,5 +1,6 @@
 """What the command lines share: commands imported when asked for, failures told in a sentence."""
 
+import gc
 import importlib
 import os
 import sys
@@ -11,6 +12,9 @@ import click
 from click.shell_completion import CompletionItem
 
 from olm_shared.errors import OLMError, bounded
+
+COLLECT_AFTER = 100_000
+"""New objects after which cycles are looked for: commands hold catalogs, make few and end soon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,7 @@ class LazyGroup(click.Group):
 
 def run(command: click.Command, name: str) -> NoReturn:
     """Runs a command line. Whatever fails is told in a sentence, with exit code 1."""
+    gc.set_threshold(COLLECT_AFTER)
     try:
         # Without colours where the user wants none; by itself click has them on a terminal only.
         colours = {"color": False} if os.environ.get("NO_COLOR") else {}
