@@ -3,15 +3,16 @@
 import sys
 
 import click
-from click.shell_completion import CompletionItem, ShellComplete, get_completion_class
+from click.shell_completion import CompletionItem, ShellComplete
 
-_VARIABLE = "_OLM_COMPLETE"
+from olm_shared.runtime.completion import SHELLS, completion_script
+
 _NO_FILES, _FILES = ":4", ":0"
 """How kubectl is told whether file names are offered too: the directives of Cobra."""
 
 
 @click.command("completion")
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.argument("shell", type=click.Choice(SHELLS))
 def completion(shell: str) -> None:
     """Print a completion script for SHELL.
 
@@ -26,11 +27,7 @@ def completion(shell: str) -> None:
     """
     from olm_cli.__main__ import cli
 
-    found = get_completion_class(shell)
-    if found is None:
-        raise click.UsageError(f"no completion for {shell}")
-    # Not the method of bash's class: that starts bash to see its version.
-    click.echo(ShellComplete.source(found(cli, {}, "olm", _VARIABLE)))
+    click.echo(completion_script(cli, "olm", shell))
 
 
 def kubectl_complete() -> None:
@@ -38,7 +35,7 @@ def kubectl_complete() -> None:
     from olm_cli.__main__ import cli
 
     *words, incomplete = sys.argv[1:] or [""]
-    items = ShellComplete(cli, {}, "olm", _VARIABLE).get_completions(words, incomplete)
+    items = ShellComplete(cli, {}, "olm", "").get_completions(words, incomplete)
     plain = [item for item in items if item.type == "plain"]
     for item in plain:
         click.echo(_line(item))
