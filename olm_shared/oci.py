@@ -80,8 +80,8 @@ def read_manifest(
     Raises ImageContentError when it is neither, has nothing for the platform, or is too large.
     """
     document = _object(data, "manifest")
-    kind = str(document.get("mediaType") or media_type.partition(";")[0].strip())
-    if kind in INDEX_TYPES or (kind not in MANIFEST_TYPES and "manifests" in document):
+    kind = _media_type(document, media_type)
+    if kind in INDEX_TYPES:
         return _choose(_list(document, "manifests"), platform)
     if "config" not in document or "layers" not in document:
         raise ImageContentError(
@@ -118,6 +118,12 @@ def descriptors(data: bytes, media_type: str) -> tuple[Descriptor, ...]:
     return tuple(map(_descriptor, (document.get("config"), *_list(document, "layers"))))
 
 
+def described(data: bytes, media_type: str) -> Descriptor:
+    """What would be said of a manifest or index that came with this header. ImageContentError."""
+    kind = _media_type(_object(data, "manifest"), media_type)
+    return Descriptor(kind, sha256_digest(data), len(data))
+
+
 def read_labels(data: bytes) -> Mapping[str, str]:
     """The labels in an image configuration. Raises ImageContentError."""
     config = _object(data, "image configuration").get("config")
@@ -138,6 +144,13 @@ def _choose(entries: Sequence[Any], platform: Platform) -> Descriptor:
         offered.append(str(found))
     names = ", ".join(sorted(set(offered))) or "nothing"
     raise ImageContentError(f"image index has no manifest for {platform}; it has {names}")
+
+
+def _media_type(document: Mapping[str, Any], header: str) -> str:
+    kind = str(document.get("mediaType") or header.partition(";")[0].strip())
+    if kind not in MANIFEST_TYPES and "manifests" in document:
+        return OCI_INDEX
+    return kind
 
 
 def _descriptor(value: Any) -> Descriptor:

@@ -25,11 +25,14 @@ from olm_shared.errors import bounded
 from olm_shared.image_ref import ImageRef
 from olm_shared.limits import Limits, raise_hint
 from olm_shared.oci import (
+    INDEX_TYPES,
     MANIFEST_TYPES,
     Descriptor,
     ImageContentError,
     Manifest,
     Platform,
+    described,
+    descriptors,
     read_labels,
     read_manifest,
     sha256_digest,
@@ -150,6 +153,30 @@ class RegistryClient:
             ref, lambda source: self._fetch(ref, source, folder), FETCH_SECONDS
         )
 
+    async def fetch_whole(self, ref: ImageRef, place: Callable[[str], Path]) -> Descriptor:
+        """Downloads an image with all that it is made of, for every platform, as it is.
+
+        `place` says where the blob of a digest goes; those that are there are not fetched. Gives
+        what an index would say of the image. Raises as `resolve`.
+        """
+        return await self._from_any(ref, lambda source: self._whole(source, place), FETCH_SECONDS)
+
+    async def _whole(
+        self, source: Source, place: Callable[[str], Path], *, inside: bool = False
+    ) -> Descriptor:
+        data, header = await self._manifest(source)
+        manifest = described(data, header)
+        if inside and manifest.media_type in INDEX_TYPES:
+            raise _nested(source.ref)
+        for part in descriptors(data, manifest.media_type):
+            if manifest.media_type in INDEX_TYPES:
+                one = Source(source.ref.canonical(part.digest), source.insecure)
+                await self._whole(one, place, inside=True)
+            else:
+                await self._fetch_to(source, part, place(part.digest))
+        await asyncio.to_thread(place(manifest.digest).write_bytes, data)
+        return manifest
+
     async def _from_any(
         self, ref: ImageRef, ask: Callable[[Source], Awaitable[T]], seconds: float
     ) -> T:
@@ -181,7 +208,7 @@ class RegistryClient:
             data, media_type = await self._manifest(chosen)
             found = read_manifest(data, media_type, self._platform, self.limits)
         if not isinstance(found, Manifest):
-            raise ImageContentError(f'image "{ref}": an index inside an index is not supported')
+            raise _nested(ref)
         config = await self._blob(source, found.config, folder)
         labels = read_labels(await asyncio.to_thread(config.path.read_bytes))
         layers = [await self._blob(source, layer, folder) for layer in found.layers]
@@ -210,9 +237,12 @@ class RegistryClient:
 
     async def _blob(self, source: Source, blob: Descriptor, folder: Path) -> LayerFile:
         target = folder / blob.digest.replace(":", "-")
-        if not target.exists():
-            await retrying(lambda: self._download(source, blob, target), self._jitter)
+        await self._fetch_to(source, blob, target)
         return LayerFile(target, blob)
+
+    async def _fetch_to(self, source: Source, blob: Descriptor, target: Path) -> None:
+        if not await asyncio.to_thread(target.exists):
+            await retrying(lambda: self._download(source, blob, target), self._jitter)
 
     async def _download(self, source: Source, blob: Descriptor, target: Path) -> None:
         algorithm, _, expected = blob.digest.partition(":")
@@ -245,6 +275,10 @@ async def within(seconds: float, source: Source, ask: Callable[[Source], Awaitab
             f'image "{ref}": registry {ref.registry} took longer than {seconds:.0f} s',
             hint="check the network between here and there",
         ) from error
+
+
+def _nested(ref: ImageRef) -> ImageContentError:
+    return ImageContentError(f'image "{ref}": an index inside an index is not supported')
 
 
 def _oras_types() -> tuple[str, ...]:

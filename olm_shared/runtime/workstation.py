@@ -6,7 +6,7 @@ What speaks to registries is imported when it is needed: most commands never do.
 import os
 import random
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,6 +87,20 @@ def pulled(
             yield image
         finally:
             store.forget("image")  # its folders are read-only
+
+
+def fetch_whole(ref: ImageRef, place: Callable[[str], Path], access: Registries) -> Descriptor:
+    """Downloads an image as it is, for every platform (`RegistryClient.fetch_whole`)."""
+    import asyncio
+
+    from olm_shared.runtime.registry import RegistryClient
+
+    async def run() -> Descriptor:
+        async with RegistryClient(access.settings(ref), jitter=random.random) as registry:
+            return await registry.fetch_whole(ref, place)
+
+    with advised(ref.registry):
+        return asyncio.run(run())
 
 
 def push(layout: Path, image: Descriptor, ref: ImageRef, access: Registries) -> ImageRef:

@@ -18,7 +18,7 @@ from typing import Any
 import orjson
 
 from olm_shared.errors import TerminalError
-from olm_shared.oci import OCI_INDEX, OCI_LAYER, Descriptor
+from olm_shared.oci import OCI_INDEX, OCI_LAYER, Descriptor, descriptors
 from olm_shared.runtime.registry_push import blob_path
 from opm.image import Layer, described
 
@@ -66,17 +66,31 @@ class Layout:
         aside.replace(blob_path(self.root, descriptor.digest))
         return Layer(descriptor, archive.digest)
 
+    def find(self, name: str) -> Descriptor:
+        """The image under a name. Raises TerminalError, ImageContentError."""
+        index = self._index()
+        images = descriptors(orjson.dumps(index), OCI_INDEX)
+        named = dict(zip(map(_tag, index["manifests"]), images, strict=True))
+        if name not in named:
+            known = ", ".join(sorted(named)) or "nothing"
+            raise TerminalError(f"{self.root} has no image {name}", hint=f"it has {known}")
+        return named[name]
+
     def name(self, image: Descriptor, tags: Iterable[str]) -> None:
         """Enters the image under tags; what had them before loses them."""
-        path = self.root / "index.json"
-        index: dict[str, Any] = {"schemaVersion": 2, "mediaType": OCI_INDEX, "manifests": []}
-        if path.exists():
-            index = orjson.loads(path.read_bytes())
+        index = self._index()
         named = {_tag(entry): entry for entry in index["manifests"]}
         for tag in tags:
             named[tag] = {**described(image), "annotations": {NAME_ANNOTATION: tag}}
         index["manifests"] = list(named.values())
-        path.write_bytes(orjson.dumps(index))
+        (self.root / "index.json").write_bytes(orjson.dumps(index))
+
+    def _index(self) -> dict[str, Any]:
+        path = self.root / "index.json"
+        if not path.exists():
+            return {"schemaVersion": 2, "mediaType": OCI_INDEX, "manifests": []}
+        index: dict[str, Any] = orjson.loads(path.read_bytes())
+        return index
 
 
 def _tag(entry: Mapping[str, Any]) -> str:
