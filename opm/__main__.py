@@ -13,6 +13,9 @@ COMMANDS: Mapping[str, Lazy] = MappingProxyType(
     {
         "alpha": Lazy("opm.commands.alpha", "alpha", "List, draw graphs, expand templates."),
         "build": Lazy("opm.commands.build", "build", "Make an image of a catalog or a bundle."),
+        "completion": Lazy(
+            "opm.commands.completion", "completion", "Print a shell's completion script."
+        ),
         "copy": Lazy("opm.commands.copy", "copy", "Copy an image, to another registry or a disk."),
         "generate": Lazy("opm.commands.generate", "generate", "Generate a catalog's Dockerfile."),
         "index": Lazy("opm.commands.index", "index", "Change SQLite index images."),
@@ -26,6 +29,7 @@ COMMANDS: Mapping[str, Lazy] = MappingProxyType(
         "validate": Lazy(
             "opm.commands.validate", "validate", "Check a catalog, all faults at once."
         ),
+        "version": Lazy("opm.commands.version", "version", "Print the version."),
     }
 )
 
