@@ -27,6 +27,7 @@ from olm_shared.runtime.program import (
 from olm_shared.runtime.registry import PullSettings
 from olm_shared.runtime.workqueue import Backoff, WorkQueue
 from operator_controller.controllers.catalog_news import CatalogNews
+from operator_controller.controllers.cluster_operator import ClusterOperatorController
 from operator_controller.controllers.extension import EXTENSION, ExtensionController
 from operator_controller.controllers.object_set import ObjectSetController
 from operator_controller.controllers.preflight import Preflight
@@ -145,6 +146,7 @@ class _Process:
                 group.create_task(controllers.extensions.run())
                 group.create_task(controllers.object_sets.run())
                 group.create_task(controllers.catalogs.run())
+                group.create_task(controllers.cluster_operator.run())
                 group.create_task(events.run())
                 group.create_task(Doorbell(self._access, controllers.bells()).run())
                 group.create_task(controllers.resync())
@@ -215,6 +217,14 @@ class _Controllers:
             backoff=Backoff(random.random, longest=LONGEST_APPLY_DELAY_SECONDS),
             workers=settings.workers,
         )
+        self.cluster_operator = ClusterOperatorController(
+            client,
+            store,
+            backoff=backoff,
+            clock=utc_now,
+            namespace=settings.system_namespace,
+            release=settings.release,
+        )
         wants = Wants()
         news = CatalogNews(catalogs, wants, self.extensions.add)
         self.catalogs = WorkQueue(news.reconcile, backoff=backoff, workers=CATALOG_WORKERS)
@@ -234,7 +244,7 @@ class _Controllers:
                 names.GROUP,
                 names.VERSION,
                 "clusterobjectsets",
-                _first(self._store.heard, ring.object_set),
+                _first(self._store.heard, _first(self.cluster_operator.heard, ring.object_set)),
             ),
             Bell(
                 names.GROUP,
@@ -272,6 +282,7 @@ class _Controllers:
             await asyncio.sleep(RESYNC_SECONDS)
             queues = {names.CLUSTER_EXTENSION: self.extensions}
             queues[names.CLUSTER_OBJECT_SET] = self.object_sets
+            self.cluster_operator.look_anew()
             for kind, name in self.watches.owners():
                 queues[kind].add(name)
             try:

@@ -2,9 +2,11 @@
 
 import argparse
 import logging
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from importlib.metadata import version
 from pathlib import Path
 
 from api.v1 import names
@@ -40,6 +42,9 @@ GATES = {
 SETTLES_IN_LIFETIME = 6
 """A rotation begins when a third is left; it is to be over long before that third is."""
 
+DISTRIBUTION = "olmv1"
+RELEASE_VARIABLE = "OPERATOR_IMAGE_VERSION"
+"""Set by whoever makes us part of a release of OpenShift, which waits for its own version."""
 DEFAULT_METRICS_ADDRESS = ":8443"
 DEFAULT_CACHE_PATH = Path("/var/cache/operator-controller")
 
@@ -85,6 +90,7 @@ class Settings:
     certificate_lifetime: timedelta
     certificate_settle: timedelta
     gates: dict[str, bool]
+    release: str
     log_level: int
 
 
@@ -135,6 +141,7 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
         certificate_lifetime=timedelta(seconds=given.webhook_cert_lifetime),
         certificate_settle=timedelta(seconds=given.webhook_cert_settle),
         gates=gates,
+        release=os.environ.get(RELEASE_VARIABLE) or version(DISTRIBUTION),
         log_level=log_level(given.klog_v),
     )
 

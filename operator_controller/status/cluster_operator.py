@@ -1,0 +1,87 @@
+"""What ClusterOperator/olm says, which OpenShift asks before it updates itself.
+
+Only our conditions are ours to set: others that are there stay. Source of their meanings: the API
+config.openshift.io/v1.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from api import wire
+from api.v1 import names
+from api.v1.conditions import bounded_message
+from operator_controller.status.cluster_updates import Compatibility
+
+NAME = "olm"
+AS_EXPECTED = "AsExpected"
+VERSION_UNKNOWN = "ClusterVersionUnknown"
+
+RawStatus = dict[str, Any]
+Verdict = tuple[str, bool, str, str]
+"""Type, status, reason, message."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterFacts:
+    """Everything that the status is computed from.
+
+    `problem` says why the cluster's version is not known, empty if it is. `namespace` is the system
+    namespace, `release` our version.
+    """
+
+    compatibility: Compatibility
+    problem: str
+    namespace: str
+    release: str
+
+
+def cluster_operator_status(
+    facts: ClusterFacts, old: Mapping[str, Any], now: datetime
+) -> RawStatus:
+    """The status to be; equal to `old` where nothing has changed."""
+    return {
+        **old,
+        "conditions": _merged(old.get("conditions") or (), _verdicts(facts), now),
+        "versions": [{"name": "operator", "version": facts.release}],
+        "relatedObjects": _related(facts.namespace),
+    }
+
+
+def _verdicts(facts: ClusterFacts) -> Iterator[Verdict]:
+    at_work = f"operator-controller {facts.release} is at work"
+    yield "Available", True, AS_EXPECTED, at_work
+    yield "Progressing", False, AS_EXPECTED, at_work
+    if facts.problem:
+        yield "Degraded", True, VERSION_UNKNOWN, facts.problem
+    else:
+        yield "Degraded", False, AS_EXPECTED, at_work
+    reason, message = facts.compatibility.reason, facts.compatibility.message
+    yield "Upgradeable", not reason, reason or AS_EXPECTED, message
+
+
+def _merged(old: Any, verdicts: Iterator[Verdict], now: datetime) -> list[dict[str, Any]]:
+    """The conditions by type; the time of one whose status stays does too."""
+    merged = {condition["type"]: condition for condition in old}
+    for kind, holds, reason, message in verdicts:
+        before = merged.get(kind) or {}
+        status = "True" if holds else "False"
+        since = before.get("lastTransitionTime") if before.get("status") == status else None
+        merged[kind] = {
+            "type": kind,
+            "status": status,
+            "reason": reason,
+            "message": bounded_message(message),
+            "lastTransitionTime": since or wire.timestamp(now),
+        }
+    return list(merged.values())
+
+
+def _related(namespace: str) -> list[dict[str, str]]:
+    """What is looked at when something is wrong; no name stands for all of a kind."""
+    kinds = ("clustercatalogs", "clusterextensions", "clusterobjectsets")
+    return [
+        {"group": "", "resource": "namespaces", "name": namespace},
+        *({"group": names.GROUP, "resource": kind, "name": ""} for kind in kinds),
+    ]
