@@ -14,7 +14,7 @@ import orjson
 
 from olm_shared.canonical_json import CanonicalError, canonical
 from olm_shared.errors import TransientError, bounded
-from olm_shared.json_documents import JsonTextError, load_values
+from olm_shared.json_documents import leading_values
 from olm_shared.kube_yaml import YamlError, load_all
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 INDEX_IGNORE = ".indexignore"
 MAX_DOCUMENT_BYTES = 64 << 20
+
+EMPTY = b"null"
+"""The canonical form of a document that says nothing."""
 
 _META_KEYS = ("schema", "package", "name")
 
@@ -75,11 +78,13 @@ def parse_pieces(
     path: str,
     document_bytes: int = MAX_DOCUMENT_BYTES,
     part: tuple[int, int] = (0, 1),
+    empty_too: bool = False,
 ) -> Iterator[Blob]:
     """As `parse`, for a file that arrives in pieces of any size.
 
     A document larger than `document_bytes` is an error. Of the parts that documents are dealt to
-    in turn, `part` tells the one to read (from 0) and how many there are.
+    in turn, `part` tells the one to read (from 0) and how many there are. Documents that say
+    nothing are passed over; with `empty_too` they are blobs without a schema.
     """
     mine, parts = part
     for document in _documents(pieces, path, document_bytes):
@@ -89,8 +94,12 @@ def parse_pieces(
             raise _too_large(path, document.number, document.line, document_bytes)
         is_json = document.text[:1] == b"{"
         values = _from_json(document, path) if is_json else _from_yaml(document, path)
+        found = False
         for value in values:
+            found = True
             yield _blob(value, document, path)
+        if empty_too and not found:
+            yield Blob("", "", "", EMPTY, document.line)
 
 
 def files_to_read(paths: Iterable[str], ignores: Mapping[str, str]) -> list[str]:
@@ -129,15 +138,17 @@ def _documents(pieces: Iterable[bytes], path: str, limit: int) -> Iterator[_Docu
     pending = bytearray()
     boundary: re.Pattern[bytes] | None = None
     number, line, searched = 1, 1, 0
+    begun = False  # a separator that no text is before is the begin of the next document
     for piece in pieces:
         pending += piece
         boundary = boundary or _boundary_of(pending)
         cuts = boundary.finditer(pending, max(0, searched - _OVERLAP)) if boundary else ()
         start = 0
         for cut in cuts:
-            end = cut.start() + 1 if boundary is _JSON_BOUNDARY else cut.start() - 1
-            if end > start or boundary is _JSON_BOUNDARY:
-                yield from _document(pending[start:end], number, line)
+            begun = boundary is _YAML_BOUNDARY and cut.start() == start and not begun
+            if not begun:
+                end = cut.start() + (boundary is _JSON_BOUNDARY)
+                yield _document(pending[start:end], number, line)
                 number += 1
             line += pending.count(b"\n", start, cut.end())
             start = cut.end()
@@ -145,7 +156,8 @@ def _documents(pieces: Iterable[bytes], path: str, limit: int) -> Iterator[_Docu
         searched = len(pending)
         if searched > limit:
             raise _too_large(path, number, line, limit)
-    yield from _document(pending, number, line)
+    if pending.strip() or (boundary is not _JSON_BOUNDARY and (begun or pending)):
+        yield _document(pending, number, line)
 
 
 def _too_large(path: str, number: int, line: int, limit: int) -> FbcError:
@@ -162,21 +174,27 @@ def _boundary_of(start: bytearray) -> re.Pattern[bytes] | None:
     return _JSON_BOUNDARY if first == b"{" else _YAML_BOUNDARY
 
 
-def _document(text: bytearray, number: int, line: int) -> Iterator[_Document]:
+def _document(text: bytearray, number: int, line: int) -> _Document:
     stripped = text.lstrip(b" \t\r\n") if text.lstrip()[:1] == b"{" else text
-    if stripped.strip():
-        skipped = text.count(b"\n", 0, len(text) - len(stripped))
-        yield _Document(bytes(stripped), number, line + skipped)
+    skipped = text.count(b"\n", 0, len(text) - len(stripped))
+    return _Document(bytes(stripped), number, line + skipped)
 
 
 def _from_json(document: _Document, path: str) -> list[Any]:
     try:
         return [orjson.loads(document.text)]
     except orjson.JSONDecodeError as refused:
-        try:
-            return load_values(document.text)
-        except JsonTextError:
+        values, rest = leading_values(document.text)
+        if not rest.strip():
+            return values
+        if not values:
             return _flow_style(document, path, refused)
+        gap = rest[: len(rest) - len(rest.lstrip())]
+        if "\n" not in gap:
+            raise _error(path, document, str(refused.msg), line=refused.lineno) from refused
+        read = document.text.decode(errors="replace").removesuffix(rest)
+        line = document.line + read.count("\n")
+        return [*values, *_from_yaml(_Document(rest.encode(), document.number, line), path)]
 
 
 def _flow_style(document: _Document, path: str, refused: orjson.JSONDecodeError) -> list[Any]:

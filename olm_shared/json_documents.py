@@ -8,25 +8,22 @@ import json
 from typing import Any, NoReturn
 
 
-class JsonTextError(Exception):
-    """Text that is no sequence of JSON values, or nests too deep."""
-
-
-def load_values(text: bytes) -> list[Any]:
-    """All values of a text, one after the other. Raises JsonTextError."""
+def leading_values(text: bytes) -> tuple[list[Any], str]:
+    """The values that a text begins with, one after the other, and all that follows the last."""
     decoder = json.JSONDecoder(parse_constant=_refuse)
     decoded = text.decode("utf-8", errors="replace")
     values: list[Any] = []
-    position = 0
-    while position < len(decoded):
+    position = begin = 0
+    while begin < len(decoded):
         try:
-            value, position = decoder.raw_decode(decoded, position)
-        except (ValueError, RecursionError) as error:  # also integers too long to be read
-            raise JsonTextError(str(error)) from error
+            value, position = decoder.raw_decode(decoded, begin)
+        except (ValueError, RecursionError):  # also integers too long to be read
+            break
         values.append(value)
-        while position < len(decoded) and decoded[position] in " \t\r\n":
-            position += 1
-    return values
+        begin = position
+        while begin < len(decoded) and decoded[begin] in " \t\r\n":
+            begin += 1
+    return values, decoded[position:]
 
 
 def _refuse(constant: str) -> NoReturn:

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from olm_shared.errors import TerminalError
-from olm_shared.fbc import Blob
+from olm_shared.fbc import EMPTY, Blob
 from opm.shapes import ShapeError, read
 
 PACKAGE, CHANNEL, BUNDLE = "olm.package", "olm.channel", "olm.bundle"
@@ -57,9 +57,10 @@ class RecordError(TerminalError):
 
 def record(blob: Blob, place: Place = Place()) -> Record:
     """The record of a blob. Raises RecordError for a missing schema and values of wrong types."""
-    value = orjson.loads(blob.raw)
     if not blob.schema:
-        raise RecordError(place, "the object has no schema")
+        empty = blob.raw == EMPTY
+        raise RecordError(place, "an empty document" if empty else "the object has no schema")
+    value = orjson.loads(blob.raw)
     shape = _SHAPES.get(blob.schema)
     try:
         shown = read(shape, value) if shape else value

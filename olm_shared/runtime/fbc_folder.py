@@ -54,13 +54,16 @@ def catalog_files(root: Path) -> list[str]:
     return files_to_read(paths, ignores)
 
 
-def read_file(root: Path, path: str, *, document_bytes: int = MAX_DOCUMENT_BYTES) -> Iterator[Blob]:
-    """The blobs of one file of a catalog. Raises FbcError as `read_catalog`."""
-    return parse_pieces(_pieces(root / path), path=path, document_bytes=document_bytes)
+def read_file(
+    root: Path, path: str, *, document_bytes: int = MAX_DOCUMENT_BYTES, empty_too: bool = False
+) -> Iterator[Blob]:
+    """The blobs of one file, as `parse_pieces` has them. Raises FbcError as `read_catalog`."""
+    pieces = _pieces(root / path)
+    return parse_pieces(pieces, path=path, document_bytes=document_bytes, empty_too=empty_too)
 
 
 def read_files(root: Path) -> Iterator[tuple[str, Iterator[Blob]]]:
-    """The files of a catalog with their blobs, in reading order.
+    """The files of a catalog with their blobs, in reading order, empty documents too.
 
     The blobs' iterators raise FbcError as `read_catalog`.
     """
@@ -75,7 +78,7 @@ def read_files(root: Path) -> Iterator[tuple[str, Iterator[Blob]]]:
     for path in paths:
         parts = [found.get(task) for task in of_file[path]]
         if None in parts:  # a fault, which reading in order tells best, or nobody has read it
-            yield path, read_file(root, path)
+            yield path, read_file(root, path, empty_too=True)
         else:
             blobs = (blob for part in parts if part for blob in part)
             yield path, iter(sorted(blobs, key=lambda blob: blob.line))
@@ -154,7 +157,8 @@ def _parse_claimed(root: Path, tasks: Sequence[_Task], queue: int) -> dict[_Task
         task = tasks[int.from_bytes(number)]
         with contextlib.suppress(FbcError):  # told when the file is read in order
             pieces = _pieces(root / task.path)
-            found[task] = list(parse_pieces(pieces, path=task.path, part=task.part))
+            blobs = parse_pieces(pieces, path=task.path, part=task.part, empty_too=True)
+            found[task] = list(blobs)
     return found
 
 

@@ -7,21 +7,24 @@ from typing import Any
 import click
 
 from olm_shared.errors import TerminalError
+from olm_shared.fbc import parse
 from opm import listing
 from opm.catalog import Record
 from opm.commands.output import output_option, show
 from opm.commands.registries import registry_options
 from opm.commands.render import migrate_level_option
-from opm.io.references import Reading, read_reference
+from opm.io.references import Reading, is_database, read_reference
 from opm.migrate import migrate
 from opm.templates import (
     BASIC,
     TEMPLATES,
+    blobs_to_basic,
     expand_basic,
     expand_semver,
     parse_template,
     to_basic,
 )
+from opm.validate import check
 
 
 @click.group("alpha")
@@ -42,7 +45,7 @@ def list_() -> None:
 @click.pass_obj
 def list_packages(registries: dict[str, Any], *, catalog: str) -> None:
     """List the packages of a catalog image, folder or database."""
-    _print(listing.packages(_catalog(catalog, registries)))
+    _print(listing.packages(_sound(catalog, registries)))
 
 
 @list_.command("channels")
@@ -52,7 +55,7 @@ def list_packages(registries: dict[str, Any], *, catalog: str) -> None:
 @click.pass_obj
 def list_channels(registries: dict[str, Any], *, catalog: str, package: str) -> None:
     """List the channels of one package or of all."""
-    _print(listing.channels(_catalog(catalog, registries), package))
+    _print(listing.channels(_sound(catalog, registries), package))
 
 
 @list_.command("bundles")
@@ -62,11 +65,23 @@ def list_channels(registries: dict[str, Any], *, catalog: str, package: str) -> 
 @click.pass_obj
 def list_bundles(registries: dict[str, Any], *, catalog: str, package: str) -> None:
     """List the bundles of one package or of all, by channel."""
-    _print(listing.bundles(_catalog(catalog, registries), package))
+    _print(listing.bundles(_sound(catalog, registries), package))
 
 
 def _catalog(reference: str, registries: dict[str, Any]) -> list[Record]:
     return read_reference(reference, Reading(bundles_allowed=False, **registries))
+
+
+def _sound(reference: str, registries: dict[str, Any]) -> list[Record]:
+    """The catalog. Raises TerminalError with its faults, if it has any."""
+    records = _catalog(reference, registries)
+    faults = [str(fault) for fault in check(records) if not fault.warning]
+    if faults:
+        raise TerminalError(
+            "\n".join(["the catalog has faults", *faults]),
+            hint="`opm render` prints what is in it all the same",
+        )
+    return records
 
 
 def _print(rows: list[listing.Row]) -> None:
@@ -179,14 +194,23 @@ def convert_template() -> None:
 
 
 @convert_template.command("basic")
-@click.argument("catalog")
+@click.argument("catalog", default="-", metavar="[FILE|CATALOG]")
 @output_option
 @registry_options
 @click.pass_obj
 def convert_basic(registries: dict[str, Any], *, catalog: str, output: str) -> None:
-    """Print the basic template that the catalog is an expansion of."""
+    """Print the basic template that a catalog is an expansion of.
+
+    The catalog is a file, standard input (-, or nothing given), a folder, an image or a database.
+    """
     from opm.text import json_text, yaml_text
 
-    template = to_basic(_catalog(catalog, registries))
+    template = _basic_of(catalog, registries)
     text = json_text(template) if output == "json" else yaml_text(template)
     sys.stdout.buffer.write(text)
+
+
+def _basic_of(catalog: str, registries: dict[str, Any]) -> dict[str, Any]:
+    if catalog != "-" and (not Path(catalog).is_file() or is_database(Path(catalog))):
+        return to_basic(_catalog(catalog, registries))
+    return blobs_to_basic(parse(_content(catalog), path="stdin" if catalog == "-" else catalog))

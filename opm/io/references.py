@@ -172,13 +172,18 @@ def inside_image(root: Path, label: str) -> Path:
     return path
 
 
-def _database(path: Path, how: Reading) -> list[Record]:
+def is_database(path: Path) -> bool:
+    """Whether a file is an SQLite database."""
     with path.open("rb") as file:
-        if file.read(len(SQLITE_MAGIC)) != SQLITE_MAGIC:
-            raise TerminalError(
-                f"{path} is neither a folder nor an SQLite database",
-                hint="give a catalog's folder rather than a file in it",
-            )
+        return file.read(len(SQLITE_MAGIC)) == SQLITE_MAGIC
+
+
+def _database(path: Path, how: Reading) -> list[Record]:
+    if not is_database(path):
+        raise TerminalError(
+            f"{path} is neither a folder nor an SQLite database",
+            hint="give a catalog's folder rather than a file in it",
+        )
     from opm.index.records import to_records
     from opm.io.database import read_database
 

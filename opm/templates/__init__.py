@@ -3,7 +3,7 @@
 Pure: what bundles hold is asked of the caller, by image reference.
 """
 
-from opm.templates.basic import expand_basic, to_basic
+from opm.templates.basic import blobs_to_basic, expand_basic, to_basic
 from opm.templates.semver import expand_semver
 from opm.templates.template import BASIC, SEMVER, TEMPLATES, RenderBundle, parse_template
 
@@ -12,6 +12,7 @@ __all__ = [
     "SEMVER",
     "TEMPLATES",
     "RenderBundle",
+    "blobs_to_basic",
     "expand_basic",
     "expand_semver",
     "parse_template",

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+import orjson
+
 from olm_shared.canonical_json import canonical
 from olm_shared.errors import OLMError
 from olm_shared.fbc import Blob
@@ -41,5 +43,19 @@ def to_basic(records: Iterable[Record]) -> dict[str, Any]:
     entries = [
         {"schema": BUNDLE, "image": each.value["image"]} if each.schema == BUNDLE else each.value
         for each in records
+    ]
+    return {"schema": TEMPLATES[BASIC], "entries": entries}
+
+
+def blobs_to_basic(blobs: Iterable[Blob]) -> dict[str, Any]:
+    """As `to_basic`, for the blobs of a file: in its order, with fields that nobody knows.
+
+    Raises RecordError for a bundle that is none.
+    """
+    entries = [
+        {"schema": BUNDLE, "image": record(blob).value["image"]}
+        if blob.schema == BUNDLE
+        else orjson.loads(blob.raw)
+        for blob in blobs
     ]
     return {"schema": TEMPLATES[BASIC], "entries": entries}

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from olm_shared.canonical_json import CanonicalError, canonical, go_number
-from olm_shared.fbc import Blob, FbcError, files_to_read, parse, parse_pieces
+from olm_shared.fbc import EMPTY, Blob, FbcError, files_to_read, parse, parse_pieces
 
 
 def raws(text: str) -> list[str]:
@@ -21,6 +21,7 @@ def raws(text: str) -> list[str]:
         ('{"a":1}\n{"a":2}\n', ['{"a":1}', '{"a":2}']),
         ('{"a":1}{"a":2} {"a":3}', ['{"a":1}', '{"a":2}', '{"a":3}']),
         ('{"a":1}\n---\n{"a":2}', ['{"a":1}', '{"a":2}']),
+        ('{"a":1}\nb: 2\n---\nc: 3\n', ['{"a":1}', '{"b":2}', '{"c":3}']),
         ('\n\n {\n "a": {\n}\n}\n\n\n{"a":2}', ['{"a":{}}', '{"a":2}']),
         ('{"a":"}\\n{"}', ['{"a":"}\\n{"}']),
         ("---\na: 1\n---\nb: 2\n", ['{"a":1}', '{"b":2}']),
@@ -34,6 +35,26 @@ def raws(text: str) -> list[str]:
 )
 def test_documents_become_canonical_json(text: str, expected: list[str]) -> None:
     assert raws(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("", []),
+        ("a: 1\n---\n", []),
+        ("---\na: 1\n---\n---\nb: 1\n", []),
+        ("\n\n", [1]),
+        ("# a comment alone\n---\na: 1\n", [1]),
+        ("---\n---\na: 1\n", [2]),
+        ("a: 1\n---\nnull\n---\n\n---\nb: 1\n", [3, 5]),
+        ('{"a":1}\n\n', []),
+    ],
+)
+def test_empty_documents_are_where_upstream_has_them(text: str, lines: list[int]) -> None:
+    blobs = list(parse_pieces([text.encode()], path="f", empty_too=True))
+    assert [blob.line for blob in blobs if blob.raw == EMPTY] == lines
+    kept = [blob for blob in blobs if blob.raw != EMPTY]
+    assert kept == list(parse(text.encode(), path="f"))
 
 
 def test_bytes_that_are_no_utf8_are_replaced() -> None:
@@ -54,6 +75,8 @@ def test_meta_keys_match_whatever_their_case() -> None:
         ('{"schema":"a","Schema":"b"}', 'f: document 1, line 1: duplicate keys for key "schema": '),
         ('{"a":1}\n{"schema":1}', "f: document 2, line 2: expected value for key"),
         ('{"a":1}\n\n{"a":\n!}', "f: document 2, line 4: "),
+        ('{"a":1} b: 2\n', "f: document 1, line 1: "),
+        ('{"a":1}\nb: 2\nc: [\n', "f: document 1, line 4: "),
         ("a: 1\n---\nb: 2\n---\n  - c: [\n", "f: document 3, line "),
         ("a: 1\n---\n- b\n", "f: document 2, line 3: expected an object with a schema, got list"),
         ("just text", "got str"),

@@ -94,6 +94,7 @@ def test_validate_tells_every_fault_with_file_and_line(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("schema: olm.package\nname: a\n---\nschema: olm.channel\n")
     (tmp_path / "b.yaml").write_text("a: [\n")
     (tmp_path / "c.json").write_text('{"name": "x"}')
+    (tmp_path / "d.yaml").write_text("# nothing\n---\nschema: my.own\n")
     result = opm("validate", tmp_path)
     assert result.exit_code == 1
     lines = result.stderr.splitlines()
@@ -101,11 +102,12 @@ def test_validate_tells_every_fault_with_file_and_line(tmp_path: Path) -> None:
     assert any(line.startswith('a.yaml:4: olm.channel "": package must be set') for line in lines)
     assert any("b.yaml: document 1" in line for line in lines)
     assert any(line.startswith("c.json:1: the object has no schema") for line in lines)
-    assert lines[-1] == f"error: {tmp_path} has 5 faults"
+    assert any(line.startswith("d.yaml:1: an empty document") for line in lines)
+    assert lines[-1] == f"error: {tmp_path} has 6 faults"
     shown = json.loads(opm("validate", tmp_path, "-o", "json").stdout)
     assert shown["passed"] is False
-    assert len(shown["faults"]) == 5
-    assert shown["error"]["message"].count("\n") == 4
+    assert len(shown["faults"]) == 6
+    assert shown["error"]["message"].count("\n") == 5
     assert yaml.safe_load(opm("validate", tmp_path, "-o", "yaml").stdout) == shown
 
 

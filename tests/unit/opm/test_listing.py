@@ -45,3 +45,9 @@ def test_an_unknown_package(tmp_path: Path) -> None:
     alpha_list(tmp_path, "packages")
     result = CliRunner().invoke(cli, ["alpha", "list", "channels", str(tmp_path), "bar"])
     assert 'package "bar" not found' in str(result.exception)
+
+
+def test_a_catalog_with_faults_is_not_listed(tmp_path: Path) -> None:
+    (tmp_path / "index.json").write_bytes(b"\n".join(map(orjson.dumps, catalog()[1:])))
+    result = CliRunner().invoke(cli, ["alpha", "list", "packages", str(tmp_path)])
+    assert 'index.json:1: olm.channel "stable": unknown package "foo"' in str(result.exception)

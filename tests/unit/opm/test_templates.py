@@ -1,10 +1,13 @@
 """Templates: what they expand to, and what they refuse."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from click.testing import CliRunner
 
+from opm.__main__ import cli
 from opm.bundle import read_bundle, to_record
 from opm.catalog import Record
 from opm.templates import expand_basic, expand_semver, parse_template, to_basic
@@ -149,3 +152,39 @@ def test_the_schema_tells_the_kind() -> None:
     for wrong, kind in ((data, "basic"), (b"schema: x", ""), (b"[]", ""), (b"a: [", "")):
         with pytest.raises(TemplateError):
             parse_template(wrong, kind)
+
+
+FILE = """
+schema: olm.package
+name: hello
+defaultChannel: stable
+unknown: stays
+---
+schema: olm.bundle
+name: hello.v1
+package: hello
+image: example.com/hello:1
+properties: []
+"""
+
+
+@pytest.mark.parametrize("how", ["file", "-", "nothing"])
+def test_a_file_or_standard_input_becomes_a_basic_template(tmp_path: Path, how: str) -> None:
+    (tmp_path / "catalog.yaml").write_text(FILE)
+    arguments = {"file": [str(tmp_path / "catalog.yaml")], "-": ["-"], "nothing": []}[how]
+    shown = CliRunner().invoke(
+        cli, ["alpha", "convert-template", "basic", *arguments, "-o", "yaml"], input=FILE
+    )
+    assert shown.exit_code == 0, shown.output
+    assert yaml.safe_load(shown.stdout) == {
+        "schema": "olm.template.basic",
+        "entries": [
+            {
+                "schema": "olm.package",
+                "name": "hello",
+                "defaultChannel": "stable",
+                "unknown": "stays",
+            },
+            {"schema": "olm.bundle", "image": "example.com/hello:1"},
+        ],
+    }

@@ -47,7 +47,7 @@ def read(root: Path, fate: str) -> str:
 def catalog(tmp_path: Path) -> Path:
     """Files of all sizes; one is most of the catalog, as `opm render > index.yaml` makes it."""
     for number in range(20):
-        text = f"schema: s\nname: n{number}\n---\n\n" * (number + 1)
+        text = f"schema: s\nname: n{number}\n---\n" * (number + 1)
         (tmp_path / f"{number}.yaml").write_text(text)
     large = "".join(f"---\nschema: s\nname: x{n}\nwords: {'y' * 99}\n" for n in range(99))
     (tmp_path / "large.yaml").write_text(large)
