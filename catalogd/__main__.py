@@ -26,6 +26,7 @@ from olm_shared.outcome import Outcome, Retry
 from olm_shared.runtime.access import ClusterAccess, load_access
 from olm_shared.runtime.api_errors import ApiError
 from olm_shared.runtime.callers import Callers
+from olm_shared.runtime.cluster_pulls import ClusterPulls
 from olm_shared.runtime.credentials import PullSecrets
 from olm_shared.runtime.folders import collect
 from olm_shared.runtime.http_server import listen
@@ -71,6 +72,7 @@ async def serve(settings: Settings) -> None:
         finally:
             program.store.close()
             program.secrets.close()
+            await program.cluster_pulls.close()
 
 
 @dataclass(slots=True)
@@ -99,6 +101,7 @@ class _Program:
     cluster: Cluster
     store: Store
     secrets: PullSecrets
+    cluster_pulls: ClusterPulls
     role: _Role
     metrics: Metrics
     queue: WorkQueue[str]
@@ -116,12 +119,16 @@ class _Program:
             prefix="catalogd-global-pull-secret-",
         )
 
+        cluster_pulls = ClusterPulls(client, settings.system_namespace)
+
         async def image_settings() -> ImageSettings:
             await secrets.refresh()
+            await cluster_pulls.refresh()
             return ImageSettings(
                 cache_dir=settings.cache_dir,
                 cas_dir=settings.pull_cas_dir,
                 auth_file=secrets.file,
+                cluster=cluster_pulls.settings,
                 limits=settings.limits,
                 document_bytes=settings.document_bytes,
             )
@@ -138,6 +145,7 @@ class _Program:
             cluster=cluster,
             store=store,
             secrets=secrets,
+            cluster_pulls=cluster_pulls,
             role=role,
             metrics=metrics,
             instance=instance,
@@ -199,6 +207,7 @@ class _Program:
         group.create_task(self._every(RESYNC_SECONDS, self._resync))
         group.create_task(self._every(self.settings.gc_interval, self._collect_existing))
         group.create_task(self._every(TIDY_SECONDS, self._tidy))
+        group.create_task(self.cluster_pulls.act_on_changes(self._resync))
         group.create_task(self._lead())
 
     def ring(self, _: str, obj: KubeObject) -> None:

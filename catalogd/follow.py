@@ -4,6 +4,7 @@ from api.v1.clustercatalog import ClusterCatalog
 from catalogd.plan import is_wanted
 from catalogd.reconcile import ClusterPort, ImagesPort, StorePort
 from catalogd.stored import Stored
+from olm_shared.image_ref import named_as
 from olm_shared.outcome import Done, Outcome
 
 
@@ -34,7 +35,8 @@ class CatalogFollower:
 
     async def _fetch(self, catalog: ClusterCatalog, source: str, known: Stored | None) -> None:
         metadata = catalog.metadata
-        fetched = await self._images.fetch(metadata.name, source, known)
+        reference = named_as(source, catalog.spec.source.image.ref)
+        fetched = await self._images.fetch(metadata.name, reference, known)
         stored = Stored(
             version=fetched.version,
             source=fetched.source,

@@ -5,6 +5,7 @@ from typing import Any
 
 import orjson
 
+from olm_shared.cluster_settings import ClusterSettings, read_settings
 from olm_shared.fbc import MAX_DOCUMENT_BYTES
 from olm_shared.limits import Limits
 
@@ -28,6 +29,7 @@ class Job:
     cas_dir: str = ""
     auth_file: str = ""
     plain_http: tuple[str, ...] = ()
+    cluster: ClusterSettings = field(default_factory=ClusterSettings)
     limits: Limits = field(default_factory=Limits)
     document_bytes: int = MAX_DOCUMENT_BYTES
 
@@ -49,8 +51,9 @@ class Result:
 
 
 def read_job(line: bytes) -> Job:
-    """Reads a job's JSON. Raises JSONDecodeError, TypeError."""
+    """Reads a job's JSON. Raises ValueError, TypeError."""
     fields: dict[str, Any] = orjson.loads(line)
     fields["plain_http"] = tuple(fields.get("plain_http", ()))
+    fields["cluster"] = read_settings(fields.get("cluster", {}))
     fields["limits"] = Limits(**fields.get("limits", {}))
     return Job(**fields)

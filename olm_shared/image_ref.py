@@ -51,6 +51,13 @@ class ImageRef:
         return self.name + tag + (f"@{self.digest}" if self.digest else "")
 
 
+def named_as(canonical: str, reference: str) -> str:
+    """A canonical reference with the tag that `reference` names it by, if that is what it does."""
+    name, _, digest = canonical.partition("@")
+    named = reference.partition("@")[0]
+    return f"{named}@{digest}" if named.rpartition(":")[0] == name else canonical
+
+
 def parse_ref(text: str) -> ImageRef:
     """Reads `registry/repository[:tag][@digest]`.
 
@@ -72,6 +79,17 @@ def parse_ref(text: str) -> ImageRef:
             hint="write registry.example.com/repository:tag, or @sha256:… in place of the tag",
         )
     return ImageRef(domain, repository, tag, digest)
+
+
+def is_location(text: str) -> bool:
+    """Whether it is `HOST[:PORT][/PATH]`, as references begin."""
+    domain, slash, path = text.partition("/")
+    return bool(_DOMAIN.fullmatch(domain) and (not slash or _REPOSITORY.fullmatch(path)))
+
+
+def is_host(text: str) -> bool:
+    """Whether it is the name of a host, without a port."""
+    return ":" not in text and bool(_DOMAIN.fullmatch(text))
 
 
 def digest_fault(digest: str) -> str:

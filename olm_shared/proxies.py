@@ -7,7 +7,8 @@ also with a port, or `*`; this machine itself is never asked through a proxy. Pu
 
 import ipaddress
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from olm_shared.errors import TransientError
@@ -41,12 +42,35 @@ def read_proxies(environment: Mapping[str, str]) -> Proxies:
     def value(name: str) -> str:
         return (environment.get(name) or environment.get(name.lower()) or "").strip()
 
-    exceptions = (part.strip().lower() for part in value("NO_PROXY").split(","))
     return Proxies(
-        http=_address("HTTP_PROXY", value("HTTP_PROXY")),
-        https=_address("HTTPS_PROXY", value("HTTPS_PROXY")),
-        exceptions=tuple(filter(None, exceptions)),
+        http=_address("environment variable HTTP_PROXY", value("HTTP_PROXY")),
+        https=_address("environment variable HTTPS_PROXY", value("HTTPS_PROXY")),
+        exceptions=_exceptions(value("NO_PROXY")),
     )
+
+
+def read_cluster_proxies(status: Mapping[str, Any]) -> Proxies:
+    """The proxies of OpenShift's Proxy `cluster`, from its status.
+
+    The specification is what people wish; the cluster checks it and adds itself to `noProxy`.
+    Raises TransientError naming the field that is wrong.
+    """
+
+    def value(name: str) -> str:
+        return str(status.get(name) or "").strip()
+
+    return Proxies(
+        http=_address("Proxy cluster: status.httpProxy", value("httpProxy")),
+        https=_address("Proxy cluster: status.httpsProxy", value("httpsProxy")),
+        exceptions=_exceptions(value("noProxy")),
+    )
+
+
+def given_first(given: Proxies, cluster: Proxies) -> Proxies:
+    """Proxies that were given to this program win; whom they except needs none in any case."""
+    if given.http or given.https:
+        return given
+    return replace(cluster, exceptions=(*given.exceptions, *cluster.exceptions))
 
 
 def without_password(address: str) -> str:
@@ -55,7 +79,11 @@ def without_password(address: str) -> str:
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
-def _address(name: str, text: str) -> str:
+def _exceptions(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, (part.strip().lower() for part in text.split(","))))
+
+
+def _address(what: str, text: str) -> str:
     if not text:
         return ""
     address = text if "://" in text else f"http://{text}"
@@ -66,7 +94,7 @@ def _address(name: str, text: str) -> str:
         valid = False
     if not valid:
         raise TransientError(
-            f"environment variable {name} holds no address of a proxy",
+            f"{what} holds no address of a proxy",
             hint="write http://HOST:PORT or https://HOST:PORT",
         )
     return address

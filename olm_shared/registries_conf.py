@@ -7,7 +7,7 @@ the same prefix. Search registries and aliases are read over: only full names ar
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -15,6 +15,7 @@ from olm_shared.errors import OLMError, TransientError
 from olm_shared.image_ref import ImageRef, parse_ref
 
 WILDCARD = "*."
+IN_FILE = "in registries.conf"
 
 
 class RegistriesConfError(TransientError):
@@ -22,7 +23,7 @@ class RegistriesConfError(TransientError):
 
 
 class RegistryBlockedError(TransientError):
-    """The administrator forbids this image's registry."""
+    """The administrator forbids to ask this registry for the image."""
 
 
 class MirrorUse(Enum):
@@ -35,10 +36,22 @@ class MirrorUse(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A place to ask. `insecure`: any certificate will do, and plain HTTP where there is none."""
+    """A place to ask. `insecure`: any certificate will do, and plain HTTP where there is none.
+
+    `blocked` is empty, or what is blocked and by whom.
+    """
 
     ref: ImageRef
     insecure: bool = False
+    blocked: str = ""
+
+    def check(self) -> None:
+        """Raises RegistryBlockedError for a place that must not be asked."""
+        if self.blocked:
+            raise RegistryBlockedError(
+                f'image "{self.ref}": registry {self.blocked}',
+                hint="unblock it there, or use an image that a mirror or another registry has",
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +65,16 @@ class Mirror:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What holds for references under `prefix`; an empty `location` keeps them as they are."""
+    """What holds for references under `prefix`; an empty `location` keeps them as they are.
+
+    `blocked` is empty, or who blocks it: `in registries.conf`. Its mirrors may be asked all the
+    same.
+    """
 
     prefix: str
     location: str = ""
     insecure: bool = False
-    blocked: bool = False
+    blocked: str = ""
     mirrors: tuple[Mirror, ...] = ()
 
 
@@ -70,34 +87,37 @@ class RegistriesConf:
     def sources(self, ref: ImageRef) -> tuple[Source, ...]:
         """Where to ask for an image, in order; at least one, the last is its own registry.
 
-        Raises RegistryBlockedError, RegistriesConfError.
+        A mirror for tags is asked for a digest too when the image was named by tag: with both in
+        `ref`. Raises RegistriesConfError.
         """
-        rule, matched = self._rule(str(ref))
+        rule, matched = self.rule_of(str(ref))
         if rule is None:
-            return (Source(ref),)
-        if rule.blocked:
-            raise RegistryBlockedError(
-                f'image "{ref}": registry {rule.prefix} is blocked in registries.conf',
-                hint=f"unblock {rule.prefix} there, or use an image of another registry",
-            )
-        skipped = MirrorUse.TAG_ONLY if ref.is_canonical else MirrorUse.DIGEST_ONLY
-        mirrors = [
-            Source(_moved(ref, matched, mirror.location), mirror.insecure)
+            return (Source(_by_digest(ref)),)
+        places = [
+            self._place(_moved(ref, matched, mirror.location), mirror.insecure)
             for mirror in rule.mirrors
-            if mirror.use is not skipped
+            if not _is_left_out(mirror.use, ref)
         ]
-        home = _moved(ref, matched, rule.location) if rule.location else ref
-        return (*mirrors, Source(home, rule.insecure))
+        home = _moved(ref, matched, rule.location) if rule.location else _by_digest(ref)
+        own = self._place(home, rule.insecure)
+        return (*places, replace(own, blocked=_blocked(rule) or own.blocked))
 
-    def _rule(self, text: str) -> tuple[Rule | None, int]:
-        """The rule for a reference, and how much of it the prefix covers. Exact ones win a tie."""
-        found: tuple[int, bool, Rule] | None = None
+    def rule_of(self, text: str) -> tuple[Rule | None, int]:
+        """The rule for a reference or a prefix of some, and how much of it the rule covers.
+
+        It is the one with the longest prefix; an exact one before a wildcard of the same length.
+        """
+        found: tuple[int, bool, Rule, int] | None = None
         for rule in self.rules:
             length = _covered(text, rule.prefix)
-            rank = (length, not rule.prefix.startswith(WILDCARD))
+            rank = (len(rule.prefix), not rule.prefix.startswith(WILDCARD))
             if length and (found is None or rank > found[:2]):
-                found = (*rank, rule)
-        return (found[2], found[0]) if found else (None, 0)
+                found = (*rank, rule, length)
+        return (found[2], found[3]) if found else (None, 0)
+
+    def _place(self, ref: ImageRef, insecure: bool) -> Source:
+        """A place under the rule that is for it, whoever sent us there."""
+        return Source(ref, insecure, _blocked(self.rule_of(str(ref))[0]))
 
 
 def parse_registries(files: Iterable[tuple[str, str]]) -> RegistriesConf:
@@ -145,7 +165,7 @@ def _rule(table: Mapping[str, Any]) -> Rule:
         prefix=prefix,
         location=location,
         insecure=_flag(table, "insecure"),
-        blocked=_flag(table, "blocked"),
+        blocked=IN_FILE if _flag(table, "blocked") else "",
         mirrors=tuple(_mirror(m, prefix, digest_only) for m in _tables(table, "mirror")),
     )
 
@@ -197,6 +217,20 @@ def _flag(table: Mapping[str, Any], key: str) -> bool:
     return value
 
 
+def _blocked(rule: Rule | None) -> str:
+    return f"{rule.prefix} is blocked {rule.blocked}" if rule is not None and rule.blocked else ""
+
+
+def _is_left_out(use: MirrorUse, ref: ImageRef) -> bool:
+    if use is MirrorUse.TAG_ONLY:
+        return not ref.tag
+    return use is MirrorUse.DIGEST_ONLY and not ref.digest
+
+
+def _by_digest(ref: ImageRef) -> ImageRef:
+    return ref.canonical(ref.digest) if ref.digest else ref
+
+
 def _covered(text: str, prefix: str) -> int:
     """How many characters of a reference a prefix covers, 0 for none.
 
@@ -214,9 +248,9 @@ def _covered(text: str, prefix: str) -> int:
 def _moved(ref: ImageRef, matched: int, location: str) -> ImageRef:
     text = location + str(ref)[matched:]
     try:
-        return parse_ref(text)
+        return _by_digest(parse_ref(text))
     except OLMError as error:
         raise RegistriesConfError(
-            f'image "{ref}": registries.conf makes it "{text}", which is no image reference',
-            hint=f'correct the location "{location}"',
+            f'image "{ref}": a mirror or location makes it "{text}", which is no image reference',
+            hint=f'correct "{location}" in registries.conf, or in the object that names it',
         ) from error

@@ -11,6 +11,7 @@ from api.v1 import names
 from olm_shared.kube_object import KubeObject, ObjectKey, name_of
 from olm_shared.runtime.access import ClusterAccess, load_access
 from olm_shared.runtime.api_errors import ApiError
+from olm_shared.runtime.cluster_pulls import ClusterPulls
 from olm_shared.runtime.credentials import PullSecrets
 from olm_shared.runtime.doorbell import Bell, Doorbell, Ring
 from olm_shared.runtime.image_store import ImageStore
@@ -150,11 +151,14 @@ class _Process:
                 group.create_task(events.run())
                 group.create_task(Doorbell(self._access, controllers.bells()).run())
                 group.create_task(controllers.resync())
+                again = controllers.cluster_pulls.act_on_changes(controllers.retry_pulls)
+                group.create_task(again)
                 self._ready.set()
         finally:
             await controllers.watches.close()
             await catalogs.close()
             controllers.secrets.close()
+            await controllers.cluster_pulls.close()
 
 
 class _Controllers:
@@ -177,11 +181,13 @@ class _Controllers:
             global_secret=settings.global_pull_secret,
             prefix="operator-controller-global-pull-secrets-",
         )
+        self.cluster_pulls = ClusterPulls(client, settings.system_namespace)
         images = ImageStore(
             settings.cache_path / "unpack",
             lambda: PullSettings(
                 cas_dir=settings.pull_cas_dir,
                 auth_file=self.secrets.file,
+                cluster=self.cluster_pulls.settings,
                 limits=settings.limits,
             ),
             jitter=random.random,
@@ -190,7 +196,9 @@ class _Controllers:
         extension = ExtensionController(
             client=client,
             catalogs=catalogs,
-            bundles=BundleSource(images, self.secrets, client, settings.certificate_provider),
+            bundles=BundleSource(
+                images, self._refresh_pulls, client, settings.certificate_provider
+            ),
             store=store,
             watches=self.watches,
             checks=Preflight(client, settings.gates["PreflightPermissions"]),
@@ -231,6 +239,16 @@ class _Controllers:
         self.triggers = Triggers(
             self.extensions.add, self.object_sets.add, self.catalogs.add, wants
         )
+
+    async def _refresh_pulls(self) -> None:
+        await self.secrets.refresh()
+        await self.cluster_pulls.refresh()
+
+    async def retry_pulls(self) -> None:
+        """Has every extension looked at: what could not be pulled may be there. Raises ApiError."""
+        found, _ = await self._client.list_all(EXTENSION, metadata_only=True)
+        for obj in found:
+            self.extensions.add(name_of(obj))
 
     def _managed(self, owner: OwnerKey, key: ObjectKey) -> None:
         self.triggers.managed(owner, key)

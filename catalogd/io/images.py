@@ -13,6 +13,7 @@ import orjson
 from catalogd.job import TURN, Job, Result
 from catalogd.metrics import Metrics, PollResult
 from catalogd.stored import Stored
+from olm_shared.cluster_settings import ClusterSettings
 from olm_shared.errors import TerminalError, TransientError, bounded
 from olm_shared.fbc import MAX_DOCUMENT_BYTES
 from olm_shared.limits import Limits
@@ -34,6 +35,7 @@ class ImageSettings:
     cas_dir: Path | None = None
     auth_file: Path | None = None
     plain_http: frozenset[str] = frozenset()
+    cluster: ClusterSettings = field(default_factory=ClusterSettings)
     limits: Limits = field(default_factory=Limits)
     document_bytes: int = MAX_DOCUMENT_BYTES
 
@@ -73,6 +75,7 @@ class Images:
             cas_dir=str(settings.cas_dir or ""),
             auth_file=str(settings.auth_file or ""),
             plain_http=tuple(sorted(settings.plain_http)),
+            cluster=settings.cluster,
             limits=settings.limits,
             document_bytes=settings.document_bytes,
         )

@@ -40,6 +40,7 @@ def _pull_settings(job: Job) -> PullSettings:
         cas_dir=Path(job.cas_dir) if job.cas_dir else None,
         auth_file=Path(job.auth_file) if job.auth_file else None,
         plain_http=frozenset(job.plain_http),
+        cluster=job.cluster,
         limits=job.limits,
     )
 

@@ -70,7 +70,7 @@ class ImageStore:
         ref = parse_ref(reference)
         async with self._client() as client:
             canonical = await client.resolve(ref)
-            return await self._pull(client, ref, canonical, owner, rules_for)
+            return await self._pull(client, ref, _pinned(ref, canonical), owner, rules_for)
 
     async def pull_news(
         self, reference: str, *, known: str, owner: str, rules_for: RulesFor = everything
@@ -81,7 +81,7 @@ class ImageStore:
             canonical = await client.resolve(ref)
             if str(canonical) == known:
                 return None
-            return await self._pull(client, canonical, canonical, owner, rules_for)
+            return await self._pull(client, canonical, _pinned(ref, canonical), owner, rules_for)
 
     async def resolve(self, reference: str) -> ImageRef:
         """The canonical reference: one small request for a tag, none for a digest."""
@@ -95,16 +95,16 @@ class ImageStore:
         self,
         client: RegistryClient,
         ref: ImageRef,
-        canonical: ImageRef,
+        pinned: ImageRef,
         owner: str,
         rules_for: RulesFor,
     ) -> PulledImage:
         """The image of a digest; `ref` is what errors name."""
-        final = self._base / owner / canonical.digest
-        hit = await asyncio.to_thread(_load, final, canonical)
+        final = self._base / owner / pinned.digest
+        hit = await asyncio.to_thread(_load, final, pinned.canonical(pinned.digest))
         if hit is None:
             await asyncio.to_thread(_make_base, final.parent, self._base)
-            hit = await self._fetch(client, ref, canonical, final, rules_for)
+            hit = await self._fetch(client, ref, pinned, final, rules_for)
         await asyncio.to_thread(_remove_others, final)
         return hit
 
@@ -127,21 +127,26 @@ class ImageStore:
         self,
         client: RegistryClient,
         ref: ImageRef,
-        canonical: ImageRef,
+        pinned: ImageRef,
         final: Path,
         rules_for: RulesFor,
     ) -> PulledImage:
         prefix = f"{TEMPORARY}{final.parent.name}-"
         work = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix=prefix, dir=self._base))
         try:
-            fetched = await client.fetch(canonical, work)
+            fetched = await client.fetch(pinned, work)
             rules = replace(rules_for(ref, fetched.labels), limits=client.limits)
             await asyncio.to_thread(_publish, fetched, work, final, rules)
-            return PulledImage(canonical, fetched.labels, final / FILES)
+            return PulledImage(fetched.ref, fetched.labels, final / FILES)
         except LayerError as error:
             raise LayerError(f'image "{ref}": {error.message}', hint=error.hint) from error
         finally:
             await asyncio.to_thread(remove_tree, work)
+
+
+def _pinned(ref: ImageRef, canonical: ImageRef) -> ImageRef:
+    """The digest with the tag that it was named by, if it was: mirrors for tags may have it."""
+    return replace(canonical, tag=ref.tag)
 
 
 def _make_base(owner: Path, base: Path) -> None:

@@ -54,7 +54,8 @@ def from_transport(error: Exception, ref: ImageRef, host: str) -> RegistryError:
     if isinstance(error, httpx.ProxyError):
         return UnreachableError(
             f'image "{ref}": cannot reach registry {host}: {_proxy_fault(error, causes)}',
-            hint="check HTTPS_PROXY and HTTP_PROXY, or name the registry in NO_PROXY",
+            hint="check HTTPS_PROXY and HTTP_PROXY (where they are not set, OpenShift's Proxy "
+            "cluster), or name the registry in NO_PROXY",
         )
     if any("WRONG_VERSION_NUMBER" in str(c) or "record layer" in str(c) for c in causes):
         return NoTlsError(

@@ -21,9 +21,11 @@ from typing import Self, TypeVar
 import httpx
 import oras.defaults
 
+from olm_shared.cluster_settings import ClusterSettings
 from olm_shared.errors import bounded
 from olm_shared.image_ref import ImageRef
 from olm_shared.limits import Limits, raise_hint
+from olm_shared.mirror_sets import with_mirrors
 from olm_shared.oci import (
     INDEX_TYPES,
     MANIFEST_TYPES,
@@ -38,7 +40,7 @@ from olm_shared.oci import (
     sha256_digest,
     verify,
 )
-from olm_shared.registries_conf import Source
+from olm_shared.registries_conf import RegistryBlockedError, Source
 from olm_shared.runtime.pull_errors import RegistryError, UnreachableError
 from olm_shared.runtime.registries_file import read_registries
 from olm_shared.runtime.registry_http import PULL, RegistryHttp, read_bounded, retrying
@@ -64,7 +66,8 @@ class PullSettings:
     `plain_http` holds the registries, as they stand in references, that are spoken to without
     TLS; `insecure` those of which any certificate will do. `auth_file` is a docker configuration
     file, `login_files` are further ones, asked in their order after it; they may be absent.
-    `registries_conf` is read in place of the system's. Proxies are those of the environment.
+    `registries_conf` is read in place of the system's. Proxies are those of the environment, else
+    those of the `cluster`, whose mirrors and CAs are added to ours.
     """
 
     cas_dir: Path | None = None
@@ -74,6 +77,7 @@ class PullSettings:
     insecure: frozenset[str] = frozenset()
     platform: Platform = field(default_factory=this_platform)
     registries_conf: Path | None = None
+    cluster: ClusterSettings = field(default_factory=ClusterSettings)
     limits: Limits = field(default_factory=Limits)
 
 
@@ -86,6 +90,7 @@ def registry_http(settings: PullSettings, actions: str = PULL) -> RegistryHttp:
         cas_dir=settings.cas_dir,
         auth_files=(*named, *settings.login_files, docker),
         plain_http=settings.plain_http,
+        cluster=settings.cluster,
         actions=actions,
     )
 
@@ -118,7 +123,8 @@ class RegistryClient:
         self._platform = settings.platform
         self.limits = settings.limits
         self._jitter = jitter
-        self._registries = read_registries(settings.registries_conf)
+        conf = read_registries(settings.registries_conf)
+        self._registries = with_mirrors(conf, settings.cluster.mirrors)
         self._insecure = settings.insecure
         self._http = registry_http(settings)
 
@@ -148,7 +154,10 @@ class RegistryClient:
         return ref.canonical(await self._from_any(ref, ask, RESOLVE_SECONDS))
 
     async def fetch(self, ref: ImageRef, folder: Path) -> FetchedImage:
-        """Downloads an image's layers into `folder`. Raises as `resolve`."""
+        """Downloads the layers of a digest into `folder`. Raises as `resolve`.
+
+        A reference with its tag as well says that the image was named by tag.
+        """
         return await self._from_any(
             ref, lambda source: self._fetch(ref, source, folder), FETCH_SECONDS
         )
@@ -188,11 +197,11 @@ class RegistryClient:
         for mirror in mirrors:
             try:
                 return await within(seconds, mirror, ask)
-            except (RegistryError, ImageContentError) as error:
+            except (RegistryError, ImageContentError, RegistryBlockedError) as error:
                 failures.append(error.message)
         try:
             return await within(seconds, home, ask)
-        except (RegistryError, ImageContentError) as error:
+        except (RegistryError, ImageContentError, RegistryBlockedError) as error:
             if not failures:
                 raise
             said = bounded("; ".join(failures), 600)
@@ -265,7 +274,8 @@ class RegistryClient:
 
 
 async def within(seconds: float, source: Source, ask: Callable[[Source], Awaitable[T]]) -> T:
-    """What `ask` gives. Raises UnreachableError when it takes longer."""
+    """What `ask` gives. Raises UnreachableError when it takes longer, RegistryBlockedError."""
+    source.check()
     try:
         async with asyncio.timeout(seconds):
             return await ask(source)

@@ -19,10 +19,11 @@ import oras.defaults
 import orjson
 from oras.container import Container
 
+from olm_shared.cluster_settings import ClusterSettings
 from olm_shared.errors import TransientError
 from olm_shared.image_ref import ImageRef
 from olm_shared.oci import ImageContentError
-from olm_shared.proxies import read_proxies
+from olm_shared.proxies import given_first, read_proxies
 from olm_shared.registries_conf import Source
 from olm_shared.registry_auth import Challenge, credential_for, host_of, may_send_credentials
 from olm_shared.runtime.proxied import ProxiedTransport
@@ -64,9 +65,12 @@ class RegistryHttp:
         cas_dir: Path | None,
         auth_files: Iterable[Path],
         plain_http: frozenset[str],
+        cluster: ClusterSettings,
         actions: str = PULL,
     ) -> None:
         """The first of `auth_files` that knows the registry counts; they need not exist.
+
+        Proxies are those of the environment, else the `cluster`'s.
 
         Raises TransientError for unreadable CA files, and for proxies that are none.
         """
@@ -75,8 +79,9 @@ class RegistryHttp:
         self._actions = actions
         self._tokens: dict[str, str] = {}
         self._schemes: dict[str, str] = {}
-        self._proxies = read_proxies(os.environ)
-        self._trust = shared_registry_trust(cas_dir)
+        self._proxies = given_first(read_proxies(os.environ), cluster.proxies)
+        cluster_file = Path(cluster.ca_file) if cluster.ca_file else None
+        self._trust = shared_registry_trust(cas_dir, cluster_file)
         self._strict = self._connections(self._trust)
         self._lax: httpx.AsyncClient | None = None
 

@@ -64,9 +64,9 @@ class RegistryPush:
         Raises RegistryError, RegistryBlockedError, RegistriesConfError, ImageContentError for a
         manifest that is none.
         """
-        insecure = self._registries.sources(ref)[-1].insecure
-        insecure = insecure or ref.registry in self._settings.insecure
-        source = Source(ref, insecure)
+        home = self._registries.sources(ref)[-1]
+        insecure = home.insecure or ref.registry in self._settings.insecure
+        source = Source(ref, insecure, home.blocked)
         await within(FETCH_SECONDS, source, lambda _: self._manifest(source, layout, image, ref))
         return ref.canonical(image.digest)
 

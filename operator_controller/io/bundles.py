@@ -8,7 +8,6 @@ from api.v1 import names
 from olm_shared.errors import OLMError, TerminalError, TransientError
 from olm_shared.kube_object import GVK, KubeObject
 from olm_shared.runtime.api_errors import NotFoundError
-from olm_shared.runtime.credentials import PullSecrets
 from olm_shared.runtime.image_store import ImageStore
 from olm_shared.runtime.kube import KubeClient
 from operator_controller.apply.revisions import BundleIdentity
@@ -54,14 +53,14 @@ class BundleSource:
     def __init__(
         self,
         images: ImageStore,
-        secrets: PullSecrets,
+        refresh: Callable[[], Awaitable[None]],
         client: KubeClient,
         forced: CertificateProvider | None,
     ) -> None:
-        """`secrets` are brought up to date before each pull; `forced` is a provider to use."""
+        """`refresh` brings up to date how registries are reached; `forced` is a provider to use."""
         self.forced_provider = forced
         self._images = images
-        self._secrets = secrets
+        self._refresh = refresh
         self._client = client
 
     async def certificate_provider(
@@ -90,7 +89,7 @@ class BundleSource:
         inputs are compared. `installed` reads the objects that the owner has now.
         """
         try:
-            await self._secrets.refresh()
+            await self._refresh()
             image = await self._images.pull(bundle.image, owner=owner)
             files = await image.read()
             loaded = await asyncio.to_thread(load, files)

@@ -10,6 +10,8 @@ from e2e.harness.forward_proxy import ForwardProxy
 from e2e.harness.images import build_image
 from e2e.harness.pki import CertificateAuthority
 from e2e.harness.registry import Registry
+from olm_shared.cluster_settings import ClusterSettings
+from olm_shared.proxies import Proxies
 from olm_shared.runtime.image_store import ImageStore
 from olm_shared.runtime.pull_errors import UnreachableError, UntrustedError
 from olm_shared.runtime.registry import PullSettings
@@ -39,11 +41,14 @@ def name_of(registry: Registry) -> str:
     return f"{NAME}:{registry.address.rpartition(':')[2]}"
 
 
-def store(folder: Path, registry: Registry) -> ImageStore:
+def store(folder: Path, registry: Registry, cluster: ClusterSettings | None = None) -> ImageStore:
     plain = frozenset() if registry.ca_file else frozenset({name_of(registry)})
     cas = registry.ca_file.parent if registry.ca_file else None
     settings = PullSettings(
-        cas_dir=cas, plain_http=plain, registries_conf=folder / "registries.conf"
+        cas_dir=cas,
+        plain_http=plain,
+        registries_conf=folder / "registries.conf",
+        cluster=cluster or ClusterSettings(),
     )
     return ImageStore(folder / "i", lambda: settings, jitter=lambda: 0.0)
 
@@ -65,6 +70,22 @@ async def test_the_proxy_of_the_scheme_is_asked(
         assert set(proxy.asked) == {f"CONNECT {name_of(far)}"}
     else:
         assert f"GET http://{name_of(far)}/v2/org/cat/manifests/v1" in proxy.asked
+
+
+async def test_the_proxy_of_the_cluster_is_asked_unless_the_environment_names_one(
+    far: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    far.push(build_image([FILES]), "org/cat", tag="v1")
+    async with ForwardProxy() as proxy, ForwardProxy() as given:
+        cluster = f"http://{proxy.address}"
+        images = store(tmp_path, far, ClusterSettings(proxies=Proxies(cluster, cluster)))
+        await images.pull(f"{name_of(far)}/org/cat:v1", owner="o")
+        asked = len(proxy.asked)
+        assert asked
+        monkeypatch.setenv(variable(far), f"http://{given.address}")
+        await images.pull(f"{name_of(far)}/org/cat:v1", owner="o")
+        assert given.asked
+        assert len(proxy.asked) == asked
 
 
 async def test_no_proxy_excepts(

@@ -9,7 +9,7 @@ from e2e.harness.images import build_image
 from e2e.harness.registry import Registry
 from olm_shared.registries_conf import RegistriesConfError, RegistryBlockedError
 from olm_shared.runtime.image_store import ImageStore
-from olm_shared.runtime.pull_errors import ImageNotFoundError, UntrustedError
+from olm_shared.runtime.pull_errors import ImageNotFoundError, UnreachableError, UntrustedError
 from olm_shared.runtime.registry import PullSettings
 
 pytestmark = pytest.mark.integration
@@ -74,14 +74,30 @@ async def test_a_mirror_for_digests_is_not_asked_for_tags(world: World) -> None:
     assert "/v2/org/pinned/manifests/v1" not in asked
 
 
-async def test_a_mirror_for_tags_is_not_asked_for_digests(world: World) -> None:
-    published = world.secure.push(build_image([FILES]), "org/tagged", tag="v1")
-    world.plain.push(build_image([FILES]), "org/tagged", tag="v1")
+async def test_a_mirror_for_tags_is_asked_for_what_a_tag_names_and_for_no_digest(
+    world: World,
+) -> None:
+    published = world.plain.push(build_image([FILES]), "org/tagged", tag="v1")
     lines = ("insecure = true", 'pull-from-mirror = "tag-only"')
-    world.mirror(world.plain.address, *lines, of=world.secure.address)
-    await world.pull(published.tag_reference)
-    asked = [r.target for r in world.plain.requests() if r.method == "GET" and "org" in r.target]
-    assert asked == ["/v2/org/tagged/manifests/v1"]
+    world.mirror(world.plain.address, *lines)
+    with pytest.raises(UnreachableError, match=r"quay\.test"):
+        await world.pull(f"quay.test/org/tagged@{published.digest}")
+    assert not [r for r in world.plain.requests() if r.method == "GET" and "org" in r.target]
+    assert await world.pull("quay.test/org/tagged:v1") == f"quay.test/org/tagged@{published.digest}"
+
+
+async def test_mirrors_of_a_blocked_registry_are_asked(world: World) -> None:
+    published = world.secure.push(build_image([FILES]), "copies/org/cat", tag="v1")
+    place = world.secure.address
+    world.conf.write_text(
+        f'[[registry]]\nlocation="{place}"\nblocked=true\n'
+        f'[[registry]]\nlocation="quay.test"\nblocked=true\n'
+        f'[[registry.mirror]]\nlocation="{place}/copies"\n'
+    )
+    with pytest.raises(RegistryBlockedError, match=f"{place} is blocked in registries.conf"):
+        await world.pull("quay.test/org/cat:v1")
+    world.conf.write_text(world.conf.read_text().partition("blocked=true")[2])
+    assert await world.pull("quay.test/org/cat:v1") == f"quay.test/org/cat@{published.digest}"
 
 
 async def test_a_prefix_is_rewritten_to_its_location(world: World) -> None:

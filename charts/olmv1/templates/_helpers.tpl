@@ -51,7 +51,6 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace 
 {{- $names := list -}}
 {{- if .Values.trustedCAs.pem -}}{{- $names = append $names "olmv1-registry-cas" -}}{{- end -}}
 {{- with .Values.trustedCAs.configMap -}}{{- $names = append $names . -}}{{- end -}}
-{{- if .Values.openshift.trustedCABundle -}}{{- $names = append $names "olmv1-trusted-ca-bundle" -}}{{- end -}}
 {{- dict "list" $names | toJson -}}
 {{- end -}}
 

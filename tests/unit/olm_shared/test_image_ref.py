@@ -3,7 +3,7 @@
 import pytest
 
 from olm_shared.errors import TerminalError
-from olm_shared.image_ref import ImageRef, parse_ref
+from olm_shared.image_ref import ImageRef, is_host, is_location, named_as, parse_ref
 
 DIGEST = "sha256:" + "ab" * 32
 
@@ -55,3 +55,40 @@ def test_refuses_and_says_why(text: str, fault: str) -> None:
 
 def test_canonical_drops_the_tag() -> None:
     assert str(parse_ref("quay.io/org/cat:v1").canonical(DIGEST)) == f"quay.io/org/cat@{DIGEST}"
+
+
+@pytest.mark.parametrize(
+    ("reference", "named"),
+    [
+        ("quay.io/org/cat:v1", f"quay.io/org/cat:v1@{DIGEST}"),
+        (f"quay.io/org/cat:v1@{DIGEST}", f"quay.io/org/cat:v1@{DIGEST}"),
+        ("quay.io/org/cat@sha256:" + "cd" * 32, f"quay.io/org/cat@{DIGEST}"),
+        ("quay.io/org/other:v1", f"quay.io/org/cat@{DIGEST}"),
+        ("quay.io:5000/org/cat", f"quay.io/org/cat@{DIGEST}"),
+        ("", f"quay.io/org/cat@{DIGEST}"),
+    ],
+)
+def test_a_digest_keeps_the_tag_that_named_it(reference: str, named: str) -> None:
+    assert named_as(f"quay.io/org/cat@{DIGEST}", reference) == named
+
+
+@pytest.mark.parametrize(
+    ("text", "location", "host"),
+    [
+        ("quay.io", True, True),
+        ("localhost", True, True),
+        ("quay.io:5000", True, False),
+        ("quay.io/org/cat", True, False),
+        ("quay.io:5000/org", True, False),
+        ("quay.io/", False, False),
+        ("quay.io/Org", False, False),
+        ("quay.io/org:v1", False, False),
+        ("quay.io:v1", False, False),
+        ("*.quay.io", False, False),
+        ("https://quay.io", False, False),
+        ("quay.io ", False, False),
+        ("", False, False),
+    ],
+)
+def test_what_references_begin_with(text: str, location: bool, host: bool) -> None:
+    assert (is_location(text), is_host(text)) == (location, host)

@@ -3,7 +3,13 @@
 import pytest
 
 from olm_shared.errors import TransientError
-from olm_shared.proxies import read_proxies, without_password
+from olm_shared.proxies import (
+    Proxies,
+    given_first,
+    read_cluster_proxies,
+    read_proxies,
+    without_password,
+)
 
 PROXIES = {"HTTP_PROXY": "http://plain:1", "HTTPS_PROXY": "secure:2"}
 
@@ -69,6 +75,48 @@ def test_what_is_no_proxy_is_named_without_its_text(text: str) -> None:
     with pytest.raises(TransientError, match="HTTPS_PROXY") as caught:
         read_proxies({"HTTPS_PROXY": text})
     assert "secret" not in caught.value.describe()
+
+
+STATUS = {
+    "httpProxy": "http://plain:1",
+    "httpsProxy": "http://secure:2",
+    "noProxy": ".cluster.local,.svc,10.128.0.0/14",
+}
+
+
+def test_the_status_of_a_clusters_proxy_says_what_the_environment_would() -> None:
+    environment = {
+        "HTTP_PROXY": STATUS["httpProxy"],
+        "HTTPS_PROXY": STATUS["httpsProxy"],
+        "NO_PROXY": STATUS["noProxy"],
+    }
+    assert read_cluster_proxies(STATUS) == read_proxies(environment)
+    assert read_cluster_proxies({}) == Proxies()
+
+
+def test_a_status_that_names_no_proxy_is_told_by_its_field() -> None:
+    with pytest.raises(TransientError, match=r"Proxy cluster: status\.httpsProxy holds no"):
+        read_cluster_proxies({"httpsProxy": "socks5://p:1"})
+
+
+@pytest.mark.parametrize(
+    ("environment", "url", "expected"),
+    [
+        ({}, "https://r.test/", "http://secure:2"),
+        ({}, "https://r.ns.svc/", ""),
+        ({"HTTPS_PROXY": "http://mine:3"}, "https://r.test/", "http://mine:3"),
+        ({"HTTPS_PROXY": "http://mine:3"}, "https://r.ns.svc/", "http://mine:3"),
+        ({"HTTP_PROXY": "http://mine:3"}, "https://r.test/", ""),
+        ({"NO_PROXY": "r.test"}, "https://r.test/", ""),
+        ({"NO_PROXY": "r.test"}, "https://s.test/", "http://secure:2"),
+        ({"NO_PROXY": "r.test"}, "https://r.ns.svc/", ""),
+    ],
+)
+def test_proxies_of_the_environment_win_as_a_whole(
+    environment: dict[str, str], url: str, expected: str
+) -> None:
+    proxies = given_first(read_proxies(environment), read_cluster_proxies(STATUS))
+    assert proxies.choose(url) == expected
 
 
 def test_a_password_is_not_shown() -> None:

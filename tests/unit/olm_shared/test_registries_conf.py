@@ -111,10 +111,48 @@ def test_insecure_is_said_of_each_place_by_itself() -> None:
 
 
 def test_a_blocked_registry_is_refused_and_the_rest_is_not() -> None:
-    text = '[[registry]]\nprefix = "quay.io/org"\nlocation = "quay.io/org"\nblocked = true\n'
-    with pytest.raises(RegistryBlockedError, match=r'"quay.io/org/cat:v1": .* is blocked'):
-        places(text, TAGGED)
-    assert places(text, "quay.io/other/cat:v1") == ["quay.io/other/cat:v1"]
+    rules = conf('[[registry]]\nlocation = "quay.io/org"\nblocked = true\n')
+    [source] = rules.sources(parse_ref(TAGGED))
+    message = '"quay.io/org/cat:v1": registry quay.io/org is blocked in registries.conf'
+    with pytest.raises(RegistryBlockedError, match=message):
+        source.check()
+    [source] = rules.sources(parse_ref("quay.io/other/cat:v1"))
+    source.check()
+
+
+def test_mirrors_of_a_blocked_registry_are_asked_unless_they_are_blocked_themselves() -> None:
+    text = """
+    [[registry]]
+    location = "quay.io"
+    blocked = true
+    [[registry.mirror]]
+    location = "mirror.local/quay"
+    [[registry.mirror]]
+    location = "closed.local/quay"
+    [[registry]]
+    location = "closed.local"
+    blocked = true
+    """
+    sources = conf(text).sources(parse_ref(TAGGED))
+    assert [(source.ref.registry, bool(source.blocked)) for source in sources] == [
+        ("mirror.local", False),
+        ("closed.local", True),
+        ("quay.io", True),
+    ]
+
+
+def test_of_two_wildcards_the_longer_one_counts() -> None:
+    rule = '[[registry]]\nprefix = "{}"\nlocation = "{}"\n'
+    text = rule.format("*.io", "short.local") + rule.format("*.quay.io", "long.local")
+    assert places(text, "eu.quay.io/c:v1") == ["long.local/c:v1"]
+    assert places(text, "ghcr.io/c:v1") == ["short.local/c:v1"]
+
+
+def test_content_of_an_image_that_was_named_by_tag_is_asked_of_mirrors_for_tags_too() -> None:
+    text = MIRRORED.format(mirror='pull-from-mirror = "tag-only"')
+    named = f"{TAGGED}@{DIGEST}"
+    at_mirror = PINNED.replace("quay.io", "mirror.local:5000/quay")
+    assert places(text, named) == [at_mirror, PINNED]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import pytest
 
 from olm_shared.kube_object import GVK, KubeObject
 from olm_shared.runtime.api_errors import NotFoundError
-from olm_shared.runtime.credentials import PullSecrets
 from olm_shared.runtime.image_store import ImageStore
 from olm_shared.runtime.kube import KubeClient
 from olm_shared.runtime.registry import PullSettings
@@ -37,10 +36,13 @@ class Cluster:
         return object()
 
 
+async def refresh() -> None:
+    """Nothing is pulled here."""
+
+
 def source(groups: Collection[str], forced: CertificateProvider | None = None) -> BundleSource:
     images = ImageStore(Path("unused"), PullSettings, jitter=lambda: 0.0)
-    secrets = cast("PullSecrets", None)  # nothing is pulled here
-    return BundleSource(images, secrets, cast("KubeClient", Cluster(groups)), forced)
+    return BundleSource(images, refresh, cast("KubeClient", Cluster(groups)), forced)
 
 
 CRD_NAME = "things.example.com"

@@ -1,0 +1,125 @@
+"""What is kept of the objects of one kind, by a list and a watch that end when they cannot go on.
+
+There is no retrying here: whoever needs the objects calls `start` before each use, and what ended
+(the API is gone, or may not be read, or does not answer) is then listed anew. So a kind that nobody
+serves costs nothing. What was known stays known, unless the kind itself is gone.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Generic, TypeVar
+
+from olm_shared.kube_object import GVK, KubeObject, metadata, name_of
+from olm_shared.runtime.api_errors import ApiError, GoneError, NotFoundError
+from olm_shared.runtime.kube import KubeClient
+
+SHORTEST_WATCH_SECONDS = 1.0
+"""A server that ends watches at once is asked this often, and no more."""
+
+T = TypeVar("T")
+
+log = logging.getLogger(__name__)
+
+
+class Followed(Generic[T]):
+    """`objects` by name as last seen, each as `keep` has it."""
+
+    def __init__(
+        self,
+        client: KubeClient,
+        gvk: GVK,
+        keep: Callable[[KubeObject], T],
+        changed: Callable[[], Awaitable[None]],
+        *,
+        namespace: str = "",
+        labels: str = "",
+    ) -> None:
+        """`changed` is awaited after each change of `objects`."""
+        self.gvk = gvk
+        self.objects: dict[str, T] = {}
+        self._client = client
+        self._keep = keep
+        self._changed = changed
+        self._scope = (gvk, namespace)
+        self._labels = labels
+        self._task: asyncio.Task[None] | None = None
+        self._listed = asyncio.Event()
+        self._problem = ""
+
+    @property
+    def running(self) -> bool:
+        """Whether changes are being followed."""
+        return self._task is not None and not self._task.done()
+
+    async def start(self) -> None:
+        """Follows the kind, if that is not so already; waits for the first list or its failure."""
+        if not self.running:
+            self._listed.clear()
+            self._task = asyncio.create_task(self._follow())
+        await self._listed.wait()
+
+    async def close(self) -> None:
+        """Stops."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _follow(self) -> None:
+        try:
+            while True:
+                await self._watch(await self._list())
+        except NotFoundError:
+            await self._replace({})
+        except ApiError as error:
+            self._report(error)
+        except Exception:
+            log.exception("%s is not followed any more", self.gvk.kind)
+        finally:
+            self._listed.set()
+
+    def _report(self, error: ApiError) -> None:
+        """Says what is wrong, once."""
+        if error.message != self._problem:
+            known = f"the {len(self.objects)} known ones count" if self.objects else "none counts"
+            log.warning("%s cannot be read, %s: %s", self.gvk.kind, known, error)
+        self._problem = error.message
+
+    async def _list(self) -> str:
+        items, version = await self._client.list_all(*self._scope, labels=self._labels)
+        self._problem = ""
+        await self._replace({name_of(item): self._keep(item) for item in items})
+        self._listed.set()
+        return version
+
+    async def _watch(self, version: str) -> None:
+        """Follows changes until the version is too old. Raises ApiError when it may not."""
+        loop = asyncio.get_running_loop()
+        while True:
+            begun, opened = loop.time(), asyncio.Event()
+            events = self._client.watch(
+                *self._scope, resource_version=version, labels=self._labels, opened=opened.set
+            )
+            try:
+                async for event in events:
+                    obj = event["object"]
+                    version = metadata(obj).get("resourceVersion") or version
+                    await self._note(event["type"], obj)
+            except GoneError:
+                return
+            except ApiError:
+                if not opened.is_set():
+                    raise
+            await asyncio.sleep(max(0.0, begun + SHORTEST_WATCH_SECONDS - loop.time()))
+
+    async def _note(self, kind: str, obj: KubeObject) -> None:
+        if kind == "BOOKMARK":
+            return
+        objects = {name: kept for name, kept in self.objects.items() if name != name_of(obj)}
+        if kind != "DELETED":
+            objects[name_of(obj)] = self._keep(obj)
+        await self._replace(objects)
+
+    async def _replace(self, objects: dict[str, T]) -> None:
+        self.objects = objects
+        await self._changed()

@@ -1,0 +1,131 @@
+"""What the API server is asked, by whom it may be read, and what is said about it."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+
+import pytest
+
+from e2e.harness.controlplane import ControlPlane
+from olm_shared.runtime import cluster_pulls
+from olm_shared.runtime.access import load_access
+from olm_shared.runtime.cluster_pulls import ClusterPulls
+from olm_shared.runtime.kube import KubeClient
+from tests.integration.cluster_pulls.world import World, eventually
+
+pytestmark = pytest.mark.integration
+
+KIND = "ImageDigestMirrorSet"
+HOME = "default"
+
+
+@pytest.fixture
+async def client(control_plane: ControlPlane) -> AsyncIterator[KubeClient]:
+    async with KubeClient.connect(load_access(str(control_plane.kubeconfig))) as connected:
+        yield connected
+
+
+@pytest.fixture
+async def pulls(client: KubeClient) -> AsyncIterator[ClusterPulls]:
+    made = ClusterPulls(client, HOME)
+    yield made
+    await made.close()
+
+
+async def until(pulls: ClusterPulls, *sources: str) -> None:
+    """Waits until the settings are about these sources."""
+    await eventually(lambda: sources_of(pulls) == sorted(sources))
+
+
+def sources_of(pulls: ClusterPulls) -> list[str]:
+    return sorted(entry.source for entry in pulls.settings.mirrors)
+
+
+async def test_a_cluster_without_the_kinds_is_asked_once(
+    world: World, client: KubeClient, pulls: ClusterPulls
+) -> None:
+    world.withdraw_kinds()
+    assert not client.answers, "nothing is asked before a pull"
+    await asyncio.gather(*(pulls.refresh() for _ in range(5)))
+    assert client.answers == {("GET", "200"): 1}
+
+
+async def test_what_is_served_is_there_after_a_look_and_followed_from_then_on(
+    world: World, client: KubeClient, pulls: ClusterPulls
+) -> None:
+    world.serve_kinds()
+    world.mirrors(KIND, "m.local")
+    rung = asyncio.Event()
+
+    async def ring() -> None:
+        rung.set()
+
+    acting = asyncio.create_task(pulls.act_on_changes(ring))
+    await pulls.refresh()
+    assert [entry.mirrors for entry in pulls.settings.mirrors] == [("m.local",)]
+    asked = client.answers.total()
+    await pulls.refresh()
+    assert client.answers.total() == asked, "what is followed is not asked for"
+    await asyncio.wait_for(rung.wait(), 10)
+    rung.clear()
+    await asyncio.to_thread(world.remove, KIND)
+    await until(pulls)
+    await asyncio.wait_for(rung.wait(), 10)
+    acting.cancel()
+
+
+async def test_kinds_that_go_and_come_again_are_noticed(
+    world: World, pulls: ClusterPulls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster_pulls, "LOOK_SECONDS", 0.0)
+    world.serve_kinds()
+    world.mirrors(KIND, "m.local")
+    await pulls.refresh()
+    await until(pulls, world.source)
+    await asyncio.to_thread(world.withdraw_kinds)
+    await until(pulls)
+    await asyncio.to_thread(world.serve_kinds)
+    await asyncio.to_thread(world.mirrors, KIND, "m.local")
+    async with asyncio.timeout(30):
+        while not pulls.settings.mirrors:
+            await pulls.refresh()
+            await asyncio.sleep(0.1)
+
+
+async def test_who_may_not_read_them_is_told_once_and_goes_on(
+    world: World,
+    client: KubeClient,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr(cluster_pulls, "LOOK_SECONDS", 0.0)
+    world.serve_kinds()
+    world.mirrors(KIND, "m.local")
+    pulls = ClusterPulls(client.as_service_account("default", "default"), HOME)
+    with caplog.at_level(logging.WARNING, "olm_shared"):
+        for _ in range(3):
+            await pulls.refresh()
+    told = [message for message in caplog.messages if message.startswith(KIND)]
+    assert len(told) == 1
+    assert f"{KIND} cannot be read, none counts: " in told[0]
+    assert "forbidden" in told[0]
+    assert not pulls.settings.mirrors
+    world.let_read("default")
+    async with asyncio.timeout(20):
+        while not pulls.settings.mirrors:
+            await pulls.refresh()
+            await asyncio.sleep(0.1)
+    await pulls.close()
+
+
+async def test_what_cannot_be_followed_is_told_once(
+    world: World, pulls: ClusterPulls, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.serve_kinds()
+    with caplog.at_level(logging.WARNING, "olm_shared"):
+        world.mirrors(KIND, "m.local", source="no/registry at all")
+        await pulls.refresh()
+        world.mirrors("ImageTagMirrorSet", "n.local", source="n.example")
+        await until(pulls, "n.example")
+    fault = f'{KIND} "{world.name}": spec.imageDigestMirrors[0] is left out: source "no/registry'
+    assert len([message for message in caplog.messages if message.startswith(fault)]) == 1

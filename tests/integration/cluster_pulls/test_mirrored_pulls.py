@@ -1,0 +1,71 @@
+"""Catalogs and bundles from the mirrors of ImageDigestMirrorSet and its like."""
+
+import pytest
+
+from e2e.harness.images import catalog_image
+from e2e.olm.api import catalog_path, extension_path
+from e2e.olm.bundles import BundleSpec
+from e2e.olm.fbc import catalog_files, package_blobs
+from e2e.olm.manifests import catalog, with_administrator
+from tests.integration.cluster_pulls.world import World
+
+pytestmark = pytest.mark.integration
+
+UNRESOLVED = "its name cannot be resolved"
+
+
+def test_what_could_not_be_pulled_is_when_kinds_and_mirrors_come_later(world: World) -> None:
+    world.withdraw_kinds()
+    digest = world.publish().digest
+    world.apply_catalog(f"{world.source}/{world.name}@{digest}")
+    world.wait_retrying(UNRESOLVED)
+    world.serve_kinds()
+    world.mirrors("ImageDigestMirrorSet", world.mirror)
+    world.wait_serving()
+
+
+@pytest.mark.parametrize("kind", ["ImageDigestMirrorSet", "ImageContentSourcePolicy"])
+def test_a_catalog_by_digest_comes_from_the_mirror(world: World, kind: str) -> None:
+    world.serve_kinds()
+    world.mirrors(kind, "nowhere.invalid", world.mirror)
+    world.apply_catalog(f"{world.source}/{world.name}@{world.publish().digest}")
+    world.wait_serving()
+
+
+def test_a_catalog_by_tag_comes_whole_from_the_mirror_for_tags(world: World) -> None:
+    world.serve_kinds()
+    world.mirrors("ImageTagMirrorSet", world.mirror, source="*.invalid")
+    published = world.publish()
+    world.apply_catalog(f"{world.source}/{world.name}:v1")
+    world.wait_serving()
+    found = world.api.get(catalog_path(world.name))
+    assert found is not None
+    resolved = found["status"]["resolvedSource"]["image"]["ref"]
+    assert resolved == f"{world.source}/{world.name}@{published.digest}"
+
+
+def test_a_source_that_must_not_be_contacted_is_not_until_the_object_is_gone(world: World) -> None:
+    world.serve_kinds()
+    published = world.publish()
+    kind, place = "ImageDigestMirrorSet", published.repository
+    world.mirrors(kind, "nowhere.invalid/x", source=place, policy="NeverContactSource")
+    world.apply_catalog(published.reference)
+    world.wait_retrying(f'registry {place} is blocked by ImageDigestMirrorSet "{world.name}"')
+    world.wait_retrying("nowhere.invalid")
+    world.remove(kind)
+    world.wait_serving()
+
+
+def test_an_extension_is_installed_from_the_mirror_of_its_bundle(world: World) -> None:
+    world.serve_kinds()
+    bundle = BundleSpec(package=world.name, version="1.0.0")
+    pushed = world.registry.push(bundle.image(), f"copies/{world.name}/bundle", tag="v1")
+    named = bundle.as_published(f"{world.source}/{world.name}/bundle@{pushed.digest}")
+    image = catalog_image(catalog_files([package_blobs([named])]))
+    reference = world.registry.push(image, f"catalogs/{world.name}", tag="v1").tag_reference
+    world.apply_yaml("clustercatalogs", catalog(world.name, reference))
+    world.apply_yaml("clusterextensions", with_administrator(world.name))
+    path = extension_path(world.name)
+    world.api.wait_condition(path, "Progressing", "True", message=UNRESOLVED)
+    world.mirrors("ImageDigestMirrorSet", world.mirror)
+    world.api.wait_installed(world.name, "1.0.0")

@@ -1,0 +1,156 @@
+"""A cluster to which OpenShift's kinds come and go, and what a test makes in it."""
+
+import asyncio
+import json
+import secrets
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from e2e.harness.errors import CommandFailed
+from e2e.harness.images import catalog_image
+from e2e.harness.push import Published
+from e2e.harness.registry import Registry
+from e2e.olm.api import Api, catalog_path
+from e2e.olm.manifests import catalog, namespace
+from e2e.olm.programs import Olm
+from olm_shared.kube_object import KubeObject
+
+DEFINITIONS = Path(__file__).with_name("definitions.yaml")
+CONTENT = {"foo/index.yaml": b"schema: olm.package\nname: foo\n"}
+CONFIG, OPERATOR = "config.openshift.io", "operator.openshift.io"
+KINDS = {
+    "ImageDigestMirrorSet": (CONFIG, "v1", "imagedigestmirrorsets", "imageDigestMirrors"),
+    "ImageTagMirrorSet": (CONFIG, "v1", "imagetagmirrorsets", "imageTagMirrors"),
+    "ImageContentSourcePolicy": (
+        OPERATOR,
+        "v1alpha1",
+        "imagecontentsourcepolicies",
+        "repositoryDigestMirrors",
+    ),
+}
+
+
+async def eventually(holds: Callable[[], bool]) -> None:
+    """Waits until something is so. Raises TimeoutError."""
+    async with asyncio.timeout(20):
+        while True:
+            if holds():
+                return
+            await asyncio.sleep(0.05)
+
+
+class World:
+    """What a test makes in the cluster, and takes away at its end."""
+
+    def __init__(self, olm: Olm, api: Api, registry: Registry) -> None:
+        self.olm = olm
+        self.api = api
+        self.registry = registry
+        self.kubectl = olm.control_plane.kubectl
+        self.name = f"t-{secrets.token_hex(4)}"
+        self.source = f"{self.name}.invalid"
+        """A registry that does not exist."""
+        self.mirror = f"{registry.address}/copies"
+        """Where copies of what it had are."""
+        self._made: list[tuple[str, str]] = []
+        self._in_namespaces: list[tuple[str, str]] = []
+
+    def serve_kinds(self) -> None:
+        """Has the API server serve OpenShift's kinds."""
+        self.kubectl("apply", "--server-side", "-f", str(DEFINITIONS))
+        self.kubectl("wait", "--for=condition=Established", "-f", str(DEFINITIONS))
+
+    def withdraw_kinds(self) -> None:
+        """Has it serve them no more."""
+        self.kubectl("delete", "-f", str(DEFINITIONS), "--ignore-not-found")
+
+    def apply(self, resource: str, obj: KubeObject) -> None:
+        """Creates or changes an object; `resource` is its plural with the group."""
+        self._made.append((resource, obj["metadata"]["name"]))
+        self.kubectl("apply", "-f", "-", stdin=json.dumps(obj))
+
+    def apply_yaml(self, resource: str, text: str) -> None:
+        """Creates what the text says; of it the object of the test's name is deleted again."""
+        self._made.append((resource, self.name))
+        self.kubectl("apply", "-f", "-", stdin=text)
+
+    def apply_catalog(self, reference: str) -> None:
+        """Creates the test's ClusterCatalog."""
+        self.apply_yaml("clustercatalogs", catalog(self.name, reference))
+
+    def wait_serving(self) -> None:
+        """Until the catalog serves what its reference says."""
+        self.api.wait_condition(catalog_path(self.name), "Serving", "True", timeout=90)
+
+    def wait_retrying(self, text: str) -> None:
+        """Until it says that it cannot be pulled, and this."""
+        path = catalog_path(self.name)
+        self.api.wait_condition(path, "Progressing", "True", message=text)
+
+    def publish(self, registry: Registry | None = None) -> Published:
+        """A catalog in a registry that exists, as `copies/NAME:v1`."""
+        home = registry or self.registry
+        return home.push(catalog_image(CONTENT), f"copies/{self.name}", tag="v1")
+
+    def delete_catalog(self) -> None:
+        """Deletes the test's ClusterCatalog, to begin anew."""
+        self.kubectl("delete", "clustercatalog", self.name)
+
+    def mirrors(self, kind: str, *mirrors: str, source: str = "", policy: str = "") -> None:
+        """Applies an object of a kind with one source."""
+        group, version, plural, field = KINDS[kind]
+        given = {"mirrorSourcePolicy": policy} if policy else {}
+        entry = {"source": source or self.source, "mirrors": list(mirrors), **given}
+        obj: dict[str, Any] = {
+            "apiVersion": f"{group}/{version}",
+            "kind": kind,
+            "metadata": {"name": self.name},
+            "spec": {field: [entry]},
+        }
+        self.apply(f"{plural}.{group}", obj)
+
+    def inject(self, where: str, *, name: str = "", labelled: bool = True, pem: str) -> None:
+        """A ConfigMap with CAs, as OpenShift fills it in."""
+        meta: dict[str, Any] = {"name": name or self.name, "namespace": where}
+        if labelled:
+            meta["labels"] = {"config.openshift.io/inject-trusted-cabundle": "true"}
+        data = {"ca-bundle.crt": f"# Főtanúsítvány\n{pem}"}
+        self._in_namespaces.append((where, meta["name"]))
+        obj = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": data}
+        self.kubectl("apply", "-f", "-", stdin=json.dumps(obj))
+
+    def make_namespace(self, name: str) -> None:
+        """A namespace, if there is none of that name."""
+        self.kubectl("apply", "-f", "-", stdin=namespace(name))
+
+    def proxy(self, *, trusted_ca: str = "", **status: str) -> None:
+        """Has the cluster's proxy say this."""
+        spec = {"trustedCA": {"name": trusted_ca}}
+        meta = {"name": "cluster"}
+        obj = {"apiVersion": f"{CONFIG}/v1", "kind": "Proxy", "metadata": meta, "spec": spec}
+        self.apply(f"proxies.{CONFIG}", obj)
+        patch = json.dumps([{"op": "add", "path": "/status", "value": status}])
+        what = ("patch", f"proxies.{CONFIG}", "cluster", "--subresource=status", "--type=json")
+        self.kubectl(*what, "-p", patch)
+
+    def remove(self, kind: str) -> None:
+        """Deletes it again."""
+        group, _, plural, _ = KINDS[kind]
+        self.kubectl("delete", f"{plural}.{group}", self.name)
+
+    def let_read(self, account: str) -> None:
+        """Lets an account of the namespace `default` read the kinds, as catalogd may."""
+        self._made.append(("clusterrolebindings", self.name))
+        account = f"--serviceaccount=default:{account}"
+        role = "--clusterrole=catalogd-manager-role"
+        self.kubectl("create", "clusterrolebinding", self.name, role, account)
+
+    def close(self) -> None:
+        """Deletes everything."""
+        for where, name in self._in_namespaces:
+            self.kubectl("delete", "configmap", name, "-n", where, "--ignore-not-found")
+        for resource, name in reversed(self._made):
+            with suppress(CommandFailed):  # its kind may be gone
+                self.kubectl("delete", resource, name, "--ignore-not-found")
