@@ -17,12 +17,24 @@ mode_option = click.option(
 )
 
 
+overwrite_option = click.option(
+    "--overwrite-latest", is_flag=True, help="Take bundles in place of those leading channels."
+)
+
+
 def names_of(text: str) -> list[str]:
     """What stands between the commas."""
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def add_images(path: Path, images: Sequence[str], mode: str, registries: dict[str, Any]) -> None:
+def add_images(
+    path: Path,
+    images: Sequence[str],
+    mode: str,
+    registries: dict[str, Any],
+    *,
+    overwrite_latest: bool,
+) -> None:
     """Pulls bundle images and adds them to the database. Raises OLMError."""
     if not images:
         return
@@ -35,4 +47,4 @@ def add_images(path: Path, images: Sequence[str], mode: str, registries: dict[st
     for image in dict.fromkeys(images):
         with bundle_image(image, how) as (bundle, _):
             additions.append(Addition(image, bundle))
-    add_bundles(path, additions, mode, how.remark)
+    add_bundles(path, additions, mode, how.remark, overwrite_latest=overwrite_latest)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from olm_shared.errors import TerminalError
-from opm.commands.databases import add_images, mode_option, names_of
+from opm.commands.databases import add_images, mode_option, names_of, overwrite_option
 from opm.commands.registries import registry_options
 from opm.commands.switches import Switches
 from opm.index.dockerfile import DATABASE, DATABASE_LABELS, dockerfile
@@ -63,8 +63,16 @@ def _options(*pull_tool: str, index_needed: bool = True) -> Callable[[Command], 
 @index.command("add", cls=Switches)
 @click.option("-b", "--bundles", multiple=True, required=True, help="Bundle images, with commas.")
 @mode_option
+@overwrite_option
 @_options("-p", index_needed=False)
-def add(registries: dict[str, Any], *, bundles: tuple[str, ...], mode: str, **how: Any) -> None:
+def add(
+    registries: dict[str, Any],
+    *,
+    bundles: tuple[str, ...],
+    mode: str,
+    overwrite_latest: bool,
+    **how: Any,
+) -> None:
     """Add bundles to an index, or begin one.
 
     By default the bundle of the highest version leads a channel, and what it replaces and skips is
@@ -80,7 +88,11 @@ def add(registries: dict[str, Any], *, bundles: tuple[str, ...], mode: str, **ho
         --from-index registry.example.com/my-index:1.0.0 --tag registry.example.com/my-index:1.1.0
     """
     images = names_of(",".join(bundles))
-    _change(registries, lambda path: add_images(path, images, mode, registries), **how)
+
+    def change(path: Path) -> None:
+        add_images(path, images, mode, registries, overwrite_latest=overwrite_latest)
+
+    _change(registries, change, **how)
 
 
 @index.command("export")

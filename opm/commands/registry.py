@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from olm_shared.errors import TerminalError
-from opm.commands.databases import add_images, mode_option, names_of
+from opm.commands.databases import add_images, mode_option, names_of, overwrite_option
 from opm.commands.registries import registry_options
 from opm.commands.switches import Switches
 from opm.io.references import DEPRECATION
@@ -44,11 +44,17 @@ def _options(command: Command) -> Command:
 @click.option("-b", "--bundle-images", multiple=True, help="Bundle images, with commas.")
 @click.option("-c", "--container-tool", expose_value=False, help="Accepted, not needed.")
 @mode_option
+@overwrite_option
 @_options
 @registry_options
 @click.pass_obj
 def add(
-    registries: dict[str, Any], *, database: Path, bundle_images: tuple[str, ...], mode: str
+    registries: dict[str, Any],
+    *,
+    database: Path,
+    bundle_images: tuple[str, ...],
+    mode: str,
+    overwrite_latest: bool,
 ) -> None:
     """Add bundles to an index file; one that is not there is made."""
     from opm.io.database_add import create
@@ -56,7 +62,8 @@ def add(
     click.echo(DEPRECATION, err=True)
     if not database.exists():
         create(database)
-    add_images(database, names_of(",".join(bundle_images)), mode, registries)
+    images = names_of(",".join(bundle_images))
+    add_images(database, images, mode, registries, overwrite_latest=overwrite_latest)
 
 
 @registry.command("prune", cls=Switches)

@@ -3,7 +3,7 @@
 Source: the schema of upstream's operator-registry at its migration 13, and what its tool writes.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,15 +58,45 @@ class Addition:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What an index holds: names and images of its bundles, and packages by names in channels."""
+    """What an index holds: images by the names of its bundles, and packages by names in channels.
 
-    names: frozenset[str]
-    images: frozenset[str]
+    `updated` are the names of bundles that others update.
+    """
+
+    images: Mapping[str, str]
     packages: Mapping[str, str]
+    updated: frozenset[str] = frozenset()
 
 
-def check_additions(additions: Iterable[Addition], known: Known) -> None:
-    """Raises TerminalError with every reason why bundles cannot be added."""
+def overwritten(additions: Iterable[Addition], known: Known) -> frozenset[str]:
+    """The bundles in whose place others of the same name come.
+
+    Raises TerminalError for those that do not lead their channels, and for several of a package.
+    """
+    names: dict[str, str] = {}
+    faults: list[str] = []
+    for each in additions:
+        name = each.bundle.name
+        if name not in known.images:
+            continue
+        if not known.images[name]:
+            faults.append(f"bundle {name} is from no image, and cannot be overwritten")
+        if name in known.updated:
+            faults.append(f"bundle {name} does not lead its channels, and cannot be overwritten")
+        if names.setdefault(each.package, name) != name:
+            faults.append(f"package {each.package}: only one bundle can be overwritten at a time")
+    if faults:
+        raise TerminalError("\n".join(faults))
+    return frozenset(names.values())
+
+
+def check_additions(
+    additions: Iterable[Addition], known: Known, replaced: Collection[str] = ()
+) -> None:
+    """Raises TerminalError with every reason why bundles cannot be added.
+
+    `replaced` are the names of those that may be there.
+    """
     faults: list[str] = []
     homes: dict[str, str] = {}
     names: set[str] = set()
@@ -74,7 +104,7 @@ def check_additions(additions: Iterable[Addition], known: Known) -> None:
         if each.bundle.name in names:
             faults.append(f"bundle {each.bundle.name} is given twice")
         names.add(each.bundle.name)
-        faults += _faults(each, known)
+        faults += _faults(each, known, replaced)
         for name in _neighbours(each):
             home = homes.setdefault(name, each.package)
             if home != each.package:
@@ -95,15 +125,15 @@ def _neighbours(each: Addition) -> list[str]:
     return [name for name in (member.name, member.update.replaces, *member.update.skips) if name]
 
 
-def _faults(each: Addition, known: Known) -> Iterator[str]:
+def _faults(each: Addition, known: Known, replaced: Collection[str]) -> Iterator[str]:
     annotations = (each.bundle.csv.get("metadata") or {}).get("annotations") or {}
     if not each.package:
         yield f"bundle {each.image} names no package in its annotations"
     if not each.bundle.metadata.channels:
         yield f"bundle {each.image} names no channel in its annotations"
-    if each.image in known.images:
+    if each.image in known.images.values():
         yield f"Bundle {each.image} already exists"
-    elif each.bundle.name in known.names:
+    elif each.bundle.name in known.images.keys() - set(replaced):
         yield f"Bundle already added that provides package and csv: {each.bundle.name}"
     if annotations.get(SUBSTITUTES_FOR):
         yield f"bundle {each.bundle.name}: {SUBSTITUTES_FOR} is an alpha feature, which is not here"

@@ -10,10 +10,10 @@ from typing import Any
 from olm_shared.errors import TerminalError
 from opm.index import graph as graphs
 from opm.index.graph import REPLACES, Graph, Member, Update
-from opm.index.insertion import Addition, Known, Row, check_additions, rows
+from opm.index.insertion import Addition, Known, Row, check_additions, overwritten, rows
 from opm.index.schema import TABLES, VERSION
 from opm.index.tables import EntryRow
-from opm.io.database_edit import opened
+from opm.io.database_edit import opened, remove_bundles
 
 Remark = Callable[[str], None]
 
@@ -27,16 +27,29 @@ def create(path: Path) -> None:
         raise TerminalError(f"{path}: the database cannot be made: {error}") from error
 
 
-def add_bundles(path: Path, additions: Sequence[Addition], mode: str, remark: Remark) -> None:
+def add_bundles(
+    path: Path,
+    additions: Sequence[Addition],
+    mode: str,
+    remark: Remark,
+    *,
+    overwrite_latest: bool = False,
+) -> None:
     """Adds bundles and makes the graphs of their packages anew; `remark` is told what that drops.
 
-    `mode` is one of `graph.MODES`. Raises TerminalError for a database of an older schema, for
-    bundles that are there already and those that fit no graph.
+    `mode` is one of `graph.MODES`. With `overwrite_latest` a bundle may come in place of one that
+    leads its channels. Raises TerminalError for a database of an older schema, for bundles that
+    are there already and those that fit no graph.
     """
+    if overwrite_latest and mode != REPLACES:
+        raise TerminalError(f"only with the mode {REPLACES} can bundles be overwritten")
     with opened(path) as connection:
         index = _Index(connection)
         index.check_schema(path)
-        check_additions(additions, index.known())
+        known = index.known()
+        replaced = overwritten(additions, known) if overwrite_latest else frozenset()
+        check_additions(additions, known, replaced)
+        remove_bundles(connection, replaced)
         for each in additions:
             index.insert_bundle(each)
         for package in sorted({each.package for each in additions}):
@@ -90,10 +103,14 @@ class _Index:
     def known(self) -> Known:
         """What bundles must not collide with."""
         bundles = self._all("SELECT name, bundlepath FROM operatorbundle")
+        updated = self._all(
+            "SELECT old.operatorbundle_name FROM channel_entry new"
+            " JOIN channel_entry old ON new.replaces = old.entry_id"
+        )
         return Known(
-            frozenset(name for name, _ in bundles),
-            frozenset(image for _, image in bundles if image),
+            {name: image or "" for name, image in bundles},
             dict(self._all("SELECT operatorbundle_name, package_name FROM channel_entry")),
+            frozenset(name for (name,) in updated),
         )
 
     def insert_bundle(self, addition: Addition) -> None:

@@ -36,6 +36,14 @@ def remove_stranded(path: Path) -> None:
         _remove_stranded(connection)
 
 
+def remove_bundles(connection: sqlite3.Connection, names: Iterable[str]) -> None:
+    """Removes bundles and what belongs to them; the channels that have them stay as they are."""
+    tables = [(table, "operatorbundle_name") for table in (*_OF_BUNDLES, "deprecated")]
+    for name in names:
+        for table, column in (*tables, ("operatorbundle", "name")):
+            connection.execute(f"DELETE FROM {table} WHERE {column} = ?", (name,))  # noqa: S608 - names of ours
+
+
 @contextmanager
 def opened(path: Path) -> Iterator[sqlite3.Connection]:
     """One transaction; then the file is made as small as what is left. Raises TerminalError."""

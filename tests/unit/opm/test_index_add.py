@@ -12,7 +12,7 @@ from olm_shared.errors import TerminalError
 from opm.bundle import read_bundle, to_record
 from opm.catalog import properties
 from opm.index.graph import REPLACES, SEMVER
-from opm.index.insertion import Addition
+from opm.index.insertion import Addition, Known, overwritten
 from opm.index.records import to_records
 from opm.io.database import read_database
 from opm.io.database_add import add_bundles, create
@@ -178,3 +178,48 @@ def test_an_older_schema(tmp_path: Path, script: str) -> None:
 def test_no_database_can_be_made_there(tmp_path: Path) -> None:
     with pytest.raises(TerminalError, match="cannot be made"):
         create(tmp_path / "nowhere" / "index.db")
+
+
+def overwrite(path: Path, *additions: Addition, mode: str = REPLACES) -> None:
+    add_bundles(path, additions, mode, lambda _: None, overwrite_latest=True)
+
+
+def test_a_bundle_comes_in_place_of_one_that_leads(index: Path) -> None:
+    add(index, addition("1.0.0"), addition("2.0.0", replaces="hello.v1.0.0"))
+    other = addition("2.0.0", image="example.com/hello:other", skips=["hello.v0.9.0"])
+    overwrite(index, other, addition("3.0.0", package="new", channels="newer"))
+    found = by_name(index)
+    assert found["hello.v2.0.0"].value["image"] == "example.com/hello:other"
+    assert {"name": "hello.v2.0.0", "skips": ["hello.v0.9.0"]} in found["stable"].value["entries"]
+    assert "new.v3.0.0" in found
+    for table in ("properties", "related_image", "dependencies", "api_provider"):
+        query = f"SELECT count(*) FROM {table} WHERE operatorbundle_name = 'hello.v2.0.0'"
+        fresh = f"SELECT count(*) FROM {table} WHERE operatorbundle_name = 'new.v3.0.0'"
+        assert rows(index, query) == rows(index, fresh)
+
+
+def test_what_leads_is_not_overwritten_unasked(index: Path) -> None:
+    add(index, addition("1.0.0"))
+    with pytest.raises(TerminalError, match="Bundle already added"):
+        add(index, addition("1.0.0", image="example.com/hello:other"))
+
+
+def test_what_does_not_lead_is_not_overwritten(index: Path) -> None:
+    add(index, addition("1.0.0"), addition("2.0.0", replaces="hello.v1.0.0"))
+    with pytest.raises(TerminalError, match="does not lead its channels"):
+        overwrite(index, addition("1.0.0", image="example.com/hello:other"))
+    with pytest.raises(TerminalError, match="only with the mode replaces"):
+        overwrite(index, addition("2.0.0", image="example.com/hello:other"), mode=SEMVER)
+
+
+@pytest.mark.parametrize(
+    ("images", "fault"),
+    [
+        (["a:1", "a:2"], "only one bundle can be overwritten at a time"),
+        (["", ""], "hello.v1.0.0 is from no image"),
+    ],
+)
+def test_what_is_not_overwritten(images: list[str], fault: str) -> None:
+    known = Known(dict(zip(("hello.v1.0.0", "hello.v2.0.0"), images, strict=True)), {})
+    with pytest.raises(TerminalError, match=fault):
+        overwritten([addition("1.0.0"), addition("2.0.0")], known)
