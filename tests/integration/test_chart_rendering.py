@@ -93,6 +93,15 @@ def test_before_the_kind_is_served_catalogs_are_hooks() -> None:
     }
 
 
+def test_hosts_can_be_excepted_from_a_proxy_that_is_not_the_charts() -> None:
+    for obj in all_documents(rendered("default", "--set=proxy.no=*")):
+        if obj["kind"] == "Deployment":
+            [container] = obj["spec"]["template"]["spec"]["containers"]
+            assert {e["name"]: e["value"].split(",")[0] for e in container["env"]} == {
+                "NO_PROXY": "*"
+            }
+
+
 class UniqueKeys(yaml.SafeLoader):
     """Refuses a key that is given twice, of which Helm and the API server would take the last."""
 

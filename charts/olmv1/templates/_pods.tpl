@@ -132,7 +132,7 @@ env:
 - name: HTTPS_PROXY
   value: {{ . | quote }}
 {{- end }}
-{{- if or $proxy.http $proxy.https }}
+{{- if or $proxy.http $proxy.https (get $proxy "no") }}
 - name: NO_PROXY
   value: {{ list (get $proxy "no") ".svc,.cluster.local,localhost,$(KUBERNETES_SERVICE_HOST)" | compact | join "," | quote }}
 {{- end }}

@@ -2,9 +2,12 @@
 
 import asyncio
 import logging
+import re
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
+import yaml
 
 from e2e.harness.controlplane import ControlPlane
 from olm_shared.runtime import cluster_pulls
@@ -15,6 +18,8 @@ from tests.integration.cluster_pulls.world import World, eventually
 
 pytestmark = pytest.mark.integration
 
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "openshift.md"
+YAML_BLOCK = re.compile(r"^```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 KIND = "ImageDigestMirrorSet"
 HOME = "default"
 
@@ -72,6 +77,24 @@ async def test_what_is_served_is_there_after_a_look_and_followed_from_then_on(
     await until(pulls)
     await asyncio.wait_for(rung.wait(), 10)
     acting.cancel()
+
+
+async def test_the_examples_of_the_documentation_are_followed(
+    world: World, client: KubeClient
+) -> None:
+    world.serve_kinds()
+    _, mirrors, bundle = YAML_BLOCK.findall(PAGE.read_text())
+    world.apply("imagedigestmirrorsets.config.openshift.io", yaml.safe_load(mirrors))
+    injected = yaml.safe_load(bundle) | {"data": {"ca-bundle.crt": world.registry_ca()}}
+    namespace = injected["metadata"]["namespace"]
+    world.make_namespace(namespace)
+    world.kubectl("apply", "-f", "-", stdin=yaml.safe_dump(injected))
+    pulls = ClusterPulls(client, namespace)
+    await pulls.refresh()
+    [entry] = pulls.settings.mirrors
+    assert (entry.source, entry.never_contact_source) == ("registry.redhat.io/redhat", True)
+    assert pulls.settings.ca_file
+    await pulls.close()
 
 
 async def test_kinds_that_go_and_come_again_are_noticed(

@@ -121,6 +121,11 @@ class World:
         obj = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": data}
         self.kubectl("apply", "-f", "-", stdin=json.dumps(obj))
 
+    def registry_ca(self) -> str:
+        """The CA of the registry."""
+        assert self.registry.ca_file is not None
+        return self.registry.ca_file.read_text()
+
     def make_namespace(self, name: str) -> None:
         """A namespace, if there is none of that name."""
         self.kubectl("apply", "-f", "-", stdin=namespace(name))

@@ -20,6 +20,7 @@ from catalogd.settings import parse_settings as parse_catalogd
 from config.chart import COMPONENTS, value_rows
 from e2e.olm.chart import CHART, SNAPSHOTS, VALUE_SETS
 from olm_shared.kube_object import KubeObject
+from olm_shared.runtime.cluster_pulls import INJECTED
 from operator_controller.settings import parse_settings as parse_operator_controller
 
 RBAC = Path(__file__).parents[3] / "config" / "rbac"
@@ -222,6 +223,13 @@ def test_traffic_is_denied_but_for_what_is_named(values: str) -> None:
     assert denied == (set() if values == "given-certificates" else pods)
     for policy in policies:
         assert {} not in [*policy["spec"].get("ingress", ()), *policy["spec"].get("egress", ())]
+
+
+def test_openshift_injects_cas_where_both_programs_read_them() -> None:
+    made = [o["metadata"] for o in of_kind("openshift", "ConfigMap")]
+    key, _, value = INJECTED.partition("=")
+    asked = {m["namespace"] for m in made if m["labels"].get(key) == value}
+    assert asked == {deployment("openshift", c)["metadata"]["namespace"] for c in COMPONENTS}
 
 
 def test_openshift_has_its_own_namespaces_and_catalogs() -> None:
