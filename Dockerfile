@@ -10,11 +10,12 @@ ARG BUILD=${BASE}
 
 FROM ${BASE} AS base
 
-FROM ${BUILD} AS build
+FROM ${BUILD} AS dependencies
 # What pip needs to reach its index is given as build arguments, which stay out of the image.
 ARG PIP_CERT
 ARG PIP_INDEX_URL
-ENV PIP_NO_CACHE_DIR=1 PIP_NO_COMPILE=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
+ENV PIP_NO_CACHE_DIR=1 PIP_NO_COMPILE=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore \
+    PIP_DEFAULT_TIMEOUT=60
 WORKDIR /src
 COPY requirements requirements
 # Only what runs: the official client's second half for asyncio is not imported, and half of the
@@ -27,6 +28,8 @@ RUN python3 -m pip install --quiet --require-hashes --target=/opt/olmv1/dependen
  && python3 -m compileall -q --invalidation-mode=unchecked-hash /opt/olmv1/dependencies
 RUN sed -n '/^setuptools==/,/[^\\]$/p' requirements/dev.txt > requirements/build.txt \
  && python3 -m pip install --quiet --require-hashes --target=/opt/build -r requirements/build.txt
+
+FROM dependencies AS programs
 COPY pyproject.toml README.md LICENSE ./
 COPY api api
 COPY olm_shared olm_shared
@@ -42,7 +45,10 @@ COPY --from=base /var/lib/dpkg /src/dpkg
 RUN python3 image/sbom.py /opt/olmv1 dpkg/status > /opt/olmv1/sbom.cdx.json
 
 FROM ${BASE}
-COPY --from=build /opt/olmv1 /opt/olmv1
+# Two layers: nodes that have an earlier build pull our own code only.
+COPY --from=dependencies /opt/olmv1/dependencies /opt/olmv1/dependencies
+COPY --from=programs /opt/olmv1/programs /opt/olmv1/programs
+COPY --from=programs /opt/olmv1/sbom.cdx.json /opt/olmv1/sbom.cdx.json
 ENV PATH=/opt/olmv1/programs/bin:/usr/local/bin:/usr/bin:/bin \
     PYTHONPATH=/opt/olmv1/programs:/opt/olmv1/dependencies \
     PYTHONDONTWRITEBYTECODE=1 \

@@ -1,23 +1,26 @@
 #!/usr/bin/env bash
 # build.sh NAME: builds Dockerfile without an engine, on bases made from Debian packages.
+# build.sh --base: makes the image's base only, and prints its name.
 #
-# Needs root, buildah and mmdebstrap. The image stays in buildah's storage; build/image.tar is the
-# same as an OCI archive, build/sbom.cdx.json says what it holds.
+# Needs root, buildah and mmdebstrap. The image stays in buildah's storage, or in the folder
+# OLMV1_STORAGE; build/image.tar is the same as an OCI archive, build/sbom.cdx.json says what it holds.
 set -euo pipefail
+shopt -s inherit_errexit
 cd "$(dirname "$0")/.."
 name=$1
 suite=bookworm
 recipe=$(sha256sum image/build.sh | cut -c1-12)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir -p build
 
 for tool in buildah mmdebstrap; do
   command -v "$tool" > /dev/null || { echo "error: $tool is needed: apt-get install $tool" >&2; exit 1; }
 done
 [ "$(id -u)" = 0 ] || { echo "error: only root can build without an engine" >&2; exit 1; }
 
-b() { buildah --storage-driver=overlay "$@"; }
+storage=(--storage-driver=overlay)
+[ -n "${OLMV1_STORAGE:-}" ] && storage+=(--root "$OLMV1_STORAGE/root" --runroot "$OLMV1_STORAGE/runroot")
+b() { buildah "${storage[@]}" "$@"; }
 
 # The image's own: packages as they are, with no shell. Their scripts do not
 # run, so what they would have made is made here, and the list of packages for the SBOM.
@@ -43,21 +46,31 @@ import() {
   b commit --quiet --rm "$container" "$2" > /dev/null
 }
 
-for part in base builder; do
-  if [ -z "$(b images --quiet --filter "reference=localhost/olmv1-$part:$recipe" 2> /dev/null)" ]; then
-    echo "$part: made from Debian packages, once" >&2
-    "$part" "$work/$part.tar"
-    import "$work/$part.tar" "localhost/olmv1-$part:$recipe"
+# made PART: the name of a base, which is made if it is not there.
+made() {
+  local image="localhost/olmv1-$1:$recipe"
+  if [ -z "$(b images --quiet --filter "reference=$image" 2> /dev/null)" ]; then
+    echo "$1 of the image: made from Debian packages, once" >&2
+    "$1" "$work/$1.tar" >&2
+    import "$work/$1.tar" "$image"
   fi
-done
+  echo "$image"
+}
 
-arguments=()
+base=$(made base)
+[ "$name" = --base ] && { echo "$base"; exit; }
+
+arguments=(--build-arg "BASE=$base" --build-arg "BUILD=$(made builder)")
 ca=${PIP_CERT:-/etc/ssl/certs/ca-certificates.crt}
 [ -f "$ca" ] && arguments+=(--volume "$ca:/run/pip-ca.pem:ro" --build-arg PIP_CERT=/run/pip-ca.pem)
-[ -n "${PIP_INDEX_URL:-}" ] && arguments+=(--build-arg "PIP_INDEX_URL=$PIP_INDEX_URL")
-b bud --quiet --isolation=chroot --layers --pull-never --tag "$name" \
-  --build-arg "BASE=localhost/olmv1-base:$recipe" --build-arg "BUILD=localhost/olmv1-builder:$recipe" "${arguments[@]}" .
+index=${PIP_INDEX_URL:-$(python3 -m pip config get global.index-url 2> /dev/null || true)}
+[ -n "$index" ] && arguments+=(--build-arg "PIP_INDEX_URL=$index")
+bud() { b bud --quiet --isolation=chroot --layers --pull-never "${arguments[@]}" "$@" . > /dev/null; }
+# By a name, so that pruning does not take it: it changes with the requirements only.
+bud --target dependencies --tag localhost/olmv1-dependencies
+bud --tag "$name"
 
+mkdir -p build
 rm -f build/image.tar
 b push --quiet "$name" "oci-archive:build/image.tar:$name"
 container=$(b from --pull-never "$name")

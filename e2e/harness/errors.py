@@ -5,7 +5,8 @@
     ├── BuildFailed          the Go build of one failed
     ├── ProcessFailed        a started process ended, or was not ready in time
     ├── CommandFailed        a finished command answered with an error
-    └── RegistryFailed       the registry refused an upload or a download
+    ├── RegistryFailed       the registry refused an upload or a download
+    └── CannotRun            this machine is not one on which it can be tried
 
 Messages are for the person at the terminal: what failed, where the log is, what to do.
 """
@@ -34,6 +35,10 @@ class ProcessFailed(HarnessError):  # noqa: N818
 
 class RegistryFailed(HarnessError):  # noqa: N818
     """The registry refused an upload or a download."""
+
+
+class CannotRun(HarnessError):  # noqa: N818
+    """This machine lacks what it takes: nothing was tried, so nothing failed."""
 
 
 class CommandFailed(HarnessError):  # noqa: N818

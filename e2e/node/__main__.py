@@ -5,20 +5,25 @@ import os
 import sys
 import time
 
-from e2e.harness.errors import HarnessError
+from e2e.harness.errors import CannotRun, HarnessError
 from e2e.node.cluster import Node
-from e2e.node.requirements import SKIPPED, prepare, reason_to_skip
-from e2e.node.sandbox import run_in_box, work_folder
+from e2e.node.requirements import prepare, require_machine
+from e2e.node.sandbox import in_box, run_in_box, work_folder
+
+SKIPPED = 77
+"""The exit code that says that nothing was tried, as test runners of the GNU tools have it."""
 
 
 def main() -> None:
     """Run the command that the arguments name; faults are one message, exit code 1."""
     arguments = _parser().parse_args()
-    if reason := reason_to_skip():
+    try:
+        if not in_box():
+            require_machine()
+        sys.exit(arguments.run(arguments))
+    except CannotRun as reason:
         print(f"skipped: {reason}")
         sys.exit(SKIPPED)
-    try:
-        sys.exit(arguments.run(arguments))
     except HarnessError as error:
         sys.exit(f"error: {error}")
 

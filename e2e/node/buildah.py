@@ -1,29 +1,23 @@
-"""Images built by buildah on Debian's packages, with no engine and no registry; only for root.
+"""Images built by buildah on the base of our own image, with no engine; only for root.
 
 Storage lies in the cache folder, so a base is made once.
 """
 
 import hashlib
+import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from e2e.harness.errors import HarnessError
 from e2e.harness.gobuild import cache_folder
 
-SUITE = "bookworm"
-BASE_RECIPE = (
-    "--variant=essential",
-    "--include=python3-minimal,libpython3-stdlib,ca-certificates",
-    "--dpkgopt=path-exclude=/usr/share/doc/*",
-    "--dpkgopt=path-exclude=/usr/share/man/*",
-    "--dpkgopt=path-exclude=/usr/share/locale/*",
-    "--dpkgopt=path-exclude=/usr/share/zoneinfo/*",
-)
-PYTHON_VERSION = "3.11"
-"""The one that the suite has."""
+ROOT = Path(__file__).parents[2]
+SCRIPT = ROOT / "image" / "build.sh"
+"""What `make image` runs."""
+ARCHIVE = ROOT / "build" / "image.tar"
+"""What it leaves: an OCI archive."""
 
 
 def digest(*parts: object, files: tuple[Path, ...] = ()) -> str:
@@ -35,27 +29,21 @@ def digest(*parts: object, files: tuple[Path, ...] = ()) -> str:
 
 
 def base() -> str:
-    """The name of an image with Debian's Python, made at its first use (a minute).
+    """The name of the image with Debian's Python that ours is made on; made at its first use.
 
     Errors: HarnessError with what a tool said.
     """
-    name = f"localhost/debian-python:{digest(SUITE, BASE_RECIPE)}"
-    if exists(name):
-        return name
-    archive = _storage() / "base.tar"
-    archive.parent.mkdir(parents=True, exist_ok=True)
-    print("image of Debian and Python: making it once", file=sys.stderr, flush=True)
-    _run("mmdebstrap", "--quiet", *BASE_RECIPE, SUITE, str(archive))
-    container = _buildah("from", "scratch").strip()
-    _buildah("add", container, str(archive), "/")
-    _buildah("commit", "--rm", container, name)
-    archive.unlink()
-    return name
+    return _run(str(SCRIPT), "--base").strip()
 
 
-def exists(name: str) -> bool:
-    """Whether the storage has an image of that name."""
-    return bool(_buildah("images", "--quiet", "--filter", f"reference={name}").strip())
+def build_ours(name: str, layout: Path) -> None:
+    """Builds the image of our programs as `make image` does, into an OCI layout on disk.
+
+    Its tag there is the name. Errors: HarnessError with what a tool said.
+    """
+    _run(str(SCRIPT), name)
+    _run("tar", f"--directory={layout}", "--extract", f"--file={ARCHIVE}")
+    _prune()
 
 
 def build(dockerfile: Path, context: Path, name: str, arguments: Mapping[str, str]) -> None:
@@ -64,7 +52,7 @@ def build(dockerfile: Path, context: Path, name: str, arguments: Mapping[str, st
     # Without --layers: their cache takes an ENV that an argument changes for the same.
     _buildah("bud", "--isolation=chroot", "--pull-never", f"--file={dockerfile}",
              f"--tag={name}", *given, str(context))  # fmt: skip
-    _buildah("rmi", "--prune")  # what had the name before
+    _prune()
 
 
 def write_layout(name: str, layout: Path, tag: str) -> None:
@@ -84,13 +72,18 @@ def _storage() -> Path:
     return cache_folder() / "buildah"
 
 
-def _buildah(*arguments: str) -> str:
+def _prune() -> None:
+    _buildah("rmi", "--prune")  # what had a name before
+
+
+def _buildah(*arguments: str) -> None:
     root, run = (f"--{name}={_storage() / name}" for name in ("root", "runroot"))
-    return _run("buildah", "--storage-driver=overlay", root, run, *arguments)
+    _run("buildah", "--storage-driver=overlay", root, run, *arguments)
 
 
 def _run(*argv: str) -> str:
-    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    environment = dict(os.environ) | {"OLMV1_STORAGE": str(_storage())}
+    done = subprocess.run(argv, env=environment, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise HarnessError(f"{' '.join(argv)}: {done.stderr.strip() or done.stdout.strip()}")
     return done.stdout

@@ -1,4 +1,4 @@
-"""Ends containers as a crash does: by a signal to their processes, which nobody is told of."""
+"""The processes of pods, and their end as by a crash: by a signal that nobody is told of."""
 
 import os
 import signal
@@ -8,14 +8,30 @@ from pathlib import Path
 from e2e.node import cgroups
 
 
-def kill_pod(uid: str) -> None:
-    """SIGKILL for every process of a pod's containers. Errors: LookupError if it has none."""
+def processes(uid: str) -> list[int]:
+    """The processes of a pod's containers, without what holds the pod's namespaces open."""
     groups = [group for root in cgroups.roots() for group in root.rglob(f"pod{uid}/*/cgroup.procs")]
-    pids = {int(pid) for group in groups for pid in group.read_text().split()}
+    found: set[int] = set()
+    for group in groups:
+        with suppress(OSError):  # a container that ends
+            found.update(map(int, group.read_text().split()))
+    return sorted(pid for pid in found if _name(pid) not in ("", "pause"))
+
+
+def kill_pod(uid: str) -> None:
+    """SIGKILL for every process of a pod's containers. Errors: LookupError if it has none.
+
+    The pod keeps its address, because what holds its namespaces open stays.
+    """
+    pids = processes(uid)
     if not pids:
         raise LookupError(f"the pod {uid} has no processes")
     for pid in pids:
-        with suppress(ProcessLookupError, FileNotFoundError):
-            # What holds the pod's namespaces open stays: without it the pod gets another address.
-            if Path(f"/proc/{pid}/comm").read_text().strip() != "pause":
-                os.kill(pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _name(pid: int) -> str:
+    with suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    return ""

@@ -11,7 +11,7 @@ from e2e.olm.chart import CHART, NAMESPACE, RELEASE, helm
 REPOSITORY = "olmv1"
 OPTIONS = {"operatorController": {"featureGates": {"BoxcutterRuntime": True}}}
 """Values of each release: extensions wait for their pods."""
-WAIT = ("--wait", "--timeout=120s")
+WAIT = ("--wait", "--timeout=240s")
 
 
 class Release:
@@ -34,26 +34,26 @@ class Release:
         Errors: CommandFailed.
         """
         self._helm(
-            "install", RELEASE, str(CHART), "--create-namespace", self._values(values), *WAIT
+            "install", RELEASE, str(CHART), "--create-namespace", *self._values(values), *WAIT
         )
 
     def upgrade(self, values: dict[str, Any]) -> None:
         """`helm upgrade` to these values; waits for the pods. Errors: CommandFailed."""
-        self._helm("upgrade", RELEASE, str(CHART), self._values(values), *WAIT)
+        self._helm("upgrade", RELEASE, str(CHART), *self._values(values), *WAIT)
 
     def uninstall(self) -> None:
         """`helm uninstall`; waits until what it deletes is gone. Errors: CommandFailed."""
         self._helm("uninstall", RELEASE, *WAIT)
 
-    def _values(self, values: dict[str, Any]) -> str:
+    def _values(self, values: dict[str, Any]) -> list[str]:
         authority = self._node.registry.ca_file
         trusted = authority.read_text() if authority else ""
-        path = self._folder / "values.yaml"
-        path.write_text(
-            yaml.safe_dump(
-                {**OPTIONS, "image": self._image, "trustedCAs": {"pem": trusted}, **values}
-            )
-        )
+        own = {**OPTIONS, "image": self._image, "trustedCAs": {"pem": trusted}}
+        return [self._written("own", own), self._written("given", values)]
+
+    def _written(self, name: str, values: dict[str, Any]) -> str:
+        path = self._folder / f"{name}-values.yaml"
+        path.write_text(yaml.safe_dump(values))
         return f"--values={path}"
 
     def _helm(self, *arguments: str) -> None:

@@ -11,10 +11,12 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import IO
 
 from e2e.harness.errors import HarnessError
 from e2e.harness.gobuild import cache_folder
@@ -25,6 +27,8 @@ NAMESPACES = ("--pid", "--fork", "--kill-child", "--net", "--mount", "--uts", "-
 IN_BOX = "OLMV1_IN_BOX"
 LOCK = Path("/run/olmv1-node.lock")
 """The machine's own, as control groups are, and not the cache folder's."""
+LOCK_SECONDS = 900.0
+"""How long to wait while another box is open."""
 LARGE = ("containerd", "kubelet")
 OWN_FOLDERS = (Path("/var/lib/cni"), Path("/var/lib/kubelet"), Path("/var/log/containers"))
 """Folders that components write to without asking; in the box each is empty and in memory."""
@@ -41,7 +45,7 @@ def work_folder() -> Path:
 def run_in_box(command: Sequence[str]) -> int:
     """Run a command in a new box and wait; its exit code. One box at a time on a machine.
 
-    Errors: HarnessError if another box is open.
+    Errors: HarnessError if another box stays open.
     """
     unshare = shutil.which("unshare") or "unshare"
     launcher = (sys.executable, "-I", "-S", str(LAUNCHER), str(os.getpid()))
@@ -76,14 +80,21 @@ def _end(_signal: int, _frame: FrameType | None) -> None:
 
 @contextmanager
 def _only_one() -> Iterator[None]:
+    deadline = time.monotonic() + LOCK_SECONDS
     with LOCK.open("a") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise HarnessError(
-                f"another node is running on this machine (it holds {LOCK})"
-            ) from None
+        while not _locked(file):
+            if time.monotonic() > deadline:
+                raise HarnessError(f"another node is running on this machine (it holds {LOCK})")
+            time.sleep(1.0)
         yield
+
+
+def _locked(file: IO[str]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 @contextmanager
