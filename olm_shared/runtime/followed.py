@@ -1,8 +1,9 @@
 """What is kept of the objects of one kind, by a list and a watch that end when they cannot go on.
 
-There is no retrying here: whoever needs the objects calls `start` before each use, and what ended
-(the API is gone, or may not be read, or does not answer) is then listed anew. So a kind that nobody
-serves costs nothing. What was known stays known, unless the kind itself is gone.
+Whoever needs the objects calls `start` before each use, and what ended (the kind is gone, or may
+not be read, or could not be listed) is then listed anew. So a kind that nobody serves costs
+nothing. A watch that is cut goes on where it was. What was known stays known, unless the kind
+itself is gone.
 """
 
 import asyncio
@@ -93,7 +94,7 @@ class Followed(Generic[T]):
         return version
 
     async def _watch(self, version: str) -> None:
-        """Follows changes until the version is too old. Raises ApiError when it may not."""
+        """Follows changes until the version is too old. Raises ApiError when it is refused."""
         loop = asyncio.get_running_loop()
         while True:
             begun, opened = loop.time(), asyncio.Event()
@@ -107,8 +108,8 @@ class Followed(Generic[T]):
                     await self._note(event["type"], obj)
             except GoneError:
                 return
-            except ApiError:
-                if not opened.is_set():
+            except ApiError as error:
+                if not opened.is_set() and error.status in range(400, 500):
                     raise
             await asyncio.sleep(max(0.0, begun + SHORTEST_WATCH_SECONDS - loop.time()))
 

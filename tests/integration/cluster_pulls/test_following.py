@@ -115,6 +115,17 @@ async def test_kinds_that_go_and_come_again_are_noticed(
             await asyncio.sleep(0.1)
 
 
+async def test_changes_are_told_again_after_the_api_server_was_away(
+    world: World, control_plane: ControlPlane, pulls: ClusterPulls
+) -> None:
+    world.serve_kinds()
+    await pulls.refresh()
+    await asyncio.to_thread(control_plane.stop_apiserver)
+    await asyncio.to_thread(control_plane.start_apiserver)
+    await asyncio.to_thread(world.mirrors, KIND, "m.local")
+    await until(pulls, world.source)
+
+
 async def test_who_may_not_read_them_is_told_once_and_goes_on(
     world: World,
     client: KubeClient,
