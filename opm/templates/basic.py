@@ -9,14 +9,14 @@ from olm_shared.canonical_json import canonical
 from olm_shared.errors import OLMError
 from olm_shared.fbc import Blob
 from opm.catalog import BUNDLE, Record, record
-from opm.templates.template import BASIC, TEMPLATES, RenderBundle, TemplateError
+from opm.templates.template import BASIC, TEMPLATES, RenderBundle, TemplateError, fields
 
 _KEYS = ("schema", "package", "name")
 
 
 def expand_basic(document: Mapping[str, Any], render: RenderBundle) -> Iterator[Record]:
     """The catalog of a basic template. Raises TemplateError, and what `render` raises."""
-    for index, entry in enumerate(document.get("entries") or ()):
+    for index, entry in enumerate(fields(document, "the template").get("entries") or ()):
         try:
             each = record(_blob(entry))
         except (OLMError, AttributeError) as error:

@@ -16,7 +16,7 @@ from olm_shared.versions import Key, Version, VersionError, parse_version
 from opm.catalog import CHANNEL, PACKAGE, Record, properties
 from opm.migrate import embedded_csv
 from opm.shapes import read
-from opm.templates.template import RenderBundle, TemplateError
+from opm.templates.template import RenderBundle, TemplateError, fields
 
 MATURITIES = ("candidate", "fast", "stable")
 """From the least mature; the default channel comes from the most mature that has bundles."""
@@ -60,10 +60,7 @@ class Made:
 
 def expand_semver(document: Mapping[str, Any], render: RenderBundle) -> list[Record]:
     """The catalog of a semver template. Raises TemplateError, and what `render` raises."""
-    template = {key.casefold(): value for key, value in document.items()}
-    unknown = sorted(key for key in document if key.casefold() not in _KEYS)
-    if unknown:
-        raise TemplateError(f"unknown field {quote(unknown[0])} in the template")
+    template = fields(document, "the template", _KEYS)
     options = _options(template)
     images = {maturity: _images(template, maturity) for maturity in MATURITIES}
     rendered = {
@@ -118,8 +115,11 @@ def _flag(template: Mapping[str, Any], name: str) -> bool:
 
 
 def _images(template: Mapping[str, Any], maturity: str) -> list[str]:
-    listed = (template.get(maturity) or {}).get("bundles") or []
-    images = [str(item.get("image") or "") for item in listed]
+    listed = fields(template.get(maturity), maturity, {"bundles"}).get("bundles") or []
+    if not isinstance(listed, list):
+        raise TemplateError(f"{maturity}: expected a list of bundles, got {listed!r}")
+    place = f"the bundles of {maturity}"
+    images = [str(fields(item, place, {"image"}).get("image") or "") for item in listed]
     if not all(images):
         raise TemplateError(f"{maturity}: each bundle needs an image")
     return images

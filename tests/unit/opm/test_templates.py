@@ -116,6 +116,38 @@ def test_semver_templates_that_cannot_be_expanded(fields: dict[str, Any], fault:
         semver(**fields)
 
 
+def test_names_of_fields_match_whatever_their_case() -> None:
+    text = """
+Schema: olm.semver
+GenerateMajorChannels: true
+GenerateMinorChannels: false
+Stable:
+  Bundles:
+  - Image: example.com/hello:1.0.0
+"""
+    kind, document = parse_template(text.encode())
+    assert kind == "semver"
+    assert channels(expand_semver(document, render)) == {"stable-v1": [{"name": "hello.v1.0.0"}]}
+    kind, document = parse_template(b"SCHEMA: olm.template.basic\nEntries: [{schema: x.y}]")
+    assert [each.schema for each in expand_basic(document, render)] == ["x.y"]
+
+
+@pytest.mark.parametrize(
+    ("stable", "fault"),
+    [
+        ("x", "stable: expected fields, got 'x'"),
+        ({"bundle": []}, 'unknown field "bundle" in stable'),
+        ({"bundles": {}}, "no bundles specified"),
+        ({"bundles": "x"}, "stable: expected a list of bundles, got 'x'"),
+        ({"bundles": [{"name": "x"}]}, 'unknown field "name" in the bundles of stable'),
+        ({"bundles": [{}]}, "stable: each bundle needs an image"),
+    ],
+)
+def test_semver_templates_with_other_fields(stable: Any, fault: str) -> None:
+    with pytest.raises(TemplateError, match=fault):
+        expand_semver({"schema": "olm.semver", "stable": stable}, render)
+
+
 def test_a_basic_template_there_and_back() -> None:
     channel = {
         "schema": "olm.channel",
