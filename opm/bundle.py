@@ -155,9 +155,11 @@ def _objects(bundle: Bundle) -> Iterator[Listed]:
 def _derived(bundle: Bundle) -> Iterator[Listed]:
     """Package, provided and required APIs, and whatever else the bundle's author declared."""
     package = package_property(bundle)
+    own = [{"type": "olm.package", "value": package}] if bundle.metadata.package else []
     provided = {api for _, api in provided_apis(bundle)}
     required = {api for _, api in required_apis(bundle)}
-    for item in declared(bundle):
+    # The last package counts: the annotation's before the bundle's own before that of metadata/.
+    for item in _distinct([*bundle.metadata.properties, *own, *_annotated(bundle.csv)]):
         kind, value = item.get("type") or "", item.get("value")
         if kind == "olm.gvk":
             provided.add(Api(**read("GVK", value)))
@@ -196,8 +198,12 @@ def package_property(bundle: Bundle) -> Object:
 
 def declared(bundle: Bundle) -> Iterator[Object]:
     """Properties of metadata/, then of the annotation; the same one only once."""
+    return _distinct([*bundle.metadata.properties, *_annotated(bundle.csv)])
+
+
+def _distinct(items: Iterable[Object]) -> Iterator[Object]:
     seen: set[tuple[str, bytes]] = set()
-    for item in [*bundle.metadata.properties, *_annotated(bundle.csv)]:
+    for item in items:
         key = (str(item.get("type")), orjson.dumps(item.get("value")))
         if key not in seen:
             seen.add(key)

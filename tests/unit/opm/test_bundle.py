@@ -44,6 +44,24 @@ def test_the_record_of_a_bundle() -> None:
     assert sorted(embedded, key=lambda each: str(each["kind"])) == [CSV, CRD]
 
 
+def _package(version: str) -> dict[str, Any]:
+    return {"type": "olm.package", "value": {"packageName": "x", "version": version}}
+
+
+@pytest.mark.parametrize(
+    ("in_metadata", "in_annotation", "version"),
+    [("2.0.0", "", "1.0.0"), ("2.0.0", "3.0.0", "3.0.0")],
+)
+def test_of_several_packages_the_annotation_s_counts_and_then_the_bundle_s_own(
+    in_metadata: str, in_annotation: str, version: str
+) -> None:
+    said = json.dumps([_package(in_annotation)] if in_annotation else [])
+    csv = {**CSV, "metadata": {**CSV["metadata"], "annotations": {"olm.properties": said}}}
+    declared = {"properties": [_package(in_metadata)]}
+    given = record({"manifests/csv.yaml": csv, "metadata/properties.yaml": declared})
+    assert [value["version"] for value in values(given, "olm.package")] == [version]
+
+
 def test_declared_properties_and_dependencies_join_the_derived_ones() -> None:
     csv = {
         **CSV,
