@@ -16,21 +16,23 @@ def generate() -> None:
 @generate.command("dockerfile")
 @click.argument("folder", metavar="CATALOG_DIR")
 @click.option(
-    "-i",
-    "--base-image",
-    "--binary-image",
-    default=DEFAULT_IMAGE,
-    show_default=True,
-    help="Image that serves the catalog; `scratch` for none.",
+    *("-i", "--base-image"),
+    help=f"Image that serves the catalog; `scratch` for none.  [default: {DEFAULT_IMAGE}]",
 )
 @click.option(
-    "-b", "--builder-image", help="Image of the build stage.  [default: the base image's default]"
+    "-b", "--builder-image", help=f"Image of the build stage.  [default: {DEFAULT_IMAGE}]"
 )
+@click.option("--binary-image", help="Image of both, the older way to name them.")
 @click.option(
     "-l", "--extra-labels", multiple=True, metavar="KEY=VALUE", help="Further labels of the image."
 )
 def generate_dockerfile(
-    *, folder: str, base_image: str, builder_image: str | None, extra_labels: tuple[str, ...]
+    *,
+    folder: str,
+    base_image: str | None,
+    builder_image: str | None,
+    binary_image: str | None,
+    extra_labels: tuple[str, ...],
 ) -> None:
     """Write CATALOG_DIR.Dockerfile beside CATALOG_DIR. An existing file is left alone.
 
@@ -42,10 +44,14 @@ def generate_dockerfile(
     path = Path(folder)
     if not path.is_dir():
         raise TerminalError(f"{folder}: no such directory", hint="give the catalog's root folder")
+    if base_image and binary_image:
+        raise click.UsageError("give --base-image or --binary-image, not both")
+    if builder_image == "scratch":
+        raise TerminalError('invalid builder image: "scratch"', hint="it has to bring /bin/opm")
     text = dockerfile(
         path.absolute().name,
-        base_image=base_image,
-        builder_image=builder_image or DEFAULT_IMAGE,
+        base_image=base_image or binary_image or DEFAULT_IMAGE,
+        builder_image=builder_image or binary_image or DEFAULT_IMAGE,
         labels=read_labels(extra_labels),
     )
     target = path.absolute().parent / f"{path.absolute().name}.Dockerfile"

@@ -149,6 +149,32 @@ def test_dockerfile_without_a_base_image_runs_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("options", "builder", "base"),
+    [
+        (["--binary-image=x/old"], "x/old", "x/old"),
+        (["--binary-image=x/old", "-b", "x/builder"], "x/builder", "x/old"),
+        (["-i", "x/base"], "quay.io/operator-framework/opm:latest", "x/base"),
+    ],
+)
+def test_a_binary_image_is_for_both_stages(
+    tmp_path: Path, options: list[str], builder: str, base: str
+) -> None:
+    (tmp_path / "catalog").mkdir()
+    assert opm("generate", "dockerfile", tmp_path / "catalog", *options).exit_code == 0
+    text = (tmp_path / "catalog.Dockerfile").read_text()
+    assert f"FROM {builder} as builder\n" in text
+    assert f"\nFROM {base}\n" in text
+
+
+def test_the_images_of_a_dockerfile_that_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "catalog").mkdir()
+    both = opm("generate", "dockerfile", tmp_path / "catalog", "-i", "x/a", "--binary-image=x/b")
+    assert "not both" in both.stderr
+    nothing = opm("generate", "dockerfile", tmp_path / "catalog", "-b", "scratch")
+    assert "invalid builder image" in error_of(nothing).message
+
+
+@pytest.mark.parametrize(
     ("arguments", "fault"),
     [
         (("render", "./none"), 'render reference "./none": there is no such file or folder, and'),
