@@ -96,6 +96,7 @@ def read_bundle(files: Mapping[str, bytes]) -> Bundle:
     if csv is None:
         raise BundleError("no csv in bundle: none of the manifests is a ClusterServiceVersion")
     bundle = Bundle(tuple(objects), csv, _metadata(files), tuple(remarks))
+    _check_object_metadata(bundle)
     _check_owned(bundle)
     return bundle
 
@@ -243,8 +244,7 @@ def required_apis(bundle: Bundle) -> Iterator[Named]:
 
 
 def _descriptions(spec: Object, section: str, key: str) -> list[Object]:
-    shape = "CRDs" if section.startswith("custom") else "APIServices"
-    found: list[Object] = read(shape, spec.get(section)).get(key, [])
+    found: list[Object] = read("DefinitionKeys", spec.get(section)).get(key, [])
     return found
 
 
@@ -260,6 +260,17 @@ def _defined(bundle: Bundle) -> Iterator[Named]:
             versions.append(str(spec["version"]))
         for version in versions:
             yield str(names.get("plural") or ""), Api(group, str(names.get("kind") or ""), version)
+
+
+def _check_object_metadata(bundle: Bundle) -> None:
+    """Names, labels and annotations of the ClusterServiceVersion have to be text."""
+    try:
+        read("ObjectMeta", bundle.csv.get("metadata"))
+    except ShapeError as error:
+        raise BundleError(
+            f'bundle "{bundle.name}": its ClusterServiceVersion: metadata.{error}',
+            hint="write numbers and booleans in quotes",
+        ) from error
 
 
 def _check_owned(bundle: Bundle) -> None:

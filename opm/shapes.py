@@ -77,6 +77,10 @@ specDescriptors=?[]Descriptor actionDescriptors=?[]Descriptor
 CRDs: owned=?[]CRD required=?[]CRD
 CRD: name=str version=str kind=str displayName=?str description=?str resources=?[]Resource \
 statusDescriptors=?[]Descriptor specDescriptors=?[]Descriptor actionDescriptors=?[]Descriptor
+DefinitionKeys: owned=?[]DefinitionKey required=?[]DefinitionKey
+DefinitionKey: name=str group=str version=str kind=str
+ObjectMeta: name=?str generateName=?str namespace=?str labels=?{}str annotations=?{}str \
+finalizers=?[]str
 Resource: name=str kind=str version=str
 Descriptor: path=str displayName=?str description=?str x-descriptors=?[]str value=?any
 InstallMode: type=str supported=bool

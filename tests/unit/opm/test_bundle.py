@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 from typing import Any
 
 import pytest
@@ -60,6 +61,20 @@ def test_of_several_packages_the_annotation_s_counts_and_then_the_bundle_s_own(
     declared = {"properties": [_package(in_metadata)]}
     given = record({"manifests/csv.yaml": csv, "metadata/properties.yaml": declared})
     assert [value["version"] for value in values(given, "olm.package")] == [version]
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"annotations": {"certified": False}}, "metadata.annotations.certified: expected a str"),
+        ({"labels": {"a": 1}}, "metadata.labels.a: expected a string, got a number"),
+        ({"annotations": ["a"]}, "metadata.annotations: expected an object, got a list"),
+    ],
+)
+def test_metadata_has_to_be_text(changes: dict[str, Any], fault: str) -> None:
+    csv = {**CSV, "metadata": {**CSV["metadata"], **changes}}
+    with pytest.raises(BundleError, match=re.escape(fault)):
+        record({"manifests/csv.yaml": csv})
 
 
 def test_declared_properties_and_dependencies_join_the_derived_ones() -> None:
