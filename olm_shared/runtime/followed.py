@@ -12,7 +12,13 @@ from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
 from olm_shared.kube_object import GVK, KubeObject, metadata, name_of
-from olm_shared.runtime.api_errors import ApiError, GoneError, NotFoundError
+from olm_shared.runtime.api_errors import (
+    ApiError,
+    ForbiddenError,
+    GoneError,
+    InvalidError,
+    NotFoundError,
+)
 from olm_shared.runtime.kube import KubeClient
 
 SHORTEST_WATCH_SECONDS = 1.0
@@ -46,6 +52,7 @@ class Followed(Generic[T]):
         self._labels = labels
         self._task: asyncio.Task[None] | None = None
         self._listed = asyncio.Event()
+        self._version = ""
         self._problem = ""
 
     @property
@@ -68,8 +75,7 @@ class Followed(Generic[T]):
 
     async def _follow(self) -> None:
         try:
-            while True:
-                await self._watch(await self._list())
+            await self._list_and_watch()
         except NotFoundError:
             await self._replace({})
         except ApiError as error:
@@ -79,6 +85,25 @@ class Followed(Generic[T]):
         finally:
             self._listed.set()
 
+    async def _list_and_watch(self) -> None:
+        """Goes on until it is refused, or the first list cannot be had. Raises ApiError."""
+        loop = asyncio.get_running_loop()
+        self._version = ""
+        while True:
+            begun = loop.time()
+            try:
+                if not self._version:
+                    await self._list()
+                await self._watch()
+            except GoneError:
+                self._version = ""
+            except (ForbiddenError, InvalidError, NotFoundError):
+                raise
+            except ApiError:
+                if not self._listed.is_set():
+                    raise
+            await asyncio.sleep(max(0.0, begun + SHORTEST_WATCH_SECONDS - loop.time()))
+
     def _report(self, error: ApiError) -> None:
         """Says what is wrong, once."""
         if error.message != self._problem:
@@ -86,32 +111,21 @@ class Followed(Generic[T]):
             log.warning("%s cannot be read, %s: %s", self.gvk.kind, known, error)
         self._problem = error.message
 
-    async def _list(self) -> str:
-        items, version = await self._client.list_all(*self._scope, labels=self._labels)
+    async def _list(self) -> None:
+        items, self._version = await self._client.list_all(*self._scope, labels=self._labels)
         self._problem = ""
         await self._replace({name_of(item): self._keep(item) for item in items})
         self._listed.set()
-        return version
 
-    async def _watch(self, version: str) -> None:
-        """Follows changes until the version is too old. Raises ApiError when it is refused."""
-        loop = asyncio.get_running_loop()
-        while True:
-            begun, opened = loop.time(), asyncio.Event()
-            events = self._client.watch(
-                *self._scope, resource_version=version, labels=self._labels, opened=opened.set
-            )
-            try:
-                async for event in events:
-                    obj = event["object"]
-                    version = metadata(obj).get("resourceVersion") or version
-                    await self._note(event["type"], obj)
-            except GoneError:
-                return
-            except ApiError as error:
-                if not opened.is_set() and error.status in range(400, 500):
-                    raise
-            await asyncio.sleep(max(0.0, begun + SHORTEST_WATCH_SECONDS - loop.time()))
+    async def _watch(self) -> None:
+        """Follows changes until the server ends the watch."""
+        events = self._client.watch(
+            *self._scope, resource_version=self._version, labels=self._labels
+        )
+        async for event in events:
+            obj = event["object"]
+            self._version = metadata(obj).get("resourceVersion") or self._version
+            await self._note(event["type"], obj)
 
     async def _note(self, kind: str, obj: KubeObject) -> None:
         if kind == "BOOKMARK":

@@ -1,5 +1,7 @@
 """Catalogs and bundles from the mirrors of ImageDigestMirrorSet and its like."""
 
+from pathlib import Path
+
 import pytest
 
 from e2e.harness.images import catalog_image
@@ -7,6 +9,7 @@ from e2e.olm.api import catalog_path, extension_path
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.fbc import catalog_files, package_blobs
 from e2e.olm.manifests import catalog, with_administrator
+from e2e.olm.programs import Olm
 from tests.integration.cluster_pulls.world import World
 
 pytestmark = pytest.mark.integration
@@ -42,6 +45,27 @@ def test_a_catalog_by_tag_comes_whole_from_the_mirror_for_tags(world: World) -> 
     assert found is not None
     resolved = found["status"]["resolvedSource"]["image"]["ref"]
     assert resolved == f"{world.source}/{world.name}@{published.digest}"
+
+
+def test_a_replica_that_only_follows_pulls_from_mirrors_for_tags_too(
+    world: World, tmp_path: Path
+) -> None:
+    """It knows the digest from the status, and that the image is named by tag."""
+    world.serve_kinds()
+    world.mirrors("ImageTagMirrorSet", world.mirror)
+    world.publish()
+    world.apply_catalog(f"{world.source}/{world.name}:v1")
+    world.wait_serving()
+    world.hold_lease("catalogd-operator-lock")
+    follower = Olm(tmp_path, world.olm.control_plane, world.registry)
+    follower.install()
+    try:
+        follower.start_catalogd("--leader-elect")
+        with follower.client() as client:
+            answer = client.get(f"/catalogs/{world.name}/api/v1/all")
+        assert answer.json() == {"schema": "olm.package", "name": "foo"}
+    finally:
+        follower.stop()
 
 
 def test_a_source_that_must_not_be_contacted_is_not_until_the_object_is_gone(world: World) -> None:

@@ -14,8 +14,9 @@ from e2e.harness.push import Published
 from e2e.harness.registry import Registry
 from e2e.olm.api import Api, catalog_path
 from e2e.olm.manifests import catalog, namespace
-from e2e.olm.programs import Olm
+from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
 from olm_shared.kube_object import KubeObject
+from olm_shared.runtime.program import utc_now
 
 DEFINITIONS = Path(__file__).with_name("definitions.yaml")
 CONTENT = {"foo/index.yaml": b"schema: olm.package\nname: foo\n"}
@@ -144,6 +145,14 @@ class World:
         """Deletes it again."""
         group, _, plural, _ = KINDS[kind]
         self.kubectl("delete", f"{plural}.{group}", self.name)
+
+    def hold_lease(self, name: str) -> None:
+        """Has somebody lead who is not there, for as long as a test may take."""
+        now = f"{utc_now():%Y-%m-%dT%H:%M:%S.%fZ}"
+        spec = {"holderIdentity": "nobody", "leaseDurationSeconds": 3600, "renewTime": now}
+        meta = {"name": name, "namespace": SYSTEM_NAMESPACE}
+        lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": meta}
+        self.kubectl("apply", "-f", "-", stdin=json.dumps(lease | {"spec": spec}))
 
     def let_read(self, account: str) -> None:
         """Lets an account of the namespace `default` read the kinds, as catalogd may."""
