@@ -14,6 +14,28 @@ from e2e.olm.fbc import PublishedBundle, catalog_files, package_blobs
 from e2e.olm.manifests import catalog
 from e2e.olm.programs import Olm
 
+LONG = (
+    "faults/test_faults",
+    "object_sets/test_life",
+    "test_preflight",
+    "test_least_rights",
+    "test_large_bundles",
+    "test_installing",
+    "test_opm_catalogs",
+    "test_pages",
+    "test_real_bundles",
+    "catalogd/test_life",
+    "test_stored_objects",
+    "test_extensions",
+    "object_sets/test_probes",
+)
+"""Files that take a minute or more. A file stays with one worker, so they are begun first."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long files first; the order is else as it was."""
+    items.sort(key=lambda item: not item.path.with_suffix("").as_posix().endswith(LONG))
+
 
 @pytest.fixture(scope="session")
 def olm(
