@@ -176,6 +176,12 @@ def test_what_registries_conf_says_stays_and_comes_first(conf: str, expected: li
     assert places(given, PINNED, conf) == [f"{place}@{DIGEST}" for place in expected]
 
 
+def test_without_objects_registries_conf_counts_alone() -> None:
+    text = '[[registry]]\nlocation="quay.io"\n[[registry.mirror]]\nlocation="f.local"'
+    conf = parse_registries([("registries.conf", text)])
+    assert with_mirrors(conf, []) == conf
+
+
 def test_a_source_within_a_renamed_registry_is_renamed_with_it() -> None:
     conf = '[[registry]]\nprefix="quay.io"\nlocation="o.io/q"\ninsecure=true'
     given = entries("m", item("quay.io/org", "m.local"))
