@@ -96,7 +96,7 @@ def read_bundle(files: Mapping[str, bytes]) -> Bundle:
     if csv is None:
         raise BundleError("no csv in bundle: none of the manifests is a ClusterServiceVersion")
     bundle = Bundle(tuple(objects), csv, _metadata(files), tuple(remarks))
-    _check_object_metadata(bundle)
+    _check_csv(bundle)
     _check_owned(bundle)
     return bundle
 
@@ -130,13 +130,13 @@ def related_images(spec: Object, image: str) -> list[Object]:
 
 
 def _deployed_images(spec: Object) -> Iterator[str]:
-    install = spec.get("install") or {}
+    install = read("InstallHolder", spec).get("install", {})
     if install.get("strategy") != "deployment":
         return
-    for deployment in (install.get("spec") or {}).get("deployments") or ():
-        pod = ((deployment.get("spec") or {}).get("template") or {}).get("spec") or {}
+    for deployment in install.get("spec", {}).get("deployments", ()):
+        pod = deployment.get("spec", {}).get("template", {}).get("spec", {})
         for key in ("containers", "initContainers"):
-            yield from (str(each.get("image") or "") for each in pod.get(key) or ())
+            yield from (each.get("image", "") for each in pod.get(key, ()))
 
 
 Listed = tuple[str, str, Object]
@@ -262,8 +262,10 @@ def _defined(bundle: Bundle) -> Iterator[Named]:
             yield str(names.get("plural") or ""), Api(group, str(names.get("kind") or ""), version)
 
 
-def _check_object_metadata(bundle: Bundle) -> None:
+def _check_csv(bundle: Bundle) -> None:
     """Names, labels and annotations of the ClusterServiceVersion have to be text."""
+    if "spec" not in bundle.csv:
+        raise BundleError(f'bundle "{bundle.name}": its ClusterServiceVersion has no spec')
     try:
         read("ObjectMeta", bundle.csv.get("metadata"))
     except ShapeError as error:

@@ -79,6 +79,14 @@ CRD: name=str version=str kind=str displayName=?str description=?str resources=?
 statusDescriptors=?[]Descriptor specDescriptors=?[]Descriptor actionDescriptors=?[]Descriptor
 DefinitionKeys: owned=?[]DefinitionKey required=?[]DefinitionKey
 DefinitionKey: name=str group=str version=str kind=str
+InstallHolder: install=?Install
+Install: strategy=?str spec=?InstallSpec
+InstallSpec: deployments=?[]Deployment
+Deployment: name=?str spec=?DeploymentSpec
+DeploymentSpec: template=?PodTemplate
+PodTemplate: spec=?PodSpec
+PodSpec: containers=?[]Container initContainers=?[]Container
+Container: name=?str image=?str
 ObjectMeta: name=?str generateName=?str namespace=?str labels=?{}str annotations=?{}str \
 finalizers=?[]str
 Resource: name=str kind=str version=str

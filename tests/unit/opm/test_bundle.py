@@ -77,6 +77,27 @@ def test_metadata_has_to_be_text(changes: dict[str, Any], fault: str) -> None:
         record({"manifests/csv.yaml": csv})
 
 
+def test_a_specification_has_to_be_there() -> None:
+    csv = {key: value for key, value in CSV.items() if key != "spec"}
+    with pytest.raises(BundleError, match="has no spec"):
+        record({"manifests/csv.yaml": csv})
+
+
+@pytest.mark.parametrize(
+    ("install", "fault"),
+    [
+        ({"strategy": 1}, "install.strategy: expected a string, got a number"),
+        (
+            {"strategy": "deployment", "spec": {"deployments": [{"name": True}]}},
+            "install.spec.deployments[0].name: expected a string, got a boolean",
+        ),
+    ],
+)
+def test_deployments_have_to_have_their_form(install: dict[str, Any], fault: str) -> None:
+    with pytest.raises(BundleError, match=re.escape(fault)):
+        record({"manifests/csv.yaml": {**CSV, "spec": {**CSV["spec"], "install": install}}})
+
+
 def test_declared_properties_and_dependencies_join_the_derived_ones() -> None:
     csv = {
         **CSV,
