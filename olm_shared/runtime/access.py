@@ -4,6 +4,7 @@ The official client reads the configuration, because it knows every form of it (
 token files, OIDC); requests are made by `olm_shared.runtime.kube`.
 """
 
+import os
 import ssl
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from kubernetes.config.config_exception import ConfigException
 from kubernetes.config.kube_config import KUBE_CONFIG_DEFAULT_LOCATION, KubeConfigMerger
 
 from olm_shared.errors import TerminalError
+from olm_shared.proxies import read_proxies
 from olm_shared.runtime.api_errors import ApiError
 
 SERVICE_ACCOUNT_FOLDER = Path("/var/run/secrets/kubernetes.io/serviceaccount")
@@ -33,7 +35,7 @@ class ClusterAccess:
 
     @property
     def proxy(self) -> str | None:
-        """The proxy to reach it through (`proxy-url`)."""
+        """The proxy to reach it through: `proxy-url`, else that of the environment."""
         return self.configuration.proxy or None
 
     def authorization(self) -> str | None:
@@ -104,9 +106,11 @@ def own_namespace(default: str) -> str:
 def load_access(kubeconfig: str | None) -> ClusterAccess:
     """Reads the named kubeconfig; without one the pod's service account, else the default file.
 
-    Raises TerminalError when there is none that can be read.
+    Raises TerminalError when there is none that can be read, TransientError for a variable of the
+    environment that names no proxy.
     """
-    configuration = Configuration()
+    # Of itself it would take the proxy of the environment whatever NO_PROXY says.
+    configuration = Configuration(proxy="")
     token_file = None
     try:
         if kubeconfig is None and (SERVICE_ACCOUNT_FOLDER / "token").exists():
@@ -123,6 +127,8 @@ def load_access(kubeconfig: str | None) -> ClusterAccess:
             f"cannot read the cluster configuration: {error}",
             hint="give --kubeconfig FILE, or run in a pod with a service account",
         ) from error
+    if not configuration.proxy:
+        configuration.proxy = read_proxies(os.environ).choose(str(configuration.host))
     return ClusterAccess(configuration, token_file)
 
 
