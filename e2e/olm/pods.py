@@ -6,9 +6,12 @@ for itself is given anew: paths of mounts, and addresses.
 """
 
 import base64
+import shutil
 import sys
+import threading
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from e2e.harness.controlplane import ControlPlane
@@ -17,6 +20,7 @@ from e2e.olm.api import Api
 from olm_shared.kube_object import KubeObject
 
 API_SERVER = "$(KUBERNETES_SERVICE_HOST)"
+_KUBECONFIGS = threading.Lock()
 CONTAINERS = "/etc/containers"
 """Where programs look for registries.conf unless they are told otherwise."""
 
@@ -25,9 +29,19 @@ class PodProcess:
     """The first container of a pod."""
 
     def __init__(
-        self, work_dir: Path, control_plane: ControlPlane, namespace: str, path: str
+        self,
+        work_dir: Path,
+        control_plane: ControlPlane,
+        namespace: str,
+        path: str,
+        *,
+        environment: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """Describe it; nothing is read yet. `path` is the API path of a Pod or a Deployment."""
+        """Describe it; nothing is read yet.
+
+        `path` is the API path of a Pod or a Deployment, `environment` what the image sets.
+        """
+        self._environment = environment
         self.work_dir = work_dir.absolute()
         self._control_plane = control_plane
         self._namespace = namespace
@@ -39,13 +53,15 @@ class PodProcess:
         with Api(self._control_plane) as api:
             pod = self._pod(api)
             mounts = self._mount(api, pod)
+            secrets = self._pull_secrets(api, pod["serviceAccountName"])
         container = pod["containers"][0]
         account = pod["serviceAccountName"]
-        kubeconfig = self._control_plane.kubeconfig_for_service_account(self._namespace, account)
+        kubeconfig = self._kubeconfig(account)
         program, *rest = container["command"]
         arguments = [_elsewhere(argument, mounts) for argument in container["args"]]
         environment = {item["name"]: item["value"] for item in container.get("env", ())}
-        own = {name: value.replace(API_SERVER, "127.0.0.1") for name, value in environment.items()}
+        own = dict(self._environment)
+        own |= {name: value.replace(API_SERVER, "127.0.0.1") for name, value in environment.items()}
         if CONTAINERS in mounts:
             own["CONTAINERS_REGISTRIES_CONF"] = f"{mounts[CONTAINERS]}/registries.conf"
         self.child = ChildProcess(
@@ -53,6 +69,7 @@ class PodProcess:
             [
                 str(Path(sys.executable).with_name(program)),
                 *rest,
+                *secrets,
                 *arguments,
                 f"--kubeconfig={kubeconfig}",
                 *overrides,
@@ -62,6 +79,20 @@ class PodProcess:
         )
         self.child.start()
         return self.child
+
+    def _pull_secrets(self, api: Api, account: str) -> list[str]:
+        """Programs find those of their account by a token in a place that only pods have."""
+        path = f"/api/v1/namespaces/{self._namespace}/serviceaccounts/{account}"
+        names = [entry["name"] for entry in (api.get(path) or {}).get("imagePullSecrets", ())]
+        return [f"--global-pull-secret={self._namespace}/{name}" for name in names[-1:]]
+
+    def _kubeconfig(self, account: str) -> Path:
+        """One of the pod's own: those of the control plane are written anew for each pod."""
+        with _KUBECONFIGS:
+            made = self._control_plane.kubeconfig_for_service_account(self._namespace, account)
+            own = self.work_dir / "kubeconfig.yaml"
+            shutil.copyfile(made, own)
+        return own
 
     def refresh(self) -> None:
         """Fill the volumes anew, as a kubelet does from time to time."""

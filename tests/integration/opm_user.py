@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import stat
 import subprocess
@@ -13,9 +12,9 @@ from typing import Any
 
 from e2e.demo.bundles import own
 from e2e.harness.registry import Registry
+from e2e.olm.pages import steps
 from e2e.olm.programs import Olm
 
-HOW_TOS = Path(__file__).parents[2] / "docs" / "how-to"
 PLACE = "registry.example.com"
 """The registry of the how-tos; the test's own stands in for it."""
 HELLO = "hello-operator"
@@ -70,9 +69,8 @@ def printed(done: subprocess.CompletedProcess[str]) -> str:
 def commands(how_to: Path) -> dict[str, list[str]]:
     """The how-to's commands by the heading they stand under."""
     found: dict[str, list[str]] = {}
-    for section in how_to.read_text().split("\n## ")[1:]:
-        blocks = re.findall(r"^```sh\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
-        found[section.partition("\n")[0]] = blocks
+    for step in steps(how_to):
+        found.setdefault(step.section, []).append(step.command)
     return found
 
 

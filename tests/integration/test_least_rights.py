@@ -6,7 +6,6 @@ extension is really needed.
 
 import json
 import os
-import re
 import stat
 import subprocess
 import sys
@@ -27,12 +26,12 @@ from e2e.harness.registry import Registry
 from e2e.olm.api import Api, catalog_path, extension_path
 from e2e.olm.fbc import bundle_facts, catalog_files, package_blobs
 from e2e.olm.manifests import catalog
+from e2e.olm.pages import HOW_TO, steps
 from e2e.olm.programs import Olm
 from olm_shared.kube_object import KubeObject, condition
 
 pytestmark = pytest.mark.integration
 
-HOW_TO = Path(__file__).parents[2] / "docs" / "how-to" / "permissions.md"
 HELLO = "hello-operator"
 REAL = {
     "kube-green": "0.7.0",  # webhooks, urls
@@ -151,7 +150,7 @@ def extension(name: str, package: str, namespace: str, **spec: object) -> list[K
 
 
 def commands() -> list[str]:
-    return re.findall(r"^```sh\n(.*?)^```$", HOW_TO.read_text(), re.MULTILINE | re.DOTALL)
+    return [step.command for step in steps(HOW_TO / "permissions.md")]
 
 
 @pytest.mark.usefixtures("hello")

@@ -13,13 +13,14 @@ import pytest
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.registry import PasswordAuth, Registry, TokenAuth
 from e2e.olm.api import Api, catalog_path, extension_path
+from e2e.olm.pages import HOW_TO
 from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
 from olm_shared.kube_object import KubeObject
-from tests.integration.opm_user import HELLO, HOW_TOS, PLACE, Shell, commands, printed, user, values
+from tests.integration.opm_user import HELLO, PLACE, Shell, commands, printed, user, values
 
 pytestmark = pytest.mark.integration
 
-HOW_TO = HOW_TOS / "build-a-catalog.md"
+PAGE = HOW_TO / "build-a-catalog.md"
 SECRET = "catalogs"
 
 
@@ -65,7 +66,7 @@ def shell(tmp_path_factory: pytest.TempPathFactory, locked: Registry, world: Olm
 
 
 def test_the_how_to_does_what_it_says(world: Olm, shell: Shell, locked: Registry) -> None:
-    section = commands(HOW_TO)
+    section = commands(PAGE)
     (login,), (push,) = section["Log in"], section["Push the bundle"]
     assert "opm login" in shell(push).stderr, "who is not logged in is told how to"
     assert printed(shell(login)) == "Login Succeeded!\n"

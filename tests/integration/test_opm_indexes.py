@@ -21,11 +21,12 @@ from e2e.demo.bundles import own
 from e2e.harness.ports import free_port
 from e2e.harness.process import ChildProcess
 from e2e.harness.registry import Registry
-from tests.integration.opm_user import HELLO, HOW_TOS, Shell, commands, printed, user, values
+from e2e.olm.pages import HOW_TO
+from tests.integration.opm_user import HELLO, Shell, commands, printed, user, values
 
 pytestmark = pytest.mark.integration
 
-HOW_TO = HOW_TOS / "sqlite-indexes.md"
+PAGE = HOW_TO / "sqlite-indexes.md"
 OTHER = "other-operator"
 
 
@@ -79,7 +80,7 @@ def grpcurl(address: str, method: str, **fields: str) -> list[object]:
 
 
 def test_the_how_to_does_what_it_says(shell: Shell, folder: Path) -> None:
-    sections = commands(HOW_TO)
+    sections = commands(PAGE)
     (push,) = sections["Push the bundles"]
     printed(shell(push))
     (add,) = sections["Make an index"]

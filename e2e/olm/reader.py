@@ -1,0 +1,96 @@
+"""Somebody who does what pages of the documentation say, in a folder of his own."""
+
+import base64
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from e2e.harness.binaries import helm_binary
+from e2e.harness.controlplane import ControlPlane
+from e2e.olm.api import Api
+from e2e.olm.chart import CHART, NAMESPACE
+from e2e.olm.pages import Step, shows
+
+CATALOGD_CERT = f"/api/v1/namespaces/{NAMESPACE}/secrets/catalogd-service-cert"
+SECONDS = 180.0
+
+
+class Reader:
+    """Has kubectl, helm, the chart, `olm` and `opm`, and trusts what `authorities` have signed."""
+
+    def __init__(
+        self,
+        folder: Path,
+        control_plane: ControlPlane,
+        *,
+        names: Mapping[str, str] = MappingProxyType({}),
+        values: Path | None = None,
+        authorities: bytes = b"",
+    ) -> None:
+        """`names` has what stands in for names of the pages, `values` the chart's beside theirs."""
+        self.folder = folder
+        self.names = dict(names)
+        self._control_plane = control_plane
+        self._authorities = authorities
+        (folder / "charts").symlink_to(CHART.parent)
+        self._program("kubectl", control_plane.binaries.kubectl.argv)
+        self._program("helm", helm_binary().argv, f"'--values={values}'" if values else "")
+        self._environment = {
+            "PATH": f"{folder / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "HOME": str(folder),
+            "KUBECONFIG": str(control_plane.kubeconfig),
+            "SSL_CERT_FILE": str(folder / "ca.pem"),
+        }
+
+    def run(self, command: str) -> subprocess.CompletedProcess[str]:
+        """Runs a command as it stands, but for names."""
+        self._trust()
+        return subprocess.run(
+            ["/bin/sh", "-ec", self._here(command)],
+            env=self._environment,
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=SECONDS,
+        )
+
+    def follow(self, steps: list[Step]) -> None:
+        """Runs the commands; each must succeed and print what the page shows."""
+        assert steps
+        for step in steps:
+            done = self.run(step.command)
+            where = f"line {step.line}: {step.command}"
+            assert done.returncode == 0, f"{where}\n{done.stdout}\n{done.stderr}"
+            if step.expected is not None:
+                wanted = self._here(step.expected)
+                assert shows(wanted, done.stdout), f"{where}\n{done.stdout}\nis not\n{wanted}"
+
+    def _here(self, text: str) -> str:
+        for name, stands_for in self.names.items():
+            text = text.replace(name, stands_for)
+        return text
+
+    def _program(self, name: str, argv: tuple[str, ...], values: str = "") -> None:
+        """Helm takes its command first, and the values of a file before those of the page."""
+        program = " ".join(f"'{part}'" for part in argv)
+        script = f'exec {program} "$@"\n'
+        if values:
+            script = (
+                f'case "$1" in install|upgrade|template) command=$1; shift;\n'
+                f'  exec {program} "$command" {values} "$@";; esac\n{script}'
+            )
+        path = self.folder / "bin" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"#!/bin/sh\n{script}")
+        path.chmod(0o755)
+
+    def _trust(self) -> None:
+        """catalogd's certificate, which the cluster's own network would have no need of."""
+        with Api(self._control_plane) as api:
+            secret = api.get(CATALOGD_CERT) or {"data": {"ca.crt": ""}}
+        catalogd = base64.b64decode(secret["data"]["ca.crt"])
+        (self.folder / "ca.pem").write_bytes(self._authorities + catalogd)

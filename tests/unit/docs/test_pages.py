@@ -1,0 +1,128 @@
+"""Pages of the documentation: their links lead somewhere, their commands are run, names exist."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+import catalogd.http.metrics
+import operator_controller.metrics
+from catalogd.metrics import Metrics as CatalogdMetrics
+from e2e.olm.chart import CHART, SNAPSHOTS
+from e2e.olm.pages import DOCS, HOW_TO, blocks, shows, steps
+
+ROOT = DOCS.parent
+PAGES = sorted([*DOCS.rglob("*.md"), *ROOT.glob("*.md"), *ROOT.glob("charts/**/*.md")])
+RUN = {
+    *(HOW_TO / f"{name}.md" for name in (
+        "disconnected", "high-availability", "install", "monitoring", "proxy", "troubleshooting",
+        "upgrade",
+    )),
+    DOCS / "concepts" / "security-model.md",
+}  # fmt: skip
+"""Pages of which tests/integration/test_pages.py and tests/node/test_pages.py run everything."""
+OTHERS_RUN = {"build-a-catalog.md", "permissions.md", "sqlite-indexes.md"}
+"""Of which other tests do."""
+
+named = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@named
+def test_links_lead_somewhere(page: Path) -> None:
+    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if "://" in target:
+            continue
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        assert file.exists(), target
+        if anchor:
+            assert anchor in anchors(file), target
+
+
+def test_the_table_of_contents_has_all_pages() -> None:
+    contents = (DOCS / "README.md").read_text()
+    pages = {str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")} - {"README.md"}
+    assert {page for page in pages if f"({page})" not in contents} == set()
+
+
+@pytest.mark.parametrize("page", sorted(RUN), ids=lambda page: page.stem)
+def test_every_block_says_what_it_is(page: Path) -> None:
+    for block in blocks(page):
+        assert block.info[:1] in (("sh",), ("text",)), f"{page.name}, line {block.line}"
+    assert steps(page)
+
+
+def test_pages_with_commands_are_run() -> None:
+    with_commands = {page for page in PAGES if steps(page)}
+    rest = {page.name for page in with_commands - RUN}
+    assert rest - OTHERS_RUN <= {"install-and-remove.md", "openshift.md"}
+
+
+@pytest.mark.parametrize(
+    ("expected", "printed", "same"),
+    [
+        ("a\nb", "a\nb\n", True),
+        ("a", "a\nb", False),
+        ("a  b", "a      b", True),
+        ("a ...", "a and more", True),
+        ("a ...", "an end", False),
+        ("a\n...\nz", "a\nb\nc\nz", True),
+        ("a\n...\nz", "a\nz", True),
+        ("a\n...\nz", "a\nb", False),
+        ("x   12s", "x   3m4s", True),
+        ("x.y", "x-y", False),
+    ],
+)
+def test_what_counts_as_the_same_output(expected: str, printed: str, same: bool) -> None:
+    assert shows(expected, printed) is same
+
+
+def test_queries_of_the_page_use_metrics_that_there_are() -> None:
+    families = set(
+        re.findall(
+            r"# TYPE (\S+)",
+            catalogd.http.metrics.exposition(CatalogdMetrics())
+            + operator_controller.metrics.exposition(
+                operator_controller.metrics.Metrics(), operator_controller.metrics.Readings()
+            ),
+        )
+    )
+    text = (HOW_TO / "monitoring.md").read_text()
+    prefixes = "catalogd|operator_controller|workqueue|leader_election"
+    found = re.findall(rf"\b((?:{prefixes})_\w+)", text)
+    assert len(found) > 10
+    assert {re.sub(r"_(bucket|count|sum)$", "", name) for name in found} <= families
+
+
+def test_alerts_of_the_page_are_those_of_the_chart() -> None:
+    documents = yaml.safe_load_all((SNAPSHOTS / "everything.yaml").read_text())
+    [rules] = [d for d in documents if d and d["kind"] == "PrometheusRule"]
+    alerts = {
+        (rule["alert"], rule["labels"]["severity"])
+        for group in rules["spec"]["groups"]
+        for rule in group["rules"]
+    }
+    rows = re.findall(r"^\| `(OLM\w+)` \|[^|]*\| (\w+) \|", (HOW_TO / "monitoring.md").read_text(),
+                      re.MULTILINE)  # fmt: skip
+    assert set(rows) == alerts
+
+
+def test_values_that_pages_name_are_values_of_the_chart() -> None:
+    """A value in back quotes, such as `catalogd.replicas`."""
+    values = yaml.safe_load((CHART / "values.yaml").read_text())
+    for page in RUN:
+        for path in re.findall(r"`([a-zA-Z]+(?:\.[a-zA-Z]+)+)`", page.read_text()):
+            if path.partition(".")[0] not in values or path.endswith((".crt", ".key")):
+                continue
+            at = values
+            for key in path.split("."):
+                assert key in at, f"{page.name}: {path}"
+                at = at[key]
