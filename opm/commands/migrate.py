@@ -8,6 +8,7 @@ import click
 
 from olm_shared.errors import TerminalError
 from opm.catalog import Record, in_order
+from opm.commands.output import output_option
 from opm.commands.registries import registry_options
 from opm.io.references import Reading, read_reference
 from opm.migrate import MIGRATIONS, NONE
@@ -18,7 +19,7 @@ from opm.text import json_text, yaml_text
 @click.command("migrate")
 @click.argument("catalog", metavar="CATALOG")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-@click.option("-o", "--output", type=click.Choice(["json", "yaml"]), default="yaml")
+@output_option
 @click.option(
     "--migrate-level",
     type=click.Choice(list(MIGRATIONS)),
@@ -33,7 +34,7 @@ def migrate(
 ) -> None:
     """Write a catalog image, an SQLite file or a catalog folder as a file-based catalog.
 
-    DIR gets a folder for each package, with catalog.yaml or catalog.json in it. It must be empty
+    DIR gets a folder for each package, with catalog.json or catalog.yaml in it. It must be empty
     or new.
 
     \b

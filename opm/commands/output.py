@@ -14,7 +14,7 @@ output_option = click.option(
     type=click.Choice(["json", "yaml"]),
     default="json",
     show_default=True,
-    help="Format of the printed objects.",
+    help="Format of the objects.",
 )
 
 

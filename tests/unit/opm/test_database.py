@@ -158,10 +158,14 @@ def test_render_leaves_the_file_alone(tmp_path: Path) -> None:
     assert (made.path.read_bytes(), [*tmp_path.iterdir()]) == (before, [made.path])
 
 
-@pytest.mark.parametrize("output", ["yaml", "json"])
-def test_migrate_writes_a_folder_for_each_package(tmp_path: Path, output: str) -> None:
+@pytest.mark.parametrize(
+    ("options", "output"), [(["-o", "yaml"], "yaml"), (["-o", "json"], "json"), ([], "json")]
+)
+def test_migrate_writes_a_folder_for_each_package(
+    tmp_path: Path, options: list[str], output: str
+) -> None:
     made = catalog(tmp_path / "index.db")
-    result = opm("migrate", made.path, tmp_path / "catalog", "-o", output)
+    result = opm("migrate", made.path, tmp_path / "catalog", *options)
     assert result.exit_code == 0, result.exception
     (file,) = (tmp_path / "catalog").rglob("*.*")
     assert file.relative_to(tmp_path).as_posix() == f"catalog/hello/catalog.{output}"
@@ -174,7 +178,8 @@ def test_migrate_writes_a_folder_for_each_package(tmp_path: Path, output: str) -
 def test_migrate_to_a_level(tmp_path: Path) -> None:
     made = catalog(tmp_path / "index.db")
     level = "bundle-object-to-csv-metadata"
-    assert opm("migrate", made.path, tmp_path / "c", f"--migrate-level={level}").exit_code == 0
+    to_level = opm("migrate", made.path, tmp_path / "c", "-o", "yaml", f"--migrate-level={level}")
+    assert to_level.exit_code == 0
     records = yaml.safe_load_all((tmp_path / "c/hello/catalog.yaml").read_text())
     kinds = {item["type"] for each in records for item in each.get("properties", ())}
     assert "olm.csv.metadata" in kinds
