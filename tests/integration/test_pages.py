@@ -244,7 +244,8 @@ def test_troubleshooting(reader: Reader, api: Api) -> None:
         brought_about = reader.run(command)
         assert brought_about.returncode == 0, brought_about.stderr
         if message := symptom(section):
-            wait_until(lambda: told(reader, api, message), what=f"{section}: {message}")
+            seen = f"{section}: {message}"
+            wait_until(lambda: told(reader, api, message), what=seen, timeout=60.0)
         reader.follow(page("troubleshooting", only=section))
     reader.run("kubectl delete clustercatalog broken labelled")
 
