@@ -80,8 +80,8 @@ def _instances_held(found: Instances) -> Obstacle:
     finalizers = sorted({f for obj in found.held for f in metadata(obj)["finalizers"]})
     return Obstacle(
         f"{len(found.held)} {found.kind.kind} objects have finalizers ({', '.join(finalizers)}): "
-        "who clears them may be the operator, which is removed before them",
-        hint=f"delete them while it runs: kubectl delete {resource} --all --all-namespaces",
+        "if their operator clears them, they go before it; if it does not work, they stay",
+        hint=f"delete them first, and see: kubectl delete {resource} --all --all-namespaces",
     )
 
 

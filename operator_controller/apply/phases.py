@@ -1,4 +1,4 @@
-"""In which order the objects of a revision are applied.
+"""In which order the objects of a revision are applied, and in which they are removed.
 
 A phase starts when the one before it is done; the order is upstream's. Kinds that no phase lists
 are deployed with the workloads.
@@ -6,13 +6,14 @@ are deployed with the workloads.
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import orjson
 
 from olm_shared.kube_object import GVK, KubeObject, gvk_of, name_of, namespace_of
 from operator_controller.apply.ownership import Policy
 
+_DEFINITION = ("apiextensions.k8s.io", "CustomResourceDefinition")
 _CERT_MANAGER = "cert-manager.io"
 _RBAC = "rbac.authorization.k8s.io"
 _STORAGE = "storage.k8s.io"
@@ -37,7 +38,7 @@ PHASES: tuple[tuple[str, frozenset[tuple[str, str]]], ...] = (
             {("", "PersistentVolume"), ("", "PersistentVolumeClaim"), (_STORAGE, "StorageClass")}
         ),
     ),
-    ("crds", frozenset({("apiextensions.k8s.io", "CustomResourceDefinition")})),
+    ("crds", frozenset({_DEFINITION})),
     ("roles", frozenset({(_RBAC, "ClusterRole"), (_RBAC, "Role")})),
     ("bindings", frozenset({(_RBAC, "ClusterRoleBinding"), (_RBAC, "RoleBinding")})),
     (
@@ -77,6 +78,18 @@ PHASES: tuple[tuple[str, frozenset[tuple[str, str]]], ...] = (
 Identity = tuple[str, str, str, str]
 """Group, kind, namespace and name of an object, whatever the version of its API."""
 
+_WORKLOADS = frozenset(
+    {
+        ("", "Pod"),
+        ("", "ReplicationController"),
+        ("apps", "DaemonSet"),
+        ("apps", "Deployment"),
+        ("apps", "ReplicaSet"),
+        ("apps", "StatefulSet"),
+        ("batch", "CronJob"),
+        ("batch", "Job"),
+    }
+)
 _DEFAULT_PHASE = "deploy"
 _PHASE_OF = {kind: name for name, kinds in PHASES for kind in kinds}
 _ORDER = {name: index for index, (name, _) in enumerate(PHASES)}
@@ -118,6 +131,34 @@ def into_phases(objects: Iterable[KubeObject]) -> tuple[Phase, ...]:
         Phase(name, tuple(sorted(grouped[name], key=_sort_key)))
         for name in sorted(grouped, key=_ORDER.__getitem__)
     )
+
+
+def removal_order(phases: Sequence[Phase]) -> tuple[Phase, ...]:
+    """Phases in the order in which they are taken down: last first, definitions before workloads.
+
+    A definition goes when the last of its objects is gone, and until then their operator has to
+    run: it takes its finalizers off them, and converts those that are stored in another version
+    than is read. Without that the garbage collector does not see them go and leaves what they own.
+    """
+    backwards = tuple(reversed(phases))
+    working = (n for n, p in enumerate(backwards) if any(map(_is_workload, p.objects)))
+    start = next(working, len(backwards))
+    definitions = tuple(o for p in backwards[start:] for o in p.objects if is_definition(o))
+    others = (
+        replace(p, objects=tuple(o for o in p.objects if not is_definition(o)), policies=())
+        for p in backwards[start:]
+    )
+    ordered = (*backwards[:start], Phase("definitions", definitions), *others)
+    return tuple(phase for phase in ordered if phase.objects)
+
+
+def is_definition(obj: KubeObject) -> bool:
+    """Whether an object is a CustomResourceDefinition."""
+    return identity(obj)[:2] == _DEFINITION
+
+
+def _is_workload(obj: KubeObject) -> bool:
+    return identity(obj)[:2] in _WORKLOADS
 
 
 def _sort_key(obj: KubeObject) -> tuple[GVK, str, str]:

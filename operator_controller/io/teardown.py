@@ -1,4 +1,4 @@
-"""Takes a revision down: deletes its objects, last phase first, and says what holds them.
+"""Takes a revision down: deletes its objects, phase after phase, and says what holds them.
 
 An object that another revision or somebody else has is left alone. When the owner of the objects
 goes as well, what cannot be removed here is left to the garbage collector, which removes it as
@@ -14,7 +14,13 @@ from olm_shared.kube_object import GVK, KubeObject, key_of
 from olm_shared.runtime.api_errors import ApiError, ForbiddenError, InvalidError
 from olm_shared.runtime.kube import KubeClient
 from operator_controller.apply.ownership import Owner
-from operator_controller.apply.phases import Identity, Phase, identity
+from operator_controller.apply.phases import (
+    Identity,
+    Phase,
+    identity,
+    is_definition,
+    removal_order,
+)
 from operator_controller.apply.remains import instances_kind, obstacle
 from operator_controller.io.objects import ObjectWriter
 from operator_controller.io.rollout import PARALLEL_WRITES, Memory
@@ -36,7 +42,8 @@ class RevisionTeardown:
     """Takes one revision down as one identity.
 
     `owner_goes`: the owner of the objects is being deleted. `in_order`: nothing of a phase is
-    deleted while something of the one after it is there.
+    deleted while something is there of those that go before it. A definition is waited for in any
+    case if its operator goes with the owner, because nobody else can finish with its objects.
     """
 
     def __init__(
@@ -67,7 +74,7 @@ class RevisionTeardown:
         held: list[KubeObject] = []
         left: list[str] = []
         failed: list[OLMError] = []
-        for phase in reversed(phases):
+        for phase in removal_order(phases):
             doomed = [obj for obj in phase.objects if identity(obj) not in kept]
             for result in await outcomes(self._remove(obj) for obj in doomed):
                 if isinstance(result, ForbiddenError | InvalidError) and self._owner_goes:
@@ -77,6 +84,8 @@ class RevisionTeardown:
                 elif result is not None:
                     held.append(result)
             if self._in_order and (held or failed):
+                break
+            if self._owner_goes and any(map(is_definition, held)):
                 break
         raise_together(failed)
         return Remains(tuple(held), tuple(sorted(left)))

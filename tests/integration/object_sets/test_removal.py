@@ -5,7 +5,7 @@ import pytest
 
 from api.v1 import names
 from olm_shared.kube_object import KubeObject, condition, metadata
-from tests.integration.object_sets.world import World, crd, thing, within
+from tests.integration.object_sets.world import World, crd, deployment, thing, within
 
 pytestmark = pytest.mark.integration
 
@@ -83,6 +83,24 @@ def test_a_definition_waits_for_its_objects_and_names_those_that_stay(world: Wor
     assert patch in (condition(found, "Progressing") or {})["message"]
     release(world, path)
     world.api.wait_gone(world.path(), timeout=30)
+
+
+def test_workloads_run_on_until_the_objects_of_definitions_are_gone(world: World) -> None:
+    group = f"{world.namespace}.example.com"
+    deployments = f"/apis/apps/v1/namespaces/{world.namespace}/deployments/web"
+    workload = [deployment(world, replicas=0)]
+    world.apply(world.object_set([crd(group)], [world.config_map()], workload))
+    world.wait("Succeeded", "True")
+    world.apply(thing(world, group))
+    path = f"/apis/{group}/v1/namespaces/{world.namespace}/things/one"
+    hold(world, path)
+    world.api.delete(world.path())
+    world.wait("Progressing", "True", message=f"things.{group} is being deleted and waits for")
+    assert world.api.get(deployments) is not None
+    assert world.api.get(world.map_path()) is not None
+    release(world, path)
+    world.api.wait_gone(world.path(), timeout=30)
+    assert world.api.get(deployments) is None
 
 
 def test_an_account_that_lost_its_rights_keeps_nothing(world: World) -> None:

@@ -13,6 +13,7 @@ from operator_controller.apply.phases import (
     content_digest,
     into_phases,
     phase_of,
+    removal_order,
 )
 
 ORDER = [
@@ -149,3 +150,66 @@ def test_the_digest_tells_content_and_phase_apart() -> None:
         content_digest([]),
     }
     assert len(digests) == 4
+
+
+def crd(name: str) -> KubeObject:
+    return obj("CustomResourceDefinition", name, group="apiextensions.k8s.io")
+
+
+def deployment(name: str) -> KubeObject:
+    return obj("Deployment", name, group="apps")
+
+
+def removed(*phases: list[KubeObject]) -> list[list[str]]:
+    """The names of the objects, phase by phase in the order of removal."""
+    given_phases = [Phase(f"phase-{n}", tuple(objects)) for n, objects in enumerate(phases)]
+    return [[name_of(o) for o in phase.objects] for phase in removal_order(given_phases)]
+
+
+def test_phases_are_removed_last_first() -> None:
+    assert removed([obj(name="a")], [crd("b")], [obj(name="c")]) == [["c"], ["b"], ["a"]]
+
+
+def test_definitions_go_before_workloads_and_all_that_they_need() -> None:
+    an_extension = (
+        [obj("ServiceAccount", "account")],
+        [crd("one"), crd("two")],
+        [obj("Service", "service")],
+        [deployment("operator")],
+        [obj("ValidatingWebhookConfiguration", "hook", group="admissionregistration.k8s.io")],
+    )
+    assert removed(*an_extension) == [
+        ["hook"],
+        ["one", "two"],
+        ["operator"],
+        ["service"],
+        ["account"],
+    ]
+
+
+def test_what_was_applied_after_the_workloads_goes_before_the_definitions() -> None:
+    assert removed([crd("definition")], [deployment("operator")], [obj("Thing", "thing")]) == [
+        ["thing"],
+        ["definition"],
+        ["operator"],
+    ]
+
+
+def test_definitions_beside_and_after_workloads_go_before_them() -> None:
+    assert removed([deployment("a"), crd("b")], [crd("c")]) == [["c"], ["b"], ["a"]]
+
+
+@given(
+    st.lists(
+        st.lists(st.sampled_from(["CustomResourceDefinition", "Deployment", "ConfigMap"])),
+        max_size=6,
+    )
+)
+def test_everything_is_removed_once(kinds: list[list[str]]) -> None:
+    groups = {"CustomResourceDefinition": "apiextensions.k8s.io", "Deployment": "apps"}
+    phases = [
+        [obj(kind, f"{n}-{m}", group=groups.get(kind, "")) for m, kind in enumerate(phase)]
+        for n, phase in enumerate(kinds)
+    ]
+    found = [name for names in removed(*phases) for name in names]
+    assert sorted(found) == sorted(f"{n}-{m}" for n, p in enumerate(kinds) for m in range(len(p)))
