@@ -126,6 +126,7 @@ class ClusterPulls:
             try:
                 found = _read_cas(await self._client.get(CONFIG_MAP, name, CA_NAMESPACE))
             except ApiError as error:
+                found = "" if isinstance(error, NotFoundError) else self._named_cas
                 where = f"ConfigMap {CA_NAMESPACE}/{name}"
                 fault = f"{where}, which Proxy {THE_PROXY} names, cannot be read: {error.message}"
         if (found, fault) != (self._named_cas, self._named_fault):

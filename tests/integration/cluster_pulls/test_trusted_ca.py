@@ -108,3 +108,29 @@ async def test_named_cas_that_cannot_be_read_are_told_once(
             await pulls.refresh()
     named = f"ConfigMap {CA_NAMESPACE}/absent, which Proxy cluster names, cannot be read"
     assert len([message for message in caplog.messages if message.startswith(named)]) == 1
+
+
+async def test_named_cas_stay_while_they_cannot_be_read(
+    control_plane: ControlPlane,
+    world: World,
+    private: Registry,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    world.serve_kinds()
+    world.make_namespace(CA_NAMESPACE)
+    world.inject(CA_NAMESPACE, name="user-ca-bundle", labelled=False, pem=ca_of(private))
+    world.proxy(trusted_ca="user-ca-bundle")
+    world.let_read("default")
+    binding = ("rolebinding", world.name, "-n", CA_NAMESPACE)
+    world.kubectl("create", *binding, "--clusterrole=view", "--serviceaccount=default:default")
+    async with KubeClient.connect(load_access(str(control_plane.kubeconfig))) as client:
+        pulls = ClusterPulls(client.as_service_account("default", "default"), "default")
+        await pulls.refresh()
+        await believed(pulls, ca_of(private))
+        world.kubectl("delete", *binding)
+        async with asyncio.timeout(20):
+            while not any("which Proxy cluster names" in message for message in caplog.messages):
+                await pulls.refresh()
+                await asyncio.sleep(0.1)
+        await believed(pulls, ca_of(private))
+        await pulls.close()
