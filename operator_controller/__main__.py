@@ -6,6 +6,7 @@ import random
 import socket
 import uuid
 from collections.abc import Callable
+from typing import NoReturn
 
 from api.v1 import names
 from olm_shared.kube_object import KubeObject, ObjectKey, name_of
@@ -17,7 +18,12 @@ from olm_shared.runtime.doorbell import Bell, Doorbell, Ring
 from olm_shared.runtime.image_store import ImageStore
 from olm_shared.runtime.kube import KubeClient
 from olm_shared.runtime.leader import Elector
-from olm_shared.runtime.memory import keep_large_blocks_apart, share_one_arena
+from olm_shared.runtime.memory import (
+    keep_large_blocks_apart,
+    return_unused,
+    settle,
+    share_one_arena,
+)
 from olm_shared.runtime.program import (
     configure_logging,
     run,
@@ -51,6 +57,7 @@ from operator_controller.settings import MetricsSettings, Settings, parse_settin
 
 LEASE = "9c4404e7.operatorframework.io"
 RESYNC_SECONDS = 600.0
+TIDY_SECONDS = 10.0
 CATALOG_WORKERS = 2
 LONGEST_APPLY_DELAY_SECONDS = 30.0
 """An object that somebody else had is taken this soon after it was freed."""
@@ -79,6 +86,15 @@ async def serve(settings: Settings) -> None:
         if settings.metrics is not None:
             group.create_task(process.serve_metrics(settings.metrics))
         group.create_task(process.lead())
+        group.create_task(_tidy())
+
+
+async def _tidy() -> NoReturn:
+    """Gives back what pulls and large bundles took for a while."""
+    settle()
+    while True:
+        await asyncio.sleep(TIDY_SECONDS)
+        await asyncio.to_thread(return_unused)
 
 
 class _Process:
@@ -175,7 +191,7 @@ class _Controllers:
         self._workers = settings.workers
         self._catalogs = catalogs
         self.metrics = Metrics()
-        store = self._store = RevisionStore(client, settings.system_namespace)
+        store = self._store = RevisionStore(client, settings.system_namespace, made=self._made)
         self.secrets = PullSecrets.of_this_program(
             client,
             global_secret=settings.global_pull_secret,
@@ -216,6 +232,7 @@ class _Controllers:
                 issuer(settings.certificate_lifetime), settings.certificate_settle, utc_now
             ),
             clock=utc_now,
+            ring=self._ring_set,
             allow_controller_identity=settings.allow_controller_identity,
         )
         backoff = Backoff(random.random)
@@ -237,7 +254,7 @@ class _Controllers:
         news = CatalogNews(catalogs, wants, self.extensions.add)
         self.catalogs = WorkQueue(news.reconcile, backoff=backoff, workers=CATALOG_WORKERS)
         self.triggers = Triggers(
-            self.extensions.add, self.object_sets.add, self.catalogs.add, wants
+            self.extensions.add, self.object_sets.add, self.catalogs.add, object_set.notice, wants
         )
 
     async def _refresh_pulls(self) -> None:
@@ -252,6 +269,15 @@ class _Controllers:
 
     def _managed(self, owner: OwnerKey, key: ObjectKey) -> None:
         self.triggers.managed(owner, key)
+
+    def _made(self, object_set: KubeObject) -> None:
+        self.triggers.made(object_set)
+
+    def _ring_set(self, name: str, seconds: float) -> None:
+        if seconds > 0:
+            self.object_sets.add_after(name, seconds)
+        else:
+            self.object_sets.add(name)
 
     def bells(self) -> list[Bell]:
         """What to watch, and whom to tell."""
@@ -302,12 +328,12 @@ class _Controllers:
             queues[names.CLUSTER_OBJECT_SET] = self.object_sets
             self.cluster_operator.look_anew()
             for kind, name in self.watches.owners():
-                queues[kind].add(name)
+                queues[kind].add(name, hurry=False)
             try:
                 for gvk in (EXTENSION, OBJECT_SET):
                     found, _ = await self._client.list_all(gvk, metadata_only=True)
                     for obj in found:
-                        queues[gvk.kind].add(name_of(obj))
+                        queues[gvk.kind].add(name_of(obj), hurry=False)
                     if gvk == EXTENSION:
                         self.metrics.keep([name_of(obj) for obj in found])
             except ApiError as error:

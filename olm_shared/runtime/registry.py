@@ -127,6 +127,8 @@ class RegistryClient:
         self._registries = with_mirrors(conf, settings.cluster.mirrors)
         self._insecure = settings.insecure
         self._http = registry_http(settings)
+        self._resolved: dict[tuple[str, str], tuple[bytes, str]] = {}
+        """What `resolve` read, by repository and digest; `fetch` need not ask for it again."""
 
     async def __aenter__(self) -> Self:
         return self
@@ -148,8 +150,10 @@ class RegistryClient:
             return ref.canonical(ref.digest)
 
         async def ask(source: Source) -> str:
-            data, _ = await self._manifest(source)
-            return sha256_digest(data)
+            manifest = await self._manifest(source)
+            digest = sha256_digest(manifest[0])
+            self._resolved[source.ref.name, digest] = manifest
+            return digest
 
         return ref.canonical(await self._from_any(ref, ask, RESOLVE_SECONDS))
 
@@ -225,6 +229,8 @@ class RegistryClient:
 
     async def _manifest(self, source: Source) -> tuple[bytes, str]:
         ref = source.ref
+        if known := self._resolved.get((ref.name, ref.digest)):
+            return known
         accept = ", ".join((*MANIFEST_TYPES, *_oras_types()))
 
         async def get() -> tuple[bytes, str]:

@@ -6,14 +6,14 @@ once more afterwards; a failing key backs off alone. Order between keys is arriv
 Fairness: handling is mostly waiting for others, and some of them never answer. A key that takes
 longer than `patience` gives its slot away and goes on beside the slots; next time it starts there,
 behind whoever is prompt, until it is prompt itself. So keys that hang delay only each other, and
-what is in flight stays bounded.
+what is in flight stays bounded. Keys without hurry, of which nothing is known to have changed, have
+a few slots of their own: many of them at once, as after a start, take little from the others.
 """
 
 import asyncio
 import logging
-from collections import deque
 from collections.abc import Awaitable, Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from olm_shared.errors import OLMError
@@ -54,10 +54,25 @@ class Backoff:
 
 
 @dataclass(slots=True)
-class _Place:
-    """Where a key in flight is counted: in a slot, or beside them."""
+class _Lane(Generic[Key]):
+    """Keys that wait, in the order of their arrival, and the slots that they wait for."""
 
-    beside: bool
+    slots: int
+    waiting: dict[Key, None] = field(default_factory=dict)
+    taken: int = 0
+
+    def pop(self) -> Key:
+        """The key that has waited longest."""
+        key = next(iter(self.waiting))
+        del self.waiting[key]
+        return key
+
+
+@dataclass(slots=True)
+class _Place(Generic[Key]):
+    """In which lane a key in flight takes a slot."""
+
+    lane: _Lane[Key]
 
 
 class WorkQueue(Generic[Key]):
@@ -72,37 +87,51 @@ class WorkQueue(Generic[Key]):
         patience: float = PATIENCE_SECONDS,
         max_slow: int = MAX_SLOW,
     ) -> None:
-        """`workers` prompt keys and `max_slow` slow ones are in flight at most."""
+        """`workers` prompt keys and `max_slow` slow ones are in flight at most.
+
+        Beside them are a quarter as many as `workers` that have no hurry.
+        """
         self.meter = QueueMeter()
         self._handle = handle
         self._backoff = backoff
-        self._workers = workers
         self._patience = patience
-        self._max_slow = max_slow
-        self._prompt: deque[Key] = deque()
-        self._late: deque[Key] = deque()
+        self._prompt: _Lane[Key] = _Lane(workers)
+        self._unhurried: _Lane[Key] = _Lane(max(1, workers // 4))
+        self._beside: _Lane[Key] = _Lane(max_slow)
+        self._lanes = (self._prompt, self._unhurried, self._beside)
         self._arrived = asyncio.Event()
-        self._queued: set[Key] = set()
         self._slow: set[Key] = set()
-        self._in_slots = 0
-        self._beside = 0
         self._active: set[Key] = set()
-        self._again: set[Key] = set()
+        self._again: dict[Key, bool] = {}
         self._failures: dict[Key, int] = {}
         self._timers: dict[Key, asyncio.TimerHandle] = {}
 
-    def add(self, key: Key) -> None:
-        """Handles the key as soon as a slot is free; cancels a wait for it."""
+    def add(self, key: Key, *, hurry: bool = True) -> None:
+        """Handles the key as soon as a slot is free; cancels a wait for it.
+
+        Without `hurry` it leaves most slots to others.
+        """
         timer = self._timers.pop(key, None)
         if timer is not None:
             timer.cancel()
         if key in self._active:
-            self._again.add(key)
-        elif key not in self._queued:
-            self._queued.add(key)
+            self._again[key] = hurry or self._again.get(key, False)
+            return
+        lane = self._lane_for(key, hurry=hurry)
+        queued = next((each for each in self._lanes if key in each.waiting), None)
+        if queued is None:
             self.meter.added(key, asyncio.get_running_loop().time())
-            (self._late if key in self._slow else self._prompt).append(key)
-            self._arrived.set()
+        elif queued is self._unhurried and lane is not queued:
+            del queued.waiting[key]
+        else:
+            return
+        lane.waiting[key] = None
+        self._arrived.set()
+
+    def _lane_for(self, key: Key, *, hurry: bool) -> _Lane[Key]:
+        if key in self._slow:
+            return self._beside
+        return self._prompt if hurry else self._unhurried
 
     def add_after(self, key: Key, seconds: float) -> None:
         """Handles the key after a while; an earlier appointment stands."""
@@ -117,7 +146,7 @@ class WorkQueue(Generic[Key]):
 
     def depth(self) -> int:
         """Keys that wait for a slot."""
-        return len(self._queued)
+        return sum(len(lane.waiting) for lane in self._lanes)
 
     async def run(self) -> None:
         """Works until cancelled."""
@@ -133,26 +162,20 @@ class WorkQueue(Generic[Key]):
 
     def _start_all(self, group: asyncio.TaskGroup) -> None:
         """Starts every key that there is room for."""
-        while self._prompt and self._in_slots < self._workers:
-            self._start(group, self._prompt.popleft(), beside=False)
-        while self._late and self._beside < self._max_slow:
-            self._start(group, self._late.popleft(), beside=True)
+        for lane in self._lanes:
+            while lane.waiting and lane.taken < lane.slots:
+                key = lane.pop()
+                lane.taken += 1
+                self._active.add(key)
+                group.create_task(self._work(key, _Place(lane)))
 
-    def _start(self, group: asyncio.TaskGroup, key: Key, *, beside: bool) -> None:
-        self._queued.discard(key)
-        self._active.add(key)
-        if beside:
-            self._beside += 1
-        else:
-            self._in_slots += 1
-        group.create_task(self._work(key, beside=beside))
-
-    async def _work(self, key: Key, *, beside: bool) -> None:
+    async def _work(self, key: Key, place: _Place[Key]) -> None:
         loop = asyncio.get_running_loop()
         begun = loop.time()
         self.meter.started(key, begun)
-        place = _Place(beside)
-        leaving = None if beside else loop.call_later(self._patience, self._step_aside, key, place)
+        leaving = None
+        if place.lane is not self._beside:
+            leaving = loop.call_later(self._patience, self._step_aside, key, place)
         try:
             outcome = await self._run_one(key)
         finally:
@@ -166,19 +189,16 @@ class WorkQueue(Generic[Key]):
             self._slow.discard(key)
         self._schedule(key, outcome)
 
-    def _step_aside(self, key: Key, place: "_Place") -> None:
+    def _step_aside(self, key: Key, place: _Place[Key]) -> None:
         """Frees the slot of a key that takes long."""
         self._slow.add(key)
-        if self._beside < self._max_slow:
+        if self._beside.taken < self._beside.slots:
             self._leave(place)
-            self._beside += 1
-            place.beside = True
+            self._beside.taken += 1
+            place.lane = self._beside
 
-    def _leave(self, place: "_Place") -> None:
-        if place.beside:
-            self._beside -= 1
-        else:
-            self._in_slots -= 1
+    def _leave(self, place: _Place[Key]) -> None:
+        place.lane.taken -= 1
         self._arrived.set()
 
     async def _run_one(self, key: Key) -> Outcome:
@@ -212,8 +232,7 @@ class WorkQueue(Generic[Key]):
             case Blocked(reason=reason, message=message):
                 log.warning("%s: blocked (%s): %s", key, reason, message)
         if key in self._again:
-            self._again.discard(key)
-            self.add(key)
+            self.add(key, hurry=self._again.pop(key))
 
 
 def _is_being_cancelled() -> bool:

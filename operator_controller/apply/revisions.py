@@ -1,7 +1,7 @@
 """Revisions of an extension, read from its ClusterObjectSets: the record of what is installed."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -30,6 +30,10 @@ class BundleIdentity:
     package: str
     image: str
     release: str = ""
+
+    def is_version_of(self, other: "BundleIdentity") -> bool:
+        """Whether both are the same version, perhaps from other images."""
+        return replace(self, image="") == replace(other, image="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +127,10 @@ class Revisions:
         parsed = (parse_revision(raw) for raw in objects)
         return cls(tuple(sorted(parsed, key=lambda r: r.number)))
 
+    def followed_by(self, revision: Revision) -> "Revisions":
+        """These and one that was made just now."""
+        return Revisions((*self.every, revision))
+
     @property
     def active(self) -> tuple[Revision, ...]:
         """Those that are neither archived nor being deleted."""
@@ -179,6 +187,16 @@ class Desired:
     generation: int
     progress_deadline_minutes: int | None = None
     properties: str = ""
+
+
+def is_kept(latest: Revision, desired: Desired) -> bool:
+    """Whether what is desired is the newest revision, under other notes perhaps.
+
+    A new version is a revision of its own also when nothing in it is new, as upstream has it: so
+    history tells of it, and there is a way back.
+    """
+    same = latest.bundle.is_version_of(desired.bundle)
+    return same and latest.content == content_digest(desired.phases)
 
 
 def revision_annotations(desired: Desired) -> dict[str, str]:

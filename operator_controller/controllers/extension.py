@@ -28,6 +28,7 @@ from operator_controller.apply.revisions import (
     Content,
     Desired,
     Revision,
+    is_kept,
     revision_annotations,
 )
 from operator_controller.controllers.choice import choose
@@ -230,9 +231,10 @@ class ExtensionController:
     async def check_place(self, context: Context) -> Context:
         """The namespace and the service account exist."""
         spec = context.extension.spec
-        if not context.settled:
-            await self._require(GVK("", "v1", "Namespace"), spec.namespace, "")
-        if not context.settled and spec.service_account_name:
+        if context.settled:
+            return context
+        await self._require(GVK("", "v1", "Namespace"), spec.namespace, "")
+        if spec.service_account_name:
             account = GVK("", "v1", "ServiceAccount")
             await self._require(account, spec.service_account_name, spec.namespace)
         return context
@@ -294,15 +296,15 @@ class ExtensionController:
         return context
 
     async def revise(self, context: Context) -> Context:
-        """A new revision where the content changed; a new label on the old one where not."""
+        """A new revision where version or content changed; new notes on the old one where not."""
         latest = context.history.latest
         if context.desired is None:
             if latest is not None and latest.generation != context.generation:
                 note = {names.ANNOTATION_EXTENSION_GENERATION: str(context.generation)}
                 await self.store.patch(latest, {"metadata": {"annotations": note}})
             return context
-        notes = revision_annotations(context.desired)
-        if latest is not None and latest.content == notes[names.ANNOTATION_CONTENT_DIGEST]:
+        if latest is not None and is_kept(latest, context.desired):
+            notes = revision_annotations(context.desired)
             # A service account that is no longer named must not go on applying.
             cleared = dict.fromkeys(names.OPTIONAL_REVISION_ANNOTATIONS)
             await self.store.patch(latest, {"metadata": {"annotations": cleared | notes}})
@@ -312,6 +314,7 @@ class ExtensionController:
         else:
             created = await self.store.create(context.desired, context.history)
             log.info("%s: %s is to be installed", created.name, context.desired.bundle.name)
+            return replace(context, revisions=context.history.followed_by(created))
         return await self.read_revisions(context)
 
     async def forget_old(self, context: Context) -> Context:

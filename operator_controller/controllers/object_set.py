@@ -6,7 +6,7 @@ ClusterObjectSet of no extension owns its objects itself.
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -19,7 +19,7 @@ from api.v1.clusterobjectset import ClusterObjectSet
 from api.v1.conditions import ConditionStatus, ConditionType, merge_conditions
 from api.v1.probes import ProgressionProbe
 from olm_shared.errors import OLMError, TerminalError, WaitingError
-from olm_shared.kube_object import annotations_of, condition, metadata, name_of
+from olm_shared.kube_object import ObjectKey, annotations_of, condition, metadata, name_of
 from olm_shared.outcome import Done, Outcome, Retry, Wait, outcome_of
 from olm_shared.runtime.api_errors import NotFoundError
 from olm_shared.runtime.kube import KubeClient
@@ -37,9 +37,9 @@ from operator_controller.apply.revisions import (
 from operator_controller.controllers.retirement import Retirement, lets_go
 from operator_controller.io.certificates import CertificateKeeper
 from operator_controller.io.revisions import RevisionStore
-from operator_controller.io.rollout import Memory, RevisionRollout
+from operator_controller.io.rollout import Memory, RevisionRollout, version_of
 from operator_controller.io.statuses import write_status
-from operator_controller.io.watches import ManagedWatches
+from operator_controller.io.watches import ManagedWatches, OwnerKey
 from operator_controller.observe.assertions import check_selectors
 from operator_controller.observe.probes import Gate, Probes
 from operator_controller.status.object_set import RevisionFacts, Rollout, revision_conditions
@@ -49,6 +49,8 @@ DEGRADED_POLL_SECONDS = 30.0
 UNHEALTHY_POLL_SECONDS = 5.0
 UNHEALTHY_LOOKED_AT_SECONDS = 600.0
 """Later it is left to the look at everything, every ten minutes."""
+HEALTH_SECONDS = 0.5
+"""How long changes of an object's health are gathered before they are looked at."""
 SUPERSEDED_SECONDS = 5.0
 GOING_SECONDS = 5.0
 
@@ -63,6 +65,7 @@ class Story:
     """
 
     revision: Revision
+    siblings: Revisions = field(default_factory=Revisions)
     observed: ObservedPhases = field(default_factory=list)
     rollout: Rollout = field(default_factory=Rollout)
     record: str = ""
@@ -79,7 +82,10 @@ class ObjectSetController:
     gate: Gate
     certificates: CertificateKeeper
     clock: Callable[[], datetime]
+    ring: Callable[[str, float], None]
     allow_controller_identity: bool = False
+    _noticed: dict[str, set[tuple[OwnerKey, ObjectKey]]] = field(default_factory=dict)
+    """Of each set that is being reconciled: which objects changed meanwhile."""
     _memories: dict[str, Memory] = field(default_factory=dict)
     _retirement: Retirement = field(init=False)
 
@@ -88,8 +94,46 @@ class ObjectSetController:
             self.client, self.store, self.watches, self.clock, self._identity
         )
 
+    def notice(self, name: str, owner: OwnerKey, key: ObjectKey) -> None:
+        """An object of the owner of a set changed; rings if it is not as the set left it.
+
+        What is told while the set is being reconciled is judged afterwards: most of it is what
+        the set writes itself.
+        """
+        if name in self._noticed:
+            self._noticed[name].add((owner, key))
+        else:
+            self._ring_for(name, {(owner, key)})
+
+    def _ring_for(self, name: str, noticed: Iterable[tuple[OwnerKey, ObjectKey]]) -> None:
+        found = (self._seconds_until_looked_at(name, owner, key) for owner, key in noticed)
+        soonest = min((seconds for seconds in found if seconds is not None), default=None)
+        if soonest is not None:
+            self.ring(name, soonest)
+
+    def _seconds_until_looked_at(self, name: str, owner: OwnerKey, key: ObjectKey) -> float | None:
+        """How soon a set is to be looked at for an object that changed; None for what is known.
+
+        What comes up changes several times in a row, which is looked at once.
+        """
+        memory, seen = self._memories.get(name), self.watches.sighting(owner, key)
+        if memory is None or seen is None or memory.applied.get(key) != seen.fingerprint:
+            return 0.0
+        if not self.watches.tells_every_change(owner, key):
+            return None
+        if memory.looked.get(key) == version_of(seen.live):
+            return None
+        return HEALTH_SECONDS if memory.complete else 0.0
+
     async def reconcile(self, name: str) -> Outcome:
         """Brings one ClusterObjectSet forward; writes its status on every exit."""
+        self._noticed[name] = set()
+        try:
+            return await self._reconcile(name)
+        finally:
+            self._ring_for(name, self._noticed.pop(name))
+
+    async def _reconcile(self, name: str) -> Outcome:
         raw = await self.store.find(name)
         if raw is None:
             self._forget(name)
@@ -106,7 +150,7 @@ class ObjectSetController:
             return outcome
         await self._write_status(story, outcome)
         if story.rollout.complete:
-            await self._archive_older(story.revision)
+            await self._archive_older(story)
             await self._keep_record(story)
         return _by_deadline(outcome, seconds_left(story.revision, self.clock()))
 
@@ -116,12 +160,12 @@ class ObjectSetController:
             return await self._delete(story)
         if revision.archived:
             return await self._archive(story)
-        siblings = await self._siblings(revision)
-        rest = self._rest(revision, siblings)
+        story.siblings = await self._siblings(revision)
+        rest = self._rest(revision, story.siblings)
         if rest > 0:
             story.untold = True
             return Wait(rest)
-        await self._roll_out(story, siblings)
+        await self._roll_out(story)
         due = self.certificates.seconds_until_due(revision.name)
         return _next_look(story.rollout, due, _unhealthy_for(revision, self.clock()))
 
@@ -150,8 +194,8 @@ class ObjectSetController:
             return 0.0
         return memory.rest(SUPERSEDED_SECONDS, self.clock())
 
-    async def _roll_out(self, story: Story, siblings: Revisions) -> None:
-        revision, owner = story.revision, owner_of(story.revision, siblings)
+    async def _roll_out(self, story: Story) -> None:
+        revision, owner = story.revision, owner_of(story.revision, story.siblings)
         account = self._identity(revision)
         probes = Probes(self.gate, _probes_of(revision))
         phases = await self._read(story, account)
@@ -229,10 +273,11 @@ class ObjectSetController:
         story.untold = True
         return Done()
 
-    async def _archive_older(self, revision: Revision) -> None:
-        for older in (await self._siblings(revision)).active:
-            if older.number < revision.number:
-                log.info("%s replaces %s", revision.name, older.name)
+    async def _archive_older(self, story: Story) -> None:
+        """Those that were there when we began; one that is made later has a higher number."""
+        for older in story.siblings.active:
+            if older.number < story.revision.number:
+                log.info("%s replaces %s", story.revision.name, older.name)
                 await self.store.archive(older)
 
     async def _keep_record(self, story: Story) -> None:

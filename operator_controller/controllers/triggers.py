@@ -2,15 +2,34 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from api.v1 import names
-from olm_shared.kube_object import KubeObject, ObjectKey, is_true, labels_of, metadata, name_of
+from api.v1.conditions import ConditionType, Reason
+from olm_shared.kube_object import (
+    KubeObject,
+    ObjectKey,
+    condition,
+    is_true,
+    labels_of,
+    metadata,
+    name_of,
+)
 from operator_controller.apply.ownership import controller_of
+from operator_controller.controllers.extension import FINALIZERS
 from operator_controller.controllers.wants import Wants
 from operator_controller.io.watches import OwnerKey
 
-Add = Callable[[str], None]
+
+class Add(Protocol):
+    """Has a key looked at; one of which nothing is known to have changed without hurry."""
+
+    def __call__(self, name: str, /, *, hurry: bool = True) -> None:
+        """By name."""
+
+
+Notice = Callable[[str, OwnerKey, ObjectKey], None]
+"""Told of a ClusterObjectSet in service, its owner, and an object of the owner that changed."""
 Seen = tuple[Any, ...]
 
 
@@ -18,12 +37,14 @@ Seen = tuple[Any, ...]
 class Triggers:
     """Turns events into keys of extensions and of ClusterObjectSets.
 
-    Status writes of our own ring nothing that would only look and find all done.
+    Status writes of our own ring nothing that would only look and find all done. What is listed,
+    as all is after a start, and says of itself that it is done is looked at without hurry.
     """
 
     add_extension: Add
     add_object_set: Add
     add_catalog: Add
+    notice: Notice
     wants: Wants
     _extensions: dict[str, Seen] = field(default_factory=dict)
     _catalogs: dict[str, tuple[Seen, Seen]] = field(default_factory=dict)
@@ -38,8 +59,10 @@ class Triggers:
             self.wants.drop(name_of(obj))
         else:
             self.wants.note(obj)
-        if _changed(self._extensions, event, obj, _wish(obj)):
-            self.add_extension(name_of(obj))
+        before, now = self._extensions.get(name_of(obj)), _wish(obj)
+        rings = _changed(self._extensions, event, obj, now)
+        if rings and not (event == "MODIFIED" and before and now == _held(before)):
+            self.add_extension(name_of(obj), hurry=_hurries(event, obj))
 
     def object_set(self, event: str, obj: KubeObject) -> None:
         """A ClusterObjectSet; its extension looks at its conditions too."""
@@ -49,10 +72,13 @@ class Triggers:
         else:
             self._sets_of.setdefault(owner, set()).add(name_of(obj))
         if _changed(self._object_sets, event, obj, _wish(obj)):
-            self.add_object_set(name_of(obj))
-        told = *_wish(obj), owner, sorted(labels_of(obj).items()), hash(repr(obj.get("status")))
-        if _changed(self._told, event, obj, told) and owner[0] == names.CLUSTER_EXTENSION:
-            self.add_extension(owner[1])
+            self.add_object_set(name_of(obj), hurry=_hurries(event, obj))
+        if _changed(self._told, event, obj, _told(obj)) and owner[0] == names.CLUSTER_EXTENSION:
+            self.add_extension(owner[1], hurry=_hurries(event, obj))
+
+    def made(self, obj: KubeObject) -> None:
+        """A ClusterObjectSet that its extension's reconcile made just now: it knows of it."""
+        self._told.setdefault(name_of(obj), _told(obj))
 
     def _forget_set(self, owner: OwnerKey, name: str) -> None:
         """History does not care for changed objects; what has no sets costs no memory."""
@@ -78,10 +104,10 @@ class Triggers:
         if before is None or before[1] != content or event == "DELETED":
             self.add_catalog(name)
 
-    def managed(self, owner: OwnerKey, _: ObjectKey) -> None:
+    def managed(self, owner: OwnerKey, key: ObjectKey) -> None:
         """An object that we applied was changed or deleted."""
-        for name in self._sets_of.get(owner, ()):
-            self.add_object_set(name)
+        for name in tuple(self._sets_of.get(owner, ())):
+            self.notice(name, owner, key)
 
 
 def _changed(seen: dict[str, Seen], event: str, obj: KubeObject, now: Seen) -> bool:
@@ -95,13 +121,35 @@ def _changed(seen: dict[str, Seen], event: str, obj: KubeObject, now: Seen) -> b
     return True
 
 
+def _hurries(event: str, obj: KubeObject) -> bool:
+    """Whether something happened, or is still to be done."""
+    progressing = condition(obj, ConditionType.PROGRESSING) or {}
+    done = progressing.get("reason") in (Reason.SUCCEEDED, Reason.ARCHIVED)
+    meta = metadata(obj)
+    known = progressing.get("observedGeneration") == meta.get("generation")
+    return event != "" or not done or not known or "deletionTimestamp" in meta
+
+
 def _wish(obj: KubeObject) -> Seen:
     meta = metadata(obj)
     given = meta.get("annotations") or {}
     notes = tuple(sorted((k, v) for k, v in given.items() if k != names.ANNOTATION_APPLIED))
-    finalizers = tuple(meta.get("finalizers") or ())
+    finalizers = tuple(sorted(meta.get("finalizers") or ()))
     deleting = meta.get("deletionTimestamp")
     return meta.get("uid"), meta.get("generation"), notes, finalizers, deleting
+
+
+def _held(wish: Seen) -> Seen:
+    """The wish of an extension when its reconcile gave it our finalizers."""
+    uid, generation, notes, finalizers, deleting = wish
+    held = finalizers if deleting else tuple(sorted({*finalizers, *FINALIZERS}))
+    return uid, generation, notes, held, deleting
+
+
+def _told(obj: KubeObject) -> Seen:
+    """What of a ClusterObjectSet its extension looks at."""
+    labels = sorted(labels_of(obj).items())
+    return *_wish(obj), _owner_of(obj), labels, hash(repr(obj.get("status")))
 
 
 def _is_archived(obj: KubeObject) -> bool:

@@ -8,6 +8,7 @@ package once, however many extensions wait for it.
 
 import asyncio
 from collections import Counter
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
@@ -23,8 +24,19 @@ from operator_controller.resolve import CatalogContent
 
 CATALOG = GVK("olm.operatorframework.io", "v1", "ClusterCatalog")
 
+LISTED_SECONDS = 1.0
+
 AskKey = tuple[str, str, str]
 """Catalog name, digest reference of its content, package."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """ClusterCatalogs of a version, and until when they are believed."""
+
+    catalogs: list[KubeObject]
+    version: int
+    until: float
 
 
 class Lookup(StrEnum):
@@ -55,6 +67,7 @@ class CatalogClient:
         self._catalogs = CaughtUpLists(kube, CATALOG)
         self._catalogd = catalogd
         self._cache = cache
+        self._listed: _Listed | None = None
         self._asking: dict[AskKey, asyncio.Future[Known]] = {}
         self.lookups: Counter[Lookup] = Counter()
         """How often a package was wanted, by where it came from."""
@@ -68,8 +81,15 @@ class CatalogClient:
         self._catalogs.heard(raw)
 
     async def list_catalogs(self) -> list[KubeObject]:
-        """All ClusterCatalogs. Raises ApiError."""
-        return await self._catalogs.list()
+        """All ClusterCatalogs, to be read only. Raises ApiError.
+
+        Those of a moment ago while nothing was told of any: many extensions ask at once.
+        """
+        now, last = asyncio.get_running_loop().time(), self._listed
+        if last is None or not self._catalogs.is_newest(last.version) or now > last.until:
+            found, version = await self._catalogs.list_with_version()
+            last = self._listed = _Listed(found, version, now + LISTED_SECONDS)
+        return last.catalogs
 
     async def find_catalog(self, name: str) -> KubeObject | None:
         """One ClusterCatalog, or None. Raises ApiError."""

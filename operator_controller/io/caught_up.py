@@ -27,14 +27,25 @@ class CaughtUpLists:
         """Notes an object as the API server told it: in an answer or an event."""
         self._heard = max(self._heard, _number(metadata(obj).get("resourceVersion")))
 
-    async def list(self, labels: str = "", *, at_this_moment: bool = False) -> list[KubeObject]:
-        """The objects with these labels, whole. Raises ApiError."""
+    def is_newest(self, version: int) -> bool:
+        """Whether nothing is known of that is newer than a list of that version."""
+        return version >= self._heard
+
+    async def list_with_version(
+        self, labels: str = "", *, at_this_moment: bool = False
+    ) -> tuple[list[KubeObject], int]:
+        """The objects with these labels, whole, and of which version they are. Raises ApiError."""
         wanted = 0 if at_this_moment else self._heard
         found, version = await self.client.list_all(
             self.gvk, labels=labels, not_older_than=str(wanted) if wanted else ""
         )
         told = _number(version)
         self._heard = told if told < wanted else max(self._heard, told)
+        return found, told
+
+    async def list(self, labels: str = "", *, at_this_moment: bool = False) -> list[KubeObject]:
+        """The objects alone. Raises ApiError."""
+        found, _ = await self.list_with_version(labels, at_this_moment=at_this_moment)
         return found
 
 

@@ -6,7 +6,7 @@ sweeps away.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from api.v1 import names
@@ -33,13 +33,23 @@ from operator_controller.io.together import together
 OBJECT_SET = GVK(names.GROUP, names.VERSION, names.CLUSTER_OBJECT_SET)
 SECRET = GVK("", "v1", "Secret")
 
+PARALLEL_SECRETS = 4
+
 
 class RevisionStore:
     """Reads and writes revisions with the controller's own identity."""
 
-    def __init__(self, client: KubeClient, system_namespace: str) -> None:
+    def __init__(
+        self,
+        client: KubeClient,
+        system_namespace: str,
+        *,
+        made: Callable[[KubeObject], None] = lambda _: None,
+    ) -> None:
+        """`made` is told each ClusterObjectSet that `create` makes."""
         self._client = client
         self._namespace = system_namespace
+        self._made = made
         self._object_sets = CaughtUpLists(client, OBJECT_SET)
         self._in_creation: set[str] = set()
 
@@ -67,8 +77,7 @@ class RevisionStore:
         name = revision_name(desired.extension, number)
         packed = pack(name, names.label_value(desired.extension), self._namespace, desired.phases)
         await self._sweep(desired.extension, revisions, {name_of(s) for s in packed.secrets})
-        for secret in packed.secrets:
-            await self._ensure(secret)
+        await self._ensure_all(packed.secrets)
         revision = revision_object(
             desired,
             number,
@@ -79,6 +88,7 @@ class RevisionStore:
         try:
             created = await self._client.create(revision, field_manager=names.FIELD_MANAGER)
             self._object_sets.heard(created)
+            self._made(created)
             await together(self._own_anew(created, each) for each in packed.secrets)
         finally:
             self._in_creation.discard(name)
@@ -105,9 +115,18 @@ class RevisionStore:
         Equal content is packed into Secrets of equal names.
         """
         packed = pack(revision.name, names.label_value(extension), self._namespace, phases)
-        for secret in packed.secrets:
-            await self._ensure(secret)
+        await self._ensure_all(packed.secrets)
         await self._own(revision.raw, packed.secrets)
+
+    async def _ensure_all(self, secrets: Sequence[KubeObject]) -> None:
+        """Some at a time: each is nearly a megabyte."""
+        slots = asyncio.Semaphore(PARALLEL_SECRETS)
+
+        async def ensure(secret: KubeObject) -> None:
+            async with slots:
+                await self._ensure(secret)
+
+        await together(ensure(secret) for secret in secrets)
 
     async def _ensure(self, secret: KubeObject) -> None:
         try:

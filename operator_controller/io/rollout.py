@@ -10,7 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from olm_shared.kube_object import KubeObject, ObjectKey, gvk_of, key_of, namespace_of
+from olm_shared.kube_object import (
+    KubeObject,
+    ObjectKey,
+    gvk_of,
+    key_of,
+    metadata,
+    namespace_of,
+)
 from olm_shared.runtime.kube import KubeClient
 from operator_controller.apply.owned import Fingerprint, Sighting, fingerprint, record
 from operator_controller.apply.ownership import Owner, Policy, Situation, situation_of
@@ -47,16 +54,19 @@ class Memory:
     """What was applied for one revision, by key; `uid` is the revision's.
 
     `waited`: objects that a reconcile stood waiting for once; it does so no second time, because
-    it keeps a worker from others. `well`: how objects looked when they were healthy; they are not
-    asked for again while they look the same. `resting`: since when a revision that is to be
-    replaced is left alone. `removed`: what is known to be gone of a revision that is taken down
-    since `removing`.
+    it keeps a worker from others. `looked`: the versions of objects when they were probed last, and
+    `well` when they were healthy; those are not asked for again while they have this version.
+    `complete`: whether everything was applied at the last look. `resting`: since when a revision
+    that is to be replaced is left alone. `removed`: what is known to be gone of a revision that is
+    taken down since `removing`.
     """
 
     uid: str
     applied: dict[ObjectKey, Fingerprint] = field(default_factory=dict)
     waited: set[ObjectKey] = field(default_factory=set)
-    well: dict[ObjectKey, Sighting] = field(default_factory=dict)
+    looked: dict[ObjectKey, str] = field(default_factory=dict)
+    well: dict[ObjectKey, str] = field(default_factory=dict)
+    complete: bool = False
     resting: datetime | None = None
     removed: set[ObjectKey] = field(default_factory=set)
     removing: datetime | None = None
@@ -106,11 +116,13 @@ class RevisionRollout:
         """
         if not self._owner.newer:
             self._watches.keep_only(self._key, _scopes(o for p in phases for o in p.objects))
+        self._memory.complete = False
         unhealthy: list[str] = []
         for phase in phases:
             waiting = await self._run_phase(phase, unhealthy)
             if waiting:
                 return Rollout(waiting=tuple(waiting), unhealthy=tuple(unhealthy))
+        self._memory.complete = True
         degraded = tuple(self._watches.problems(self._key))
         return Rollout(complete=True, unhealthy=tuple(unhealthy), degraded=degraded)
 
@@ -146,7 +158,9 @@ class RevisionRollout:
         waiting = await self._wait_for([o for o in phase.objects if probes.hold_up(gvk_of(o))])
         told = {key_of(obj) for obj, _ in waiting}
         others = [o for o in phase.objects if key_of(o) not in told and probes.only_told(gvk_of(o))]
-        failing = await self._probe_all(others, probes.health)
+        new = [obj for obj in others if key_of(obj) in self._created]
+        failing = await self._probe_all([o for o in others if o not in new], probes.health)
+        failing += [(obj, NEW) for obj in new]  # their watch will tell how they come along
         unhealthy += [describe(obj, found) for obj, found in failing]
         return [describe(obj, found) for obj, found in waiting]
 
@@ -231,18 +245,24 @@ class RevisionRollout:
 
     async def _ask(self, obj: KubeObject, probe: Probe) -> Finding:
         key, seen = key_of(obj), self._sighting(obj)
-        if seen is not None and self._memory.well.get(key) is seen:
+        if seen is not None and self._memory.well.get(key) == version_of(seen.live):
             return HEALTHY
         async with self._slots:
             live = await self._client.find(key.gvk, key.name, key.namespace)
             if live is None:
                 return Finding(Health.UNHEALTHY, "is missing")
-            if self._probes.health(live).health is Health.HEALTHY and seen is not None:
-                self._memory.well[key] = seen
+            self._memory.looked[key] = version_of(live)
+            if self._probes.health(live).health is Health.HEALTHY:
+                self._memory.well[key] = version_of(live)
             found = probe(live)
             if found.health is Health.UNHEALTHY and not found.asked:
                 found = found.because(await why_not_running(self._client, live))
             return found
+
+
+def version_of(live: KubeObject) -> str:
+    """The resource version of a live object."""
+    return str(metadata(live).get("resourceVersion") or "")
 
 
 def _is_prompt(obj: KubeObject) -> bool:

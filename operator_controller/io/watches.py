@@ -130,6 +130,11 @@ class ManagedWatches:
         view = self.view(owner, (key.gvk, key.namespace))
         return view.get(key) if view is not None else None
 
+    def tells_every_change(self, owner: OwnerKey, key: ObjectKey) -> bool:
+        """Whether objects of the kind are told of whatever changes, because they are probed."""
+        watch = self._watches.get(owner, {}).get((key.gvk, key.namespace))
+        return watch is not None and watch.view.every_change
+
     async def settle(self, owner: OwnerKey, seconds: float) -> None:
         """Waits until every watch has its first list or a problem, at most so long."""
         views = [watch.view for watch in self._watches.get(owner, {}).values()]

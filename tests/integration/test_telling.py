@@ -146,6 +146,10 @@ def test_a_settled_extension_is_not_written_by_a_restart(
     serve_catalog(package, publish_catalog(BundleSpec(package=package, version="1.0.0")))
     olm.control_plane.kubectl("apply", "-f", "-", stdin=with_administrator(package))
     api.wait_installed(package, "1.0.0")
+    settled = (
+        "minimum availability"  # what is said of its Deployment in the end: there are no nodes
+    )
+    api.wait_condition(extension_path(package), "Available", "False", message=settled)
     told = reasons(api, package, "Installed")
     paths = (
         extension_path(package),

@@ -183,6 +183,36 @@ def test_what_is_no_successor_is_refused_until_it_is_self_certified(
     api.wait_installed(package, "1.0.2")
 
 
+class SameOperator(BundleSpec):
+    """Has the operator's image of 1.0.0 in every version, so that all objects are the same."""
+
+    def files(self) -> dict[str, bytes]:
+        found = BundleSpec.files(self).items()
+        image = f"operator:v{self.version}".encode()
+        return {path: content.replace(image, b"operator:v1.0.0") for path, content in found}
+
+
+def test_a_version_in_which_nothing_is_new_is_a_revision_of_its_own(
+    api: Api, package: str, publish_catalog: Publish, serve_catalog: Serve, apply: Apply
+) -> None:
+    specs = (SameOperator(package=package, version=v) for v in ("1.0.0", "1.0.1"))
+    serve_catalog(package, publish_catalog(*specs))
+    apply(with_administrator(package, "1.0.0"))
+    api.wait_installed(package, "1.0.0")
+    before = deployment(api, package)["spec"]["template"]
+    change(api, package, source={"catalog": {"version": "1.0.1"}})
+    api.wait_installed(package, "1.0.1")
+    labels = f"olm.operatorframework.io/owner-name={package}"
+    versions = {
+        name_of(r): metadata(r)["annotations"][names.ANNOTATION_BUNDLE_VERSION]
+        for r in api.list(f"{OLM}/clusterobjectsets", labels)
+    }
+    assert versions == {f"{package}-1": "1.0.0", f"{package}-2": "1.0.1"}
+    found = deployment(api, package)
+    assert metadata(found)["annotations"]["olm.operatorframework.io/revision"] == "2"
+    assert found["spec"]["template"] == before, "its pods need not be made anew"
+
+
 def test_an_object_in_the_way_is_named_and_the_install_goes_on_without_it(
     api: Api, package: str, publish_catalog: Publish, serve_catalog: Serve, apply: Apply
 ) -> None:

@@ -117,6 +117,58 @@ async def test_keys_are_handled_in_the_order_of_their_arrival() -> None:
     assert handle.calls == list("cabd")
 
 
+async def test_keys_without_hurry_leave_the_slots_to_others_and_are_handled_all_the_same() -> None:
+    gate = asyncio.Event()
+    begun: list[str] = []
+
+    async def handle(key: str) -> Outcome:
+        begun.append(key)
+        await gate.wait()
+        return Done()
+
+    queue: WorkQueue[str] = WorkQueue(handle, backoff=quick(), workers=4)
+    async with running(queue):
+        for key in "abcdef":
+            queue.add(key, hurry=False)
+        await settled()
+        assert begun == ["a"], "a quarter of the slots"
+        for key in "1234":
+            queue.add(key)
+        await settled()
+        assert begun == ["a", *"1234"]
+        queue.add("f")  # something happened to it
+        queue.add("c", hurry=False)
+        gate.set()
+        await until(lambda: len(begun) == 10)
+        assert begun.index("f") < begun.index("c")
+        assert queue.depth() == 0
+
+
+async def test_a_key_that_is_added_while_it_is_handled_keeps_its_hurry() -> None:
+    gate = asyncio.Event()
+    begun: list[str] = []
+
+    async def handle(key: str) -> Outcome:
+        begun.append(key)
+        if key != "a" or len(begun) == 1:
+            await gate.wait()
+        return Done()
+
+    queue: WorkQueue[str] = WorkQueue(handle, backoff=quick(), workers=4)
+    async with running(queue):
+        queue.add("a")
+        await settled()
+        queue.add("a")
+        queue.add("a", hurry=False)
+        for key in "bcd":
+            queue.add(key, hurry=False)
+        await settled()
+        assert begun == ["a", "b"]
+        gate.set()
+        await until(lambda: begun.count("a") == 2)
+        assert begun.index("a", 1) < begun.index("d")
+
+
 async def test_a_key_that_hangs_delays_no_other_while_workers_are_left() -> None:
     handled: list[str] = []
 

@@ -13,6 +13,7 @@ from operator_controller.apply.revisions import (
     BundleIdentity,
     Desired,
     Revisions,
+    is_kept,
     parse_revision,
     revision_annotations,
     revision_name,
@@ -85,6 +86,25 @@ DESIRED = Desired(
     generation=4,
     progress_deadline_minutes=10,
 )
+
+
+@pytest.mark.parametrize(
+    ("change", "kept"),
+    [
+        pytest.param({}, True, id="nothing is new"),
+        pytest.param({"generation": 5, "inputs": "other"}, True, id="another way to the same"),
+        pytest.param({"service_account": None}, True, id="another account"),
+        pytest.param({"bundle": replace(DESIRED.bundle, image="b")}, True, id="another image"),
+        pytest.param({"bundle": replace(DESIRED.bundle, version="2")}, False, id="a new version"),
+        pytest.param({"bundle": replace(DESIRED.bundle, release="3")}, False, id="a new release"),
+        pytest.param({"phases": (Phase("b", ()),)}, False, id="other content"),
+    ],
+)
+def test_what_is_desired_is_a_new_revision_or_the_newest_one(
+    change: dict[str, Any], *, kept: bool
+) -> None:
+    latest = parse_revision(revision_object(DESIRED, 3, [], cause="SpecChanged"))
+    assert is_kept(latest, replace(DESIRED, **change)) == kept
 
 
 def test_a_revision_reads_back_as_what_it_was_made_of() -> None:

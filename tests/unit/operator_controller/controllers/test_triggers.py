@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from olm_shared.kube_object import GVK, KubeObject, ObjectKey
-from operator_controller.controllers.triggers import Triggers
+from operator_controller.controllers.extension import FINALIZERS
+from operator_controller.controllers.triggers import Add, Triggers
 from operator_controller.controllers.wants import Wants
 
 KEY = ObjectKey(GVK("", "v1", "ConfigMap"), "ns", "x")
@@ -17,12 +18,21 @@ class Bells:
 
     def __init__(self) -> None:
         self.rung: list[str] = []
+        self.calmly: list[str] = []
+        """What was rung without hurry."""
         self.triggers = Triggers(
-            lambda name: self.rung.append(f"extension {name}"),
-            lambda name: self.rung.append(f"set {name}"),
-            lambda name: self.rung.append(f"catalog {name}"),
+            self._bell("extension"),
+            self._bell("set"),
+            self._bell("catalog"),
+            lambda name, owner, key: self.rung.append(f"set {name}"),
             Wants(),
         )
+
+    def _bell(self, kind: str) -> Add:
+        def ring(name: str, *, hurry: bool = True) -> None:
+            (self.rung if hurry else self.calmly).append(f"{kind} {name}")
+
+        return ring
 
     def heard(self) -> list[str]:
         heard, self.rung = sorted(self.rung), []
@@ -69,6 +79,51 @@ def test_what_rings_for_an_extension(
     assert bells.heard() == (["extension ext"] if rings else [])
 
 
+def test_the_finalizers_that_a_reconcile_sets_first_ring_only_when_they_are_taken_away(
+    bells: Bells,
+) -> None:
+    bells.triggers.extension("ADDED", obj(finalizers=["theirs"]))
+    bells.heard()
+    bells.triggers.extension("MODIFIED", obj(finalizers=["theirs", *FINALIZERS]))
+    assert bells.heard() == []
+    bells.triggers.extension("MODIFIED", obj(finalizers=["theirs", *FINALIZERS[1:]]))
+    assert bells.heard() == ["extension ext"]
+    bells.triggers.extension("MODIFIED", obj(finalizers=FINALIZERS))
+    assert bells.heard() == ["extension ext"]
+
+
+def progressing(reason: str, generation: int = 1) -> dict[str, Any]:
+    found = {"type": "Progressing", "reason": reason, "observedGeneration": generation}
+    return {"conditions": [found]}
+
+
+@pytest.mark.parametrize(
+    ("event", "change", "hurries"),
+    [
+        pytest.param("", {"status": progressing("Succeeded")}, False, id="listed, and settled"),
+        pytest.param("", {"status": progressing("Archived")}, False, id="listed, and over"),
+        pytest.param("", {}, True, id="listed, and never looked at"),
+        pytest.param("", {"status": progressing("Retrying")}, True, id="listed, and retrying"),
+        pytest.param("", {"status": progressing("Succeeded", 0)}, True, id="with a newer spec"),
+        pytest.param("ADDED", {"status": progressing("Succeeded")}, True, id="made"),
+    ],
+)
+def test_what_is_listed_and_settled_is_looked_at_without_hurry(
+    bells: Bells, event: str, change: dict[str, Any], *, hurries: bool
+) -> None:
+    bells.triggers.extension(event, {**obj(), **change})
+    bells.triggers.object_set(event, {**revision("ext-1"), **change})
+    rung = ["extension ext", "extension ext", "set ext-1"]
+    assert bells.heard() == (rung if hurries else [])
+    assert sorted(bells.calmly) == ([] if hurries else rung)
+
+
+def test_a_listed_extension_that_is_deleted_is_looked_at_at_once(bells: Bells) -> None:
+    deleted = obj(deletionTimestamp="now")
+    bells.triggers.extension("", {**deleted, "status": progressing("Succeeded")})
+    assert bells.heard() == ["extension ext"]
+
+
 def test_an_extension_made_anew_rings_again(bells: Bells) -> None:
     for event in ("ADDED", "DELETED", "ADDED"):
         bells.triggers.extension(event, obj())
@@ -78,6 +133,16 @@ def test_an_extension_made_anew_rings_again(bells: Bells) -> None:
 def test_a_revision_rings_its_extension_also_when_only_its_status_changed(bells: Bells) -> None:
     bells.triggers.object_set("ADDED", revision("ext-1"))
     assert bells.heard() == ["extension ext", "set ext-1"]
+    bells.triggers.object_set("MODIFIED", {**revision("ext-1"), "status": {"conditions": []}})
+    assert bells.heard() == ["extension ext"]
+
+
+def test_a_revision_that_the_extension_made_itself_rings_it_from_the_first_change_on(
+    bells: Bells,
+) -> None:
+    bells.triggers.made(revision("ext-1"))
+    bells.triggers.object_set("ADDED", revision("ext-1"))
+    assert bells.heard() == ["set ext-1"]
     bells.triggers.object_set("MODIFIED", {**revision("ext-1"), "status": {"conditions": []}})
     assert bells.heard() == ["extension ext"]
 

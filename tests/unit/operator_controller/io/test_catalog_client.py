@@ -13,6 +13,7 @@ import orjson
 import pytest
 
 from olm_shared.kube_object import KubeObject
+from operator_controller.io import catalogs
 from operator_controller.io.catalog_cache import CatalogCache
 from operator_controller.io.catalogd import Catalogd
 from operator_controller.io.catalogs import CatalogClient
@@ -283,3 +284,60 @@ async def test_memory_is_bounded(tmp_path: Path, served: Served) -> None:
     assert versions(again) == ["1.0.0"]
     assert len(served.asked) == 20, "what left the memory is on disk"
     await client.close()
+
+
+class Catalogs:
+    """Plays the API server: lists one catalog, of a version."""
+
+    def __init__(self) -> None:
+        self.version = 5
+        self.lists = 0
+
+    async def list_all(self, *_: Any, **__: Any) -> tuple[list[KubeObject], str]:
+        self.lists += 1
+        version = self.version
+        await asyncio.sleep(0)
+        return [{"metadata": {"name": "c", "resourceVersion": "3"}}], str(version)
+
+
+def told(version: int) -> KubeObject:
+    return {"metadata": {"name": "c", "resourceVersion": str(version)}}
+
+
+async def test_catalogs_are_listed_once_for_many_and_again_for_what_was_told(
+    tmp_path: Path,
+) -> None:
+    server = Catalogs()
+    client = CatalogClient(server, Catalogd(None), CatalogCache(tmp_path))  # type: ignore[arg-type]
+    for _ in range(3):
+        await client.list_catalogs()
+    client.heard(told(4))
+    await client.list_catalogs()
+    assert server.lists == 1, "nothing newer was told"
+    client.heard(told(6))
+    server.version = 6
+    await client.list_catalogs()
+    assert server.lists == 2
+
+
+async def test_a_list_of_catalogs_is_not_kept_for_long(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A deletion in an outage is told by nobody."""
+    monkeypatch.setattr(catalogs, "LISTED_SECONDS", -1.0)
+    server = Catalogs()
+    client = CatalogClient(server, Catalogd(None), CatalogCache(tmp_path))  # type: ignore[arg-type]
+    for _ in range(3):
+        await client.list_catalogs()
+    assert server.lists == 3
+
+
+async def test_a_list_that_was_overtaken_by_news_is_not_kept(tmp_path: Path) -> None:
+    server = Catalogs()
+    client = CatalogClient(server, Catalogd(None), CatalogCache(tmp_path))  # type: ignore[arg-type]
+    listing = asyncio.ensure_future(client.list_catalogs())
+    await asyncio.sleep(0)
+    client.heard(told(6))
+    await listing
+    await client.list_catalogs()
+    assert server.lists == 2

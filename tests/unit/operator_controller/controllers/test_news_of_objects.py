@@ -1,0 +1,117 @@
+"""Which changes of objects a ClusterObjectSet is reconciled for: not those that it made itself."""
+
+import asyncio
+from typing import Any, cast
+
+import pytest
+
+from olm_shared.kube_object import GVK, KubeObject, ObjectKey
+from olm_shared.runtime.api_errors import ApiError
+from operator_controller.apply.owned import Sighting, sighting
+from operator_controller.controllers.object_set import HEALTH_SECONDS, ObjectSetController
+from operator_controller.io.rollout import Memory
+from operator_controller.io.watches import OwnerKey
+
+OWNER = ("ClusterExtension", "ext")
+KEY = ObjectKey(GVK("", "v1", "ConfigMap"), "ns", "x")
+
+
+def live(fields: str = "ours", version: str = "1") -> Sighting:
+    entry = {"manager": "olm.operatorframework.io", "operation": "Apply", "fieldsV1": fields}
+    meta = {"name": "x", "uid": "uid", "resourceVersion": version, "managedFields": [entry]}
+    return sighting({"metadata": meta})
+
+
+class World:
+    """A controller of one set, what its watches saw, and how often it rang."""
+
+    def __init__(self) -> None:
+        self.seen: Sighting | None = live()
+        self.probed = False
+        self.rung: list[float] = []
+        """After how many seconds the set is to be looked at."""
+        self.controller = ObjectSetController(
+            client=cast("Any", None),
+            store=cast("Any", self),
+            watches=cast("Any", self),
+            gate=lambda _: False,
+            certificates=cast("Any", None),
+            clock=cast("Any", None),
+            ring=lambda _, seconds: self.rung.append(seconds),
+        )
+        self.memory = Memory("uid")
+        self.controller._memories["set"] = self.memory
+
+    def sighting(self, owner: OwnerKey, key: ObjectKey) -> Sighting | None:
+        assert (owner, key) == (OWNER, KEY)
+        return self.seen
+
+    def tells_every_change(self, owner: OwnerKey, key: ObjectKey) -> bool:
+        return self.probed
+
+    async def find(self, name: str) -> KubeObject | None:
+        """Changes the object in the middle of a reconcile, which then fails."""
+        self.notice()
+        assert not self.rung, "it is too early to judge"
+        self.memory.applied[KEY] = live().fingerprint
+        raise ApiError("no answer")
+
+    def notice(self) -> None:
+        self.controller.notice("set", OWNER, KEY)
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+def test_an_object_that_is_as_it_was_left_is_no_news(world: World) -> None:
+    world.memory.applied[KEY] = live().fingerprint
+    world.notice()
+    assert not world.rung
+
+
+@pytest.mark.parametrize(
+    "seen", [pytest.param(live("theirs"), id="changed"), pytest.param(None, id="deleted")]
+)
+def test_an_object_that_others_changed_is_news(world: World, seen: Sighting | None) -> None:
+    world.memory.applied[KEY] = live().fingerprint
+    world.seen = seen
+    world.notice()
+    assert world.rung == [0.0]
+
+
+def test_a_set_that_never_rolled_out_hears_everything(world: World) -> None:
+    world.controller._memories.clear()
+    world.notice()
+    assert world.rung == [0.0]
+
+
+@pytest.mark.parametrize(
+    ("complete", "seconds"),
+    [
+        pytest.param(True, HEALTH_SECONDS, id="gathered once everything is applied"),
+        pytest.param(False, 0.0, id="at once while the next phase may wait for it"),
+    ],
+)
+def test_of_a_probed_object_all_is_news_but_what_the_probe_saw(
+    world: World, *, complete: bool, seconds: float
+) -> None:
+    world.probed, world.memory.complete = True, complete
+    world.memory.applied[KEY] = live().fingerprint
+    world.memory.looked[KEY] = "1"
+    world.notice()
+    assert not world.rung
+    world.seen = live(version="2")
+    world.notice()
+    assert world.rung == [seconds]
+
+
+@pytest.mark.parametrize(("fields", "rings"), [("ours", False), ("theirs", True)])
+def test_what_changes_during_a_reconcile_is_judged_when_it_ends(
+    world: World, fields: str, *, rings: bool
+) -> None:
+    world.seen = live(fields)
+    with pytest.raises(ApiError):
+        asyncio.run(world.controller.reconcile("set"))
+    assert world.rung == ([0.0] if rings else [])
