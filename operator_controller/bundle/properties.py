@@ -19,8 +19,8 @@ NOTED_LENGTH = 16 * 1024
 """Characters. All annotations of an object together have 256 KiB, and revisions are read often."""
 SHOWN_LENGTH = 100
 
-_NUMBER = re.compile(r"[1-9][0-9]{0,8}\.(0|[1-9][0-9]{0,8})")
-_TEXT = re.compile(r"[0-9]{1,9}\.[0-9]{1,9}")
+_NUMBER = re.compile(r"[1-9][0-9]{0,18}\.(0|[1-9][0-9]{0,18})")
+_TEXT = re.compile(r"[0-9]{1,19}\.[0-9]{1,19}")
 
 
 class MinorVersion(NamedTuple):

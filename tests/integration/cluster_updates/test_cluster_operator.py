@@ -122,6 +122,12 @@ def test_what_is_installed_keeps_openshift_from_its_next_version(
     openshift.be("4.19.0-rc.1")
     wait_upgradeable(api, "False", f'{package}.v1.1.0", olm.maxOpenShiftVersion 4.19')
 
+    # What comes from a kept revision takes its note along.
+    back = {"version": "1.0.0", "upgradeConstraintPolicy": "SelfCertified"}
+    api.patch(extension_path(package), {"spec": {"source": {"catalog": back}}})
+    api.wait_installed(package, "1.0.0")
+    wait_upgradeable(api, "False", f"OpenShift 4.20 is not permitted by {named}: update")
+
     kubectl("delete", "clusterextension", package)
     wait_upgradeable(api, "True", "nothing that is installed forbids OpenShift 4.20")
 
