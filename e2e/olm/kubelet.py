@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -25,6 +26,8 @@ from olm_shared.kube_object import KubeObject, name_of
 
 HOST = "127.0.0.1"
 LOOK_SECONDS = 0.2
+READY_SECONDS = 120.0
+"""catalogd may wait a minute for what catalogs resolved to."""
 REFRESH_SECONDS = 1.0
 """How often volumes are filled anew; real kubelets take up to a minute or two."""
 
@@ -41,6 +44,8 @@ class Door:
 
     def close(self) -> None:
         """No new connections."""
+        with suppress(OSError):  # not on every system
+            self._listening.shutdown(socket.SHUT_RDWR)  # wakes who waits in accept
         self._listening.close()
 
     def _serve(self) -> None:
@@ -108,7 +113,7 @@ class Kubelet:
         path = f"/api/v1/namespaces/{self.namespace}/pods"
         with Api(self.control_plane) as api:
             while not self._ending.wait(LOOK_SECONDS):
-                with suppress(httpx.TransportError):
+                with suppress(httpx.HTTPError):
                     self._follow({name_of(pod): pod for pod in api.list(path)})
         self._follow({})
 
@@ -150,14 +155,15 @@ class _Pod:
         while not self.ending.wait(LOOK_SECONDS):
             try:
                 self._run()
-            except (TimeoutError, LookupError, ProcessFailed, httpx.HTTPStatusError):
+            except (TimeoutError, LookupError, ProcessFailed, httpx.HTTPError):
                 pass  # not there yet, or not any more: a volume, the pod, what the program needs
             finally:
                 self._process.stop()
 
     def _run(self) -> None:
         child = self._process.start(*self._addresses())
-        child.wait_ready(lambda: _answers(f"http://{HOST}:{self.health}/readyz"))
+        probe = partial(_answers, f"http://{HOST}:{self.health}/readyz")
+        child.wait_ready(probe, timeout=READY_SECONDS)
         self._tell("True")
         behind = self._kubelet.catalogs.behind if self._component == "catalogd" else []
         behind.append(self._content)
