@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test faults test-unit test-property test-integration lint fmt bench bench-catalogd bench-controller e2e e2e-node generate verify chart image lock binaries helm clean
+.PHONY: help install demo test faults test-unit test-property test-integration lint fmt bench bench-catalogd bench-controller bench-node e2e e2e-node generate verify chart image lock binaries helm clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -82,6 +82,11 @@ bench-catalogd: binaries ## Measure catalogd: ingest, answers, restart (docs/ben
 	  --folder $(CORPUS)/catalog --json build/catalogd-real.json
 	@test -z "$(UPSTREAM_CATALOGD)" || $(BIN)/python -m tests.bench.bench_catalogd \
 	  --megabytes 132 --program $(UPSTREAM_CATALOGD) --json build/catalogd-132mb-upstream.json
+
+bench-node: binaries ## Measure both programs in a cluster: at rest, start (root; docs/benchmarks.md)
+	@mkdir -p build
+	@$(BIN)/python -m e2e.node prepare && \
+	  $(BIN)/python -m e2e.node run -- $(BIN)/python -m tests.bench.bench_node --json build/node.json
 
 bench-controller: binaries ## Measure operator-controller: every figure (docs/benchmarks.md)
 	@mkdir -p build

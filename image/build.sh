@@ -9,7 +9,6 @@ shopt -s inherit_errexit
 cd "$(dirname "$0")/.."
 name=$1
 suite=bookworm
-recipe=$(sha256sum image/build.sh | cut -c1-12)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -39,6 +38,8 @@ builder() {
   mmdebstrap --quiet --variant=minbase --include=python3-pip,python3-venv,binutils,ca-certificates "$suite" "$1"
 }
 
+recipe=$({ echo "$suite"; declare -f base builder; } | sha256sum | cut -c1-12)
+
 import() {
   local container
   container=$(b from scratch)
@@ -51,7 +52,7 @@ made() {
   local image="localhost/olmv1-$1:$recipe"
   if [ -z "$(b images --quiet --filter "reference=$image" 2> /dev/null)" ]; then
     echo "$1 of the image: made from Debian packages, once" >&2
-    "$1" "$work/$1.tar" >&2
+    "$1" "$work/$1.tar" >&2 || { echo "error: Debian packages for the $1 cannot be had" >&2; exit 3; }
     import "$work/$1.tar" "$image"
   fi
   echo "$image"
@@ -60,7 +61,8 @@ made() {
 base=$(made base)
 [ "$name" = --base ] && { echo "$base"; exit; }
 
-arguments=(--build-arg "BASE=$base" --build-arg "BUILD=$(made builder)")
+builder=$(made builder)
+arguments=(--build-arg "BASE=$base" --build-arg "BUILD=$builder")
 ca=${PIP_CERT:-/etc/ssl/certs/ca-certificates.crt}
 [ -f "$ca" ] && arguments+=(--volume "$ca:/run/pip-ca.pem:ro" --build-arg PIP_CERT=/run/pip-ca.pem)
 index=${PIP_INDEX_URL:-$(python3 -m pip config get global.index-url 2> /dev/null || true)}

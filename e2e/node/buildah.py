@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from e2e.harness.errors import HarnessError
+from e2e.harness.errors import CannotRun, HarnessError
 from e2e.harness.gobuild import cache_folder
 
 ROOT = Path(__file__).parents[2]
@@ -18,6 +18,8 @@ SCRIPT = ROOT / "image" / "build.sh"
 """What `make image` runs."""
 ARCHIVE = ROOT / "build" / "image.tar"
 """What it leaves: an OCI archive."""
+NO_PACKAGES = 3
+"""What it ends with where Debian packages cannot be had."""
 
 
 def digest(*parts: object, files: tuple[Path, ...] = ()) -> str:
@@ -31,17 +33,17 @@ def digest(*parts: object, files: tuple[Path, ...] = ()) -> str:
 def base() -> str:
     """The name of the image with Debian's Python that ours is made on; made at its first use.
 
-    Errors: HarnessError with what a tool said.
+    Errors: CannotRun if Debian packages cannot be had; HarnessError with what a tool said.
     """
-    return _run(str(SCRIPT), "--base").strip()
+    return _script("--base").strip()
 
 
 def build_ours(name: str, layout: Path) -> None:
     """Builds the image of our programs as `make image` does, into an OCI layout on disk.
 
-    Its tag there is the name. Errors: HarnessError with what a tool said.
+    Its tag there is the name. Errors: as `base`.
     """
-    _run(str(SCRIPT), name)
+    _script(name)
     _run("tar", f"--directory={layout}", "--extract", f"--file={ARCHIVE}")
     _prune()
 
@@ -81,9 +83,24 @@ def _buildah(*arguments: str) -> None:
     _run("buildah", "--storage-driver=overlay", root, run, *arguments)
 
 
+def _script(argument: str) -> str:
+    done = _done(str(SCRIPT), argument)
+    if done.returncode == NO_PACKAGES:
+        raise CannotRun(done.stderr.strip().rpartition("\n")[2].removeprefix("error: "))
+    return _checked(done)
+
+
 def _run(*argv: str) -> str:
+    return _checked(_done(*argv))
+
+
+def _done(*argv: str) -> "subprocess.CompletedProcess[str]":
     environment = dict(os.environ) | {"OLMV1_STORAGE": str(_storage())}
-    done = subprocess.run(argv, env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run(argv, env=environment, capture_output=True, text=True, check=False)
+
+
+def _checked(done: "subprocess.CompletedProcess[str]") -> str:
     if done.returncode != 0:
-        raise HarnessError(f"{' '.join(argv)}: {done.stderr.strip() or done.stdout.strip()}")
+        said = done.stderr.strip() or done.stdout.strip()
+        raise HarnessError(f"{' '.join(done.args)}: {said}")
     return done.stdout

@@ -38,8 +38,9 @@ class Release:
         )
 
     def upgrade(self, values: dict[str, Any]) -> None:
-        """`helm upgrade` to these values; waits for the pods. Errors: CommandFailed."""
-        self._helm("upgrade", RELEASE, str(CHART), *self._values(values), *WAIT)
+        """`helm upgrade` with further values; waits for the pods. Errors: CommandFailed."""
+        given = self._written("given", values)
+        self._helm("upgrade", RELEASE, str(CHART), "--reset-then-reuse-values", given, *WAIT)
 
     def uninstall(self) -> None:
         """`helm uninstall`; waits until what it deletes is gone. Errors: CommandFailed."""

@@ -18,7 +18,8 @@ INSTALL_MODES = ("AllNamespaces", "SingleNamespace", "OwnNamespace", "MultiNames
 class BundleSpec:
     """What a test wants to be in a bundle: a ConfigMap for each name, a CRD if it has a group.
 
-    `modes` are the install modes that the bundle supports.
+    `modes` are the install modes that the bundle supports, `operator` is the operator's image, by
+    default one that nobody can pull.
     """
 
     package: str
@@ -28,6 +29,7 @@ class BundleSpec:
     crd_group: str = ""
     csv: bool = True
     modes: Sequence[str] = ("AllNamespaces",)
+    operator: str = ""
 
     @property
     def name(self) -> str:
@@ -67,7 +69,8 @@ class BundleSpec:
     def _csv(self) -> dict[str, Any]:
         account = f"{self.package}-operator"
         labels = {"app": self.package}
-        container = {"name": "operator", "image": f"registry.example.com/operator:v{self.version}"}
+        image = self.operator or f"registry.example.com/operator:v{self.version}"
+        container = {"name": "operator", "image": image}
         deployment = {
             "replicas": 1,
             "selector": {"matchLabels": labels},

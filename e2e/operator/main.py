@@ -1,8 +1,8 @@
 """The greeter: makes a ConfigMap of each Greeting, and serves webhooks for Greetings.
 
 A Greeting of version v1 has `spec.name`; in v2 the same is called `spec.who`. The mutating webhook
-fills in the world, the validating one refuses nobody. Needs Python alone, so that its image does
-not need the network to be built.
+fills in the world, the validating one refuses nobody. A finalizer keeps each Greeting until this
+program has seen it go. Needs Python alone, so that its image does not need the network to be built.
 """
 
 import base64
@@ -23,6 +23,7 @@ from typing import Any
 ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 CERTIFICATES = Path("/tmp/k8s-webhook-server/serving-certs")
 GREETINGS = "/apis/greeter.example.com/v1/greetings"
+FINALIZER = "greeter.example.com/farewell"
 VERSION = os.environ.get("GREETER_VERSION", "unknown")
 WORDS = os.environ.get("GREETER_WORDS", "Hello")
 HEALTH_PORT = 8081
@@ -30,6 +31,8 @@ WEBHOOK_PORT = 9443
 WATCH_SECONDS = 5
 """Then everything is looked at anew: during an update the version before may write last."""
 RETRY_SECONDS = 1.0
+LINGER_SECONDS = 5.0
+"""For how long webhooks are answered after the pod was told to end: until nobody asks any more."""
 
 Json = dict[str, Any]
 
@@ -72,9 +75,10 @@ class Operator:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self.ready = False
+        self.stopped = False
 
     def run(self) -> None:
-        while True:
+        while not self.stopped:
             try:
                 self._follow()
             except (urllib.error.URLError, OSError, ValueError) as error:
@@ -83,9 +87,9 @@ class Operator:
 
     def _follow(self) -> None:
         listed = self._cluster.get(GREETINGS)
+        self.ready = True  # first: what is written next has to pass the webhooks of a ready pod
         for greeting in listed["items"]:
             self._reconcile(greeting)
-        self.ready = True
         for event in self._cluster.watch(GREETINGS, listed["metadata"]["resourceVersion"]):
             if event["type"] == "ERROR":
                 raise ValueError(event["object"].get("message", "the watch ended"))
@@ -93,8 +97,13 @@ class Operator:
                 self._reconcile(event["object"])
 
     def _reconcile(self, greeting: Json) -> None:
+        if self.stopped:
+            return
         metadata = greeting["metadata"]
-        if "deletionTimestamp" in metadata:
+        going = "deletionTimestamp" in metadata
+        if going == (FINALIZER in metadata.get("finalizers", ())):
+            self._hold(greeting, [] if going else [FINALIZER])
+        if going:
             return  # the garbage collector takes the ConfigMap
         name, namespace = metadata["name"], metadata["namespace"]
         owner = {
@@ -111,20 +120,27 @@ class Operator:
             "data": {"text": f"{WORDS}, {greeting['spec']['name']}!", "version": VERSION},
         }
         self._cluster.apply(f"/api/v1/namespaces/{namespace}/configmaps/{name}", said)
-        self._tell(greeting, name, namespace)
+        self._tell(greeting, name)
 
-    def _tell(self, greeting: Json, name: str, namespace: str) -> None:
+    def _tell(self, greeting: Json, name: str) -> None:
         status = {"configMap": name, "version": VERSION}
-        if greeting.get("status") == status:
-            return
-        told = {
+        if greeting.get("status") != status:
+            self._write(greeting, {"status": status}, "/status")
+
+    def _hold(self, greeting: Json, finalizers: list[str]) -> None:
+        self._write(greeting, {"metadata": {"finalizers": finalizers}})
+
+    def _write(self, greeting: Json, fields: Json, subresource: str = "") -> None:
+        # By its uid: one that is gone meanwhile is not made again.
+        known = {key: greeting["metadata"][key] for key in ("name", "namespace", "uid")}
+        written = {
             "apiVersion": "greeter.example.com/v1",
             "kind": "Greeting",
-            "metadata": {"name": name, "namespace": namespace},
-            "status": status,
+            **fields,
+            "metadata": known | fields.get("metadata", {}),
         }
-        path = f"/apis/greeter.example.com/v1/namespaces/{namespace}/greetings/{name}/status"
-        self._cluster.apply(path, told)
+        place = f"/apis/greeter.example.com/v1/namespaces/{known['namespace']}/greetings"
+        self._cluster.apply(f"{place}/{known['name']}{subresource}", written)
 
 
 def mutate(request: Json) -> Json:
@@ -225,9 +241,13 @@ def _send(handler: BaseHTTPRequestHandler, status: int, content: Json) -> None:
 
 
 def main() -> None:
-    # The first process of a container is not ended by a signal that it does not handle.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     operator = Operator(Cluster())
+
+    def stop(*_: object) -> None:
+        operator.stopped = True
+        threading.Timer(LINGER_SECONDS, os._exit, (0,)).start()
+
+    signal.signal(signal.SIGTERM, stop)
     for run in (operator.run, WebhookServer().serve_forever):
         threading.Thread(target=run, daemon=True).start()
     print(f"greeter {VERSION} is running", flush=True)

@@ -19,6 +19,8 @@ DEPLOYMENT = f"/apis/apps/v1/namespaces/{PACKAGE}/deployments/{PACKAGE}"
 EXTENSION = extension_path(PACKAGE)
 CRD = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/greetings.greeter.example.com"
 PODS_SECONDS = 60.0
+COLLECTION_SECONDS = 120.0
+"""The collector looks for new kinds every half minute, and may wait that long for a webhook."""
 
 
 @pytest.fixture(scope="module")
@@ -43,8 +45,12 @@ def greet(node: Node, called: str, /, **spec: str) -> None:
     node.kubectl("apply", "-f", "-", stdin=json.dumps(greeting))
 
 
+def config_map(name: str) -> str:
+    return f"/api/v1/namespaces/default/configmaps/{name}"
+
+
 def said(api: Api, name: str) -> str:
-    found = api.get(f"/api/v1/namespaces/default/configmaps/{name}")
+    found = api.get(config_map(name))
     return found["data"]["text"] if found else ""
 
 
@@ -146,6 +152,14 @@ def test_a_rollback_brings_the_old_operator_back(
     wait_said(api, "ada", "Hello, Ada!")
 
 
+def test_what_a_custom_resource_owned_is_collected(node: Node, api: Api) -> None:
+    """The collector reads them in a version that only the conversion webhook can give it."""
+    greet(node, "linus", name="Linus")
+    wait_said(api, "linus", "Hello, Linus!")
+    node.kubectl("delete", "greeting", "linus", "--timeout=60s")
+    api.wait_gone(config_map("linus"), timeout=COLLECTION_SECONDS)
+
+
 def test_a_deleted_extension_takes_its_operator_with_it(node: Node, api: Api) -> None:
     node.kubectl("delete", "clusterextension", PACKAGE, "--timeout=60s")
     for path in (DEPLOYMENT, CRD):
@@ -154,3 +168,8 @@ def test_a_deleted_extension_takes_its_operator_with_it(node: Node, api: Api) ->
         hooks = f"/apis/admissionregistration.k8s.io/v1/{kind}webhookconfigurations"
         assert not [hook for hook in api.list(hooks) if "greeter" in hook["metadata"]["name"]]
     wait_until(lambda: not pods(api), what="its pods end", timeout=PODS_SECONDS)
+
+
+@pytest.mark.parametrize("name", ["ada", "all", "grace"])
+def test_what_its_custom_resources_owned_goes_with_it(api: Api, name: str) -> None:
+    api.wait_gone(config_map(name), timeout=PODS_SECONDS)

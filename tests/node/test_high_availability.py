@@ -1,4 +1,4 @@
-"""Two replicas of each program: one is killed, all are replaced, and nobody notices."""
+"""Several replicas of each program: one is killed, all are replaced, and nobody notices."""
 
 import base64
 import ssl
@@ -30,6 +30,8 @@ LEASE_OF = {
 TAKEOVER_SECONDS = 20.0
 """Within which a leader that was killed is replaced; the product promises it."""
 PAUSE_SECONDS = 0.05
+RECONNECT_SECONDS = 5.0
+"""For how long a client connects anew where a process was killed."""
 MOST_REQUESTS = 5000
 NAME = "served"
 URL = f"https://catalogd-service.{NAMESPACE}.svc.cluster.local/catalogs/{NAME}/api/v1/all"
@@ -46,16 +48,29 @@ def served(node: Node, product: Release, publish: Callable[..., str]) -> Iterato
     node.kubectl("delete", "clustercatalog", NAME)
 
 
-class Reader:
-    """Asks for the catalog again and again from a thread, each time over a new connection."""
+@pytest.fixture(scope="module", params=[2, 3], ids="{}-replicas".format)
+def replicas(request: pytest.FixtureRequest, product: Release) -> None:
+    """So many of each program."""
+    count = {"replicas": request.param}
+    product.upgrade({"catalogd": count, "operatorController": count})
 
-    def __init__(self, api: Api) -> None:
+
+class Reader:
+    """Asks for the catalog again and again from a thread, each time over a new connection.
+
+    A process that is killed resets its connections, and its address refuses new ones until the
+    Service has forgotten it. No server can help that, so a client may connect anew for `patience`
+    seconds. Anything else that is not the catalog is a failure at once.
+    """
+
+    def __init__(self, api: Api, *, patience: float = 0.0) -> None:
         secret = api.get(f"/api/v1/namespaces/{NAMESPACE}/secrets/catalogd-service-cert")
         assert secret is not None
         authority = base64.b64decode(secret["data"]["ca.crt"]).decode()
         self._trust = ssl.create_default_context(cadata=authority)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._read, daemon=True)
+        self._patience = patience
         self.answered = 0
         self.failures: list[str] = []
 
@@ -77,7 +92,7 @@ class Reader:
             if self._stop.wait(PAUSE_SECONDS):
                 return
             try:
-                answer = httpx.get(URL, verify=self._trust, timeout=10.0, trust_env=False)
+                answer = self._answer()
             except httpx.HTTPError as error:
                 self.failures.append(f"{time.strftime('%X')} {error!r}")
                 continue
@@ -85,6 +100,16 @@ class Reader:
                 self.answered += 1
             else:
                 self.failures.append(f"{time.strftime('%X')} {answer.status_code} {answer.text}")
+
+    def _answer(self) -> httpx.Response:
+        deadline = time.monotonic() + self._patience
+        while True:
+            try:
+                return httpx.get(URL, verify=self._trust, timeout=10.0, trust_env=False)
+            except (httpx.NetworkError, httpx.RemoteProtocolError):
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(PAUSE_SECONDS)
 
 
 def leader(api: Api, program: str) -> str:
@@ -116,6 +141,7 @@ def wait_complete(node: Node) -> None:
         node.kubectl("rollout", "status", "-n", NAMESPACE, deployment, "--timeout=60s")
 
 
+@pytest.mark.usefixtures("replicas")
 def test_a_killed_operator_controller_is_replaced(
     node: Node, api: Api, settled: Callable[[], None]
 ) -> None:
@@ -125,15 +151,23 @@ def test_a_killed_operator_controller_is_replaced(
     wait_complete(node)
 
 
-def test_a_killed_catalogd_is_replaced(node: Node, api: Api, publish: Callable[..., str]) -> None:
-    kill_leader(api, "catalogd")
-    bundle = PublishedBundle("other", "other.v1.0.0", "1.0.0", "registry.example.com/other:v1")
-    node.kubectl("apply", "-f", "-", stdin=catalog("other", publish(bundle)))
-    api.wait_condition(catalog_path("other"), "Serving", "True")
-    node.kubectl("delete", "clustercatalog", "other")
-    wait_complete(node)
+@pytest.mark.usefixtures("replicas")
+def test_a_killed_catalogd_is_replaced_and_every_request_answered(
+    node: Node, api: Api, publish: Callable[..., str]
+) -> None:
+    with Reader(api, patience=RECONNECT_SECONDS) as reader:
+        wait_until(lambda: reader.answered > 0, what="the catalog is read")
+        kill_leader(api, "catalogd")
+        bundle = PublishedBundle("other", "other.v1.0.0", "1.0.0", "registry.example.com/other:v1")
+        node.kubectl("apply", "-f", "-", stdin=catalog("other", publish(bundle)))
+        api.wait_condition(catalog_path("other"), "Serving", "True")
+        node.kubectl("delete", "clustercatalog", "other")
+        wait_complete(node)
+    assert reader.failures == []
 
 
+@pytest.mark.parametrize("replicas", [2], indirect=True)
+@pytest.mark.usefixtures("replicas")
 def test_an_upgrade_of_the_chart_fails_no_request(node: Node, api: Api, product: Release) -> None:
     before = {pod["metadata"]["uid"] for pod in pods(api)}
     with Reader(api) as reader:
