@@ -15,6 +15,7 @@ from olm_shared.errors import OLMError, bounded
 
 COLLECT_AFTER = 100_000
 """New objects after which cycles are looked for: commands hold catalogs, make few and end soon."""
+_COLLECT_AFTER_BY_DEFAULT = gc.get_threshold()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,11 @@ def run(command: click.Command, name: str) -> NoReturn:
             )
         )
     raise SystemExit(result)
+
+
+def runs_on() -> None:
+    """For a command that does not end soon: cycles are looked for as early as in any program."""
+    gc.set_threshold(*_COLLECT_AFTER_BY_DEFAULT)
 
 
 def fail(error: OLMError) -> NoReturn:

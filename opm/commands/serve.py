@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from olm_shared.errors import OLMError, TerminalError
+from olm_shared.runtime.command_line import runs_on
 from opm.commands.switches import Switches
 
 if TYPE_CHECKING:
@@ -107,6 +108,7 @@ def serve_catalog(catalog: "Catalog", port: int, shown: str) -> None:
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # its own log of what we tell in a sentence
     from opm.serve import server
 
+    runs_on()
     asyncio.run(server.serve(catalog, port, _tell(shown)))
 
 
