@@ -40,8 +40,17 @@ _OVERLAP = 64
 class FbcError(TransientError):
     """A catalog that cannot be read: file, document and line are in the message.
 
-    Transient, because the tag may move to a repaired image.
+    `path`, `line` and `fault` say the same one by one; empty, 0 and the message where that is not
+    known. Transient, because the tag may move to a repaired image.
     """
+
+    def __init__(
+        self, message: str, *, hint: str = "", path: str = "", line: int = 0, fault: str = ""
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.path = path
+        self.line = line
+        self.fault = fault or message
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +170,13 @@ def _documents(pieces: Iterable[bytes], path: str, limit: int) -> Iterator[_Docu
 
 
 def _too_large(path: str, number: int, line: int, limit: int) -> FbcError:
+    fault = f"is larger than {limit} bytes"
     return FbcError(
-        f"{path}: document {number}, line {line}: is larger than {limit} bytes",
+        f"{path}: document {number}, line {line}: {fault}",
         hint="if you trust the image, start catalogd with --max-document-bytes",
+        path=path,
+        line=line,
+        fault=fault,
     )
 
 
@@ -209,7 +222,8 @@ def _from_yaml(document: _Document, path: str) -> Iterator[Any]:
     try:
         yield from load_all(document.text)
     except YamlError as error:
-        raise _error(path, document, error.message, line=error.line) from error
+        fault = error.message.removeprefix(f"yaml: line {error.line}: ")  # counted in the document
+        raise _error(path, document, fault, line=error.line) from error
 
 
 def _blob(value: Any, document: _Document, path: str) -> Blob:
@@ -250,5 +264,6 @@ def _text(value: Any, key: str) -> str:
 
 
 def _error(path: str, document: _Document, fault: str, *, line: int = 1) -> FbcError:
-    where = f"document {document.number}, line {document.line + max(line, 1) - 1}"
-    return FbcError(f"{path}: {where}: {bounded(fault, 300)}")
+    at, said = document.line + max(line, 1) - 1, bounded(fault, 300)
+    message = f"{path}: document {document.number}, line {at}: {said}"
+    return FbcError(message, path=path, line=at, fault=said)

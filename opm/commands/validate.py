@@ -51,7 +51,7 @@ def faults_of(directory: Path) -> list[Fault]:
 def _unread(error: FbcError | RecordError) -> Fault:
     if isinstance(error, RecordError):
         return Fault(error.place, "", error.fault)
-    return Fault(Place(), "", error.message)
+    return Fault(Place(error.path, error.line), "", error.fault)
 
 
 def _result(faults: list[Fault], refused: list[Fault]) -> dict[str, Any]:
