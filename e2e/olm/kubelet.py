@@ -5,6 +5,7 @@ says so, started again when it ends, and ended when it is deleted. Pods have no 
 a loopback port leads to catalogd, which tells it as its own.
 """
 
+import http.client
 import socket
 import threading
 import time
@@ -25,10 +26,10 @@ from e2e.olm.pods import PodProcess
 from olm_shared.kube_object import KubeObject, name_of
 
 HOST = "127.0.0.1"
-LOOK_SECONDS = 0.2
+LOOK_SECONDS = 0.3
 READY_SECONDS = 120.0
 """catalogd may wait a minute for what catalogs resolved to."""
-REFRESH_SECONDS = 1.0
+REFRESH_SECONDS = 5.0
 """How often volumes are filled anew; real kubelets take up to a minute or two."""
 
 
@@ -162,14 +163,17 @@ class _Pod:
 
     def _run(self) -> None:
         child = self._process.start(*self._addresses())
-        probe = partial(_answers, f"http://{HOST}:{self.health}/readyz")
-        child.wait_ready(probe, timeout=READY_SECONDS)
+        probe = partial(_answers, self.health)
+        child.wait_ready(probe, timeout=READY_SECONDS, interval=LOOK_SECONDS)
         self._tell("True")
         behind = self._kubelet.catalogs.behind if self._component == "catalogd" else []
         behind.append(self._content)
         try:
-            while child.pid is not None and not self.ending.wait(REFRESH_SECONDS):
-                self._process.refresh()
+            refreshed = time.monotonic()
+            while child.pid is not None and not self.ending.wait(LOOK_SECONDS):
+                if time.monotonic() - refreshed > REFRESH_SECONDS:
+                    self._process.refresh()
+                    refreshed = time.monotonic()
         finally:
             behind.remove(self._content)
         if child.pid is None:
@@ -211,7 +215,12 @@ class _Pod:
             api.patch(f"{self._path}/status", {"status": status})
 
 
-def _answers(url: str) -> bool:
-    with suppress(httpx.HTTPError):
-        return httpx.get(url, timeout=2.0, trust_env=False).is_success
-    return False
+def _answers(port: int) -> bool:
+    connection = http.client.HTTPConnection(HOST, port, timeout=2.0)
+    try:
+        connection.request("GET", "/readyz")
+        return connection.getresponse().status == httpx.codes.OK
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
