@@ -3,11 +3,13 @@
 Storage lies in the cache folder, so a base is made once.
 """
 
+import fcntl
 import hashlib
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from e2e.harness.errors import CannotRun, HarnessError
@@ -18,6 +20,8 @@ SCRIPT = ROOT / "image" / "build.sh"
 """What `make image` runs."""
 ARCHIVE = ROOT / "build" / "image.tar"
 """What it leaves: an OCI archive."""
+KEPT = 3
+"""Images of so many states of the sources are kept: another run may be using one."""
 NO_PACKAGES = 3
 """What it ends with where Debian packages cannot be had."""
 
@@ -35,7 +39,8 @@ def base() -> str:
 
     Errors: CannotRun if Debian packages cannot be had; HarnessError with what a tool said.
     """
-    return _script("--base").strip()
+    with _alone():
+        return _script("--base").strip()
 
 
 def build_ours(name: str, layout: Path) -> None:
@@ -62,12 +67,31 @@ def write_layout(name: str, layout: Path, tag: str) -> None:
     _buildah("push", name, f"oci:{layout}:{tag}")
 
 
-def aside(target: Path) -> Path:
-    """An empty folder beside `target`, to be renamed to it when it is complete."""
-    partial = target.with_suffix(".partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    return partial
+def made_once(target: Path, make: Callable[[Path], None]) -> Path:
+    """The folder `target`, which `make` fills if it is not there; of its siblings the last stay.
+
+    Two callers at once make it once, and builds of one storage follow each other.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with _alone():
+        if not target.is_dir():
+            partial = target.with_suffix(".partial")
+            shutil.rmtree(partial, ignore_errors=True)
+            partial.mkdir()
+            make(partial)
+            partial.replace(target)
+            made = sorted(target.parent.iterdir(), key=lambda path: path.stat().st_mtime)
+            for old in made[:-KEPT]:
+                shutil.rmtree(old)
+    return target
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    _storage().mkdir(parents=True, exist_ok=True)
+    with (_storage() / "lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _storage() -> Path:

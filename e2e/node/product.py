@@ -1,6 +1,5 @@
 """The image of our programs for the node: the one that `make image` builds."""
 
-import shutil
 import sys
 from pathlib import Path
 
@@ -20,13 +19,12 @@ def product_image() -> Image:
 def layout() -> Path:
     """The OCI layout with the image, from the cache or built now. Errors: HarnessError."""
     target = cache_folder() / "programs" / buildah.digest(NAME, files=_inputs())
-    if not target.is_dir():
-        print("image of our programs: building it", file=sys.stderr, flush=True)
-        shutil.rmtree(target.parent, ignore_errors=True)  # of other states of the sources
-        partial = buildah.aside(target)
-        buildah.build_ours(NAME, partial)
-        partial.replace(target)
-    return target
+    return buildah.made_once(target, _build)
+
+
+def _build(folder: Path) -> None:
+    print("image of our programs: building it", file=sys.stderr, flush=True)
+    buildah.build_ours(NAME, folder)
 
 
 def _inputs() -> tuple[Path, ...]:

@@ -22,13 +22,13 @@ def layout() -> Path:
     """The layout with all versions, from the cache or built now. Errors: HarnessError."""
     base = buildah.base()
     target = cache_folder() / "greeter" / buildah.digest(base, WORDS, files=SOURCES)
-    if not target.is_dir():
+
+    def build(folder: Path) -> None:
         print("greeter: building its images once", file=sys.stderr, flush=True)
-        partial = buildah.aside(target)
         for version, words in WORDS.items():
             name = f"localhost/greeter:{version}"
             arguments = {"BASE": base, "VERSION": version, "WORDS": words}
             buildah.build(FOLDER / "Dockerfile", FOLDER, name, arguments)
-            buildah.write_layout(name, partial, version)
-        partial.replace(target)
-    return target
+            buildah.write_layout(name, folder, version)
+
+    return buildah.made_once(target, build)
