@@ -107,11 +107,22 @@ class World:
             self.api.wait_installed(packages[0], version)
             return
         wanted = set(packages)
-        until(lambda: wanted <= self._having(version), f"{len(wanted)} have {version}")
+        poll = _pause(wanted)
+        until(lambda: wanted <= self._having(version), f"{len(wanted)} have {version}", poll=poll)
 
     def _having(self, version: str) -> set[str]:
-        found = self.api.list(f"{OLM}/clusterextensions")
+        found = self._list(f"{OLM}/clusterextensions")
         return {name_of(o) for o in found if installed_version(o) == version}
+
+    def _list(self, path: str, labels: str = "") -> list[KubeObject]:
+        """Objects, as the API server has them in memory.
+
+        With hundreds of new kinds it may take a minute to answer.
+        """
+        params = {"resourceVersion": "0", **({"labelSelector": labels} if labels else {})}
+        answer = self._admin.get(path, params=params)
+        items: list[KubeObject] = answer.raise_for_status().json()["items"]
+        return items
 
     def delete(self, packages: Sequence[str]) -> float:
         """Deletes them; seconds until they, their definitions and Deployments are gone."""
@@ -120,11 +131,11 @@ class World:
             list(pool.map(lambda p: self.api.delete(extension_path(p)), packages))
         gone = set(packages)
         self.installed = [p for p in self.installed if p not in gone]
-        until(lambda: not self._left(gone), f"{len(gone)} are gone")
+        until(lambda: not self._left(gone), f"{len(gone)} are gone", poll=_pause(gone))
         return time.monotonic() - started
 
     def _left(self, packages: set[str]) -> set[str]:
-        left = {name_of(o) for o in self.api.list(f"{OLM}/clusterextensions")}
+        left = {name_of(o) for o in self._list(f"{OLM}/clusterextensions")}
         for path in (
             "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
             "/apis/apps/v1/deployments",
@@ -132,7 +143,7 @@ class World:
             labels = "olm.operatorframework.io/owner-name"
             left |= {
                 o["metadata"]["labels"]["olm.operatorframework.io/owner-name"]
-                for o in self.api.list(path, labels)
+                for o in self._list(path, labels)
             }
         return left & packages
 
@@ -172,6 +183,11 @@ class World:
             answers = pool.map(lambda body: self._admin.post(path, json=body), bodies)
             for answer in answers:
                 answer.raise_for_status()
+
+
+def _pause(packages: set[str]) -> float:
+    """Seconds between looks: one at a hundred extensions takes the API server some hundredths."""
+    return max(POLL_SECONDS, len(packages) / 400)
 
 
 def _is_write(line: str) -> bool:
