@@ -22,6 +22,7 @@ LONG = (
     "test_large_bundles",
     "test_installing",
     "test_opm_catalogs",
+    "cluster_updates/test_cluster_operator",
     "test_pages",
     "test_real_bundles",
     "catalogd/test_life",
