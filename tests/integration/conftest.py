@@ -15,6 +15,7 @@ from e2e.olm.manifests import catalog
 from e2e.olm.programs import Olm
 
 LONG = (
+    "catalogd/test_life",
     "faults/test_faults",
     "object_sets/test_life",
     "test_preflight",
@@ -25,17 +26,22 @@ LONG = (
     "cluster_updates/test_cluster_operator",
     "test_pages",
     "test_real_bundles",
-    "catalogd/test_life",
     "test_stored_objects",
     "test_extensions",
     "object_sets/test_probes",
 )
 """Files that take a minute or more. A file stays with one worker, so they are begun first."""
+FOLDERS_WITH_A_CLUSTER = ("catalogd", "cluster_pulls", "cluster_updates", "faults")
+"""Each has a control plane of its own, so all its files stay with one worker."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long files first; the order is else as it was."""
+    """Long files first; the order is else as it was. Says which tests stay with one worker."""
     items.sort(key=lambda item: not item.path.with_suffix("").as_posix().endswith(LONG))
+    for item in items:
+        folder = item.path.parent
+        together = folder if folder.name in FOLDERS_WITH_A_CLUSTER else item.path
+        item.add_marker(pytest.mark.xdist_group(str(together.relative_to(item.config.rootpath))))
 
 
 @pytest.fixture(scope="session")
