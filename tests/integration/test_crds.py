@@ -15,6 +15,7 @@ import pytest
 
 from api import wire
 from api.v1.crds import RESOURCES
+from e2e.harness.components import ControlPlaneOptions
 from e2e.harness.controlplane import ControlPlane, wait_until
 from e2e.harness.pytest_plugin import Kubectl
 from tests.cases.crd.loader import (
@@ -45,6 +46,14 @@ COLUMNS = {
     "clusterobjectsets": {"AVAILABLE": "True", "PROGRESSING": ""},
 }
 """Patterns of what `kubectl get` shows of the case with every field, between name and age."""
+
+
+@pytest.fixture(scope="module")
+def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    """One on which nobody acts upon the objects."""
+    options = ControlPlaneOptions(controller_manager=False)
+    with ControlPlane(tmp_path_factory.mktemp("definitions"), options=options) as running:
+        yield running
 
 
 @pytest.fixture(scope="module")
