@@ -7,6 +7,9 @@ from pathlib import Path
 
 from e2e.node import cgroups
 
+OTHERS = ("pause", "runc")
+"""What holds a pod's namespaces open, and what starts a container and goes."""
+
 
 def processes(uid: str) -> list[int]:
     """The processes of a pod's containers, without what holds the pod's namespaces open."""
@@ -15,7 +18,8 @@ def processes(uid: str) -> list[int]:
     for group in groups:
         with suppress(OSError):  # a container that ends
             found.update(map(int, group.read_text().split()))
-    return sorted(pid for pid in found if _name(pid) not in ("", "pause"))
+    named = {pid: _name(pid) for pid in found}
+    return sorted(pid for pid, name in named.items() if name and not name.startswith(OTHERS))
 
 
 def kill_pod(uid: str) -> None:
