@@ -46,7 +46,7 @@ test-property: $(STAMP) ## Generated cases
 	@$(PYTEST) -q -n 2 -m property
 
 test-integration: helm ## Tests against a real API server, registry and HTTPS
-	@$(PYTEST) -q -n 3 --dist loadgroup --no-loadscope-reorder -m integration --durations=5
+	@$(PYTEST) -q -n 3 --dist loadfile --no-loadscope-reorder -m integration --durations=5
 
 faults: binaries ## Every fault at every write of an install, update, rollback, deletion (20 minutes)
 	@$(PYTEST) -q -n 2 --dist load -m faults tests/integration/faults

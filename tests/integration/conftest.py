@@ -31,17 +31,11 @@ LONG = (
     "object_sets/test_probes",
 )
 """Files that take a minute or more. A file stays with one worker, so they are begun first."""
-FOLDERS_WITH_A_CLUSTER = ("catalogd", "cluster_pulls", "cluster_updates", "faults")
-"""Each has a control plane of its own, so all its files stay with one worker."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long files first; the order is else as it was. Says which tests stay with one worker."""
+    """Long files first; the order is else as it was."""
     items.sort(key=lambda item: not item.path.with_suffix("").as_posix().endswith(LONG))
-    for item in items:
-        folder = item.path.parent
-        together = folder if folder.name in FOLDERS_WITH_A_CLUSTER else item.path
-        item.add_marker(pytest.mark.xdist_group(str(together.relative_to(item.config.rootpath))))
 
 
 @pytest.fixture(scope="session")
