@@ -33,7 +33,7 @@ from olm_shared.runtime.http_server import listen
 from olm_shared.runtime.http_server import serve as serve_http
 from olm_shared.runtime.kube import KubeClient
 from olm_shared.runtime.leader import Elector
-from olm_shared.runtime.memory import return_unused, settle, share_one_arena
+from olm_shared.runtime.memory import keep_small, share_one_arena
 from olm_shared.runtime.metrics_page import MetricsPage
 from olm_shared.runtime.program import configure_logging, run, serve_health, wait_until_served
 from olm_shared.runtime.tls import ServerTls
@@ -41,7 +41,6 @@ from olm_shared.runtime.workqueue import Backoff, WorkQueue
 
 LEASE = "catalogd-operator-lock"
 RESYNC_SECONDS = 600.0
-TIDY_SECONDS = 10.0
 CATCH_UP_SECONDS = 60.0
 """How long a replica without the content that others serve waits for it before it says that it is
 ready. Not for ever: without its registry a catalog could not even be changed, as our webhook is in
@@ -200,13 +199,12 @@ class _Program:
         # Imported now, because it takes half a second in which content is already served.
         from olm_shared.runtime.doorbell import Bell, Doorbell
 
-        settle()
         bell = Bell(names.GROUP, names.VERSION, PLURAL, self.ring)
         group.create_task(self.queue.run())
         group.create_task(Doorbell(access, [bell]).run())
         group.create_task(self._every(RESYNC_SECONDS, self._resync))
         group.create_task(self._every(self.settings.gc_interval, self._collect_existing))
-        group.create_task(self._every(TIDY_SECONDS, self._tidy))
+        group.create_task(keep_small())
         group.create_task(self.cluster_pulls.act_on_changes(self._resync))
         group.create_task(self._lead())
 
@@ -242,9 +240,6 @@ class _Program:
         await self.store.collect(existing)
         unpack = self.settings.cache_dir / UNPACK_FOLDER
         await asyncio.to_thread(collect, unpack, existing, interrupted=interrupted)
-
-    async def _tidy(self) -> None:
-        await asyncio.to_thread(return_unused)
 
     async def _every(self, seconds: float, work: Callable[[], Awaitable[None]]) -> None:
         while seconds > 0:

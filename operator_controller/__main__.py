@@ -6,7 +6,6 @@ import random
 import socket
 import uuid
 from collections.abc import Callable
-from typing import NoReturn
 
 from api.v1 import names
 from olm_shared.kube_object import KubeObject, ObjectKey, name_of
@@ -18,12 +17,7 @@ from olm_shared.runtime.doorbell import Bell, Doorbell, Ring
 from olm_shared.runtime.image_store import ImageStore
 from olm_shared.runtime.kube import KubeClient
 from olm_shared.runtime.leader import Elector
-from olm_shared.runtime.memory import (
-    keep_large_blocks_apart,
-    return_unused,
-    settle,
-    share_one_arena,
-)
+from olm_shared.runtime.memory import keep_large_blocks_apart, keep_small, share_one_arena
 from olm_shared.runtime.program import (
     configure_logging,
     run,
@@ -57,7 +51,6 @@ from operator_controller.settings import MetricsSettings, Settings, parse_settin
 
 LEASE = "9c4404e7.operatorframework.io"
 RESYNC_SECONDS = 600.0
-TIDY_SECONDS = 10.0
 CATALOG_WORKERS = 2
 LONGEST_APPLY_DELAY_SECONDS = 30.0
 """An object that somebody else had is taken this soon after it was freed."""
@@ -86,15 +79,7 @@ async def serve(settings: Settings) -> None:
         if settings.metrics is not None:
             group.create_task(process.serve_metrics(settings.metrics))
         group.create_task(process.lead())
-        group.create_task(_tidy())
-
-
-async def _tidy() -> NoReturn:
-    """Gives back what pulls and large bundles took for a while."""
-    settle()
-    while True:
-        await asyncio.sleep(TIDY_SECONDS)
-        await asyncio.to_thread(return_unused)
+        group.create_task(keep_small())
 
 
 class _Process:
@@ -288,13 +273,13 @@ class _Controllers:
                 names.GROUP,
                 names.VERSION,
                 "clusterobjectsets",
-                _first(self._store.heard, _first(self.cluster_operator.heard, ring.object_set)),
+                _first(self._store.heard, self.cluster_operator.heard, ring=ring.object_set),
             ),
             Bell(
                 names.GROUP,
                 names.VERSION,
                 "clustercatalogs",
-                _first(self._catalogs.heard, ring.catalog),
+                _first(self._catalogs.heard, ring=ring.catalog),
             ),
         ]
 
@@ -340,11 +325,12 @@ class _Controllers:
                 log.warning("cannot list for the periodic look at everything: %s", error)
 
 
-def _first(heard: Callable[[KubeObject], None], ring: Ring) -> Ring:
+def _first(*heard: Callable[[KubeObject], None], ring: Ring) -> Ring:
     """Notes what an event tells before anybody is told to look."""
 
     def tell(event: str, obj: KubeObject) -> None:
-        heard(obj)
+        for note in heard:
+            note(obj)
         ring(event, obj)
 
     return tell

@@ -1,13 +1,16 @@
 """Keeps a long-running process small: glibc keeps what was freed, and an arena for each thread."""
 
+import asyncio
 import ctypes
 import gc
+from typing import NoReturn
 
 _ARENAS = -8
 """M_ARENA_MAX of mallopt(3)."""
 _MMAP_THRESHOLD = -3
 """M_MMAP_THRESHOLD of mallopt(3)."""
 LARGE_BYTES = 128 * 1024
+TIDY_SECONDS = 10.0
 
 
 def share_one_arena() -> None:
@@ -46,6 +49,14 @@ def return_unused() -> None:
     trim = _function("malloc_trim")
     if trim is not None:
         trim(0)
+
+
+async def keep_small() -> NoReturn:
+    """Gives back from time to time what was taken for a while, once all that stays is there."""
+    settle()
+    while True:
+        await asyncio.sleep(TIDY_SECONDS)
+        await asyncio.to_thread(return_unused)
 
 
 def _function(name: str) -> "ctypes._NamedFuncPointer | None":
