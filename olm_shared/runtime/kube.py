@@ -387,12 +387,22 @@ class KubeClient:
                 if response.status >= 400:
                     raise self._error(path, response.status, await response.read())
                 opened()
-                async for event in _events(response.content):
-                    if event["type"] != "BOOKMARK":
-                        _of_kind(gvk, event["object"])
-                    yield event
+                try:
+                    async for event in _events(response.content):
+                        if event["type"] != "BOOKMARK":
+                            _of_kind(gvk, event["object"])
+                        yield event
+                finally:
+                    _abort(response)
         except (aiohttp.ClientError, TimeoutError, orjson.JSONDecodeError) as error:
             raise ApiError(f"watch of {gvk.kind} was cut: {error}") from error
+
+
+def _abort(response: aiohttp.ClientResponse) -> None:
+    """Leaves an unfinished answer without TLS's farewell, which a stuck server never returns."""
+    connection = response.connection
+    if connection is not None and connection.transport is not None:
+        connection.transport.abort()
 
 
 def _since(version: str) -> dict[str, str]:

@@ -1,6 +1,8 @@
 """The client against a real API server."""
 
 import asyncio
+import os
+import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -249,6 +251,31 @@ async def test_a_watch_that_ends_by_itself_ends_without_error(
             )
         ]
     assert set(events) <= {"BOOKMARK"}
+
+
+async def test_a_watch_that_is_left_leaves_no_connection_even_to_a_server_that_hangs(
+    client: KubeClient, control_plane: ControlPlane
+) -> None:
+    _, version = await client.list_all(CONFIG_MAP)
+    opened = asyncio.Event()
+    before = len(os.listdir("/proc/self/fd"))
+    events = client.watch(CONFIG_MAP, resource_version=version, opened=opened.set)
+    watching = asyncio.create_task(collect(events))
+    await asyncio.wait_for(opened.wait(), 10)
+    server = control_plane.children["kube-apiserver"].pid
+    assert server
+    os.kill(server, signal.SIGSTOP)
+    try:
+        watching.cancel()
+        await asyncio.gather(watching, return_exceptions=True)
+        await asyncio.sleep(0)
+        assert len(os.listdir("/proc/self/fd")) == before
+    finally:
+        os.kill(server, signal.SIGCONT)
+
+
+async def collect(events: AsyncIterator[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [event async for event in events]
 
 
 async def test_watching_from_a_version_that_is_too_old_is_gone(tmp_path: Path) -> None:
