@@ -258,7 +258,7 @@ async def test_a_watch_that_is_left_leaves_no_connection_even_to_a_server_that_h
 ) -> None:
     _, version = await client.list_all(CONFIG_MAP)
     opened = asyncio.Event()
-    before = len(os.listdir("/proc/self/fd"))
+    before = open_files()
     events = client.watch(CONFIG_MAP, resource_version=version, opened=opened.set)
     watching = asyncio.create_task(collect(events))
     await asyncio.wait_for(opened.wait(), 10)
@@ -269,9 +269,13 @@ async def test_a_watch_that_is_left_leaves_no_connection_even_to_a_server_that_h
         watching.cancel()
         await asyncio.gather(watching, return_exceptions=True)
         await asyncio.sleep(0)
-        assert len(os.listdir("/proc/self/fd")) == before
+        assert open_files() == before
     finally:
         os.kill(server, signal.SIGCONT)
+
+
+def open_files() -> int:
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
 
 
 async def collect(events: AsyncIterator[dict[str, Any]]) -> list[dict[str, Any]]:
