@@ -1,18 +1,16 @@
-"""How to reach the API server: address, trust and credentials, from a kubeconfig or the pod.
+"""How to reach the API server: address, trust and credentials.
 
-The official client reads the configuration, because it knows every form of it (exec plugins,
-token files, OIDC); requests are made by `olm_shared.runtime.kube`.
+In a pod they are in its service account's folder. Any other configuration is read by the official
+client, in `olm_shared.runtime.kubeconfig`; it is imported only then, because it takes a quarter of
+a program's start and eight megabytes. Requests are made by `olm_shared.runtime.kube`.
 """
 
 import os
 import ssl
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-
-from kubernetes.client import Configuration
-from kubernetes.config import load_incluster_config, load_kube_config
-from kubernetes.config.config_exception import ConfigException
-from kubernetes.config.kube_config import KUBE_CONFIG_DEFAULT_LOCATION, KubeConfigMerger
 
 from olm_shared.errors import TerminalError
 from olm_shared.proxies import read_proxies
@@ -21,61 +19,38 @@ from olm_shared.runtime.api_errors import ApiError
 SERVICE_ACCOUNT_FOLDER = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterAccess:
-    """Where the API server is and how to prove who we are."""
+    """Where the API server is and how to prove who we are.
 
-    configuration: Configuration
-    token_file: Path | None = None
+    `server` has no trailing slash. `authorization` gives the header of that name as it is now, for
+    tokens are renewed; it raises ApiError when there is none to be had. `proxy` is the one to go
+    through. With `expected_name` the certificate is to be of that name, whatever the address is.
+    """
 
-    @property
-    def server(self) -> str:
-        """The API server's address, without a trailing slash."""
-        return str(self.configuration.host).rstrip("/")
-
-    @property
-    def proxy(self) -> str | None:
-        """The proxy to reach it through: `proxy-url`, else that of the environment."""
-        return self.configuration.proxy or None
-
-    def authorization(self) -> str | None:
-        """The Authorization header, refreshed when its source says that it expired.
-
-        A token file is read each time: whoever renews it does not tell. Raises ApiError when it
-        cannot be read.
-        """
-        if self.token_file is not None:
-            return f"Bearer {_read_token(self.token_file)}"
-        key: str | None = self.configuration.get_api_key_with_prefix("BearerToken", "authorization")
-        if key and " " not in key:
-            key = f"Bearer {key}"
-        return key or self.configuration.get_basic_auth_token() or None
+    server: str
+    authorization: Callable[[], str | None] = lambda: None
+    proxy: str | None = None
+    ca_file: str | None = None
+    cert_file: str | None = None
+    key_file: str | None = None
+    expected_name: str | None = None
+    verify: bool = True
 
     def tls(self) -> ssl.SSLContext:
-        """The TLS context: the cluster's CA and, if there is one, the client certificate.
-
-        With `tls-server-name` it checks for that name, whatever the address is.
-        """
-        settings = self.configuration
+        """The TLS context: the cluster's CA and, if there is one, the client certificate."""
         context = _Context(ssl.PROTOCOL_TLS_CLIENT)
-        context.expected_name = settings.tls_server_name
-        if settings.ssl_ca_cert:
-            context.load_verify_locations(cafile=settings.ssl_ca_cert)
+        context.expected_name = self.expected_name
+        if self.ca_file:
+            context.load_verify_locations(cafile=self.ca_file)
         else:
             context.load_default_certs()
-        if not settings.verify_ssl:
+        if not self.verify:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
-        if settings.cert_file:
-            context.load_cert_chain(settings.cert_file, settings.key_file)
+        if self.cert_file:
+            context.load_cert_chain(self.cert_file, self.key_file)
         return context
-
-
-def _read_token(file: Path) -> str:
-    try:
-        return file.read_text().strip()
-    except OSError as error:
-        raise ApiError(f"cannot read the token file {file}: {error.strerror or error}") from error
 
 
 class _Context(ssl.SSLContext):
@@ -109,39 +84,46 @@ def load_access(kubeconfig: str | None) -> ClusterAccess:
     Raises TerminalError when there is none that can be read, TransientError for a variable of the
     environment that names no proxy.
     """
-    # Of itself it would take the proxy of the environment whatever NO_PROXY says.
-    configuration = Configuration(proxy="")
-    token_file = None
+    if kubeconfig is None and (SERVICE_ACCOUNT_FOLDER / "token").exists():
+        access = _of_service_account()
+    else:
+        from olm_shared.runtime.kubeconfig import read_kubeconfig
+
+        access = read_kubeconfig(kubeconfig)
+    proxy = access.proxy or read_proxies(os.environ).choose(access.server) or None
+    return replace(access, proxy=proxy)
+
+
+def unreadable(problem: object) -> TerminalError:
+    """The error for a configuration that cannot be read."""
+    return TerminalError(
+        f"cannot read the cluster configuration: {problem}",
+        hint="give --kubeconfig FILE, or run in a pod with a service account",
+    )
+
+
+def token_of(file: Path) -> str:
+    """The Authorization header of a token file: whoever renews it does not tell.
+
+    Raises ApiError when it cannot be read.
+    """
     try:
-        if kubeconfig is None and (SERVICE_ACCOUNT_FOLDER / "token").exists():
-            load_incluster_config(  # type: ignore[no-untyped-call]
-                client_configuration=configuration
-            )
-        else:
-            load_kube_config(  # type: ignore[no-untyped-call]
-                config_file=kubeconfig, client_configuration=configuration
-            )
-            token_file = _token_file(kubeconfig)
-    except (ConfigException, OSError) as error:
-        raise TerminalError(
-            f"cannot read the cluster configuration: {error}",
-            hint="give --kubeconfig FILE, or run in a pod with a service account",
-        ) from error
-    if not configuration.proxy:
-        configuration.proxy = read_proxies(os.environ).choose(str(configuration.host))
-    return ClusterAccess(configuration, token_file)
+        return f"Bearer {file.read_text().strip()}"
+    except OSError as error:
+        raise ApiError(f"cannot read the token file {file}: {error.strerror or error}") from error
 
 
-def _token_file(kubeconfig: str | None) -> Path | None:
-    """The `tokenFile` of the current user: the official client reads it only once."""
-    merged = KubeConfigMerger(  # type: ignore[no-untyped-call]
-        kubeconfig or KUBE_CONFIG_DEFAULT_LOCATION
-    ).config
-    context = merged["contexts"].get_with_name(merged["current-context"])["context"]
-    users = merged.safe_get("users")
-    named = context.safe_get("user")
-    found = merged["users"].get_with_name(named, safe=True) if users and named else None
-    user = found.safe_get("user") if found is not None else None
-    if found is None or not user or not user.get("tokenFile"):
-        return None
-    return Path(found["user"].path).parent / str(user["tokenFile"])
+def _of_service_account() -> ClusterAccess:
+    """What a pod is given. Raises TerminalError if a part of it is missing."""
+    variables = ("KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT")
+    host, port = (os.environ.get(name, "") for name in variables)
+    if not host or not port:
+        raise unreadable(f"{' and '.join(variables)} are not both set in the environment")
+    ca_file = SERVICE_ACCOUNT_FOLDER / "ca.crt"
+    if not ca_file.exists():
+        raise unreadable(f"there is no {ca_file}")
+    return ClusterAccess(
+        server=f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}",
+        authorization=partial(token_of, SERVICE_ACCOUNT_FOLDER / "token"),
+        ca_file=str(ca_file),
+    )

@@ -7,17 +7,36 @@ supervisor, because an error answer of the API server ends it.
 
 import asyncio
 import logging
+import sys
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 import aiohttp
-import kopf
 
 from olm_shared.kube_object import KubeObject
 from olm_shared.runtime.access import ClusterAccess
+
+
+@contextmanager
+def _hidden(package: str) -> Iterator[None]:
+    """Has imports do without a package, unless it is imported already."""
+    modules: dict[str, Any] = sys.modules
+    known = package in modules
+    if not known:
+        modules[package] = None
+    try:
+        yield
+    finally:
+        if not known:
+            del modules[package]
+
+
+with _hidden("kubernetes"):
+    # kopf would load it to know its classes, which we give to nobody: 9 MiB of every program.
+    import kopf
 
 RESTART_SECONDS = 1.0
 STOP_SECONDS = 10.0

@@ -1,11 +1,17 @@
-"""Through which proxy the API server is reached, if any."""
+"""Where the API server is found, in a pod and outside, and through which proxy it is reached."""
 
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
+from olm_shared.errors import TerminalError
+from olm_shared.runtime import access
 from olm_shared.runtime.access import load_access
+from olm_shared.runtime.api_errors import ApiError
 
 SERVER, PROXY, NAMED = "https://10.0.0.1:6443", "http://proxy.test:3128", "http://named.test:1"
 
@@ -54,3 +60,52 @@ def test_the_proxy_of_the_api_server(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     assert load_access(kubeconfig(tmp_path, **cluster)).proxy == chosen
+
+
+@pytest.fixture
+def pod(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a pod's service account."""
+    monkeypatch.setattr(access, "SERVICE_ACCOUNT_FOLDER", tmp_path)
+    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1")
+    monkeypatch.setenv("KUBERNETES_SERVICE_PORT", "6443")
+    (tmp_path / "token").write_text("first\n")
+    (tmp_path / "ca.crt").touch()
+    return tmp_path
+
+
+@pytest.mark.parametrize(("host", "shown"), [("10.0.0.1", "10.0.0.1"), ("fd00::1", "[fd00::1]")])
+def test_a_pod_uses_its_service_account(
+    host: str, shown: str, pod: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", host)
+    found = load_access(None)
+    assert found.server == f"https://{shown}:6443"
+    assert found.ca_file == str(pod / "ca.crt")
+    assert found.authorization() == "Bearer first"
+    (pod / "token").write_text("second\n")
+    assert found.authorization() == "Bearer second"
+    shutil.rmtree(pod)
+    with pytest.raises(ApiError, match="cannot read the token file"):
+        found.authorization()
+
+
+def test_a_kubeconfig_that_is_named_counts_in_a_pod_too(pod: Path) -> None:
+    found = load_access(kubeconfig(pod))
+    assert (found.server, found.authorization()) == (SERVER, "Bearer t")
+
+
+def test_a_pod_that_lacks_a_part_of_it_is_told_which(
+    pod: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (pod / "ca.crt").unlink()
+    with pytest.raises(TerminalError, match=f"there is no {pod}/ca.crt"):
+        load_access(None)
+    monkeypatch.delenv("KUBERNETES_SERVICE_PORT")
+    with pytest.raises(TerminalError, match="KUBERNETES_SERVICE_PORT are not both set"):
+        load_access(None)
+
+
+@pytest.mark.parametrize("program", ["catalogd", "operator_controller"])
+def test_a_program_in_a_pod_starts_without_the_official_client(program: str) -> None:
+    script = f"import sys, {program}.__main__; sys.exit('kubernetes' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

@@ -8,7 +8,6 @@ import orjson
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
-from kubernetes.client import Configuration
 
 from olm_shared.kube_object import GVK
 from olm_shared.runtime import kube
@@ -55,8 +54,8 @@ async def served(**answers: Answer) -> AsyncIterator[KubeClient]:
 
     app.router.add_route("*", "/{path:.*}", answer)
     async with TestServer(app) as server:
-        configuration = Configuration(host=str(server.make_url("")))
-        async with KubeClient.connect(Access(configuration)) as client:
+        access = Access(server=str(server.make_url("")).rstrip("/"))
+        async with KubeClient.connect(access) as client:
             yield client
 
 
@@ -92,8 +91,7 @@ async def test_an_answer_that_is_no_json_is_an_error_of_ours() -> None:
 
 
 async def test_a_server_that_is_not_there_is_an_error_of_ours() -> None:
-    configuration = Configuration(host="http://127.0.0.1:1")
-    async with KubeClient.connect(Access(configuration)) as client:
+    async with KubeClient.connect(Access(server="http://127.0.0.1:1")) as client:
         with pytest.raises(ApiError, match="cannot reach the API server"):
             await client.get(THING, "a", "ns")
 

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from kubernetes.client import Configuration
 
 from olm_shared.runtime.access import ClusterAccess
 from operator_controller.io.catalogd import Address, Catalogd, CatalogUnavailableError
@@ -51,10 +50,10 @@ def asked() -> Iterator[tuple[list[tuple[str, str | None]], CatalogdFromOutside]
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        configuration = Configuration()
-        configuration.host = f"http://127.0.0.1:{server.server_port}"
-        configuration.api_key = {"authorization": "Bearer mine"}
-        yield seen, CatalogdFromOutside(ClusterAccess(configuration), Catalogd(None))
+        access = ClusterAccess(
+            server=f"http://127.0.0.1:{server.server_port}", authorization=lambda: "Bearer mine"
+        )
+        yield seen, CatalogdFromOutside(access, Catalogd(None))
         server.shutdown()
 
 
