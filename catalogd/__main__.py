@@ -25,6 +25,7 @@ from olm_shared.kube_object import KubeObject, name_of
 from olm_shared.outcome import Outcome, Retry
 from olm_shared.runtime.access import ClusterAccess, load_access
 from olm_shared.runtime.api_errors import ApiError
+from olm_shared.runtime.bell import Bell
 from olm_shared.runtime.callers import Callers
 from olm_shared.runtime.cluster_pulls import ClusterPulls
 from olm_shared.runtime.credentials import PullSecrets
@@ -196,8 +197,7 @@ class _Program:
 
     def start_work(self, group: asyncio.TaskGroup, access: ClusterAccess) -> None:
         """Every replica follows the cluster; one leads."""
-        # Imported now, because it takes half a second in which content is already served.
-        from olm_shared.runtime.doorbell import Bell, Doorbell
+        from olm_shared.runtime.doorbell import Doorbell
 
         bell = Bell(names.GROUP, names.VERSION, PLURAL, self.ring)
         group.create_task(self.queue.run())

@@ -2,7 +2,8 @@
 
 Low-level event handlers keep no state on the objects and write nothing to them. kopf runs in a
 thread and loop of its own, because stopping it cancels every task of its loop, and under a
-supervisor, because an error answer of the API server ends it.
+supervisor, because an error answer of the API server ends it. Import it late: kopf takes longer
+than anything else that a program needs, and nobody waits for it.
 """
 
 import asyncio
@@ -11,13 +12,12 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import Any
 
 import aiohttp
 
-from olm_shared.kube_object import KubeObject
 from olm_shared.runtime.access import ClusterAccess
+from olm_shared.runtime.bell import Bell
 
 
 @contextmanager
@@ -46,19 +46,6 @@ IDENTITY: Any = "olmv1"
 """Given nothing, kopf asks the system for the user's name. A container's user need not have one."""
 
 log = logging.getLogger(__name__)
-
-Ring = Callable[[str, KubeObject], None]
-"""Called in the subscriber's own loop: ADDED, MODIFIED, DELETED or "" (listed), and the object."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bell:
-    """One kind to watch cluster-wide, and whom to tell."""
-
-    group: str
-    version: str
-    plural: str
-    ring: Ring
 
 
 class Doorbell:
