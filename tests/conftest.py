@@ -4,6 +4,9 @@ import os
 from pathlib import Path
 
 import pytest
+from xdist.remote import Producer
+
+from tests.scheduling import FolderScheduling
 
 pytest_plugins = ["e2e.harness.pytest_plugin"]
 
@@ -16,3 +19,8 @@ def corpus() -> Path:
     if not folder.is_dir():
         pytest.skip("no corpus folder; set OLMV1_CORPUS to one")
     return folder
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FolderScheduling | None:
+    """Ours for `--dist loadfile`."""
+    return FolderScheduling(config, log) if config.getoption("dist") == "loadfile" else None

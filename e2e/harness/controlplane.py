@@ -307,7 +307,7 @@ class ControlPlane:
             child.stop()
 
 
-def wait_until(condition: Callable[[], bool], *, what: str, timeout: float = 30.0) -> None:
+def wait_until(condition: Callable[[], bool], *, what: str, timeout: float = 120.0) -> None:
     """Poll until the condition holds; TimeoutError naming `what` if it does not in time."""
     deadline = time.monotonic() + timeout
     while not condition():

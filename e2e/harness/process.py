@@ -18,7 +18,7 @@ from e2e.harness.errors import ProcessFailed, log_tail
 
 LAUNCHER = Path(__file__).with_name("_launch.py")
 STOP_PATIENCE = 10.0
-READY_PATIENCE = 60.0
+READY_PATIENCE = 180.0
 POLL_INTERVAL = 0.05
 
 

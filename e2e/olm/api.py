@@ -12,6 +12,8 @@ from olm_shared.kube_object import KubeObject, condition
 
 OLM = "/apis/olm.operatorframework.io/v1"
 POLL_SECONDS = 0.05
+PATIENCE_SECONDS = 180.0
+"""A busy machine is not a fault: what never comes is found out all the same."""
 
 
 class Api:
@@ -63,7 +65,7 @@ class Api:
         holds: Callable[[KubeObject | None], bool],
         *,
         what: str,
-        timeout: float = 60.0,
+        timeout: float = PATIENCE_SECONDS,
     ) -> KubeObject | None:
         """The object once `holds` says so. TimeoutError with its conditions if it never does."""
         deadline = time.monotonic() + timeout
@@ -76,7 +78,13 @@ class Api:
             time.sleep(POLL_SECONDS)
 
     def wait_condition(
-        self, path: str, kind: str, status: str, *, message: str = "", timeout: float = 60.0
+        self,
+        path: str,
+        kind: str,
+        status: str,
+        *,
+        message: str = "",
+        timeout: float = PATIENCE_SECONDS,
     ) -> KubeObject:
         """Waits for a condition with a status, and with `message` somewhere in its text."""
 
@@ -89,11 +97,13 @@ class Api:
             raise TimeoutError(f"{path} is gone")
         return found
 
-    def wait_gone(self, path: str, *, timeout: float = 60.0) -> None:
+    def wait_gone(self, path: str, *, timeout: float = PATIENCE_SECONDS) -> None:
         """Waits until there is no such object."""
         self.wait(path, lambda obj: obj is None, what=f"{path} gone", timeout=timeout)
 
-    def wait_installed(self, name: str, version: str, *, timeout: float = 60.0) -> KubeObject:
+    def wait_installed(
+        self, name: str, version: str, *, timeout: float = PATIENCE_SECONDS
+    ) -> KubeObject:
         """Waits until an extension has that version installed and has nothing left to do."""
 
         def holds(obj: KubeObject | None) -> bool:

@@ -92,7 +92,7 @@ class Olm:
         """Create the CRDs, the namespace, the accounts and their roles, and the certificates."""
         kubectl = self.control_plane.kubectl
         kubectl("apply", "--server-side", "-f", str(CONFIG / "crd"))
-        kubectl("wait", "--for=condition=Established", "-f", str(CONFIG / "crd"), "--timeout=30s")
+        kubectl("wait", "--for=condition=Established", "-f", str(CONFIG / "crd"), "--timeout=120s")
         kubectl("apply", "-f", str(CONFIG / "rbac" / "namespace.yaml"))
         kubectl("apply", "-f", str(CONFIG / "rbac"))
         authority = CertificateAuthority.load_or_create(self.work_dir / "pki", "ca")

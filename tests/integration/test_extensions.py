@@ -121,7 +121,7 @@ def test_restores_what_is_deleted_or_changed_by_hand(
         configmap(package),
         lambda obj: obj is not None and metadata(obj)["uid"] != before,
         what="the ConfigMap is made again",
-        timeout=15.0,
+        timeout=60.0,
     )
     patch = {"data": {"key": "by hand"}, "metadata": {"labels": {"mine": "stays"}}}
     api.patch(configmap(package), patch)
@@ -129,7 +129,7 @@ def test_restores_what_is_deleted_or_changed_by_hand(
         configmap(package),
         lambda obj: obj is not None and obj["data"] == {"key": "value"},
         what="the ConfigMap is as in the bundle",
-        timeout=15.0,
+        timeout=60.0,
     )
     assert labels_of(restored or {})["mine"] == "stays"
 
@@ -149,7 +149,7 @@ def test_content_of_a_revision_that_is_deleted_by_hand_is_made_again(
     again = api.wait(path, lambda obj: obj is not None, what="the Secret is made again")
     assert (again or {})["data"] == lost["data"]
     assert (again or {})["immutable"] is True
-    api.wait(configmap(package), lambda obj: obj is not None, what="restored", timeout=30.0)
+    api.wait(configmap(package), lambda obj: obj is not None, what="restored")
     api.wait_installed(package, "1.0.0")
     assert metadata(api.get(path) or {})["ownerReferences"]
 
@@ -166,7 +166,7 @@ def test_an_extension_whose_object_does_not_go_says_so(
     api.wait_condition(extension_path(package), "Progressing", "True", message=held)
     api.wait_gone(deployment(package))
     api.patch(configmap(package), {"metadata": {"finalizers": None}})
-    api.wait_gone(extension_path(package), timeout=20.0)
+    api.wait_gone(extension_path(package))
 
 
 def test_deletes_everything_with_the_extension(
@@ -323,7 +323,7 @@ def test_refuses_what_another_extension_owns_and_goes_on_when_it_is_freed(
     assert f"it belongs to ClusterExtension '{package}'" in str(found["status"])
     api.wait_condition(extension_path(rival), "Installed", "False")
     api.delete(extension_path(package))
-    api.wait_installed(rival, "1.0.0", timeout=90.0)
+    api.wait_installed(rival, "1.0.0")
     api.delete(extension_path(rival))
     api.wait_gone(crd(group))
 
@@ -373,7 +373,7 @@ def test_says_which_rights_are_missing_before_writing_and_goes_on_when_they_are_
     labels = f"olm.operatorframework.io/owner-name={package}"
     assert api.list("/apis/olm.operatorframework.io/v1/clusterobjectsets", labels) == []
     apply(binding)
-    api.wait_installed(package, "1.0.0", timeout=15.0)
+    api.wait_installed(package, "1.0.0", timeout=60.0)
 
 
 def test_a_service_account_that_is_no_longer_named_applies_nothing_more(
@@ -421,7 +421,7 @@ def test_a_catalog_that_is_gone_keeps_what_is_installed(
     olm.control_plane.kubectl("delete", "clustercatalog", package)
     api.wait_gone(catalog_path(package))
     api.delete(configmap(package))
-    api.wait(configmap(package), lambda obj: obj is not None, what="restored", timeout=15.0)
+    api.wait(configmap(package), lambda obj: obj is not None, what="restored", timeout=60.0)
     api.wait_installed(package, "1.0.0")
 
 

@@ -43,7 +43,7 @@ class Shell:
             capture_output=True,
             text=True,
             check=False,
-            timeout=60,
+            timeout=180,
             env=os.environ | {"XDG_CACHE_HOME": str(self.cache)},
         )
 

@@ -161,7 +161,7 @@ def test_a_life_from_a_name_to_nothing(
     olm: Olm, api: Api, shell: Shell, planner: Shell, served: str
 ) -> None:
     package = served
-    told = shell("install", package, "--version", "1.x", "--wait", "--timeout=60")
+    told = shell("install", package, "--version", "1.x", "--wait", "--timeout=180")
     assert told.returncode == 0, told.stderr
     assert f"  ClusterExtension {package}: created\n" in told.stdout
     assert f"{package}: {package}.v1.0.0 is installed\n" in told.stdout
@@ -386,7 +386,7 @@ def test_ctrl_c_ends_waiting_and_watching_without_a_traceback(
         line = waiting.stderr.readline()
         assert line == f"{served}: Pending: operator-controller has not looked at it yet\n"
         waiting.send_signal(signal.SIGINT)
-        _, rest = waiting.communicate(timeout=30)
+        _, rest = waiting.communicate(timeout=120)
         assert waiting.returncode == 130
         assert rest.strip().endswith(f"See how it goes: olm status {served}")
         assert api.get(extension_path(served)) is not None
@@ -399,5 +399,5 @@ def test_ctrl_c_ends_waiting_and_watching_without_a_traceback(
         seen += [each["version"] for each in rows if each["name"] == served]
     assert "1.0.0" in seen
     watching.send_signal(signal.SIGINT)
-    _, rest = watching.communicate(timeout=30)
+    _, rest = watching.communicate(timeout=120)
     assert (watching.returncode, rest) == (130, "")

@@ -210,7 +210,7 @@ def test_without_any_one_rule_nothing_is_installed_until_it_is_granted(
         assert told["message"].startswith(missing.stdout.strip())
         assert api.get(f"/apis/apps/v1/namespaces/{name}/deployments/{HELLO}") is None
         apply(olm, objects)
-        api.wait_installed(name, "0.1.0", timeout=30.0)
+        api.wait_installed(name, "0.1.0")
         delete(olm, wanted)
         api.wait_gone(path)
 
@@ -229,7 +229,7 @@ def test_an_update_halts_until_it_is_granted_and_goes_on_by_itself(olm: Olm, she
         halted = api.wait_condition(path, "Progressing", "True", message="pre-authorization")
         assert halted["status"]["install"]["bundle"]["version"] == "0.1.0"
         apply(olm, written(shell, f"{asked} --version 0.2.0 --update-from 0.1.0"))
-        api.wait_installed(name, "0.2.0", timeout=30.0)
+        api.wait_installed(name, "0.2.0")
         api.wait_gone(f"/api/v1/namespaces/{name}/configmaps/{HELLO}-config")
         delete(olm, wanted)
         api.wait_gone(path)

@@ -73,6 +73,6 @@ def test_they_stay_and_no_revision_of_it_does(api: Api, orphaned: str) -> None:
         every = api.list(f"{OLM}/clusterobjectsets")
         return [obj for obj in every if metadata(obj)["name"].startswith(orphaned)]
 
-    wait_until(lambda: not revisions(), what="its revisions are gone", timeout=20)
-    wait_until(lambda: not contents(api, orphaned), what="so is their content", timeout=20)
+    wait_until(lambda: not revisions(), what="its revisions are gone")
+    wait_until(lambda: not contents(api, orphaned), what="so is their content")
     assert objects(api, orphaned)

@@ -94,7 +94,7 @@ def test_back_and_on_again_without_the_catalog(olm: Olm, api: Api, run: Run, upd
 
     api.delete(catalog_path(updated))
     api.wait_gone(catalog_path(updated))
-    told = run("rollback", updated, "--wait", "--timeout=60")
+    told = run("rollback", updated, "--wait", "--timeout=180")
     assert told.returncode == 0, told.stderr
     assert told.stdout.endswith(f"{updated}: {updated}.v0.1.0 is installed\n")
     assert (api.get(configmap(updated, "settings")) or {})["data"] == {"key": "value"}
@@ -113,7 +113,7 @@ def test_back_and_on_again_without_the_catalog(olm: Olm, api: Api, run: Run, upd
     assert again.returncode == 1
     assert "has no revision of a lower version that rolled out" in again.stderr
     # Forward, to a kept revision too, and then as the command said.
-    assert run("rollback", updated, "--to", "2", "--wait", "--timeout=60").returncode == 0
+    assert run("rollback", updated, "--to", "2", "--wait", "--timeout=180").returncode == 0
     api.wait_installed(updated, "0.2.0")
     assert api.get(crd(f"{updated}.example.com")) is not None
     on = told.stdout.partition("to go on later, as before:\n")[2].splitlines()[0]

@@ -89,7 +89,7 @@ def events(api: Api, name: str) -> list[KubeObject]:
 
 def reasons(api: Api, name: str, last: str) -> list[str]:
     """The reasons of all Events, once the last of them is there."""
-    deadline = time.monotonic() + 15
+    deadline = time.monotonic() + 60
     while not (found := [str(e["reason"]) for e in events(api, name)]) or found[-1] != last:
         assert time.monotonic() < deadline, found
         time.sleep(0.1)
@@ -214,7 +214,7 @@ def test_what_keeps_pods_from_running_is_told(
     serve_catalog(package, publish_catalog(BundleSpec(package=package, version="1.0.0")))
     olm.control_plane.kubectl("apply", "-f", "-", stdin=with_administrator(package))
     api.wait_installed(package, "1.0.0")
-    path, deadline = f"/api/v1/namespaces/{package}/pods", time.monotonic() + 30
+    path, deadline = f"/api/v1/namespaces/{package}/pods", time.monotonic() + 60
     while not (pods := api.list(path, labels=f"app={package}")):
         assert time.monotonic() < deadline, "the Deployment has no pods"
         time.sleep(0.2)
@@ -233,7 +233,7 @@ def test_what_keeps_pods_from_running_is_told(
 
 def until(scraper: Scraper, token: str, holds: Callable[[str], bool]) -> str:
     """The metrics, once they are so."""
-    deadline = time.monotonic() + 15
+    deadline = time.monotonic() + 60
     while not holds(text := scraper.scrape(token).raise_for_status().text):
         assert time.monotonic() < deadline, text
         time.sleep(0.2)

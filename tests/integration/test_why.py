@@ -36,7 +36,7 @@ def olm_why(
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=180,
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 from e2e.harness.controlplane import ControlPlane
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """A running control plane on which no other catalogd runs."""
     with ControlPlane(tmp_path_factory.mktemp("catalogd-control-plane")) as running:

@@ -75,7 +75,7 @@ def test_hostile_catalogs_say_why_and_the_good_one_is_unharmed(
         control_plane.kubectl(
             "apply", "-f", "-", stdin=catalog_manifest(good, pushed.tag_reference)
         )
-        api.wait_condition(catalog_path(good), "Serving", "True", timeout=30)
+        api.wait_condition(catalog_path(good), "Serving", "True")
         watcher = Watcher(olm, good)
         watcher.start()
         try:
@@ -85,7 +85,7 @@ def test_hostile_catalogs_say_why_and_the_good_one_is_unharmed(
                 control_plane.kubectl("apply", "-f", "-", stdin=manifest)
             for kind, (_, fault) in HOSTILE.items():
                 path = catalog_path(names[kind])
-                api.wait_condition(path, "Progressing", "True", message=fault, timeout=60)
+                api.wait_condition(path, "Progressing", "True", message=fault)
         finally:
             watcher.stop.set()
             watcher.join()
@@ -93,7 +93,7 @@ def test_hostile_catalogs_say_why_and_the_good_one_is_unharmed(
             pid = olm.catalogd.pid if olm.catalogd else None
             for name in (good, *names.values()):
                 api.delete(catalog_path(name))
-                api.wait_gone(catalog_path(name), timeout=20)
+                api.wait_gone(catalog_path(name))
     assert watcher.answers > 10
     assert not watcher.faults
     assert left < LEFT_MIB << 20

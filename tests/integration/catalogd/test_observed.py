@@ -78,7 +78,7 @@ def world(
     with Api(control_plane) as api:
         if api.get(made.path) is not None:
             api.delete(made.path)
-            api.wait_gone(made.path, timeout=20)
+            api.wait_gone(made.path)
     olm.stop()
 
 
@@ -89,12 +89,12 @@ def served(world: World, control_plane: ControlPlane) -> World:
     with Api(control_plane) as api:
         api.wait_condition(world.path, "Progressing", "True", message="not found")
         world.push(b'{"schema":"s","name":"n"}\n{"schema":"s","name":"m"}')
-        api.wait_condition(world.path, "Serving", "True", timeout=30)
+        api.wait_condition(world.path, "Serving", "True")
     return world
 
 
 def test_every_transition_is_an_event(served: World) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     events = served.events()
     while not {e["reason"] for e in events} >= TRANSITIONS:
         assert time.monotonic() < deadline, events
@@ -178,7 +178,7 @@ def test_each_answer_is_a_line_of_the_log(
     target = re.escape(f"/catalogs/{logged.format(name=served.name)}")
     line = rf' catalogd\.access: 127\.0\.0\.1 "GET \'{target}\'" {status} [0-9]+\.[0-9]{{4}}$'
     log = served.olm.work_dir / "logs" / "catalogd.log"
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not re.search(line, log.read_text(), re.MULTILINE):
         assert time.monotonic() < deadline, log.read_text()[-2000:]
         time.sleep(0.05)
@@ -221,7 +221,7 @@ def test_a_limit_given_as_a_flag_holds(
             told = "image has more than 3 entries"
             api.wait_condition(other.path, "Progressing", "True", message=told)
             api.delete(other.path)
-            api.wait_gone(other.path, timeout=20)
+            api.wait_gone(other.path)
     finally:
         other.olm.stop()
         world.start()

@@ -96,7 +96,7 @@ def replicas(running: list[Olm], registry: Registry) -> Iterator[Replicas]:
         # Nobody may lead now to remove it.
         api.patch(made.path, {"metadata": {"finalizers": None}})
         api.delete(made.path)
-        api.wait_gone(made.path, timeout=20)
+        api.wait_gone(made.path)
 
 
 class Load:
@@ -171,7 +171,7 @@ def test_a_leader_that_ends_hands_over(replicas: Replicas) -> None:
         replicas.path,
         lambda obj: (obj or {})["status"]["resolvedSource"]["image"]["ref"].endswith(second),
         what="another leader's answer",
-        timeout=60,
+        timeout=180,
     )
     assert replicas.leader() is not leading
     leading.start_catalogd("--leader-elect")

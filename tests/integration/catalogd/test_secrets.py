@@ -28,7 +28,7 @@ def locked(tmp_path: Path, control_plane: ControlPlane) -> Iterator[tuple[Olm, R
         yield olm, registry
         with Api(control_plane) as api:
             api.delete(catalog_path(NAME))
-            api.wait_gone(catalog_path(NAME), timeout=20)
+            api.wait_gone(catalog_path(NAME))
         olm.stop()
 
 
@@ -59,7 +59,7 @@ def test_a_catalog_waits_for_its_pull_secret_and_heals(
 
         secrets = f"/api/v1/namespaces/{SYSTEM_NAMESPACE}/secrets"
         client.post(secrets, json=secret).raise_for_status()
-        found = api.wait_condition(path, "Serving", "True", timeout=30)
+        found = api.wait_condition(path, "Serving", "True")
         client.delete(f"{secrets}/{SECRET}").raise_for_status()
     password = registry.docker_config()["auths"][registry.address]["auth"]
     assert password not in json.dumps(found)

@@ -11,14 +11,14 @@ from e2e.olm.programs import Olm
 from tests.integration.cluster_pulls.world import World
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """A running control plane of these tests alone."""
     with ControlPlane(tmp_path_factory.mktemp("cluster-pulls-control-plane")) as running:
         yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def olm(
     tmp_path_factory: pytest.TempPathFactory, control_plane: ControlPlane, registry: Registry
 ) -> Iterator[Olm]:

@@ -83,7 +83,7 @@ class World:
 
     def wait_serving(self) -> None:
         """Until the catalog serves what its reference says."""
-        self.api.wait_condition(catalog_path(self.name), "Serving", "True", timeout=90)
+        self.api.wait_condition(catalog_path(self.name), "Serving", "True")
 
     def wait_retrying(self, text: str) -> None:
         """Until it says that it cannot be pulled, and this."""

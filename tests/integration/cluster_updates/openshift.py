@@ -24,7 +24,7 @@ class OpenShift:
         """Has a kind served."""
         file = str(FOLDER / f"{plural}.yaml")
         self.kubectl("apply", "-f", file)
-        self.kubectl("wait", "--for=condition=Established", "-f", file, "--timeout=30s")
+        self.kubectl("wait", "--for=condition=Established", "-f", file, "--timeout=120s")
         self.kubectl("get", f"{plural}.config.openshift.io")  # waits for its storage
 
     def disappear(self) -> None:

@@ -17,14 +17,14 @@ from e2e.olm.programs import Olm
 from tests.integration.object_sets.world import World
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def audited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     options = ControlPlaneOptions(audit=AuditLevel.METADATA)
     with ControlPlane(tmp_path_factory.mktemp("audited"), options=options) as running:
         yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def product(
     tmp_path_factory: pytest.TempPathFactory, audited: ControlPlane, registry: Registry
 ) -> Iterator[Olm]:

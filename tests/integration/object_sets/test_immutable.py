@@ -104,7 +104,7 @@ def test_what_loses_nothing_is_made_anew(world: World, case: str) -> None:
     for key in set(second) - {"metadata"}:
         assert (new or {})[key] == second[key]
     world.api.delete(world.extension_path)
-    world.api.wait_gone(world.extension_path, timeout=30)
+    world.api.wait_gone(world.extension_path)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_what_would_lose_something_is_refused_and_goes_on_when_a_person_has_dele
     world.wait("Succeeded", "True", name="2")
     within(20, lambda: world.api.get(path_of(world, second)) is not None, "it is made anew")
     world.api.delete(world.extension_path)
-    world.api.wait_gone(world.extension_path, timeout=30)
+    world.api.wait_gone(world.extension_path)
 
 
 def test_a_policy_that_denies_a_change_is_not_gone_around(world: World) -> None:

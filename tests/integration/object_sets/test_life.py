@@ -37,8 +37,8 @@ class TestLife:
         world.apply(world.object_set([world.config_map("one")]))
         world.wait("Succeeded", "True")
         world.api.delete(world.path())
-        world.api.wait_gone(world.path(), timeout=20)
-        world.api.wait_gone(world.map_path("one"), timeout=20)
+        world.api.wait_gone(world.path())
+        world.api.wait_gone(world.map_path("one"))
 
     def test_a_kill_in_the_middle_of_a_rollout_leaves_nothing_to_mend(self, world: World) -> None:
         maps = [world.config_map(f"m{i:02}", n=str(i)) for i in range(40)]

@@ -103,7 +103,7 @@ class TestOwnership:
         uid = metadata(world.map())["uid"]
         name = world.set_name()
         world.product.control_plane.kubectl("delete", "clusterobjectset", name, "--cascade=orphan")
-        world.api.wait_gone(world.path(), timeout=20)
+        world.api.wait_gone(world.path())
         world.apply(world.object_set([world.config_map(a="2")]))
         found = world.wait("Succeeded", "True")
         live = world.map()

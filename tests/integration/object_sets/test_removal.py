@@ -28,7 +28,7 @@ def test_a_set_that_owns_its_objects_takes_them_along_last_phase_first(world: Wo
     found = world.wait("Succeeded", "True")
     assert names.FINALIZER_TEARDOWN in finalizers(found)
     world.api.delete(world.path())
-    world.api.wait_gone(world.path(), timeout=20)
+    world.api.wait_gone(world.path())
     assert [world.api.get(world.map_path(n)) for n in ("one", "two", "three")] == [None] * 3
     deletions = [e for e in world.requests("configmaps") if e["verb"] == "delete"]
     assert [e["objectRef"]["name"] for e in deletions] == ["three", "two", "one"]
@@ -59,11 +59,11 @@ def test_an_object_with_finalizers_is_named_and_what_is_below_it_waits(
     assert patch in told["message"]
     assert world.api.get(world.map_path("one")) is not None
     release(world, world.map_path("two"))
-    world.api.wait_gone(world.map_path("one"), timeout=20)
+    world.api.wait_gone(world.map_path("one"))
     if how == "archived":
         world.wait("Progressing", "False", message="revision is archived")
     else:
-        world.api.wait_gone(world.path(), timeout=20)
+        world.api.wait_gone(world.path())
 
 
 def test_a_definition_waits_for_its_objects_and_names_those_that_stay(world: World) -> None:
@@ -82,7 +82,7 @@ def test_a_definition_waits_for_its_objects_and_names_those_that_stay(world: Wor
     patch = f"kubectl patch things.{group} one --namespace {world.namespace}"
     assert patch in (condition(found, "Progressing") or {})["message"]
     release(world, path)
-    world.api.wait_gone(world.path(), timeout=30)
+    world.api.wait_gone(world.path())
 
 
 def test_workloads_run_on_until_the_objects_of_definitions_are_gone(world: World) -> None:
@@ -99,7 +99,7 @@ def test_workloads_run_on_until_the_objects_of_definitions_are_gone(world: World
     assert world.api.get(deployments) is not None
     assert world.api.get(world.map_path()) is not None
     release(world, path)
-    world.api.wait_gone(world.path(), timeout=30)
+    world.api.wait_gone(world.path())
     assert world.api.get(deployments) is None
 
 
@@ -110,8 +110,8 @@ def test_an_account_that_lost_its_rights_keeps_nothing(world: World) -> None:
     kubectl("delete", "clusterrolebinding", f"{world.namespace}-installer")
     kubectl("delete", "serviceaccount", "installer", "-n", world.namespace)
     world.api.delete(world.path())
-    world.api.wait_gone(world.path(), timeout=20)
-    world.api.wait_gone(world.map_path("one"), timeout=20)
+    world.api.wait_gone(world.path())
+    world.api.wait_gone(world.map_path("one"))
 
 
 def test_a_namespace_that_goes_keeps_nothing(world: World) -> None:
@@ -119,7 +119,7 @@ def test_a_namespace_that_goes_keeps_nothing(world: World) -> None:
     world.wait("Succeeded", "True")
     world.product.control_plane.kubectl("delete", "namespace", world.namespace, "--wait=false")
     world.api.delete(world.path())
-    world.api.wait_gone(world.path(), timeout=20)
+    world.api.wait_gone(world.path())
 
 
 def test_an_api_that_does_not_answer_is_named_and_removal_goes_on_when_it_does(
@@ -172,5 +172,5 @@ def test_orphaning_leaves_the_objects(world: World) -> None:
     world.wait("Succeeded", "True")
     name = world.set_name()
     world.product.control_plane.kubectl("delete", "clusterobjectset", name, "--cascade=orphan")
-    world.api.wait_gone(world.path(), timeout=20)
+    world.api.wait_gone(world.path())
     assert not metadata(world.map("one")).get("ownerReferences")

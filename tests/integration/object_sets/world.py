@@ -65,7 +65,7 @@ class World:
         return f"{OLM}/clusterobjectsets/{self.set_name(name)}"
 
     def wait(self, kind: str, status: str, *, name: str = "set", message: str = "") -> KubeObject:
-        return self.api.wait_condition(self.path(name), kind, status, message=message, timeout=30)
+        return self.api.wait_condition(self.path(name), kind, status, message=message)
 
     def config_map(self, name: str = "settings", **data: str) -> KubeObject:
         meta = {"name": name, "namespace": self.namespace}

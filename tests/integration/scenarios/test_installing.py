@@ -56,7 +56,7 @@ def wait_told(api: Api, package: str, reason: str, message: str) -> KubeObject:
         found = condition(obj, "Progressing") if obj else None
         return bool(found and found["reason"] == reason and message in found["message"])
 
-    found = api.wait(extension_path(package), holds, what=f"{reason}: {message}", timeout=30.0)
+    found = api.wait(extension_path(package), holds, what=f"{reason}: {message}")
     assert found is not None
     return found
 
@@ -249,4 +249,4 @@ def test_the_spec_may_change_while_its_catalog_is_gone(
         seen = found["observedGeneration"] == metadata(obj)["generation"]
         return bool(seen and found["reason"] == "Succeeded")
 
-    api.wait(extension_path(package), holds, what="the new spec is acted on", timeout=30.0)
+    api.wait(extension_path(package), holds, what="the new spec is acted on")

@@ -1,0 +1,18 @@
+"""Which worker runs which tests, where there are several."""
+
+from xdist.scheduler import LoadFileScheduling
+
+OWN_CLUSTER = {
+    f"tests/integration/{folder}"
+    for folder in ("catalogd", "cluster_pulls", "cluster_updates", "faults", "object_sets")
+}
+"""Folders with a control plane of their own."""
+
+
+class FolderScheduling(LoadFileScheduling):
+    """A file stays with one worker, and so does a folder whose cluster each would start anew."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = super()._split_scope(nodeid)
+        folder = file.rpartition("/")[0]
+        return folder if folder in OWN_CLUSTER else file
