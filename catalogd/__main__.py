@@ -25,10 +25,10 @@ from olm_shared.kube_object import KubeObject, name_of
 from olm_shared.outcome import Outcome, Retry
 from olm_shared.runtime.access import ClusterAccess, load_access
 from olm_shared.runtime.api_errors import ApiError
-from olm_shared.runtime.bell import Bell
 from olm_shared.runtime.callers import Callers
 from olm_shared.runtime.cluster_pulls import ClusterPulls
 from olm_shared.runtime.credentials import PullSecrets
+from olm_shared.runtime.doorbell import Bell, Doorbell
 from olm_shared.runtime.folders import collect
 from olm_shared.runtime.http_server import listen
 from olm_shared.runtime.http_server import serve as serve_http
@@ -197,8 +197,6 @@ class _Program:
 
     def start_work(self, group: asyncio.TaskGroup, access: ClusterAccess) -> None:
         """Every replica follows the cluster; one leads."""
-        from olm_shared.runtime.doorbell import Doorbell
-
         bell = Bell(names.GROUP, names.VERSION, PLURAL, self.ring)
         group.create_task(self.queue.run())
         group.create_task(Doorbell(access, [bell]).run())

@@ -11,9 +11,9 @@ from api.v1 import names
 from olm_shared.kube_object import KubeObject, ObjectKey, name_of
 from olm_shared.runtime.access import ClusterAccess, load_access
 from olm_shared.runtime.api_errors import ApiError
-from olm_shared.runtime.bell import Bell, Ring
 from olm_shared.runtime.cluster_pulls import ClusterPulls
 from olm_shared.runtime.credentials import PullSecrets
+from olm_shared.runtime.doorbell import Bell, Doorbell, Ring
 from olm_shared.runtime.image_store import ImageStore
 from olm_shared.runtime.kube import KubeClient
 from olm_shared.runtime.leader import Elector
@@ -131,8 +131,6 @@ class _Process:
         await elector.run(self._control)
 
     async def _control(self) -> None:
-        from olm_shared.runtime.doorbell import Doorbell
-
         settings, client = self._settings, self._client
         for kind in (EXTENSION, OBJECT_SET, CATALOG):
             await wait_until_served(client, kind)

@@ -2,50 +2,41 @@
 
 Low-level event handlers keep no state on the objects and write nothing to them. kopf runs in a
 thread and loop of its own, because stopping it cancels every task of its loop, and under a
-supervisor, because an error answer of the API server ends it. Import it late: kopf takes longer
-than anything else that a program needs, and nobody waits for it.
+supervisor, because an error answer of the API server ends it. It is imported there, too: it takes
+longer than anything else that a program needs at its start, and nobody waits for it.
 """
 
 import asyncio
 import logging
-import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
-import aiohttp
-
+from olm_shared.kube_object import KubeObject
 from olm_shared.runtime.access import ClusterAccess
-from olm_shared.runtime.bell import Bell
-
-
-@contextmanager
-def _hidden(package: str) -> Iterator[None]:
-    """Has imports do without a package, unless it is imported already."""
-    modules: dict[str, Any] = sys.modules
-    known = package in modules
-    if not known:
-        modules[package] = None
-    try:
-        yield
-    finally:
-        if not known:
-            del modules[package]
-
-
-with _hidden("kubernetes"):
-    # kopf would load it to know its classes, which we give to nobody: 9 MiB of every program.
-    import kopf
 
 RESTART_SECONDS = 1.0
 STOP_SECONDS = 10.0
 CLOSING_SECONDS = 0.1
 """TLS connections close in the background; the loop in which they do so ends with us."""
-IDENTITY: Any = "olmv1"
-"""Given nothing, kopf asks the system for the user's name. A container's user need not have one."""
 
 log = logging.getLogger(__name__)
+
+
+Ring = Callable[[str, KubeObject], None]
+"""Called in the subscriber's own loop: ADDED, MODIFIED, DELETED or "" (listed), and the object."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bell:
+    """One kind to watch cluster-wide, and whom to tell."""
+
+    group: str
+    version: str
+    plural: str
+    ring: Ring
 
 
 class Doorbell:
@@ -105,50 +96,7 @@ class Doorbell:
         self._stop = asyncio.Event()
         if self._stopping.is_set():
             return
-        await kopf.operator(
-            registry=self._registry(),
-            settings=_settings(),
-            clusterwide=True,
-            standalone=True,
-            identity=IDENTITY,
-            stop_flag=self._stop,
-        )
+        from olm_shared.runtime.kopf_watch import watch
+
+        await watch(self._access, self._bells, self._in_listener, stop=self._stop)
         await asyncio.sleep(CLOSING_SECONDS)
-
-    def _registry(self) -> kopf.OperatorRegistry:
-        registry = kopf.OperatorRegistry()
-
-        @kopf.on.login(registry=registry)
-        async def login(**_: Any) -> kopf.AiohttpSession:
-            return _connection(self._access)
-
-        for bell in self._bells:
-            self._subscribe(registry, bell)
-        return registry
-
-    def _subscribe(self, registry: kopf.OperatorRegistry, bell: Bell) -> None:
-        @kopf.on.event(bell.group, bell.version, bell.plural, registry=registry)
-        async def on_event(event: kopf.RawEvent, **_: Any) -> None:
-            self._in_listener(bell.ring, event["type"] or "", dict(event["object"]))
-
-
-def _settings() -> kopf.OperatorSettings:
-    settings = kopf.OperatorSettings()
-    settings.posting.enabled = False
-    settings.peering.standalone = True
-    settings.scanning.disabled = True
-    settings.watching.server_timeout = 290
-    settings.watching.client_timeout = 330
-    settings.networking.error_backoffs = [1] * 30
-    return settings
-
-
-def _connection(access: ClusterAccess) -> kopf.AiohttpSession:
-    """Connections of kopf's own, reaching the API server as all of ours do."""
-    authorization = access.authorization()
-    session = aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(ssl=access.tls(), limit=0),
-        headers={"Authorization": authorization} if authorization else None,
-        proxy=access.proxy,
-    )
-    return kopf.AiohttpSession(server=access.server, aiohttp_session=session)

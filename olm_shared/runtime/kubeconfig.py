@@ -23,15 +23,17 @@ def read_kubeconfig(file: str | None) -> ClusterAccess:
             config_file=file, client_configuration=found
         )
         token_file = _token_file(file)
-    except (ConfigException, OSError) as error:
+        authority = Path(found.ssl_ca_cert).read_text() if found.ssl_ca_cert else None
+        files = [Path(part) for part in (found.cert_file, found.key_file) if part]
+        certificate = b"\n".join(part.read_bytes() for part in files)
+    except (ConfigException, OSError, UnicodeDecodeError) as error:
         raise unreadable(error) from error
     return ClusterAccess(
         server=str(found.host).rstrip("/"),
         authorization=partial(token_of, token_file) if token_file else partial(_header, found),
         proxy=found.proxy or None,
-        ca_file=found.ssl_ca_cert,
-        cert_file=found.cert_file,
-        key_file=found.key_file,
+        authority=authority,
+        certificate=certificate or None,
         expected_name=found.tls_server_name,
         verify=found.verify_ssl,
     )

@@ -3,6 +3,7 @@
 import asyncio
 import ctypes
 import gc
+import time
 from typing import NoReturn
 
 _ARENAS = -8
@@ -11,6 +12,8 @@ _MMAP_THRESHOLD = -3
 """M_MMAP_THRESHOLD of mallopt(3)."""
 LARGE_BYTES = 128 * 1024
 TIDY_SECONDS = 10.0
+WORTH_TIDYING_SECONDS = 0.3
+"""Processor time in which garbage worth looking for comes up; at rest that takes minutes."""
 
 
 def share_one_arena() -> None:
@@ -54,9 +57,12 @@ def return_unused() -> None:
 async def keep_small() -> NoReturn:
     """Gives back from time to time what was taken for a while, once all that stays is there."""
     settle()
+    tidied = time.process_time()
     while True:
         await asyncio.sleep(TIDY_SECONDS)
-        await asyncio.to_thread(return_unused)
+        if time.process_time() - tidied > WORTH_TIDYING_SECONDS:
+            await asyncio.to_thread(return_unused)
+            tidied = time.process_time()
 
 
 def _function(name: str) -> "ctypes._NamedFuncPointer | None":

@@ -108,6 +108,7 @@ def settle(world: World) -> Figures:
 def rest(world: World) -> Figures:
     """What many settled extensions cost while nothing happens."""
     world.have(MANY)
+    world.run_pods()
     world.quiet()
     cpu, writes = world.cpu(), world.writes()
     time.sleep(REST_SECONDS)
@@ -251,7 +252,7 @@ def main() -> None:
     """Measure, print a table; JSON where it was asked for."""
     given = _arguments()
     chosen = [part for part in PARTS if given.all or part.__name__ in (given.only or QUICK)]
-    pool = sum(POOL.get(part.__name__, 0) for part in chosen) + MANY
+    pool = sum(POOL.get(part.__name__, 0) for part in chosen) + MANY + FEW
     figures: Figures = {}
     with tempfile.TemporaryDirectory(prefix="olmv1-bench-") as name:
         folder = Path(name)

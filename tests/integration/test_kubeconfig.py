@@ -16,8 +16,7 @@ from e2e.harness.controlplane import ControlPlane
 from olm_shared.kube_object import GVK, KubeObject
 from olm_shared.runtime.access import load_access
 from olm_shared.runtime.api_errors import ApiError, ForbiddenError
-from olm_shared.runtime.bell import Bell
-from olm_shared.runtime.doorbell import Doorbell
+from olm_shared.runtime.doorbell import Bell, Doorbell
 from olm_shared.runtime.kube import KubeClient
 
 pytestmark = pytest.mark.integration

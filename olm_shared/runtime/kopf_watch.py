@@ -1,0 +1,88 @@
+"""What kopf is told: to watch, and nothing else."""
+
+import asyncio
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import aiohttp
+
+from olm_shared.runtime.access import ClusterAccess
+from olm_shared.runtime.doorbell import Bell
+
+
+@contextmanager
+def _hidden(package: str) -> Iterator[None]:
+    """Has imports do without a package, unless it is imported already."""
+    modules: dict[str, Any] = sys.modules
+    known = package in modules
+    if not known:
+        modules[package] = None
+    try:
+        yield
+    finally:
+        if not known:
+            del modules[package]
+
+
+with _hidden("kubernetes"):
+    # kopf would load it to know its classes, which we give to nobody: 9 MiB of every program.
+    import kopf
+
+IDENTITY: Any = "olmv1"
+"""Given nothing, kopf asks the system for the user's name. A container's user need not have one."""
+
+
+async def watch(
+    access: ClusterAccess,
+    bells: Sequence[Bell],
+    tell: Callable[..., None],
+    *,
+    stop: asyncio.Event,
+) -> None:
+    """Watches until stopped. `tell` is called with a bell's `ring` and what to tell it."""
+    registry = kopf.OperatorRegistry()
+
+    @kopf.on.login(registry=registry)
+    async def login(**_: Any) -> kopf.AiohttpSession:
+        return _connection(access)
+
+    for bell in bells:
+        _subscribe(registry, bell, tell)
+    await kopf.operator(
+        registry=registry,
+        settings=_settings(),
+        clusterwide=True,
+        standalone=True,
+        identity=IDENTITY,
+        stop_flag=stop,
+    )
+
+
+def _subscribe(registry: kopf.OperatorRegistry, bell: Bell, tell: Callable[..., None]) -> None:
+    @kopf.on.event(bell.group, bell.version, bell.plural, registry=registry)
+    async def on_event(event: kopf.RawEvent, **_: Any) -> None:
+        tell(bell.ring, event["type"] or "", dict(event["object"]))
+
+
+def _settings() -> kopf.OperatorSettings:
+    settings = kopf.OperatorSettings()
+    settings.posting.enabled = False
+    settings.peering.standalone = True
+    settings.scanning.disabled = True
+    settings.watching.server_timeout = 290
+    settings.watching.client_timeout = 330
+    settings.networking.error_backoffs = [1] * 30
+    return settings
+
+
+def _connection(access: ClusterAccess) -> kopf.AiohttpSession:
+    """Connections of kopf's own, reaching the API server as all of ours do."""
+    authorization = access.authorization()
+    session = aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(ssl=access.tls(), limit=0),
+        headers={"Authorization": authorization} if authorization else None,
+        proxy=access.proxy,
+    )
+    return kopf.AiohttpSession(server=access.server, aiohttp_session=session)
