@@ -6,6 +6,9 @@ watch is also a cache: while nothing changes, nothing is asked for. A connection
 taken up where it ended. A watch that is denied or cannot be opened is tried again with back-off;
 the owner is rung when that begins, so that it says so and looks by itself from time to time, and
 when it ends. Whatever happened in between is found by comparing lists.
+
+A first list is as old as the API server remembers: for one of the moment it waits for etcd, up to
+a tenth of a second. Nobody relies on what is missing in it, and the watch tells what is newer.
 """
 
 import asyncio
@@ -26,6 +29,9 @@ LONGEST_RETRY_SECONDS = 15.0
 """After a watch was refused or broke: how long at most until it is tried again."""
 SHORTEST_WATCH_SECONDS = 1.0
 """A server that ends watches at once is asked this often, and no more."""
+
+ANY_VERSION = "0"
+"""Asked of a list: as the API server has it in memory, however old."""
 
 log = logging.getLogger(__name__)
 
@@ -50,6 +56,7 @@ class View:
     settled: asyncio.Event = field(default_factory=asyncio.Event)
     awaited_in_vain: bool = False
     objects: dict[ObjectKey, Sighting] = field(default_factory=dict)
+    version: str = ANY_VERSION
     problem: str = ""
 
     def get(self, key: ObjectKey) -> Sighting | None:
@@ -164,8 +171,8 @@ class ManagedWatches:
         while True:
             begun = asyncio.get_running_loop().time()
             try:
-                version = await self._list(owner, client, scope, view)
-                await self._watch(owner, client, scope, view, version)
+                await self._list(owner, client, scope, view)
+                await self._watch(owner, client, scope, view)
             except ApiError as error:
                 problem = f"cannot watch {scope[0].kind}: {error.message}"
             except Exception:
@@ -189,10 +196,9 @@ class ManagedWatches:
             self._on_change(owner, ObjectKey(scope[0], scope[1], ""))
         view.settled.set()
 
-    async def _list(self, owner: OwnerKey, client: KubeClient, scope: Scope, view: View) -> str:
-        gvk, namespace = scope
-        items, version = await client.list_all(
-            gvk, namespace, labels=_selector(owner), metadata_only=True
+    async def _list(self, owner: OwnerKey, client: KubeClient, scope: Scope, view: View) -> None:
+        items, view.version = await client.list_all(
+            *scope, labels=_selector(owner), metadata_only=True, not_older_than=view.version
         )
         fresh = {key_of(item): sighting(item) for item in items}
         old, view.objects = view.objects, fresh
@@ -201,11 +207,8 @@ class ManagedWatches:
                 if _fingerprint(old, key) != _fingerprint(fresh, key):
                     self._on_change(owner, key)
         view.settled.set()
-        return version
 
-    async def _watch(
-        self, owner: OwnerKey, client: KubeClient, scope: Scope, view: View, version: str
-    ) -> None:
+    async def _watch(self, owner: OwnerKey, client: KubeClient, scope: Scope, view: View) -> None:
         """Follows changes until the version is too old. Raises ApiError when it may not."""
         while True:
             begun = asyncio.get_running_loop().time()
@@ -214,13 +217,13 @@ class ManagedWatches:
             try:
                 async for event in client.watch(
                     *scope,
-                    resource_version=version,
+                    resource_version=view.version,
                     labels=_selector(owner),
                     metadata_only=True,
                     opened=on_open,
                 ):
                     obj = event["object"]
-                    version = metadata(obj).get("resourceVersion") or version
+                    view.version = metadata(obj).get("resourceVersion") or view.version
                     if event["type"] != "BOOKMARK":
                         self._note(owner, view, event["type"], obj)
             except GoneError:
