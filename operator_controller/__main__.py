@@ -176,7 +176,7 @@ class _Controllers:
         self._workers = settings.workers
         self._catalogs = catalogs
         self.metrics = Metrics()
-        store = self._store = RevisionStore(client, settings.system_namespace, made=self._made)
+        store = self._store = RevisionStore(client, settings.system_namespace, wrote=self._wrote)
         self.secrets = PullSecrets.of_this_program(
             client,
             global_secret=settings.global_pull_secret,
@@ -255,8 +255,8 @@ class _Controllers:
     def _managed(self, owner: OwnerKey, key: ObjectKey) -> None:
         self.triggers.managed(owner, key)
 
-    def _made(self, object_set: KubeObject) -> None:
-        self.triggers.made(object_set)
+    def _wrote(self, object_set: KubeObject) -> None:
+        self.triggers.wrote(object_set)
 
     def _ring_set(self, name: str, seconds: float) -> None:
         if seconds > 0:

@@ -165,8 +165,7 @@ class ExtensionController:
             return Done()
         if not lets_go(raw, self.clock()):
             revisions = await self.store.of_extension(name)
-            for revision in revisions.active:
-                await self.store.archive(revision)
+            await self.store.archive_all(revisions)
             if remaining := revisions.unfinished:
                 return await self._tell_removal(raw, remaining)
         self.watches.stop((names.CLUSTER_EXTENSION, name))

@@ -74,11 +74,13 @@ class Triggers:
         if _changed(self._object_sets, event, obj, _wish(obj)):
             self.add_object_set(name_of(obj), hurry=_hurries(event, obj))
         if _changed(self._told, event, obj, _told(obj)) and owner[0] == names.CLUSTER_EXTENSION:
+            if event == "DELETED" and owner[1] not in self._extensions:
+                return  # it followed its extension
             self.add_extension(owner[1], hurry=_hurries(event, obj))
 
-    def made(self, obj: KubeObject) -> None:
-        """A ClusterObjectSet that its extension's reconcile made just now: it knows of it."""
-        self._told.setdefault(name_of(obj), _told(obj))
+    def wrote(self, obj: KubeObject) -> None:
+        """A ClusterObjectSet as its extension's reconcile wrote it just now: it knows of that."""
+        self._told[name_of(obj)] = _told(obj)
 
     def _forget_set(self, owner: OwnerKey, name: str) -> None:
         """History does not care for changed objects; what has no sets costs no memory."""

@@ -44,12 +44,12 @@ class RevisionStore:
         client: KubeClient,
         system_namespace: str,
         *,
-        made: Callable[[KubeObject], None] = lambda _: None,
+        wrote: Callable[[KubeObject], None] = lambda _: None,
     ) -> None:
-        """`made` is told each ClusterObjectSet that `create` makes."""
+        """`wrote` is told each ClusterObjectSet that an extension makes or takes out of service."""
         self._client = client
         self._namespace = system_namespace
-        self._made = made
+        self._wrote = wrote
         self._object_sets = CaughtUpLists(client, OBJECT_SET)
         self._in_creation: set[str] = set()
 
@@ -88,7 +88,7 @@ class RevisionStore:
         try:
             created = await self._client.create(revision, field_manager=names.FIELD_MANAGER)
             self._object_sets.heard(created)
-            self._made(created)
+            self._wrote(created)
             await together(self._own_anew(created, each) for each in packed.secrets)
         finally:
             self._in_creation.discard(name)
@@ -172,10 +172,13 @@ class RevisionStore:
         whole = content_digest(phases) == kept.content
         return Content(phases, kept.properties) if whole else None
 
-    async def patch(self, revision: Revision, patch: Mapping[str, Any]) -> None:
-        """Merge-patches a ClusterObjectSet."""
-        patched = await self._client.patch(revision.raw, patch, field_manager=names.FIELD_MANAGER)
+    async def patch(self, revision: Revision, patch: Mapping[str, Any]) -> KubeObject:
+        """Merge-patches a ClusterObjectSet; as it is now."""
+        patched: KubeObject = await self._client.patch(
+            revision.raw, patch, field_manager=names.FIELD_MANAGER
+        )
         self._object_sets.heard(patched)
+        return patched
 
     async def set_finalizers(self, raw: KubeObject, finalizers: Sequence[str]) -> None:
         """Replaces the finalizers of a ClusterObjectSet if it is still as it was read."""
@@ -188,9 +191,14 @@ class RevisionStore:
             await self._client.patch(raw, {"metadata": meta}, metadata_only=True)
         )
 
-    async def archive(self, revision: Revision) -> None:
+    async def archive(self, revision: Revision) -> KubeObject:
         """Takes a revision out of service: its reconcile removes what only it had."""
-        await self.patch(revision, {"spec": {"lifecycleState": "Archived"}})
+        return await self.patch(revision, {"spec": {"lifecycleState": "Archived"}})
+
+    async def archive_all(self, revisions: Revisions) -> None:
+        """Takes all out of service, as their extension goes."""
+        for revision in revisions.active:
+            self._wrote(await self.archive(revision))
 
     async def delete(self, revision: Revision) -> None:
         """Deletes a revision; its Secrets follow it."""

@@ -140,11 +140,24 @@ def test_a_revision_rings_its_extension_also_when_only_its_status_changed(bells:
 def test_a_revision_that_the_extension_made_itself_rings_it_from_the_first_change_on(
     bells: Bells,
 ) -> None:
-    bells.triggers.made(revision("ext-1"))
+    bells.triggers.wrote(revision("ext-1"))
     bells.triggers.object_set("ADDED", revision("ext-1"))
     assert bells.heard() == ["set ext-1"]
     bells.triggers.object_set("MODIFIED", {**revision("ext-1"), "status": {"conditions": []}})
     assert bells.heard() == ["extension ext"]
+
+
+def test_a_revision_that_follows_its_extension_rings_only_itself(bells: Bells) -> None:
+    bells.triggers.extension("ADDED", obj())
+    for name in ("ext-1", "ext-2"):
+        bells.triggers.object_set("ADDED", revision(name))
+    bells.heard()
+    bells.triggers.object_set("DELETED", revision("ext-1"))
+    assert bells.heard() == ["extension ext", "set ext-1"]
+    bells.triggers.extension("DELETED", obj())
+    bells.heard()
+    bells.triggers.object_set("DELETED", revision("ext-2"))
+    assert bells.heard() == ["set ext-2"]
 
 
 def test_a_note_of_how_objects_were_left_rings_nobody(bells: Bells) -> None:
