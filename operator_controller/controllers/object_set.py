@@ -91,7 +91,12 @@ class ObjectSetController:
 
     def __post_init__(self) -> None:
         self._retirement = Retirement(
-            self.client, self.store, self.watches, self.clock, self._identity
+            self.client,
+            self.store,
+            self.watches,
+            self.clock,
+            self._identity,
+            lambda name: self.ring(name, 0.0),
         )
 
     def notice(self, name: str, owner: OwnerKey, key: ObjectKey) -> None:

@@ -9,10 +9,11 @@ import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from api.v1 import names
 from olm_shared.errors import OLMError, TerminalError
-from olm_shared.kube_object import GVK, KubeObject, metadata
+from olm_shared.kube_object import GVK, KubeObject, key_of, metadata
 from olm_shared.outcome import Done, Outcome, Wait
 from olm_shared.runtime.api_errors import NotFoundError
 from olm_shared.runtime.kube import KubeClient
@@ -52,6 +53,8 @@ class Retirement:
     watches: ManagedWatches
     clock: Callable[[], datetime]
     identity_of: Callable[[Revision], KubeClient]
+    ring: Callable[[str], None]
+    """Has a revision looked at at once, by name."""
 
     async def take_down(
         self, revision: Revision, owner: Owner, memory: Memory, *, behind: Iterable[Revision] = ()
@@ -81,6 +84,12 @@ class Retirement:
         remains = await teardown.run(phases, await self._content_of(behind))
         if not remains.held:
             return _left_to_garbage_collection(revision, remains.left)
+        self.watches.ring_when_gone(
+            (owner.kind, owner.name),
+            revision.name,
+            map(key_of, remains.held),
+            partial(self.ring, revision.name),
+        )
         poll = min(LAST_POLL_SECONDS, max(FIRST_POLL_SECONDS, seconds / 5))
         if seconds < QUIET_SECONDS:
             return Wait(poll)

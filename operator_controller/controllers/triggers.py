@@ -71,7 +71,8 @@ class Triggers:
             self._forget_set(owner, name_of(obj))
         else:
             self._sets_of.setdefault(owner, set()).add(name_of(obj))
-        if _changed(self._object_sets, event, obj, _wish(obj)):
+        is_over = event == "DELETED" and _reason(obj) == Reason.ARCHIVED
+        if _changed(self._object_sets, event, obj, _wish(obj)) and not is_over:
             self.add_object_set(name_of(obj), hurry=_hurries(event, obj))
         if _changed(self._told, event, obj, _told(obj)) and owner[0] == names.CLUSTER_EXTENSION:
             if event == "DELETED" and owner[1] not in self._extensions:
@@ -126,10 +127,15 @@ def _changed(seen: dict[str, Seen], event: str, obj: KubeObject, now: Seen) -> b
 def _hurries(event: str, obj: KubeObject) -> bool:
     """Whether something happened, or is still to be done."""
     progressing = condition(obj, ConditionType.PROGRESSING) or {}
-    done = progressing.get("reason") in (Reason.SUCCEEDED, Reason.ARCHIVED)
+    done = _reason(obj) in (Reason.SUCCEEDED, Reason.ARCHIVED)
     meta = metadata(obj)
     known = progressing.get("observedGeneration") == meta.get("generation")
     return event != "" or not done or not known or "deletionTimestamp" in meta
+
+
+def _reason(obj: KubeObject) -> str:
+    """Why it is or is not getting on."""
+    return str((condition(obj, ConditionType.PROGRESSING) or {}).get("reason") or "")
 
 
 def _wish(obj: KubeObject) -> Seen:

@@ -71,12 +71,21 @@ class _Watch:
     client: KubeClient
 
 
+@dataclass(frozen=True, slots=True)
+class _Leaving:
+    """Objects that are being deleted, and whom to ring when all are gone."""
+
+    keys: set[ObjectKey]
+    ring: Callable[[], None]
+
+
 class ManagedWatches:
     """The watches of all owners; must be used inside one running loop."""
 
     def __init__(self, on_change: OnChange) -> None:
         self._on_change = on_change
         self._watches: dict[OwnerKey, dict[Scope, _Watch]] = {}
+        self._leaving: dict[OwnerKey, dict[str, _Leaving]] = {}
         self._backoff = Backoff(random.random, longest=LONGEST_RETRY_SECONDS)
 
     def ensure(
@@ -115,6 +124,7 @@ class ManagedWatches:
         """Stops all watches of an owner."""
         self.keep_only(owner, ())
         self._watches.pop(owner, None)
+        self._leaving.pop(owner, None)
 
     def owners(self) -> list[OwnerKey]:
         """For whom there are watches."""
@@ -141,6 +151,24 @@ class ManagedWatches:
         """Whether objects of the kind are told of whatever changes, because they are probed."""
         watch = self._watches.get(owner, {}).get((key.gvk, key.namespace))
         return watch is not None and watch.view.every_change
+
+    def ring_when_gone(
+        self, owner: OwnerKey, who: str, keys: Iterable[ObjectKey], ring: Callable[[], None]
+    ) -> None:
+        """Rings once when the last of these objects is seen to go; in place of what `who` asked.
+
+        Only those count that a watch has in view, and without any nobody is rung.
+        """
+        left = {key for key in keys if self.sighting(owner, key) is not None}
+        self._leaving.setdefault(owner, {})[who] = _Leaving(left, ring)
+
+    def _say_gone(self, owner: OwnerKey, key: ObjectKey) -> None:
+        waiting = self._leaving.get(owner, {})
+        for who, leaving in tuple(waiting.items()):
+            if leaving.keys == {key}:
+                del waiting[who]
+                leaving.ring()
+            leaving.keys.discard(key)
 
     async def settle(self, owner: OwnerKey, seconds: float) -> None:
         """Waits until every watch has its first list or a problem, at most so long."""
@@ -242,6 +270,7 @@ class ManagedWatches:
         before = _fingerprint(view.objects, key)
         if kind == "DELETED":
             view.objects.pop(key, None)
+            self._say_gone(owner, key)
         else:
             view.objects[key] = sighting(obj)
         changed = before != _fingerprint(view.objects, key)

@@ -160,6 +160,14 @@ def test_a_revision_that_follows_its_extension_rings_only_itself(bells: Bells) -
     assert bells.heard() == ["set ext-2"]
 
 
+def test_an_archived_revision_that_goes_has_nothing_left_to_do(bells: Bells) -> None:
+    over = {**revision("ext-1"), "status": progressing("Archived")}
+    bells.triggers.object_set("ADDED", over)
+    bells.heard()
+    bells.triggers.object_set("DELETED", over)
+    assert bells.heard() == []
+
+
 def test_a_note_of_how_objects_were_left_rings_nobody(bells: Bells) -> None:
     bells.triggers.object_set("ADDED", revision("ext-1"))
     bells.heard()
