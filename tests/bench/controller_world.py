@@ -17,6 +17,7 @@ from e2e.olm.fbc import catalog_files, package_blobs
 from e2e.olm.manifests import catalog, extension, installer, namespace
 from e2e.olm.programs import Olm
 from olm_shared.kube_object import KubeObject, condition, name_of
+from olm_shared.runtime.kube import JSON_TYPE, METADATA_LIST
 
 VERSIONS = ("1.0.0", "1.1.0")
 FIRST, SECOND = "1.0.0", ">=1.0.0 <2.0.0"
@@ -114,14 +115,14 @@ class World:
         found = self._list(f"{OLM}/clusterextensions")
         return {name_of(o) for o in found if installed_version(o) == version}
 
-    def _list(self, path: str, labels: str = "") -> list[KubeObject]:
+    def _list(self, path: str, labels: str = "", accept: str = JSON_TYPE) -> list[KubeObject]:
         """Objects, as the API server has them in memory.
 
         With hundreds of new kinds it may take a minute to answer.
         """
         params = {"resourceVersion": "0", **({"labelSelector": labels} if labels else {})}
-        answer = self._admin.get(path, params=params)
-        items: list[KubeObject] = answer.raise_for_status().json()["items"]
+        answer = self._admin.get(path, params=params, headers={"Accept": accept})
+        items: list[KubeObject] = answer.raise_for_status().json()["items"] or []
         return items
 
     def delete(self, packages: Sequence[str]) -> float:
@@ -135,7 +136,8 @@ class World:
         return time.monotonic() - started
 
     def _left(self, packages: set[str]) -> set[str]:
-        left = {name_of(o) for o in self._list(f"{OLM}/clusterextensions")}
+        extensions = self._list(f"{OLM}/clusterextensions", accept=METADATA_LIST)
+        left = {name_of(o) for o in extensions}
         for path in (
             "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
             "/apis/apps/v1/deployments",
@@ -143,7 +145,7 @@ class World:
             labels = "olm.operatorframework.io/owner-name"
             left |= {
                 o["metadata"]["labels"]["olm.operatorframework.io/owner-name"]
-                for o in self._list(path, labels)
+                for o in self._list(path, labels, METADATA_LIST)
             }
         return left & packages
 
