@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import orjson
@@ -65,8 +66,21 @@ class Images:
         """
         if known is not None and known.source == reference:
             return Fetched(known.source, known.version, known.unpacked)
+        outcome, started = PollResult.FAILED, time.monotonic()
+        try:
+            result = await self._run(partial(self._job, name, reference, known))
+            if result.error:
+                raise _error(result)
+            same = known is not None and result.version == known.version
+            outcome = PollResult.UNCHANGED if same else PollResult.UPDATED
+        finally:
+            self._metrics.observe_poll(name, outcome, time.monotonic() - started)
+        unpacked = result.unpacked or (known.unpacked if known else 0)
+        return Fetched(result.source, result.version, unpacked)
+
+    async def _job(self, name: str, reference: str, known: Stored | None) -> Job:
         settings = await self._settings()
-        job = Job(
+        return Job(
             catalog=name,
             reference=reference,
             cache_dir=str(settings.cache_dir),
@@ -79,23 +93,9 @@ class Images:
             limits=settings.limits,
             document_bytes=settings.document_bytes,
         )
-        result = await self._measured(job)
-        unpacked = result.unpacked or (known.unpacked if known else 0)
-        return Fetched(result.source, result.version, unpacked)
 
-    async def _measured(self, job: Job) -> Result:
-        outcome, started = PollResult.FAILED, time.monotonic()
-        try:
-            result = await self._run(job)
-            if result.error:
-                raise _error(result)
-            known = result.version == job.known_version
-            outcome = PollResult.UNCHANGED if known else PollResult.UPDATED
-            return result
-        finally:
-            self._metrics.observe_poll(job.catalog, outcome, time.monotonic() - started)
-
-    async def _run(self, job: Job) -> Result:
+    async def _run(self, job: Callable[[], Awaitable[Job]]) -> Result:
+        """Starts the process, and asks for the job while it loads its modules."""
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
@@ -106,7 +106,7 @@ class Images:
         )
         try:
             async with asyncio.timeout(TIMEOUT_SECONDS):
-                output = await self._converse(process, job)
+                output = await self._converse(process, await job())
                 return _result(output, await process.wait())
         except TimeoutError as error:
             raise TransientError(
