@@ -20,7 +20,8 @@ pytestmark = pytest.mark.integration
 HANGING = 20
 """Of each sort; more than twice the slots of a queue."""
 PROMPT_SECONDS = 20.0
-"""Less than any of the hanging requests is given before it counts as failed."""
+"""Less than a pull is given before it counts as failed. A webhook that never shakes hands is given
+ten seconds by the API server, again and again."""
 
 
 class Silence:
