@@ -31,7 +31,8 @@ class Silence:
         self._listening = socket.create_server((HOST, 0), backlog=256)
         self._kept: list[socket.socket] = []
         self.port = int(self._listening.getsockname()[1])
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._thread = threading.Thread(target=self._accept, daemon=True)
+        self._thread.start()
 
     def _accept(self) -> None:
         while True:
@@ -45,6 +46,8 @@ class Silence:
         return len(self._kept)
 
     def close(self) -> None:
+        self._listening.shutdown(socket.SHUT_RDWR)  # closing alone would leave it accepting
+        self._thread.join()
         for each in (self._listening, *self._kept):
             each.close()
 
