@@ -115,23 +115,33 @@ def at_rest(api: Api) -> Figures:
 
 
 def starts(api: Api) -> Figures:
-    """Seconds from the start of a process until it is ready: in a new pod, and again in that."""
+    """Seconds from the start of a process until it answers and until it is ready.
+
+    In a new pod, and again in that. A new catalogd is ready once it has fetched what others serve.
+    """
     figures: Figures = {}
     for program in PROGRAMS:
-        fresh, again = [], []
+        fresh: list[tuple[float, float]] = []
+        again: list[tuple[float, float]] = []
         for _ in range(ROUNDS):
             known = {pod["metadata"]["uid"] for pod in pods(api, program)}
             api.delete(f"{PODS}/{pods(api, program)[0]['metadata']['name']}")
             pod = new_pod(api, program, known)
-            fresh.append(seconds_to_ready(api, pod, replaced=0))
+            fresh.append(seconds_to_answer(api, pod, replaced=0))
             wait_told_ready(api, pod)
             before = main_process(pod)
             kill_pod(pod["metadata"]["uid"])
-            again.append(seconds_to_ready(api, pod, replaced=before))
+            again.append(seconds_to_answer(api, pod, replaced=before))
             wait_told_ready(api, pod)
-        figures[f"{program}, new pod"] = {"median": median(fresh), "all": fresh}
-        figures[f"{program}, killed and restarted"] = {"median": median(again), "all": again}
+        figures[f"{program}, new pod"] = medians(fresh)
+        figures[f"{program}, killed and restarted"] = medians(again)
     return figures
+
+
+def medians(found: list[tuple[float, float]]) -> Figures:
+    """The median of each, and what it is of."""
+    answers, ready = zip(*found, strict=True)
+    return {"answers": median(answers), "ready": median(ready), "all": found}
 
 
 PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
@@ -168,8 +178,8 @@ def main_process(pod: KubeObject) -> int:
     return min(processes(pod["metadata"]["uid"]), default=0)
 
 
-def seconds_to_ready(api: Api, pod: KubeObject, *, replaced: int) -> float:
-    """From the start of the process after `replaced` until it says that it is ready."""
+def seconds_to_answer(api: Api, pod: KubeObject, *, replaced: int) -> tuple[float, float]:
+    """From the start of the process after `replaced` until it answers, and until it is ready."""
     path = f"{PODS}/{pod['metadata']['name']}"
 
     def runs() -> bool:
@@ -182,12 +192,15 @@ def seconds_to_ready(api: Api, pod: KubeObject, *, replaced: int) -> float:
     since = started(main_process(pod))
     wait_until(has_address, what=f"{path} has an address", timeout=READY_SECONDS)
     address = (api.get(path) or {})["status"]["podIP"]
-    deadline = time.monotonic() + READY_SECONDS
-    while not is_ready(address):
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"{path} is not ready")
-        time.sleep(POLL_SECONDS)
-    return round(time.clock_gettime(time.CLOCK_BOOTTIME) - since, 2)
+    found = []
+    for probe in ("/healthz", "/readyz"):
+        deadline = time.monotonic() + READY_SECONDS
+        while not says_yes(address, probe):
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{path} does not say yes to {probe}")
+            time.sleep(POLL_SECONDS)
+        found.append(round(time.clock_gettime(time.CLOCK_BOOTTIME) - since, 2))
+    return found[0], found[1]
 
 
 def started(pid: int) -> float:
@@ -196,11 +209,11 @@ def started(pid: int) -> float:
     return int(fields[19]) / TICKS
 
 
-def is_ready(address: str) -> bool:
-    """Whether a pod answers its readiness probe."""
+def says_yes(address: str, probe: str) -> bool:
+    """What a pod answers to a probe."""
     connection = http.client.HTTPConnection(address, 8081, timeout=2.0)
     try:
-        connection.request("GET", "/readyz")
+        connection.request("GET", probe)
         return connection.getresponse().status == http.client.OK
     except OSError:
         return False
