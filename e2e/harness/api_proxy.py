@@ -193,6 +193,8 @@ class ApiProxy:
     def _cut_watches(self) -> None:
         """In the middle of a line: the start of an event that never goes on."""
         for connection in self._watches:
+            if connection.is_closing():
+                continue
             connection.write(b'18\r\n{"type":"MODIFIED","obje')
             connection.close()
 

@@ -77,10 +77,13 @@ class Doorbell:
             self._in_listener(ended.set)
 
     def _watch_once(self) -> None:
+        loop = asyncio.new_event_loop()
         try:
-            asyncio.run(self._watch())
+            loop.run_until_complete(self._watch())
         except Exception:
             log.exception("watching stopped with an error")
+        finally:
+            _close(loop)
         if not self._stopping.is_set():
             self.restarts += 1
             log.warning("watching again in %.0f s", RESTART_SECONDS)
@@ -100,3 +103,16 @@ class Doorbell:
 
         await watch(self._access, self._bells, self._in_listener, stop=self._stop)
         await asyncio.sleep(CLOSING_SECONDS)
+
+
+def _close(loop: asyncio.AbstractEventLoop) -> None:
+    """Ends a loop, and does not wait for tasks that go on although they were cancelled."""
+    tasks = asyncio.all_tasks(loop)
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        loop.run_until_complete(asyncio.wait(tasks, timeout=STOP_SECONDS / 10))
+    if all(task.done() for task in tasks):
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.run_until_complete(loop.shutdown_default_executor())
+    loop.close()

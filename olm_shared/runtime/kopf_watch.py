@@ -33,6 +33,9 @@ with _hidden("kubernetes"):
 IDENTITY: Any = "olmv1"
 """Given nothing, kopf asks the system for the user's name. A container's user need not have one."""
 
+ENDING_SECONDS = 10.0
+"""kopf gives what it started five seconds."""
+
 
 async def watch(
     access: ClusterAccess,
@@ -41,7 +44,11 @@ async def watch(
     *,
     stop: asyncio.Event,
 ) -> None:
-    """Watches until stopped. `tell` is called with a bell's `ring` and what to tell it."""
+    """Watches until stopped. `tell` is called with a bell's `ring` and what to tell it.
+
+    Raises RuntimeError when kopf has failed and does not end: a watch that was answered with
+    garbage leaves it waiting for credentials for ever, without a word.
+    """
     registry = kopf.OperatorRegistry()
 
     @kopf.on.login(registry=registry)
@@ -50,7 +57,8 @@ async def watch(
 
     for bell in bells:
         _subscribe(registry, bell, tell)
-    await kopf.operator(
+    known = asyncio.all_tasks()
+    tasks = await kopf.spawn_tasks(
         registry=registry,
         settings=_settings(),
         clusterwide=True,
@@ -58,6 +66,12 @@ async def watch(
         identity=IDENTITY,
         stop_flag=stop,
     )
+    ending = asyncio.create_task(kopf.run_tasks(tasks, ignored=known))
+    await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    done, _ = await asyncio.wait([ending], timeout=ENDING_SECONDS)
+    if not done:
+        raise RuntimeError("kopf has failed, and does not end")
+    await ending
 
 
 def _subscribe(registry: kopf.OperatorRegistry, bell: Bell, tell: Callable[..., None]) -> None:

@@ -152,15 +152,14 @@ class World:
     def run_pods(self) -> None:
         """Says of all pods that they run, as a kubelet would: what is installed also works then."""
         status = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
-        pods = self._list("/api/v1/pods")
-        for pod in pods:
+        for pod in self._list("/api/v1/pods"):
             path = f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{name_of(pod)}/status"
             self.api.patch(path, {"status": status})
-        until(lambda: self._available() >= len(pods), "workloads are available")
+        until(self._all_available, "workloads are available")
 
-    def _available(self) -> int:
+    def _all_available(self) -> bool:
         found = self._list("/apis/apps/v1/deployments")
-        return sum((each.get("status") or {}).get("availableReplicas", 0) for each in found)
+        return all((each.get("status") or {}).get("availableReplicas") for each in found)
 
     def quiet(self) -> float:
         """Seconds until the controller used little of a core for three seconds on end."""
