@@ -38,7 +38,8 @@ class Triggers:
     """Turns events into keys of extensions and of ClusterObjectSets.
 
     Status writes of our own ring nothing that would only look and find all done. What is listed,
-    as all is after a start, and says of itself that it is done is looked at without hurry.
+    as all is after a start, and says of itself that it is done is looked at without hurry; a
+    revision that is over is not.
     """
 
     add_extension: Add
@@ -71,7 +72,8 @@ class Triggers:
             self._forget_set(owner, name_of(obj))
         else:
             self._sets_of.setdefault(owner, set()).add(name_of(obj))
-        is_over = event == "DELETED" and _reason(obj) == Reason.ARCHIVED
+        left = event == "DELETED" or not _hurries(event, obj)
+        is_over = left and _reason(obj) == Reason.ARCHIVED
         if _changed(self._object_sets, event, obj, _wish(obj)) and not is_over:
             self.add_object_set(name_of(obj), hurry=_hurries(event, obj))
         if _changed(self._told, event, obj, _told(obj)) and owner[0] == names.CLUSTER_EXTENSION:

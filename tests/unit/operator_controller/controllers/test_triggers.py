@@ -101,7 +101,6 @@ def progressing(reason: str, generation: int = 1) -> dict[str, Any]:
     ("event", "change", "hurries"),
     [
         pytest.param("", {"status": progressing("Succeeded")}, False, id="listed, and settled"),
-        pytest.param("", {"status": progressing("Archived")}, False, id="listed, and over"),
         pytest.param("", {}, True, id="listed, and never looked at"),
         pytest.param("", {"status": progressing("Retrying")}, True, id="listed, and retrying"),
         pytest.param("", {"status": progressing("Succeeded", 0)}, True, id="with a newer spec"),
@@ -162,10 +161,12 @@ def test_a_revision_that_follows_its_extension_rings_only_itself(bells: Bells) -
 
 def test_an_archived_revision_that_goes_has_nothing_left_to_do(bells: Bells) -> None:
     over = {**revision("ext-1"), "status": progressing("Archived")}
-    bells.triggers.object_set("ADDED", over)
-    bells.heard()
-    bells.triggers.object_set("DELETED", over)
+    for event in ("", "DELETED"):
+        bells.triggers.object_set(event, over)
     assert bells.heard() == []
+    assert bells.calmly == ["extension ext"]
+    bells.triggers.object_set("", {**over, "status": progressing("Archived", 0)})
+    assert "set ext-1" in bells.heard()
 
 
 def test_a_note_of_how_objects_were_left_rings_nobody(bells: Bells) -> None:
