@@ -24,7 +24,6 @@ CLOSING_SECONDS = 0.1
 
 log = logging.getLogger(__name__)
 
-
 Ring = Callable[[str, KubeObject], None]
 """Called in the subscriber's own loop: ADDED, MODIFIED, DELETED or "" (listed), and the object."""
 

@@ -55,14 +55,12 @@ def _access(cluster: Section, user: Section, folder: Path) -> ClusterAccess | No
     certificate, key = (_data(user, f"client-{each}", folder) for each in ("certificate", "key"))
     if url.scheme != "https" or not url.hostname or (certificate is None) != (key is None):
         return None
-    access = ClusterAccess(
+    return ClusterAccess(
         server=cluster["server"].rstrip("/"),
         authorization=_authorization(user, folder),
         authority=authority.decode() if authority is not None else None,
         certificate=certificate + b"\n" + key if certificate and key else None,
     )
-    access.tls()  # raises OSError for what is no certificate
-    return access
 
 
 def _authorization(user: Section, folder: Path) -> Callable[[], str | None]:

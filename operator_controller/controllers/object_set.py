@@ -96,7 +96,7 @@ class ObjectSetController:
             self.watches,
             self.clock,
             self._identity,
-            lambda name: self.ring(name, 0.0),
+            self.ring,
         )
 
     def notice(self, name: str, owner: OwnerKey, key: ObjectKey) -> None:

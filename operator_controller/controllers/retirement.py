@@ -53,8 +53,8 @@ class Retirement:
     watches: ManagedWatches
     clock: Callable[[], datetime]
     identity_of: Callable[[Revision], KubeClient]
-    ring: Callable[[str], None]
-    """Has a revision looked at at once, by name."""
+    ring: Callable[[str, float], None]
+    """Has a revision looked at, by name, after so many seconds."""
 
     async def take_down(
         self, revision: Revision, owner: Owner, memory: Memory, *, behind: Iterable[Revision] = ()
@@ -88,7 +88,7 @@ class Retirement:
             (owner.kind, owner.name),
             revision.name,
             map(key_of, remains.held),
-            partial(self.ring, revision.name),
+            partial(self.ring, revision.name, 0.0),
         )
         poll = min(LAST_POLL_SECONDS, max(FIRST_POLL_SECONDS, seconds / 5))
         if seconds < QUIET_SECONDS:

@@ -1,6 +1,6 @@
 """Which key to look at when something happens. Nothing is decided here, only rung."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -72,14 +72,14 @@ class Triggers:
             self._forget_set(owner, name_of(obj))
         else:
             self._sets_of.setdefault(owner, set()).add(name_of(obj))
-        left = event == "DELETED" or not _hurries(event, obj)
-        is_over = left and _reason(obj) == Reason.ARCHIVED
+        hurry, reason = _hurries(event, obj), _progress(obj).get("reason")
+        is_over = reason == Reason.ARCHIVED and (event == "DELETED" or not hurry)
         if _changed(self._object_sets, event, obj, _wish(obj)) and not is_over:
-            self.add_object_set(name_of(obj), hurry=_hurries(event, obj))
+            self.add_object_set(name_of(obj), hurry=hurry)
         if _changed(self._told, event, obj, _told(obj)) and owner[0] == names.CLUSTER_EXTENSION:
             if event == "DELETED" and owner[1] not in self._extensions:
                 return  # it followed its extension
-            self.add_extension(owner[1], hurry=_hurries(event, obj))
+            self.add_extension(owner[1], hurry=hurry)
 
     def wrote(self, obj: KubeObject) -> None:
         """A ClusterObjectSet as its extension's reconcile wrote it just now: it knows of that."""
@@ -128,16 +128,16 @@ def _changed(seen: dict[str, Seen], event: str, obj: KubeObject, now: Seen) -> b
 
 def _hurries(event: str, obj: KubeObject) -> bool:
     """Whether something happened, or is still to be done."""
-    progressing = condition(obj, ConditionType.PROGRESSING) or {}
-    done = _reason(obj) in (Reason.SUCCEEDED, Reason.ARCHIVED)
+    progressing = _progress(obj)
+    done = progressing.get("reason") in (Reason.SUCCEEDED, Reason.ARCHIVED)
     meta = metadata(obj)
     known = progressing.get("observedGeneration") == meta.get("generation")
     return event != "" or not done or not known or "deletionTimestamp" in meta
 
 
-def _reason(obj: KubeObject) -> str:
-    """Why it is or is not getting on."""
-    return str((condition(obj, ConditionType.PROGRESSING) or {}).get("reason") or "")
+def _progress(obj: KubeObject) -> Mapping[str, Any]:
+    """The condition that says how it is getting on; empty if there is none."""
+    return condition(obj, ConditionType.PROGRESSING) or {}
 
 
 def _wish(obj: KubeObject) -> Seen:
