@@ -42,17 +42,24 @@ class ClusterAccess:
     def tls(self) -> ssl.SSLContext:
         """The TLS context: the cluster's CA and, if there is one, the client certificate.
 
-        Raises OSError for what is no certificate.
+        Raises TerminalError for what is no certificate or no key.
         """
         context = _Context(ssl.PROTOCOL_TLS_CLIENT)
         context.expected_name = self.expected_name
+        try:
+            self._load(context)
+        except (ssl.SSLError, ValueError) as error:
+            raise unreadable(f"a certificate or key in it is none: {error}") from error
+        if not self.verify:
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+        return context
+
+    def _load(self, context: ssl.SSLContext) -> None:
         if self.authority is None:
             context.load_default_certs()
         else:
             context.load_verify_locations(cadata=self.authority)
-        if not self.verify:
-            context.check_hostname = False
-            context.verify_mode = ssl.CERT_NONE
         if self.certificate is not None:
             # OpenSSL reads a chain from files only.
             with tempfile.TemporaryDirectory(prefix="olm-") as private:
@@ -60,7 +67,6 @@ class ClusterAccess:
                 chain.touch(mode=0o600)
                 chain.write_bytes(self.certificate)
                 context.load_cert_chain(chain)
-        return context
 
 
 class _Context(ssl.SSLContext):

@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -103,6 +104,12 @@ def test_a_pod_that_lacks_a_part_of_it_is_told_which(
     monkeypatch.delenv("KUBERNETES_SERVICE_PORT")
     with pytest.raises(TerminalError, match="KUBERNETES_SERVICE_PORT are not both set"):
         load_access(None)
+
+
+@pytest.mark.parametrize("broken", [{"authority": "no CA"}, {"certificate": b"no chain"}])
+def test_what_is_no_certificate_is_told(broken: dict[str, Any]) -> None:
+    with pytest.raises(TerminalError, match="a certificate or key in it is none"):
+        access.ClusterAccess(server=SERVER, **broken).tls()
 
 
 @pytest.mark.parametrize("program", ["catalogd", "operator_controller"])
