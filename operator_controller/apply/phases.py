@@ -152,6 +152,21 @@ def removal_order(phases: Sequence[Phase]) -> tuple[Phase, ...]:
     return tuple(phase for phase in ordered if phase.objects)
 
 
+def names_only(phases: Iterable[Phase]) -> tuple[Phase, ...]:
+    """The same phases with the names of their objects alone: what it takes to remove them."""
+    return tuple(
+        replace(phase, objects=tuple(map(_name_only, phase.objects)), policies=())
+        for phase in phases
+    )
+
+
+def _name_only(obj: KubeObject) -> KubeObject:
+    meta = {"name": name_of(obj)}
+    if namespace := namespace_of(obj):
+        meta["namespace"] = namespace
+    return {"apiVersion": obj["apiVersion"], "kind": obj["kind"], "metadata": meta}
+
+
 def is_definition(obj: KubeObject) -> bool:
     """Whether an object is a CustomResourceDefinition."""
     return identity(obj)[:2] == _DEFINITION

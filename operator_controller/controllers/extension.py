@@ -62,7 +62,7 @@ FINALIZERS = (
     names.FINALIZER_TEARDOWN,
 )
 
-REMOVAL_LOOK_SECONDS = 5.0
+REMOVAL_LOOK_SECONDS = 15.0
 """Each word of a revision rings; this is for the one that is not heard."""
 PLACE_SECONDS = 5.0
 """A namespace or an account that was made is noticed within this time."""
@@ -163,14 +163,14 @@ class ExtensionController:
         present = list(metadata(raw).get("finalizers") or ())
         if not set(present) & set(FINALIZERS):
             return Done()
+        revisions = await self.store.of_extension(name)
         if not lets_go(raw, self.clock()):
-            revisions = await self.store.of_extension(name)
             await self.store.archive_all(revisions)
             if remaining := revisions.unfinished:
                 return await self._tell_removal(raw, remaining)
         self.watches.stop((names.CLUSTER_EXTENSION, name))
         await self.bundles.forget(name)
-        await self.store.let_go(raw, orphaning=is_orphaning(raw))
+        await self.store.let_go(raw, revisions, orphaning=is_orphaning(raw))
         meta = {
             "finalizers": [f for f in present if f not in FINALIZERS],
             "resourceVersion": metadata(raw)["resourceVersion"],

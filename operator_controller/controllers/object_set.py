@@ -186,6 +186,12 @@ class ObjectSetController:
             known = self._memories[revision.name] = Memory(revision.uid)
         return known
 
+    async def _memory_of_removal(self, revision: Revision) -> Memory:
+        memory = self._memory(revision)
+        if not memory.owner_takes_all:
+            memory.owner_takes_all = await self._retirement.owner_takes_all(revision)
+        return memory
+
     def _rest(self, revision: Revision, siblings: Revisions) -> float:
         """Seconds to leave a revision alone that a newer one is about to replace.
 
@@ -248,16 +254,17 @@ class ObjectSetController:
             self._forget(revision.name)
             story.untold = True
             return Done()
-        siblings = await self._siblings(revision)
+        memory = await self._memory_of_removal(revision)
+        siblings = Revisions() if memory.owner_takes_all else await self._siblings(revision)
         outcome = await self._retirement.take_down(
-            revision,
-            owner_of(revision, siblings),
-            self._memory(revision),
-            behind=_newer_of(revision, siblings),
+            revision, owner_of(revision, siblings), memory, behind=_newer_of(revision, siblings)
         )
+        story.untold = isinstance(outcome, Wait) and not outcome.message
         if isinstance(outcome, Done):
             self._forget(revision.name)
-        story.untold = isinstance(outcome, Wait) and not outcome.message
+            if memory.owner_takes_all:  # who waits for the end of its revisions
+                await self.store.delete(revision)
+                story.untold = True
         return outcome
 
     async def _delete(self, story: Story) -> Outcome:
@@ -266,8 +273,9 @@ class ObjectSetController:
         finalizers = list(metadata(revision.raw).get("finalizers") or ())
         if names.FINALIZER_TEARDOWN in finalizers:
             if not lets_go(revision.raw, self.clock()):
-                owner = owner_of(revision, Revisions((revision,)))
-                outcome = await self._retirement.take_down(revision, owner, self._memory(revision))
+                owner = owner_of(revision, Revisions())
+                memory = await self._memory_of_removal(revision)
+                outcome = await self._retirement.take_down(revision, owner, memory)
                 if not isinstance(outcome, Done):
                     story.untold = isinstance(outcome, Wait) and not outcome.message
                     return outcome

@@ -13,13 +13,13 @@ from functools import partial
 
 from api.v1 import names
 from olm_shared.errors import OLMError, TerminalError
-from olm_shared.kube_object import GVK, KubeObject, key_of, metadata
+from olm_shared.kube_object import GVK, KubeObject, ObjectKey, key_of, metadata
 from olm_shared.outcome import Done, Outcome, Wait
 from olm_shared.runtime.api_errors import NotFoundError
 from olm_shared.runtime.kube import KubeClient
 from operator_controller.apply.ownership import Owner, controller_of
 from operator_controller.apply.pack import MissingContentError
-from operator_controller.apply.phases import Identity, identity
+from operator_controller.apply.phases import Identity, identity, names_only
 from operator_controller.apply.revisions import Revision
 from operator_controller.io.revisions import RevisionStore
 from operator_controller.io.rollout import Memory
@@ -65,12 +65,13 @@ class Retirement:
         """
         memory.removing = memory.removing or self.clock()
         seconds = (self.clock() - memory.removing).total_seconds()
-        owner_goes = await self.owner_goes(revision)
         try:
             account = self.identity_of(revision)
-            phases = await self.store.content(revision.raw, account)
+            memory.doomed = memory.doomed or names_only(
+                await self.store.content(revision.raw, account)
+            )
         except (MissingContentError, TerminalError) as error:
-            if not owner_goes:
+            if not memory.owner_takes_all:
                 raise
             return _left_to_garbage_collection(revision, [error])
         teardown = RevisionTeardown(
@@ -78,22 +79,25 @@ class Retirement:
             owner,
             watches=self.watches,
             memory=memory,
-            owner_goes=owner_goes,
             in_order=seconds < ORDER_SECONDS,
         )
-        remains = await teardown.run(phases, await self._content_of(behind))
+        remains = await teardown.run(memory.doomed, await self._content_of(behind))
         if not remains.held:
             return _left_to_garbage_collection(revision, remains.left)
-        self.watches.ring_when_gone(
+        self.watches.tell_when_gone(
             (owner.kind, owner.name),
             revision.name,
             map(key_of, remains.held),
-            partial(self.ring, revision.name, 0.0),
+            partial(self._note_gone, revision.name, memory),
         )
         poll = min(LAST_POLL_SECONDS, max(FIRST_POLL_SECONDS, seconds / 5))
         if seconds < QUIET_SECONDS:
             return Wait(poll)
         return Wait(poll, "\n".join((REMOVING, *await teardown.obstacles(remains.held))))
+
+    def _note_gone(self, name: str, memory: Memory, keys: frozenset[ObjectKey]) -> None:
+        memory.removed |= keys
+        self.ring(name, 0.0)
 
     async def _content_of(self, revisions: Iterable[Revision]) -> frozenset[Identity]:
         found = [
@@ -104,14 +108,23 @@ class Retirement:
 
     async def owner_goes(self, revision: Revision) -> bool:
         """Whether the owner of a revision's objects is being deleted, or gone."""
+        owner = await self._owner(revision)
+        return owner is None or is_going(owner)
+
+    async def owner_takes_all(self, revision: Revision) -> bool:
+        """Whether the owner of a revision's objects is gone, or is deleted together with them."""
+        owner = await self._owner(revision)
+        return owner is None or (is_going(owner) and not is_orphaning(owner))
+
+    async def _owner(self, revision: Revision) -> KubeObject | None:
         controller = controller_of(revision.raw)
         if controller is None or controller.get("kind") != names.CLUSTER_EXTENSION:
-            return revision.deleting
+            return revision.raw
         try:
             found = await self.client.get(EXTENSION, str(controller["name"]), metadata_only=True)
         except NotFoundError:
-            return True
-        return metadata(found)["uid"] != controller["uid"] or is_going(found)
+            return None
+        return found if metadata(found)["uid"] == controller["uid"] else None
 
 
 def lets_go(raw: KubeObject, now: datetime) -> bool:

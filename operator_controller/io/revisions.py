@@ -204,14 +204,15 @@ class RevisionStore:
         """Deletes a revision; its Secrets follow it."""
         await self._client.delete(revision.raw, uid=revision.uid)
 
-    async def let_go(self, extension: KubeObject, *, orphaning: bool) -> None:
+    async def let_go(self, extension: KubeObject, known: Revisions, *, orphaning: bool) -> None:
         """Removes what does not follow an extension that is deleted by its owner references.
 
         That are Secrets which no revision refers to, and revisions that are set free with the
-        objects which are to stay: they would go on working for an extension that is not there.
+        objects which are to stay: they would go on working for an extension that is not there. It
+        takes a list of the moment to see that they were, where any are `known`.
         """
         name = name_of(extension)
-        revisions = await self.of_extension(name, at_this_moment=True)
+        revisions = await self.of_extension(name, at_this_moment=True) if known.every else known
         for revision in revisions.every:
             if orphaning or controller_of(revision.raw) is None:
                 await self.delete(revision)

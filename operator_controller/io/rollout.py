@@ -58,7 +58,8 @@ class Memory:
     `well` when they were healthy; those are not asked for again while they have this version.
     `complete`: whether everything was applied at the last look. `resting`: since when a revision
     that is to be replaced is left alone. `removed`: what is known to be gone of a revision that is
-    taken down since `removing`.
+    taken down since `removing`; `doomed` are the names of all that it has. `owner_takes_all`: the
+    owner is gone, or deleted with its objects, for which there is no way back.
     """
 
     uid: str
@@ -70,6 +71,8 @@ class Memory:
     resting: datetime | None = None
     removed: set[ObjectKey] = field(default_factory=set)
     removing: datetime | None = None
+    doomed: tuple[Phase, ...] = ()
+    owner_takes_all: bool = False
 
     def rest(self, seconds: float, now: datetime) -> float:
         """How long the revision is still to be left alone, so many seconds each time; then 0."""

@@ -41,9 +41,9 @@ class Remains:
 class RevisionTeardown:
     """Takes one revision down as one identity.
 
-    `owner_goes`: the owner of the objects is being deleted. `in_order`: nothing of a phase is
-    deleted while something is there of those that go before it. A definition is waited for in any
-    case if its operator goes with the owner, because nobody else can finish with its objects.
+    `in_order`: nothing of a phase is deleted while something is there of those that go before it.
+    A definition is waited for in any case if its operator goes with the owner, because nobody else
+    can finish with its objects.
     """
 
     def __init__(
@@ -53,7 +53,6 @@ class RevisionTeardown:
         *,
         watches: ManagedWatches,
         memory: Memory,
-        owner_goes: bool,
         in_order: bool,
     ) -> None:
         self._client = client
@@ -61,7 +60,7 @@ class RevisionTeardown:
         self._writer = ObjectWriter(client, owner)
         self._watches = watches
         self._memory = memory
-        self._owner_goes = owner_goes
+        self._takes_all = memory.owner_takes_all
         self._in_order = in_order
         self._slots = asyncio.Semaphore(PARALLEL_WRITES)
 
@@ -77,7 +76,7 @@ class RevisionTeardown:
         for phase in removal_order(phases):
             doomed = [obj for obj in phase.objects if identity(obj) not in kept]
             for result in await outcomes(self._remove(obj) for obj in doomed):
-                if isinstance(result, ForbiddenError | InvalidError) and self._owner_goes:
+                if isinstance(result, ForbiddenError | InvalidError) and self._takes_all:
                     left.append(result.message)
                 elif isinstance(result, OLMError):
                     failed.append(result)
@@ -85,7 +84,7 @@ class RevisionTeardown:
                     held.append(result)
             if self._in_order and (held or failed):
                 break
-            if self._owner_goes and any(map(is_definition, held)):
+            if self._takes_all and any(map(is_definition, held)):
                 break
         raise_together(failed)
         return Remains(tuple(held), tuple(sorted(left)))
@@ -98,7 +97,7 @@ class RevisionTeardown:
         known = seen.live if seen is not None else None
         try:
             async with self._slots:
-                held = await self._writer.remove(obj, known, any_revision=self._owner_goes)
+                held = await self._writer.remove(obj, known, any_revision=self._takes_all)
         except ApiError as error:
             if error.status == SERVICE_UNAVAILABLE and key.gvk.group:
                 name = f"{key.gvk.version}.{key.gvk.group}"

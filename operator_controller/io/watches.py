@@ -73,10 +73,11 @@ class _Watch:
 
 @dataclass(frozen=True, slots=True)
 class _Leaving:
-    """Objects that are being deleted, and whom to ring when all are gone."""
+    """Objects that are being deleted, those of them that are left, and whom to tell at the end."""
 
-    keys: set[ObjectKey]
-    ring: Callable[[], None]
+    keys: frozenset[ObjectKey]
+    left: set[ObjectKey]
+    tell: Callable[[frozenset[ObjectKey]], None]
 
 
 class ManagedWatches:
@@ -152,23 +153,27 @@ class ManagedWatches:
         watch = self._watches.get(owner, {}).get((key.gvk, key.namespace))
         return watch is not None and watch.view.every_change
 
-    def ring_when_gone(
-        self, owner: OwnerKey, who: str, keys: Iterable[ObjectKey], ring: Callable[[], None]
+    def tell_when_gone(
+        self,
+        owner: OwnerKey,
+        who: str,
+        keys: Iterable[ObjectKey],
+        tell: Callable[[frozenset[ObjectKey]], None],
     ) -> None:
-        """Rings once when the last of these objects is seen to go; in place of what `who` asked.
+        """Tells once that the last of these objects was seen to go; in place of what `who` asked.
 
-        Only those count that a watch has in view, and without any nobody is rung.
+        Only those count, and are told, that a watch has in view; without any nothing is told.
         """
-        left = {key for key in keys if self.sighting(owner, key) is not None}
-        self._leaving.setdefault(owner, {})[who] = _Leaving(left, ring)
+        seen = frozenset(key for key in keys if self.sighting(owner, key) is not None)
+        self._leaving.setdefault(owner, {})[who] = _Leaving(seen, set(seen), tell)
 
     def _say_gone(self, owner: OwnerKey, key: ObjectKey) -> None:
         waiting = self._leaving.get(owner, {})
         for who, leaving in tuple(waiting.items()):
-            if leaving.keys == {key}:
+            if leaving.left == {key}:
                 del waiting[who]
-                leaving.ring()
-            leaving.keys.discard(key)
+                leaving.tell(leaving.keys)
+            leaving.left.discard(key)
 
     async def settle(self, owner: OwnerKey, seconds: float) -> None:
         """Waits until every watch has its first list or a problem, at most so long."""

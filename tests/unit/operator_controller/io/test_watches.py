@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import Any
 
 import pytest
@@ -173,21 +172,22 @@ async def test_what_happened_while_a_watch_was_broken_rings() -> None:
         await rung.until(key("changed"), key("gone"), key("new"), ITSELF)
 
 
-async def test_who_waits_for_objects_to_go_is_rung_once_with_the_last_of_them() -> None:
+async def test_who_waits_for_objects_to_go_is_told_once_with_the_last_of_them() -> None:
     world = World()
     world.objects = [obj("a"), obj("b"), obj("c")]
-    gone: list[str] = []
+    gone: list[frozenset[ObjectKey]] = []
+    both, one = frozenset({key("a"), key("b")}), frozenset({key("a")})
     async with watching(world) as (watches, _):
-        for who, names in (("both", "ab"), ("one", "a"), ("never there", "x")):
-            watches.ring_when_gone(OWNER, who, map(key, names), partial(gone.append, who))
+        for who, names in (("both", "abx"), ("one", "a"), ("never there", "x")):
+            watches.tell_when_gone(OWNER, who, map(key, names), gone.append)
         for name in "ca":
             world.told.put_nowait(("DELETED", obj(name)))
         await quiet()
-        assert gone == ["one"]
+        assert gone == [one]
         for event in ("DELETED", "ADDED", "DELETED"):
             world.told.put_nowait((event, obj("b")))
         await quiet()
-        assert gone == ["one", "both"]
+        assert gone == [one, both]
 
 
 async def test_a_cut_connection_is_taken_up_without_a_word() -> None:
