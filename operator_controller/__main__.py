@@ -18,6 +18,7 @@ from olm_shared.runtime.image_store import ImageStore
 from olm_shared.runtime.kube import KubeClient
 from olm_shared.runtime.leader import Elector
 from olm_shared.runtime.memory import keep_large_blocks_apart, keep_small, share_one_arena
+from olm_shared.runtime.precedence import Precedence
 from olm_shared.runtime.program import (
     configure_logging,
     run,
@@ -220,12 +221,18 @@ class _Controllers:
             ring=self._ring_set,
             allow_controller_identity=settings.allow_controller_identity,
         )
-        backoff = Backoff(random.random)
-        self.extensions = WorkQueue(extension.reconcile, backoff=backoff, workers=settings.workers)
+        backoff, precedence = Backoff(random.random), Precedence()
+        self.extensions = WorkQueue(
+            extension.reconcile,
+            backoff=backoff,
+            workers=settings.workers,
+            precedence=precedence,
+        )
         self.object_sets = WorkQueue(
             object_set.reconcile,
             backoff=Backoff(random.random, longest=LONGEST_APPLY_DELAY_SECONDS),
             workers=settings.workers,
+            precedence=precedence,
         )
         self.cluster_operator = ClusterOperatorController(
             client,

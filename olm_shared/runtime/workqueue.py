@@ -7,7 +7,7 @@ Fairness: handling is mostly waiting for others, and some of them never answer. 
 longer than `patience` gives its slot away and goes on beside the slots; next time it starts there,
 behind whoever is prompt, until it is prompt itself. So keys that hang delay only each other, and
 what is in flight stays bounded. Keys without hurry, of which nothing is known to have changed, have
-a few slots of their own: many of them at once, as after a start, take little from the others.
+a few slots of their own, and leave precedence to the others.
 """
 
 import asyncio
@@ -19,6 +19,7 @@ from typing import Generic, TypeVar
 from olm_shared.errors import OLMError
 from olm_shared.outcome import Blocked, Done, Outcome, Retry, Wait, outcome_of
 from olm_shared.queue_meter import QueueMeter
+from olm_shared.runtime.precedence import Precedence
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -86,10 +87,12 @@ class WorkQueue(Generic[Key]):
         workers: int = DEFAULT_WORKERS,
         patience: float = PATIENCE_SECONDS,
         max_slow: int = MAX_SLOW,
+        precedence: Precedence | None = None,
     ) -> None:
         """`workers` prompt keys and `max_slow` slow ones are in flight at most.
 
-        Beside them are a quarter as many as `workers` that have no hurry.
+        Beside them are a quarter as many as `workers` that have no hurry. Queues that get the same
+        `precedence` give it to each other's keys.
         """
         self.meter = QueueMeter()
         self._handle = handle
@@ -99,6 +102,8 @@ class WorkQueue(Generic[Key]):
         self._unhurried: _Lane[Key] = _Lane(max(1, workers // 4))
         self._beside: _Lane[Key] = _Lane(max_slow)
         self._lanes = (self._prompt, self._unhurried, self._beside)
+        self._precedence = precedence or Precedence()
+        self._held: asyncio.TimerHandle | None = None
         self._arrived = asyncio.Event()
         self._slow: set[Key] = set()
         self._active: set[Key] = set()
@@ -157,17 +162,32 @@ class WorkQueue(Generic[Key]):
                     self._arrived.clear()
                     await self._arrived.wait()
         finally:
-            for timer in self._timers.values():
-                timer.cancel()
+            for timer in (*self._timers.values(), self._held):
+                if timer is not None:
+                    timer.cancel()
 
     def _start_all(self, group: asyncio.TaskGroup) -> None:
         """Starts every key that there is room for."""
         for lane in self._lanes:
-            while lane.waiting and lane.taken < lane.slots:
+            while lane.waiting and lane.taken < lane.slots and self._may_begin(lane):
                 key = lane.pop()
                 lane.taken += 1
                 self._active.add(key)
                 group.create_task(self._work(key, _Place(lane)))
+
+    def _may_begin(self, lane: _Lane[Key]) -> bool:
+        """Notes the beginning of a key; one without hurry may have to wait for others."""
+        loop = asyncio.get_running_loop()
+        if lane is self._prompt:
+            self._precedence.begin()
+        elif lane is self._unhurried:
+            if seconds := self._precedence.seconds_to_wait(loop.time()):
+                if self._held is not None:
+                    self._held.cancel()
+                self._held = loop.call_later(seconds, self._arrived.set)
+                return False
+            self._precedence.passed(loop.time())
+        return True
 
     async def _work(self, key: Key, place: _Place[Key]) -> None:
         loop = asyncio.get_running_loop()
@@ -199,6 +219,8 @@ class WorkQueue(Generic[Key]):
 
     def _leave(self, place: _Place[Key]) -> None:
         place.lane.taken -= 1
+        if place.lane is self._prompt:
+            self._precedence.end(asyncio.get_running_loop().time())
         self._arrived.set()
 
     async def _run_one(self, key: Key) -> Outcome:
