@@ -80,11 +80,25 @@ def _subscribe(registry: kopf.OperatorRegistry, bell: Bell, tell: Callable[..., 
         tell(bell.ring, event["type"] or "", dict(event["object"]))
 
 
+class _NoDiffs(kopf.DiffBaseStorage):
+    """In place of kopf's, which copies each object twice to find what only its handlers ask for."""
+
+    def build(self, **_: Any) -> Any:
+        return {}
+
+    def fetch(self, **_: Any) -> None:
+        return None
+
+    def store(self, **_: Any) -> None:
+        pass
+
+
 def _settings() -> kopf.OperatorSettings:
     settings = kopf.OperatorSettings()
     settings.posting.enabled = False
     settings.peering.standalone = True
     settings.scanning.disabled = True
+    settings.persistence.diffbase_storage = _NoDiffs()
     settings.watching.server_timeout = 290
     settings.watching.client_timeout = 330
     settings.networking.error_backoffs = [1] * 30
