@@ -1,0 +1,247 @@
+"""Both stories and their queues, wired to each other."""
+
+import asyncio
+import logging
+import random
+from collections.abc import Callable
+
+from api.v1 import names
+from olm_shared.kube_object import KubeObject, ObjectKey, name_of
+from olm_shared.runtime.api_errors import ApiError
+from olm_shared.runtime.cluster_pulls import ClusterPulls
+from olm_shared.runtime.credentials import PullSecrets
+from olm_shared.runtime.doorbell import Bell, Ring
+from olm_shared.runtime.image_store import ImageStore
+from olm_shared.runtime.kube import KubeClient
+from olm_shared.runtime.precedence import Precedence
+from olm_shared.runtime.program import utc_now
+from olm_shared.runtime.registry import PullSettings
+from olm_shared.runtime.workqueue import Backoff, WorkQueue
+from operator_controller.controllers.catalog_news import CatalogNews
+from operator_controller.controllers.cluster_operator import ClusterOperatorController
+from operator_controller.controllers.extension import EXTENSION, ExtensionController
+from operator_controller.controllers.object_set import ObjectSetController
+from operator_controller.controllers.preflight import Preflight
+from operator_controller.controllers.triggers import Triggers
+from operator_controller.controllers.wants import Wants
+from operator_controller.io.bundles import BundleSource
+from operator_controller.io.catalogs import CatalogClient
+from operator_controller.io.certificate_issuer import issuer
+from operator_controller.io.certificates import CertificateKeeper
+from operator_controller.io.events import Announcer
+from operator_controller.io.revisions import OBJECT_SET, RevisionStore
+from operator_controller.io.watches import ManagedWatches, OwnerKey
+from operator_controller.metrics import Metrics, Queue, Readings
+from operator_controller.observe.probes import Gate
+from operator_controller.settings import Settings
+
+LEASE = "9c4404e7.operatorframework.io"
+RESYNC_SECONDS = 600.0
+CATALOG_WORKERS = 2
+LONGEST_APPLY_DELAY_SECONDS = 30.0
+"""An object that somebody else had is taken this soon after it was freed."""
+
+log = logging.getLogger(__name__)
+
+
+class Pulls:
+    """How images are pulled: the store of them, and what changes while it is in use."""
+
+    def __init__(self, settings: Settings, client: KubeClient) -> None:
+        self._settings = settings
+        self.secrets = PullSecrets.of_this_program(
+            client,
+            global_secret=settings.global_pull_secret,
+            prefix="operator-controller-global-pull-secrets-",
+        )
+        self.cluster = ClusterPulls(client, settings.system_namespace)
+        self.images = ImageStore(settings.cache_path / "unpack", self._of_now, jitter=random.random)
+
+    def _of_now(self) -> PullSettings:
+        return PullSettings(
+            cas_dir=self._settings.pull_cas_dir,
+            auth_file=self.secrets.file,
+            cluster=self.cluster.settings,
+            limits=self._settings.limits,
+        )
+
+    async def refresh(self) -> None:
+        """Learns the secrets and the cluster's settings as they are at the moment."""
+        await self.secrets.refresh()
+        await self.cluster.refresh()
+
+    async def close(self) -> None:
+        """Ends what it began, and removes the secrets' file."""
+        self.secrets.close()
+        await self.cluster.close()
+
+
+class Controllers:
+    """Both stories and their queues, wired to each other."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        client: KubeClient,
+        catalogs: CatalogClient,
+        events: Announcer,
+    ) -> None:
+        self._client = client
+        self._workers = settings.workers
+        self._catalogs = catalogs
+        self.metrics = Metrics()
+        self.pulls = Pulls(settings, client)
+        self.watches = ManagedWatches(self._managed)
+        self._store = RevisionStore(client, settings.system_namespace, wrote=self._wrote)
+        extension = self._extension_controller(settings, events)
+        object_set = self._object_set_controller(settings)
+        backoff, precedence = Backoff(random.random), Precedence()
+        self.extensions = WorkQueue(
+            extension.reconcile,
+            backoff=backoff,
+            workers=settings.workers,
+            precedence=precedence,
+        )
+        self.object_sets = WorkQueue(
+            object_set.reconcile,
+            backoff=Backoff(random.random, longest=LONGEST_APPLY_DELAY_SECONDS),
+            workers=settings.workers,
+            precedence=precedence,
+        )
+        wants = Wants()
+        news = CatalogNews(catalogs, wants, self.extensions.add)
+        self.catalogs = WorkQueue(news.reconcile, backoff=backoff, workers=CATALOG_WORKERS)
+        self.triggers = Triggers(
+            self.extensions.add, self.object_sets.add, self.catalogs.add, object_set.notice, wants
+        )
+        self.cluster_operator = ClusterOperatorController(
+            client,
+            self._store,
+            backoff=backoff,
+            clock=utc_now,
+            namespace=settings.system_namespace,
+            release=settings.release,
+        )
+
+    def _extension_controller(self, settings: Settings, events: Announcer) -> ExtensionController:
+        pulls, provider = self.pulls, settings.certificate_provider
+        return ExtensionController(
+            client=self._client,
+            catalogs=self._catalogs,
+            bundles=BundleSource(pulls.images, pulls.refresh, self._client, provider),
+            store=self._store,
+            watches=self.watches,
+            checks=Preflight(self._client, settings.gates["PreflightPermissions"]),
+            events=events,
+            metrics=self.metrics,
+            clock=utc_now,
+            allow_controller_identity=settings.allow_controller_identity,
+        )
+
+    def _object_set_controller(self, settings: Settings) -> ObjectSetController:
+        issue = issuer(settings.certificate_lifetime)
+        return ObjectSetController(
+            client=self._client,
+            store=self._store,
+            watches=self.watches,
+            gate=_gate(wait_for_workloads=settings.gates["BoxcutterRuntime"]),
+            certificates=CertificateKeeper(issue, settings.certificate_settle, utc_now),
+            clock=utc_now,
+            ring=self._ring_set,
+            allow_controller_identity=settings.allow_controller_identity,
+        )
+
+    async def retry_pulls(self) -> None:
+        """Has every extension looked at: what could not be pulled may be there. Raises ApiError."""
+        found, _ = await self._client.list_all(EXTENSION, metadata_only=True)
+        for obj in found:
+            self.extensions.add(name_of(obj))
+
+    def _managed(self, owner: OwnerKey, key: ObjectKey) -> None:
+        self.triggers.managed(owner, key)
+
+    def _wrote(self, object_set: KubeObject) -> None:
+        self.triggers.wrote(object_set)
+
+    def _ring_set(self, name: str, seconds: float) -> None:
+        if seconds > 0:
+            self.object_sets.add_after(name, seconds)
+        else:
+            self.object_sets.add(name)
+
+    def bells(self) -> list[Bell]:
+        """What to watch, and whom to tell."""
+        ring = self.triggers
+        return [
+            Bell(names.GROUP, names.VERSION, "clusterextensions", ring.extension),
+            Bell(
+                names.GROUP,
+                names.VERSION,
+                "clusterobjectsets",
+                _first(self._store.heard, self.cluster_operator.heard, ring=ring.object_set),
+            ),
+            Bell(
+                names.GROUP,
+                names.VERSION,
+                "clustercatalogs",
+                _first(self._catalogs.heard, ring=ring.catalog),
+            ),
+        ]
+
+    def readings(self) -> Readings:
+        """What there is to tell beside the extensions."""
+        return Readings(
+            queues={
+                "controller-operator-cluster-extension-controller": Queue(
+                    self.extensions.meter, self._workers
+                ),
+                "controller-operator-clusterobjectset-controller": Queue(
+                    self.object_sets.meter, self._workers
+                ),
+                "controller-operator-clustercatalog-controller": Queue(
+                    self.catalogs.meter, CATALOG_WORKERS
+                ),
+            },
+            answers=self._client.answers,
+            lookups={found.value: count for found, count in self._catalogs.lookups.items()},
+            watches=self.watches.running(),
+            lease=LEASE,
+            leading=True,
+            now=asyncio.get_running_loop().time(),
+        )
+
+    async def resync(self) -> None:
+        """Looks at everything from time to time: a deletion during an outage rings no bell."""
+        while True:
+            await asyncio.sleep(RESYNC_SECONDS)
+            queues = {names.CLUSTER_EXTENSION: self.extensions}
+            queues[names.CLUSTER_OBJECT_SET] = self.object_sets
+            self.cluster_operator.look_anew()
+            for kind, name in self.watches.owners():
+                queues[kind].add(name, hurry=False)
+            try:
+                for gvk in (EXTENSION, OBJECT_SET):
+                    found, _ = await self._client.list_all(gvk, metadata_only=True)
+                    for obj in found:
+                        queues[gvk.kind].add(name_of(obj), hurry=False)
+                    if gvk == EXTENSION:
+                        self.metrics.keep([name_of(obj) for obj in found])
+            except ApiError as error:
+                log.warning("cannot list for the periodic look at everything: %s", error)
+
+
+def _first(*heard: Callable[[KubeObject], None], ring: Ring) -> Ring:
+    """Notes what an event tells before anybody is told to look."""
+
+    def tell(event: str, obj: KubeObject) -> None:
+        for note in heard:
+            note(obj)
+        ring(event, obj)
+
+    return tell
+
+
+def _gate(*, wait_for_workloads: bool) -> Gate:
+    """CRDs and namespaces are always waited for: what comes after them needs them."""
+    always = {("apiextensions.k8s.io", "CustomResourceDefinition"), ("", "Namespace")}
+    return lambda gvk: wait_for_workloads or (gvk.group, gvk.kind) in always
