@@ -105,11 +105,16 @@ def test_of_200_extensions_those_are_looked_at_whose_package_changed(
         assert len(before) == EXTENSIONS
 
         old = resolved(api)
+        changed = {name_of(number) for number in range(CHANGED)}
         kubectl("apply", "-f", "-", stdin=catalog("many", publish(registry, image, CHANGED)))
         api.wait(catalog_path("many"), lambda _: resolved(api) != old, what="new content")
+        api.wait(
+            catalog_path("many"),
+            lambda _: set(looks(audited) - before) >= changed,
+            what="those are looked at whose package changed",
+        )
         after = at_rest(audited)
 
-    changed = {name_of(number) for number in range(CHANGED)}
     assert set(after - before) == changed
 
 

@@ -24,7 +24,7 @@ from api.v1 import names
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.ports import free_port
 from e2e.harness.registry import Registry
-from e2e.olm.api import Api
+from e2e.olm.api import PATIENCE_SECONDS, Api
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import with_administrator
 from e2e.olm.programs import HOST, Olm
@@ -128,7 +128,7 @@ def authorities(bundle: bytes) -> list[str]:
     return [f"{ca.serial_number:x}" for ca in x509.load_pem_x509_certificates(bundle)]
 
 
-def eventually(holds: Callable[[], bool], what: str, seconds: float = 30.0) -> None:
+def eventually(holds: Callable[[], bool], what: str, seconds: float = PATIENCE_SECONDS) -> None:
     deadline = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > deadline:

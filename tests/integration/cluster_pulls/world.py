@@ -12,7 +12,7 @@ from e2e.harness.errors import CommandFailed
 from e2e.harness.images import catalog_image
 from e2e.harness.push import Published
 from e2e.harness.registry import Registry
-from e2e.olm.api import Api, catalog_path
+from e2e.olm.api import PATIENCE_SECONDS, Api, catalog_path
 from e2e.olm.manifests import catalog, namespace
 from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
 from olm_shared.kube_object import KubeObject
@@ -35,11 +35,17 @@ KINDS = {
 
 async def eventually(holds: Callable[[], bool]) -> None:
     """Waits until something is so. Raises TimeoutError."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while True:
             if holds():
                 return
             await asyncio.sleep(0.05)
+
+
+def names_none(apis: KubeObject | None) -> bool:
+    """Whether a list of API groups has none of these kinds'."""
+    groups = (apis or {}).get("groups") or ()
+    return not {CONFIG, OPERATOR} & {group["name"] for group in groups}
 
 
 class World:
@@ -64,8 +70,9 @@ class World:
         self.kubectl("wait", "--for=condition=Established", "-f", str(DEFINITIONS))
 
     def withdraw_kinds(self) -> None:
-        """Has it serve them no more."""
+        """Has it serve them no more, nor name them."""
         self.kubectl("delete", "-f", str(DEFINITIONS), "--ignore-not-found")
+        self.api.wait("/apis", names_none, what="the groups are not named any more")
 
     def apply(self, resource: str, obj: KubeObject) -> None:
         """Creates or changes an object; `resource` is its plural with the group."""
