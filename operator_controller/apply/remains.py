@@ -43,6 +43,16 @@ def instances_kind(live: KubeObject) -> GVK | None:
     return GVK(str(spec.get("group")), str(stored), str((spec.get("names") or {}).get("kind")))
 
 
+def was_given_up(live: KubeObject) -> bool:
+    """Whether the server failed to delete the objects of a definition, and may not try again.
+
+    It does try again, but takes what it tells of the failure for news of somebody who will ring
+    again, which nobody does for minutes, until anything else about the definition changes.
+    """
+    told = condition(live, "Terminating")
+    return told is not None and told.get("reason") == "InstanceDeletionFailed"
+
+
 def obstacle(live: KubeObject, instances: Iterable[KubeObject] = ()) -> str:
     """What an object that is being deleted waits for; `instances` are those of a definition."""
     gvk = gvk_of(live)

@@ -93,7 +93,8 @@ class Retirement:
         poll = min(LAST_POLL_SECONDS, max(FIRST_POLL_SECONDS, seconds / 5))
         if seconds < QUIET_SECONDS:
             return Wait(poll)
-        return Wait(poll, "\n".join((REMOVING, *await teardown.obstacles(remains.held))))
+        obstacles = await teardown.obstacles(remains.held, self.clock())
+        return Wait(poll, "\n".join((REMOVING, *obstacles)))
 
     def _note_gone(self, name: str, memory: Memory, keys: frozenset[ObjectKey]) -> None:
         memory.removed |= keys

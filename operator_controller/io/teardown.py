@@ -8,9 +8,11 @@ soon as the owner is gone: nobody waits for an account that lost its rights.
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
+from api.v1 import names
 from olm_shared.errors import OLMError
-from olm_shared.kube_object import GVK, KubeObject, key_of
+from olm_shared.kube_object import GVK, KubeObject, annotations_of, key_of
 from olm_shared.runtime.api_errors import ApiError, ForbiddenError, InvalidError
 from olm_shared.runtime.kube import KubeClient
 from operator_controller.apply.ownership import Owner
@@ -21,13 +23,14 @@ from operator_controller.apply.phases import (
     is_definition,
     removal_order,
 )
-from operator_controller.apply.remains import instances_kind, obstacle
+from operator_controller.apply.remains import instances_kind, obstacle, was_given_up
 from operator_controller.io.objects import ObjectWriter
 from operator_controller.io.rollout import PARALLEL_WRITES, Memory
 from operator_controller.io.together import outcomes, raise_together
 from operator_controller.io.watches import ManagedWatches, OwnerKey
 
 SERVICE_UNAVAILABLE = 503
+TRY_AGAIN_SECONDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,19 +110,32 @@ class RevisionTeardown:
             self._memory.removed.add(key)
         return held
 
-    async def obstacles(self, held: Sequence[KubeObject]) -> tuple[str, ...]:
-        """What holds objects that are being deleted, a text for each, sorted."""
-        found = await asyncio.gather(*(self._obstacle(obj) for obj in held))
+    async def obstacles(self, held: Sequence[KubeObject], now: datetime) -> tuple[str, ...]:
+        """What holds objects that are being deleted, a text for each, sorted.
+
+        Has the API server try again with definitions that it gave up.
+        """
+        found = await asyncio.gather(*(self._obstacle(obj, now) for obj in held))
         return tuple(sorted(text for text in found if text))
 
-    async def _obstacle(self, obj: KubeObject) -> str:
+    async def _obstacle(self, obj: KubeObject, now: datetime) -> str:
         key = key_of(obj)
         try:
             live = await self._client.find(key.gvk, key.name, key.namespace)
-            kind = instances_kind(live) if live is not None else None
-            return obstacle(live, await self._instances(kind)) if live is not None else ""
+            if live is None:
+                return ""
+            if was_given_up(live):
+                await self._have_tried_again(live, now)
+            return obstacle(live, await self._instances(instances_kind(live)))
         except OLMError as error:
             return error.describe()
+
+    async def _have_tried_again(self, live: KubeObject, now: datetime) -> None:
+        """Changes an annotation, no oftener than every few seconds: the change rings us as well."""
+        turn = str(int(now.timestamp()) // TRY_AGAIN_SECONDS)
+        if annotations_of(live).get(names.ANNOTATION_TRY_AGAIN) != turn:
+            note = {"annotations": {names.ANNOTATION_TRY_AGAIN: turn}}
+            await self._client.patch(live, {"metadata": note}, metadata_only=True)
 
     async def _instances(self, kind: GVK | None) -> list[KubeObject]:
         """The objects of a definition that is being deleted, as far as we may see them."""

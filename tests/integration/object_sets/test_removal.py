@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from api.v1 import names
-from olm_shared.kube_object import KubeObject, condition, metadata
+from olm_shared.kube_object import KubeObject, annotations_of, condition, metadata
 from tests.integration.object_sets.world import World, crd, deployment, thing, within
 
 pytestmark = pytest.mark.integration
@@ -81,6 +81,26 @@ def test_a_definition_waits_for_its_objects_and_names_those_that_stay(world: Wor
     found = world.wait("Progressing", "True", message=message)
     patch = f"kubectl patch things.{group} one --namespace {world.namespace}"
     assert patch in (condition(found, "Progressing") or {})["message"]
+    release(world, path)
+    world.api.wait_gone(world.path())
+
+
+def test_a_definition_that_the_server_gave_up_is_tried_again(world: World) -> None:
+    """The server fails at times when a definition goes soon after a change, and then waits."""
+    group = f"{world.namespace}.example.com"
+    path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.{group}"
+    world.apply(world.object_set([crd(group)]))
+    world.wait("Succeeded", "True")
+    hold(world, path)
+    world.api.delete(world.path())
+    failed = {"type": "Terminating", "status": "True", "reason": "InstanceDeletionFailed"}
+
+    def told(live: KubeObject | None) -> bool:
+        if (condition(live or {}, "Terminating") or {}).get("reason") != failed["reason"]:
+            world.api.patch(f"{path}/status", {"status": {"conditions": [failed]}})
+        return names.ANNOTATION_TRY_AGAIN in annotations_of(live or {})
+
+    world.api.wait(path, told, what="the definition is changed")
     release(world, path)
     world.api.wait_gone(world.path())
 

@@ -5,7 +5,12 @@ from typing import Any
 import pytest
 
 from olm_shared.kube_object import GVK, KubeObject
-from operator_controller.apply.remains import INSTANCES_FINALIZER, instances_kind, obstacle
+from operator_controller.apply.remains import (
+    INSTANCES_FINALIZER,
+    instances_kind,
+    obstacle,
+    was_given_up,
+)
 
 PATCH = """--type=merge --patch '{"metadata":{"finalizers":null}}'"""
 HINT = "\nhint: who set them has to act; if nobody does any more: kubectl patch "
@@ -95,3 +100,15 @@ def test_many_objects_of_a_definition_are_counted() -> None:
 def test_the_objects_of_a_definition_are_asked_for_in_their_stored_version() -> None:
     assert instances_kind(CRD) == GVK("example.com", "v1", "Thing")
     assert instances_kind(thing("one")) is None
+
+
+@pytest.mark.parametrize(
+    ("reason", "given_up"),
+    [("InstanceDeletionFailed", True), ("InstanceDeletionInProgress", False)],
+)
+def test_a_definition_whose_objects_could_not_be_deleted_is_given_up(
+    reason: str, given_up: bool
+) -> None:
+    told = {"type": "Terminating", "status": "True", "reason": reason}
+    assert was_given_up({**CRD, "status": {"conditions": [told]}}) is given_up
+    assert not was_given_up(thing("one"))
