@@ -2,11 +2,11 @@
 
 A catalog's digest says only that something changed. Each package in use is asked for once (which
 the extensions concerned need anyway), and only where its blobs differ from before, or nothing was
-known before, are its extensions looked at again.
+known before, are its extensions looked at again: without hurry for a catalog that is new and does
+not have the package, which changes nothing but what they say of catalogs.
 """
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -24,11 +24,21 @@ class Catalogs(Protocol):
     async def find_catalog(self, name: str) -> KubeObject | None:
         """The ClusterCatalog, or None."""
 
-    async def changed_in(self, raw: KubeObject, package: str) -> str:
-        """The first content in which the package was as it is now. Raises OLMError."""
+    async def changed_in(self, raw: KubeObject, package: str) -> tuple[str, bool]:
+        """The first content in which the package was as it is now; whether it is there.
+
+        Raises OLMError.
+        """
 
     async def forget(self, catalog: str) -> None:
         """Drops what is known of a catalog."""
+
+
+class Ring(Protocol):
+    """Has an extension looked at."""
+
+    def __call__(self, name: str, /, *, hurry: bool) -> None:
+        """By name."""
 
 
 @dataclass(slots=True)
@@ -37,7 +47,7 @@ class CatalogNews:
 
     catalogs: Catalogs
     wants: Wants
-    ring: Callable[[str], None]
+    ring: Ring
     _told: dict[tuple[str, str], str] = field(default_factory=dict)
     _gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(ASKED_AT_ONCE))
 
@@ -55,15 +65,15 @@ class CatalogNews:
     async def _look(self, name: str, raw: KubeObject, package: str) -> None:
         async with self._gate:
             try:
-                changed_in = await self.catalogs.changed_in(raw, package)
+                changed_in, is_there = await self.catalogs.changed_in(raw, package)
             except OLMError:
-                changed_in = ""  # the extension's own resolution says what is wrong
+                changed_in, is_there = "", True  # the extension's own resolution says what is wrong
         told = self._told.get((name, package))
         self._told[name, package] = changed_in
         if changed_in and changed_in == (told if told is not None else _older(raw, changed_in)):
             return
         for extension in self.wants.extensions_of(package, labels_of(raw)):
-            self.ring(extension)
+            self.ring(extension, hurry=is_there or told is not None)
 
 
 def _older(raw: KubeObject, changed_in: str) -> str:

@@ -108,9 +108,13 @@ class CatalogClient:
             )
         )
 
-    async def changed_in(self, raw: KubeObject, package: str) -> str:
-        """The first content in which the package was as it is now. Raises OLMError."""
-        return (await self._known(ClusterCatalog.from_object(raw), raw, package)).changed_in
+    async def changed_in(self, raw: KubeObject, package: str) -> tuple[str, bool]:
+        """The first content in which the package was as it is now; whether it is there.
+
+        Raises OLMError.
+        """
+        known = await self._known(ClusterCatalog.from_object(raw), raw, package)
+        return known.changed_in, known.package is not None or known.fault is not None
 
     async def forget(self, catalog: str) -> None:
         """Drops what is known of a catalog that is gone."""

@@ -14,6 +14,7 @@ class Catalogs:
 
     source: str = "one"
     changed: dict[str, str | None] = field(default_factory=dict)
+    without: set[str] = field(default_factory=set)
     gone: bool = False
     forgotten: list[str] = field(default_factory=list)
 
@@ -21,11 +22,11 @@ class Catalogs:
         status = {"resolvedSource": {"image": {"ref": self.source}}}
         return None if self.gone else {"metadata": {"name": name, "labels": {}}, "status": status}
 
-    async def changed_in(self, raw: KubeObject, package: str) -> str:
+    async def changed_in(self, raw: KubeObject, package: str) -> tuple[str, bool]:
         found = self.changed[package]
         if found is None:
             raise TransientError("down")
-        return found
+        return found, package not in self.without
 
     async def forget(self, catalog: str) -> None:
         self.forgotten.append(catalog)
@@ -39,19 +40,36 @@ class World:
         for name, package in (("a", "p"), ("b", "p"), ("c", "q")):
             source = {"catalog": {"packageName": package}}
             wants.note({"metadata": {"name": name}, "spec": {"source": source}})
-        self.news = CatalogNews(self.catalogs, wants, self.rung.append)
+        self.hurried: list[str] = []
+        self.news = CatalogNews(self.catalogs, wants, self.ring)
+
+    def ring(self, name: str, /, *, hurry: bool) -> None:
+        self.rung.append(name)
+        if hurry:
+            self.hurried.append(name)
 
     async def heard(self, source: str, **changed: str | None) -> list[str]:
         """Who hears when the catalog has the content `source`."""
         self.catalogs.source = source
         self.catalogs.changed.update(changed)
         self.rung.clear()
+        self.hurried.clear()
         await self.news.reconcile("catalog")
         return sorted(self.rung)
 
 
 async def test_all_hear_of_a_catalog_that_was_not_known() -> None:
     assert await World().heard("one") == ["a", "b", "c"]
+
+
+async def test_a_new_catalog_without_the_package_is_no_hurry_but_its_loss_is() -> None:
+    world = World()
+    world.catalogs.without = {"p"}
+    assert await world.heard("one") == ["a", "b", "c"]
+    assert world.hurried == ["c"]
+    world.catalogs.without = {"p", "q"}
+    assert await world.heard("two", q="two") == ["c"]
+    assert world.hurried == ["c"]
 
 
 async def test_only_those_hear_whose_package_changed() -> None:

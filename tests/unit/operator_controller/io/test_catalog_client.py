@@ -128,7 +128,8 @@ class Client:
 
     async def changed(self, digest: str) -> bool:
         """Whether the content of that digest is the first with the package as it is."""
-        return digest * 64 in await self.client.changed_in(self.raw(digest), "p")
+        changed_in, is_there = await self.client.changed_in(self.raw(digest), "p")
+        return is_there and digest * 64 in changed_in
 
 
 @pytest.fixture
