@@ -15,7 +15,8 @@ from olm_shared.kube_object import KubeObject, labels_of
 from olm_shared.outcome import Done, Outcome
 from operator_controller.controllers.wants import Wants
 
-ASKED_AT_ONCE = 8
+ASKED_AT_ONCE = 2
+"""Whoever is being installed meanwhile needs the processor as well."""
 
 
 class Catalogs(Protocol):
@@ -49,6 +50,8 @@ class CatalogNews:
     wants: Wants
     ring: Ring
     _told: dict[tuple[str, str], str] = field(default_factory=dict)
+    _there: set[tuple[str, str]] = field(default_factory=set)
+    """Of each catalog the packages that it has."""
     _gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(ASKED_AT_ONCE))
 
     async def reconcile(self, name: str) -> Outcome:
@@ -56,9 +59,12 @@ class CatalogNews:
         raw = await self.catalogs.find_catalog(name)
         if raw is None:
             self._told = {key: told for key, told in self._told.items() if key[0] != name}
+            self._there = {key for key in self._there if key[0] != name}
             await self.catalogs.forget(name)
             return Done()
-        packages = self.wants.packages_from(labels_of(raw))
+        found = {package for _, package in self._there}
+        # Those first that nobody had so far: somebody waits for them.
+        packages = sorted(self.wants.packages_from(labels_of(raw)), key=lambda p: (p in found, p))
         await asyncio.gather(*(self._look(name, raw, package) for package in packages))
         return Done()
 
@@ -70,6 +76,10 @@ class CatalogNews:
                 changed_in, is_there = "", True  # the extension's own resolution says what is wrong
         told = self._told.get((name, package))
         self._told[name, package] = changed_in
+        if is_there:
+            self._there.add((name, package))
+        else:
+            self._there.discard((name, package))
         if changed_in and changed_in == (told if told is not None else _older(raw, changed_in)):
             return
         for extension in self.wants.extensions_of(package, labels_of(raw)):

@@ -72,6 +72,15 @@ async def test_a_new_catalog_without_the_package_is_no_hurry_but_its_loss_is() -
     assert world.hurried == ["c"]
 
 
+async def test_those_hear_first_whose_package_no_catalog_had() -> None:
+    world = World()
+    world.catalogs.without = {"q"}
+    await world.heard("one")
+    world.catalogs.without.clear()
+    await world.heard("two", p="two", q="two")
+    assert world.rung == ["c", "a", "b"]
+
+
 async def test_only_those_hear_whose_package_changed() -> None:
     world = World()
     await world.heard("one")
