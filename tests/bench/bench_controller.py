@@ -83,6 +83,7 @@ def update(world: World) -> Figures:
 def restart(world: World) -> Figures:
     """A restart with many installed, and a wish right after it."""
     world.have(MANY)
+    world.quiet()
     world.olm.stop_operator_controller()
     started = time.monotonic()
     world.olm.start_operator_controller()
@@ -98,6 +99,7 @@ def restart(world: World) -> Figures:
 def settle(world: World) -> Figures:
     """A restart with many installed, and nothing to do."""
     world.have(MANY)
+    world.quiet()
     world.olm.stop_operator_controller()
     started = time.monotonic()
     world.olm.start_operator_controller()
@@ -154,6 +156,7 @@ def real(world: World) -> Figures:
     world.apply(catalog(REAL, reference))
     world.api.wait_condition(catalog_path(REAL), "Serving", "True")
     world.apply(namespace(REAL), installer(REAL))
+    world.quiet()
     started = time.monotonic()
     world.create_many(f"{OLM}/clusterextensions", [yaml.safe_load(extension(facts.package))])
     world.api.wait_installed(facts.package, facts.version)
