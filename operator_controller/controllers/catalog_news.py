@@ -13,6 +13,7 @@ from typing import Protocol
 from olm_shared.errors import OLMError
 from olm_shared.kube_object import KubeObject, labels_of
 from olm_shared.outcome import Done, Outcome
+from operator_controller.controllers.triggers import Add
 from operator_controller.controllers.wants import Wants
 
 ASKED_AT_ONCE = 2
@@ -35,23 +36,15 @@ class Catalogs(Protocol):
         """Drops what is known of a catalog."""
 
 
-class Ring(Protocol):
-    """Has an extension looked at."""
-
-    def __call__(self, name: str, /, *, hurry: bool) -> None:
-        """By name."""
-
-
 @dataclass(slots=True)
 class CatalogNews:
     """Carries the news of one catalog at a time to the extensions that they concern."""
 
     catalogs: Catalogs
     wants: Wants
-    ring: Ring
-    _told: dict[tuple[str, str], str] = field(default_factory=dict)
-    _there: set[tuple[str, str]] = field(default_factory=set)
-    """Of each catalog the packages that it has."""
+    ring: Add
+    _told: dict[tuple[str, str], tuple[str, bool]] = field(default_factory=dict)
+    """Of each catalog and package what `changed_in` said last."""
     _gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(ASKED_AT_ONCE))
 
     async def reconcile(self, name: str) -> Outcome:
@@ -59,10 +52,9 @@ class CatalogNews:
         raw = await self.catalogs.find_catalog(name)
         if raw is None:
             self._told = {key: told for key, told in self._told.items() if key[0] != name}
-            self._there = {key for key in self._there if key[0] != name}
             await self.catalogs.forget(name)
             return Done()
-        found = {package for _, package in self._there}
+        found = {package for (_, package), (_, is_there) in self._told.items() if is_there}
         # Those first that nobody had so far: somebody waits for them.
         packages = sorted(self.wants.packages_from(labels_of(raw)), key=lambda p: (p in found, p))
         await asyncio.gather(*(self._look(name, raw, package) for package in packages))
@@ -75,15 +67,11 @@ class CatalogNews:
             except OLMError:
                 changed_in, is_there = "", True  # the extension's own resolution says what is wrong
         told = self._told.get((name, package))
-        self._told[name, package] = changed_in
-        if is_there:
-            self._there.add((name, package))
-        else:
-            self._there.discard((name, package))
-        if changed_in and changed_in == (told if told is not None else _older(raw, changed_in)):
+        self._told[name, package] = changed_in, is_there
+        if changed_in and changed_in == (told[0] if told else _older(raw, changed_in)):
             return
         for extension in self.wants.extensions_of(package, labels_of(raw)):
-            self.ring(extension, hurry=is_there or told is not None)
+            self.ring(extension, hurry=is_there or bool(told))
 
 
 def _older(raw: KubeObject, changed_in: str) -> str:

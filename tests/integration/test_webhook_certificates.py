@@ -8,7 +8,6 @@ import base64
 import json
 import logging
 import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -21,10 +20,10 @@ import pytest
 from cryptography import x509
 
 from api.v1 import names
-from e2e.harness.controlplane import ControlPlane
+from e2e.harness.controlplane import ControlPlane, wait_until
 from e2e.harness.ports import free_port
 from e2e.harness.registry import Registry
-from e2e.olm.api import PATIENCE_SECONDS, Api
+from e2e.olm.api import Api
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import with_administrator
 from e2e.olm.programs import HOST, Olm
@@ -128,14 +127,6 @@ def authorities(bundle: bytes) -> list[str]:
     return [f"{ca.serial_number:x}" for ca in x509.load_pem_x509_certificates(bundle)]
 
 
-def eventually(holds: Callable[[], bool], what: str, seconds: float = PATIENCE_SECONDS) -> None:
-    deadline = time.monotonic() + seconds
-    while not holds():
-        if time.monotonic() > deadline:
-            raise TimeoutError(what)
-        time.sleep(0.05)
-
-
 def wait_served(http: httpx.Client, installed: Installed) -> None:
     """Until the API server knows that the Service leads to the server."""
 
@@ -144,7 +135,7 @@ def wait_served(http: httpx.Client, installed: Installed) -> None:
         answer = http.post(installed.things("v1"), json=thing, params={"dryRun": "All"})
         return answer.status_code == httpx.codes.CREATED
 
-    eventually(admitted, "the webhooks never answered")
+    wait_until(admitted, what="the webhooks answer")
 
 
 def test_webhooks_of_all_kinds_work_without_anybody_else_to_issue_certificates(
@@ -182,9 +173,9 @@ def test_a_ca_bundle_that_somebody_changes_is_restored(
             json_patch = {"Content-Type": "application/json-patch+json"}
             http.patch(path, json=removal, headers=json_patch).raise_for_status()
     api.patch(installed.callers[2], {"spec": {"conversion": {"webhook": emptied}}})
-    eventually(
+    wait_until(
         lambda: [bundle_of(api.get(path) or {}) for path in installed.callers] == before,
-        "the CA bundles were not restored",
+        what="the CA bundles are restored",
     )
     with control_plane.client() as http:
         wait_served(http, installed)
@@ -201,7 +192,7 @@ def test_deleting_the_secret_replaces_certificate_and_ca_at_once(
         found = [authorities(bundle_of(api.get(path) or {})) for path in installed.callers]
         return all(len(a) == 1 and a != before for a in found)
 
-    eventually(replaced, "the CA was not replaced")
+    wait_until(replaced, what="the CA is replaced")
     with control_plane.client() as http:
         wait_served(http, installed)
 
@@ -249,9 +240,9 @@ def test_a_cert_manager_that_appears_later_changes_nothing_even_when_rendered_an
     inputs = annotations_of(revision)[names.ANNOTATION_RENDER_INPUTS]
     # As an older renderer would have left it: all is rendered again, and noted as rendered.
     api.patch(path, {"metadata": {"annotations": {names.ANNOTATION_RENDER_INPUTS: "older"}}})
-    eventually(
+    wait_until(
         lambda: annotations_of(api.get(path) or {}).get(names.ANNOTATION_RENDER_INPUTS) == inputs,
-        "the objects rendered anew are other objects",
+        what="the objects rendered anew are the same",
     )
     assert len(revisions(api, installed.package)) == 1
     for caller in installed.callers:
@@ -329,8 +320,10 @@ def test_rotation_under_requests_fails_none_of_them(
         stored: Any = http.post(installed.things("v1"), json=installed.thing("stored", x="fine"))
         assert stored.status_code == httpx.codes.CREATED, stored.text
     with Traffic(control_plane, installed) as traffic:
-        eventually(
-            lambda: len([cas for cas in look() if len(cas) == 1]) >= 3, "no two rotations", 60.0
+        wait_until(
+            lambda: len([cas for cas in look() if len(cas) == 1]) >= 3,
+            what="two rotations",
+            timeout=60.0,
         )
     served = installed.pod.served()
     log.info("%s requests, %s certificates, CAs %s", traffic.sent, len(served), trusted)

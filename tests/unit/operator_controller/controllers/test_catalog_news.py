@@ -43,7 +43,7 @@ class World:
         self.hurried: list[str] = []
         self.news = CatalogNews(self.catalogs, wants, self.ring)
 
-    def ring(self, name: str, /, *, hurry: bool) -> None:
+    def ring(self, name: str, /, *, hurry: bool = True) -> None:
         self.rung.append(name)
         if hurry:
             self.hurried.append(name)
