@@ -18,6 +18,7 @@ from olm_shared.kube_object import GVK, KubeObject, gvk_of, name_of, namespace_o
 from olm_shared.runtime.access import ClusterAccess
 from olm_shared.runtime.api_errors import ApiError, GoneError, NotFoundError, error_from
 from olm_shared.runtime.resources import Resource, api_version_of, parse_resources, root_of
+from olm_shared.runtime.sockets import Sockets
 
 REQUEST_SECONDS = 30.0
 WATCH_SECONDS = 290
@@ -45,14 +46,17 @@ class _Shared:
     """What all identities share: connections and discovery."""
 
     access: ClusterAccess
+    sockets: Sockets
     session: aiohttp.ClientSession
     watch_session: aiohttp.ClientSession
     resources: dict[str, dict[str, Resource]] = field(default_factory=dict)
     answers: Counter[tuple[str, str]] = field(default_factory=Counter)
 
 
-def _session(access: ClusterAccess, limit: int) -> aiohttp.ClientSession:
-    connector = aiohttp.TCPConnector(ssl=access.tls(), limit=limit, keepalive_timeout=60)
+def _session(access: ClusterAccess, sockets: Sockets, limit: int) -> aiohttp.ClientSession:
+    connector = aiohttp.TCPConnector(
+        ssl=access.tls(), limit=limit, keepalive_timeout=60, socket_factory=sockets.make
+    )
     return aiohttp.ClientSession(connector=connector, auto_decompress=True, proxy=access.proxy)
 
 
@@ -66,7 +70,9 @@ class KubeClient:
     @classmethod
     def connect(cls, access: ClusterAccess) -> Self:
         """A client with the configuration's own identity; must be made inside a running loop."""
-        return cls(_Shared(access, _session(access, MAX_CONNECTIONS), _session(access, 0)))
+        sockets = Sockets()
+        requests, watches = (_session(access, sockets, limit) for limit in (MAX_CONNECTIONS, 0))
+        return cls(_Shared(access, sockets, requests, watches))
 
     @property
     def answers(self) -> Counter[tuple[str, str]]:
@@ -81,6 +87,7 @@ class KubeClient:
         """Closes the connections that all identities share."""
         await self._shared.session.close()
         await self._shared.watch_session.close()
+        await self._shared.sockets.end()
 
     async def __aenter__(self) -> Self:
         return self

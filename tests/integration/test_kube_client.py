@@ -3,7 +3,8 @@
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -262,14 +263,37 @@ async def test_a_watch_that_is_left_leaves_no_connection_even_to_a_server_that_h
     events = client.watch(CONFIG_MAP, resource_version=version, opened=opened.set)
     watching = asyncio.create_task(collect(events))
     await asyncio.wait_for(opened.wait(), 10)
-    server = control_plane.children["kube-apiserver"].pid
-    assert server
-    os.kill(server, signal.SIGSTOP)
-    try:
+    with frozen(control_plane):
         watching.cancel()
         await asyncio.gather(watching, return_exceptions=True)
         await asyncio.sleep(0)
         assert open_files() == before
+
+
+async def test_a_client_that_is_closed_leaves_no_connection_of_a_request_that_was_cut(
+    control_plane: ControlPlane,
+) -> None:
+    before = open_files()
+    async with KubeClient.connect(load_access(str(control_plane.kubeconfig))) as client:
+        await client.find(NAMESPACE, "default")
+        with frozen(control_plane):
+            asking = asyncio.create_task(client.find(NAMESPACE, "default"))
+            await asyncio.sleep(0.1)
+            asking.cancel()
+            await asyncio.gather(asking, return_exceptions=True)
+            assert open_files() > before
+            await client.close()
+            assert open_files() == before
+
+
+@contextmanager
+def frozen(control_plane: ControlPlane) -> Iterator[None]:
+    """An API server that does nothing for a while."""
+    server = control_plane.children["kube-apiserver"].pid
+    assert server
+    os.kill(server, signal.SIGSTOP)
+    try:
+        yield
     finally:
         os.kill(server, signal.SIGCONT)
 
