@@ -17,6 +17,7 @@ from olm_shared.runtime.precedence import Precedence
 from olm_shared.runtime.program import utc_now
 from olm_shared.runtime.registry import PullSettings
 from olm_shared.runtime.workqueue import Backoff, WorkQueue
+from operator_controller.apply.revisions import Revision
 from operator_controller.controllers.catalog_news import CatalogNews
 from operator_controller.controllers.cluster_operator import ClusterOperatorController
 from operator_controller.controllers.extension import EXTENSION, ExtensionController
@@ -93,8 +94,8 @@ class Controllers:
         self.pulls = Pulls(settings, client)
         self.watches = ManagedWatches(self._managed)
         self._store = RevisionStore(client, settings.system_namespace, wrote=self._wrote)
-        extension = self._extension_controller(settings, events)
         object_set = self._object_set_controller(settings)
+        extension = self._extension_controller(settings, events, object_set.retire)
         backoff, precedence = Backoff(random.random), Precedence()
         self.extensions = WorkQueue(
             extension.reconcile,
@@ -123,7 +124,9 @@ class Controllers:
             release=settings.release,
         )
 
-    def _extension_controller(self, settings: Settings, events: Announcer) -> ExtensionController:
+    def _extension_controller(
+        self, settings: Settings, events: Announcer, retire: Callable[[Revision], bool]
+    ) -> ExtensionController:
         pulls, provider = self.pulls, settings.certificate_provider
         return ExtensionController(
             client=self._client,
@@ -135,6 +138,8 @@ class Controllers:
             events=events,
             metrics=self.metrics,
             clock=utc_now,
+            retire=retire,
+            departs=self._departs,
             allow_controller_identity=settings.allow_controller_identity,
         )
 
@@ -148,6 +153,7 @@ class Controllers:
             certificates=CertificateKeeper(issue, settings.certificate_settle, utc_now),
             clock=utc_now,
             ring=self._ring_set,
+            departs=self._departs,
             allow_controller_identity=settings.allow_controller_identity,
         )
 
@@ -162,6 +168,9 @@ class Controllers:
 
     def _wrote(self, object_set: KubeObject) -> None:
         self.triggers.wrote(object_set)
+
+    def _departs(self, obj: KubeObject) -> None:
+        self.triggers.departs(obj)
 
     def _ring_set(self, name: str, seconds: float) -> None:
         if seconds > 0:

@@ -83,6 +83,10 @@ class ExtensionController:
     events: Announcer
     metrics: Metrics
     clock: Callable[[], datetime]
+    retire: Callable[[Revision], bool]
+    """Has a revision go with the extension; whether it did not know of that yet."""
+    departs: Callable[[KubeObject], None]
+    """Told of an extension before its own reconcile lets it go: nobody need look at its end."""
     allow_controller_identity: bool = False
     _steps: tuple["Step", ...] = field(init=False)
 
@@ -164,10 +168,9 @@ class ExtensionController:
         if not set(present) & set(FINALIZERS):
             return Done()
         revisions = await self.store.of_extension(name)
-        if not lets_go(raw, self.clock()):
-            await self.store.archive_all(revisions)
-            if remaining := revisions.unfinished:
-                return await self._tell_removal(raw, remaining)
+        if not lets_go(raw, self.clock()) and revisions.unfinished:
+            at_it = [revision for revision in revisions.unfinished if not self.retire(revision)]
+            return await self._tell_removal(raw, at_it)
         self.watches.stop((names.CLUSTER_EXTENSION, name))
         await self.bundles.forget(name)
         await self.store.let_go(raw, revisions, orphaning=is_orphaning(raw))
@@ -175,10 +178,13 @@ class ExtensionController:
             "finalizers": [f for f in present if f not in FINALIZERS],
             "resourceVersion": metadata(raw)["resourceVersion"],
         }
+        self.departs(raw)
         try:
             await self.client.patch(raw, {"metadata": meta})
         except NotFoundError:
             return Done()
+        finally:
+            self.metrics.forget(name)
         self.events.announce(raw, [UNINSTALLED])
         return Done()
 

@@ -19,7 +19,14 @@ from api.v1.clusterobjectset import ClusterObjectSet
 from api.v1.conditions import ConditionStatus, ConditionType, merge_conditions
 from api.v1.probes import ProgressionProbe
 from olm_shared.errors import OLMError, TerminalError, WaitingError
-from olm_shared.kube_object import ObjectKey, annotations_of, condition, metadata, name_of
+from olm_shared.kube_object import (
+    KubeObject,
+    ObjectKey,
+    annotations_of,
+    condition,
+    metadata,
+    name_of,
+)
 from olm_shared.outcome import Done, Outcome, Retry, Wait, outcome_of
 from olm_shared.runtime.api_errors import NotFoundError
 from olm_shared.runtime.kube import KubeClient
@@ -61,7 +68,8 @@ log = logging.getLogger(__name__)
 class Story:
     """What one reconcile of a revision has found so far; `untold`: nothing for the status.
 
-    `record`: how a revision that nothing replaces left its objects.
+    `record`: how a revision that nothing replaces left its objects. `leaving`: it is deleted, or
+    goes with its owner.
     """
 
     revision: Revision
@@ -69,6 +77,7 @@ class Story:
     observed: ObservedPhases = field(default_factory=list)
     rollout: Rollout = field(default_factory=Rollout)
     record: str = ""
+    leaving: bool = False
     untold: bool = False
 
 
@@ -83,6 +92,8 @@ class ObjectSetController:
     certificates: CertificateKeeper
     clock: Callable[[], datetime]
     ring: Callable[[str, float], None]
+    departs: Callable[[KubeObject], None]
+    """Told of a set before its own reconcile deletes it: nobody need look at its end."""
     allow_controller_identity: bool = False
     _noticed: dict[str, set[tuple[OwnerKey, ObjectKey]]] = field(default_factory=dict)
     """Of each set that is being reconciled: which objects changed meanwhile."""
@@ -98,6 +109,18 @@ class ObjectSetController:
             self._identity,
             self.ring,
         )
+
+    def retire(self, revision: Revision) -> bool:
+        """Has a revision go with its owner, which is deleted; whether that is news to it.
+
+        Not noted in the cluster: the owner says so again for as long as it is there.
+        """
+        memory = self._memory(revision)
+        news = not memory.owner_takes_all
+        memory.owner_takes_all = True
+        if news:
+            self.ring(revision.name, 0.0)
+        return news
 
     def notice(self, name: str, owner: OwnerKey, key: ObjectKey) -> None:
         """An object of the owner of a set changed; rings if it is not as the set left it.
@@ -122,6 +145,8 @@ class ObjectSetController:
         What comes up changes several times in a row, which is looked at once.
         """
         memory, seen = self._memories.get(name), self.watches.sighting(owner, key)
+        if memory is not None and memory.removing is not None:
+            return None  # who takes it down is told what is gone
         if memory is None or seen is None or memory.applied.get(key) != seen.fingerprint:
             return 0.0
         if not self.watches.tells_every_change(owner, key):
@@ -160,11 +185,12 @@ class ObjectSetController:
         return _by_deadline(outcome, seconds_left(story.revision, self.clock()))
 
     async def _advance(self, story: Story) -> Outcome:
-        revision = story.revision
+        revision, memory = story.revision, self._memory(story.revision)
+        story.leaving = revision.deleting or memory.owner_takes_all
         if revision.deleting:
             return await self._delete(story)
-        if revision.archived:
-            return await self._archive(story)
+        if revision.archived or memory.owner_takes_all:
+            return await self._retire(story)
         story.siblings = await self._siblings(revision)
         rest = self._rest(revision, story.siblings)
         if rest > 0:
@@ -177,6 +203,7 @@ class ObjectSetController:
     def _forget(self, name: str) -> None:
         """The memory of a revision; its watches too where it owns its objects itself."""
         self._memories.pop(name, None)
+        self._noticed.get(name, set()).clear()
         self.certificates.forget(name)
         self.watches.stop((names.CLUSTER_OBJECT_SET, name))
 
@@ -216,6 +243,7 @@ class ObjectSetController:
             account, revision.name, phases, newest=not owner.newer
         )
         memory = self._memory(revision)
+        memory.succeeded = revision.succeeded
         rollout = RevisionRollout(
             account,
             owner,
@@ -248,7 +276,8 @@ class ObjectSetController:
         if names.FINALIZER_TEARDOWN not in present:
             await self.store.set_finalizers(revision.raw, [*present, names.FINALIZER_TEARDOWN])
 
-    async def _archive(self, story: Story) -> Outcome:
+    async def _retire(self, story: Story) -> Outcome:
+        """An archived set loses what only it has; one whose owner goes is deleted after that."""
         revision = story.revision
         if revision.finished:
             self._forget(revision.name)
@@ -261,10 +290,11 @@ class ObjectSetController:
         )
         story.untold = isinstance(outcome, Wait) and not outcome.message
         if isinstance(outcome, Done):
-            self._forget(revision.name)
             if memory.owner_takes_all:  # who waits for the end of its revisions
+                self.departs(revision.raw)
                 await self.store.delete(revision)
                 story.untold = True
+            self._forget(revision.name)
         return outcome
 
     async def _delete(self, story: Story) -> Outcome:
@@ -332,7 +362,7 @@ class ObjectSetController:
     async def _write_status(self, story: Story, outcome: Outcome) -> None:
         revision, now = story.revision, self.clock()
         old = ClusterObjectSet.from_object(revision.raw).status
-        left = seconds_left(revision, now)
+        left = None if story.leaving else seconds_left(revision, now)
         facts = RevisionFacts(
             version=revision.bundle.version or str(revision.number),
             generation=int(metadata(revision.raw).get("generation") or 0),
@@ -340,7 +370,7 @@ class ObjectSetController:
             rollout=story.rollout,
             outcome=outcome,
             succeeded_before=revision.succeeded,
-            leaving=revision.deleting,
+            leaving=story.leaving,
             overdue_minutes=None if left is None or left > 0 else deadline_minutes(revision),
         )
         merged = merge_conditions(old.conditions, revision_conditions(facts), now)

@@ -91,7 +91,9 @@ class Retirement:
             partial(self._note_gone, revision.name, memory),
         )
         poll = min(LAST_POLL_SECONDS, max(FIRST_POLL_SECONDS, seconds / 5))
-        if seconds < QUIET_SECONDS:
+        if (
+            seconds < QUIET_SECONDS and not revision.retrying
+        ):  # else there is an old word to correct
             return Wait(poll)
         obstacles = await teardown.obstacles(remains.held, self.clock())
         return Wait(poll, "\n".join((REMOVING, *obstacles)))

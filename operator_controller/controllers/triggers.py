@@ -85,6 +85,17 @@ class Triggers:
         """A ClusterObjectSet as its extension's reconcile wrote it just now: it knows of that."""
         self._told[name_of(obj)] = _told(obj)
 
+    def departs(self, obj: KubeObject) -> None:
+        """A ClusterObjectSet, or an extension, whose own reconcile lets it go now.
+
+        Unless something else happens to it, its end is looked at by nobody.
+        """
+        if obj["kind"] == names.CLUSTER_EXTENSION:
+            self._extensions.pop(name_of(obj), None)
+        else:
+            self._forget_set(_owner_of(obj), name_of(obj))
+            self._object_sets.pop(name_of(obj), None)
+
     def _forget_set(self, owner: OwnerKey, name: str) -> None:
         """History does not care for changed objects; what has no sets costs no memory."""
         named = self._sets_of.get(owner, set())
@@ -118,8 +129,7 @@ class Triggers:
 def _changed(seen: dict[str, Seen], event: str, obj: KubeObject, now: Seen) -> bool:
     name = name_of(obj)
     if event == "DELETED":
-        seen.pop(name, None)
-        return True
+        return seen.pop(name, None) is not None
     if event and seen.get(name) == now:
         return False
     seen[name] = now

@@ -46,7 +46,7 @@ class RevisionStore:
         *,
         wrote: Callable[[KubeObject], None] = lambda _: None,
     ) -> None:
-        """`wrote` is told each ClusterObjectSet that an extension makes or takes out of service."""
+        """`wrote` is told each ClusterObjectSet that an extension makes."""
         self._client = client
         self._namespace = system_namespace
         self._wrote = wrote
@@ -194,11 +194,6 @@ class RevisionStore:
     async def archive(self, revision: Revision) -> KubeObject:
         """Takes a revision out of service: its reconcile removes what only it had."""
         return await self.patch(revision, {"spec": {"lifecycleState": "Archived"}})
-
-    async def archive_all(self, revisions: Revisions) -> None:
-        """Takes all out of service, as their extension goes."""
-        for revision in revisions.active:
-            self._wrote(await self.archive(revision))
 
     async def delete(self, revision: Revision) -> None:
         """Deletes a revision; its Secrets follow it."""

@@ -57,9 +57,10 @@ class Memory:
     it keeps a worker from others. `looked`: the versions of objects when they were probed last, and
     `well` when they were healthy; those are not asked for again while they have this version.
     `complete`: whether everything was applied at the last look. `resting`: since when a revision
-    that is to be replaced is left alone. `removed`: what is known to be gone of a revision that is
-    taken down since `removing`; `doomed` are the names of all that it has. `owner_takes_all`: the
-    owner is gone, or deleted with its objects, for which there is no way back.
+    that is to be replaced is left alone. `succeeded`: it rolled out once, so that what is missing
+    was deleted, perhaps together with its owner. `removed`: what is known to be gone of a revision
+    that is taken down since `removing`; `doomed` are the names of all that it has.
+    `owner_takes_all`: the owner is gone, or deleted with its objects: there is no way back.
     """
 
     uid: str
@@ -68,6 +69,7 @@ class Memory:
     looked: dict[ObjectKey, str] = field(default_factory=dict)
     well: dict[ObjectKey, str] = field(default_factory=dict)
     complete: bool = False
+    succeeded: bool = False
     resting: datetime | None = None
     removed: set[ObjectKey] = field(default_factory=set)
     removing: datetime | None = None
@@ -181,6 +183,8 @@ class RevisionRollout:
                 live = await self._writer.look(obj)
                 if live is not None and fingerprint(live) == left:
                     return
+            if live is None and self._memory.succeeded:
+                await self._newer()
             done = await self._writer.apply(obj, live, policy, self._newer)
         self._memory.applied[key] = done.seen
         if done.result is Result.CREATED:

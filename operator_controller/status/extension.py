@@ -95,7 +95,7 @@ def removing(remaining: Sequence[Revision], generation: int, limit: float) -> Co
 
     After `limit` seconds the garbage collector is left with the rest.
     """
-    found = [condition(r.raw, ConditionType.PROGRESSING) for r in remaining if r.archived]
+    found = [condition(r.raw, ConditionType.PROGRESSING) for r in remaining]
     told = [c["message"] for c in found if c and c["reason"] == Reason.RETRYING]
     if not told:
         return None

@@ -1,6 +1,7 @@
 """Which changes of objects a ClusterObjectSet is reconciled for: not those that it made itself."""
 
 import asyncio
+from datetime import UTC, datetime
 from typing import Any, cast
 
 import pytest
@@ -38,6 +39,7 @@ class World:
             certificates=cast("Any", None),
             clock=cast("Any", None),
             ring=lambda _, seconds: self.rung.append(seconds),
+            departs=lambda _: None,
         )
         self.memory = Memory("uid")
         self.controller._memories["set"] = self.memory
@@ -105,6 +107,13 @@ def test_of_a_probed_object_all_is_news_but_what_the_probe_saw(
     world.seen = live(version="2")
     world.notice()
     assert world.rung == [seconds]
+
+
+def test_who_takes_a_set_down_is_told_otherwise_what_is_gone(world: World) -> None:
+    world.memory.removing = datetime(2026, 1, 1, tzinfo=UTC)
+    world.seen = None
+    world.notice()
+    assert not world.rung
 
 
 @pytest.mark.parametrize(("fields", "rings"), [("ours", False), ("theirs", True)])

@@ -52,7 +52,7 @@ def obj(name: str = "ext", *, generation: int = 1, **extra: Any) -> KubeObject:
 def revision(name: str, *, owner: str = "ext", state: str = "Active", **extra: Any) -> KubeObject:
     reference = {"kind": "ClusterExtension", "name": owner, "controller": True}
     found = obj(name, ownerReferences=[reference] if owner else [], **extra)
-    return {**found, "spec": {"lifecycleState": state}}
+    return {**found, "kind": "ClusterObjectSet", "spec": {"lifecycleState": state}}
 
 
 @pytest.mark.parametrize(
@@ -157,6 +157,23 @@ def test_a_revision_that_follows_its_extension_rings_only_itself(bells: Bells) -
     bells.heard()
     bells.triggers.object_set("DELETED", revision("ext-2"))
     assert bells.heard() == ["set ext-2"]
+
+
+def test_what_its_own_reconcile_lets_go_is_looked_at_no_more(bells: Bells) -> None:
+    going, leaving = {**obj(), "kind": "ClusterExtension"}, revision("ext-1")
+    bells.triggers.extension("ADDED", going)
+    bells.triggers.object_set("ADDED", leaving)
+    bells.heard()
+    bells.triggers.departs(leaving)
+    bells.triggers.managed(EXTENSION, KEY)
+    bells.triggers.object_set("DELETED", leaving)
+    assert bells.heard() == ["extension ext"]
+    bells.triggers.departs(going)
+    bells.triggers.extension("DELETED", going)
+    assert bells.heard() == []
+    bells.triggers.extension("ADDED", going)
+    bells.triggers.object_set("ADDED", leaving)
+    assert bells.heard() == ["extension ext", "extension ext", "set ext-1"]
 
 
 def test_an_archived_revision_that_goes_has_nothing_left_to_do(bells: Bells) -> None:

@@ -307,12 +307,11 @@ def test_without_catalogs_what_was_known_stays() -> None:
 
 def test_a_deleted_extension_tells_what_holds_its_revisions_and_for_how_long() -> None:
     held = revision(1, Progressing=("True", "Retrying", "x waits"))
-    held["spec"]["lifecycleState"] = "Archived"
-    active = revision(2, Progressing=("True", "Retrying", "an old word"))
-    found = removing(Revisions.of([held, active]).every, 7, 600)
+    quiet = revision(2, Progressing=("True", "Succeeded", "an old word"))
+    found = removing(Revisions.of([held, quiet]).every, 7, 600)
     assert found is not None
     assert (found.status, found.reason, found.observed_generation) == ("True", "Retrying", 7)
     assert found.message == (
         "x waits\n10 minutes after the deletion the rest is left to garbage collection"
     )
-    assert removing(Revisions.of([active]).every, 7, 600) is None
+    assert removing(Revisions.of([quiet]).every, 7, 600) is None
