@@ -215,6 +215,9 @@ class World:
             result.problems += [f"left over: {x}" for x in picture if x not in expected.picture]
             if len(writes) > most_writes(expected.most):
                 result.problems.append(f"{len(writes)} writes: {writes}")
+            if phase is Phase.DELETE:
+                made = [write for write in writes if write.startswith("POST")]
+                result.problems += [f"made anew in a deletion: {write}" for write in made]
             if key in busy:
                 result.problems.append(f"writes without end: {writes[-SHOWN_WRITES:]}")
             if key in self._lies:
