@@ -179,12 +179,11 @@ class ExtensionController:
             "resourceVersion": metadata(raw)["resourceVersion"],
         }
         self.departs(raw)
+        self.metrics.forget(name)
         try:
             await self.client.patch(raw, {"metadata": meta})
         except NotFoundError:
             return Done()
-        finally:
-            self.metrics.forget(name)
         self.events.announce(raw, [UNINSTALLED])
         return Done()
 

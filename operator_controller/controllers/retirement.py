@@ -91,9 +91,7 @@ class Retirement:
             partial(self._note_gone, revision.name, memory),
         )
         poll = min(LAST_POLL_SECONDS, max(FIRST_POLL_SECONDS, seconds / 5))
-        if (
-            seconds < QUIET_SECONDS and not revision.retrying
-        ):  # else there is an old word to correct
+        if seconds < QUIET_SECONDS and not revision.retrying:  # that was an error of its rollout
             return Wait(poll)
         obstacles = await teardown.obstacles(remains.held, self.clock())
         return Wait(poll, "\n".join((REMOVING, *obstacles)))
