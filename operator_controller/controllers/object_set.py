@@ -119,6 +119,7 @@ class ObjectSetController:
         news = not memory.owner_takes_all
         memory.owner_takes_all = True
         if news:
+            memory.retired = revision.raw
             self.ring(revision.name, 0.0)
         return news
 
@@ -164,7 +165,7 @@ class ObjectSetController:
             self._ring_for(name, self._noticed.pop(name))
 
     async def _reconcile(self, name: str) -> Outcome:
-        raw = await self.store.find(name)
+        raw = self._retired(name) or await self.store.find(name)
         if raw is None:
             self._forget(name)
             return Done()
@@ -178,6 +179,8 @@ class ObjectSetController:
             outcome = Retry("internal error; see the log of the controller")
         if story.untold:
             return outcome
+        if memory := self._memories.get(name):
+            memory.retired = None
         await self._write_status(story, outcome)
         if story.rollout.complete:
             await self._archive_older(story)
@@ -199,6 +202,14 @@ class ObjectSetController:
         await self._roll_out(story)
         due = self.certificates.seconds_until_due(revision.name)
         return _next_look(story.rollout, due, _unhealthy_for(revision, self.clock()))
+
+    def _retired(self, name: str) -> KubeObject | None:
+        """A set as it was when its owner went, until there is something to tell of it.
+
+        There is only one way for it from then on, and mostly it is gone before.
+        """
+        memory = self._memories.get(name)
+        return memory.retired if memory is not None else None
 
     def _forget(self, name: str) -> None:
         """The memory of a revision; its watches too where it owns its objects itself."""

@@ -30,7 +30,7 @@ EXTENSION = GVK(names.GROUP, names.VERSION, names.CLUSTER_EXTENSION)
 ORPHAN_FINALIZER = "orphan"
 """The server's own, while `kubectl delete --cascade=orphan` sets the dependents free."""
 
-QUIET_SECONDS = 2.0
+QUIET_SECONDS = 5.0
 """What is gone within this time needs no telling."""
 ORDER_SECONDS = 30.0
 """After this time a phase no longer waits for the one after it."""

@@ -60,7 +60,8 @@ class Memory:
     that is to be replaced is left alone. `succeeded`: it rolled out once, so that what is missing
     was deleted, perhaps together with its owner. `removed`: what is known to be gone of a revision
     that is taken down since `removing`; `doomed` are the names of all that it has.
-    `owner_takes_all`: the owner is gone, or deleted with its objects: there is no way back.
+    `owner_takes_all`: the owner is gone, or deleted with its objects: there is no way back;
+    `retired` is the revision as it was when that became known, until there is something to tell.
     """
 
     uid: str
@@ -75,6 +76,7 @@ class Memory:
     removing: datetime | None = None
     doomed: tuple[Phase, ...] = ()
     owner_takes_all: bool = False
+    retired: KubeObject | None = None
 
     def rest(self, seconds: float, now: datetime) -> float:
         """How long the revision is still to be left alone, so many seconds each time; then 0."""
