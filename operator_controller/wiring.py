@@ -113,7 +113,11 @@ class Controllers:
         news = CatalogNews(catalogs, wants, self.extensions.add)
         self.catalogs = WorkQueue(news.reconcile, backoff=backoff, workers=CATALOG_WORKERS)
         self.triggers = Triggers(
-            self.extensions.add, self.object_sets.add, self.catalogs.add, object_set.notice, wants
+            self.extensions.add,
+            self.object_sets.add,
+            self.catalogs.add,
+            object_set.news.notice,
+            wants,
         )
         self.cluster_operator = ClusterOperatorController(
             client,

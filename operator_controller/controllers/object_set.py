@@ -6,7 +6,7 @@ ClusterObjectSet of no extension owns its objects itself.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -21,7 +21,6 @@ from api.v1.probes import ProgressionProbe
 from olm_shared.errors import OLMError, TerminalError, WaitingError
 from olm_shared.kube_object import (
     KubeObject,
-    ObjectKey,
     annotations_of,
     condition,
     metadata,
@@ -41,12 +40,13 @@ from operator_controller.apply.revisions import (
     parse_revision,
     seconds_left,
 )
+from operator_controller.controllers.object_news import ObjectNews
 from operator_controller.controllers.retirement import Retirement, lets_go
 from operator_controller.io.certificates import CertificateKeeper
 from operator_controller.io.revisions import RevisionStore
-from operator_controller.io.rollout import Memory, RevisionRollout, version_of
+from operator_controller.io.rollout import Memory, RevisionRollout
 from operator_controller.io.statuses import write_status
-from operator_controller.io.watches import ManagedWatches, OwnerKey
+from operator_controller.io.watches import ManagedWatches
 from operator_controller.observe.assertions import check_selectors
 from operator_controller.observe.probes import Gate, Probes
 from operator_controller.status.object_set import RevisionFacts, Rollout, revision_conditions
@@ -56,8 +56,6 @@ DEGRADED_POLL_SECONDS = 30.0
 UNHEALTHY_POLL_SECONDS = 5.0
 UNHEALTHY_LOOKED_AT_SECONDS = 600.0
 """Later it is left to the look at everything, every ten minutes."""
-HEALTH_SECONDS = 0.5
-"""How long changes of an object's health are gathered before they are looked at."""
 SUPERSEDED_SECONDS = 5.0
 GOING_SECONDS = 5.0
 
@@ -95,12 +93,12 @@ class ObjectSetController:
     departs: Callable[[KubeObject], None]
     """Told of a set before its own reconcile deletes it: nobody need look at its end."""
     allow_controller_identity: bool = False
-    _noticed: dict[str, set[tuple[OwnerKey, ObjectKey]]] = field(default_factory=dict)
-    """Of each set that is being reconciled: which objects changed meanwhile."""
+    news: ObjectNews = field(init=False)
     _memories: dict[str, Memory] = field(default_factory=dict)
     _retirement: Retirement = field(init=False)
 
     def __post_init__(self) -> None:
+        self.news = ObjectNews(self._memories, self.watches, self.ring)
         self._retirement = Retirement(
             self.client,
             self.store,
@@ -123,46 +121,10 @@ class ObjectSetController:
             self.ring(revision.name, 0.0)
         return news
 
-    def notice(self, name: str, owner: OwnerKey, key: ObjectKey) -> None:
-        """An object of the owner of a set changed; rings if it is not as the set left it.
-
-        What is told while the set is being reconciled is judged afterwards: most of it is what
-        the set writes itself.
-        """
-        if name in self._noticed:
-            self._noticed[name].add((owner, key))
-        else:
-            self._ring_for(name, {(owner, key)})
-
-    def _ring_for(self, name: str, noticed: Iterable[tuple[OwnerKey, ObjectKey]]) -> None:
-        found = (self._seconds_until_looked_at(name, owner, key) for owner, key in noticed)
-        soonest = min((seconds for seconds in found if seconds is not None), default=None)
-        if soonest is not None:
-            self.ring(name, soonest)
-
-    def _seconds_until_looked_at(self, name: str, owner: OwnerKey, key: ObjectKey) -> float | None:
-        """How soon a set is to be looked at for an object that changed; None for what is known.
-
-        What comes up changes several times in a row, which is looked at once.
-        """
-        memory, seen = self._memories.get(name), self.watches.sighting(owner, key)
-        if memory is not None and memory.removing is not None:
-            return None  # who takes it down is told what is gone
-        if memory is None or seen is None or memory.applied.get(key) != seen.fingerprint:
-            return 0.0
-        if not self.watches.tells_every_change(owner, key):
-            return None
-        if memory.looked.get(key) == version_of(seen.live):
-            return None
-        return HEALTH_SECONDS if memory.complete else 0.0
-
     async def reconcile(self, name: str) -> Outcome:
         """Brings one ClusterObjectSet forward; writes its status on every exit."""
-        self._noticed[name] = set()
-        try:
+        with self.news.judged_afterwards(name):
             return await self._reconcile(name)
-        finally:
-            self._ring_for(name, self._noticed.pop(name))
 
     async def _reconcile(self, name: str) -> Outcome:
         raw = self._retired(name) or await self.store.find(name)
@@ -193,7 +155,7 @@ class ObjectSetController:
         if revision.deleting:
             return await self._delete(story)
         if revision.archived or memory.owner_takes_all:
-            return await self._retire(story)
+            return await self._take_down(story)
         story.siblings = await self._siblings(revision)
         rest = self._rest(revision, story.siblings)
         if rest > 0:
@@ -214,7 +176,7 @@ class ObjectSetController:
     def _forget(self, name: str) -> None:
         """The memory of a revision; its watches too where it owns its objects itself."""
         self._memories.pop(name, None)
-        self._noticed.get(name, set()).clear()
+        self.news.forget(name)
         self.certificates.forget(name)
         self.watches.stop((names.CLUSTER_OBJECT_SET, name))
 
@@ -287,7 +249,7 @@ class ObjectSetController:
         if names.FINALIZER_TEARDOWN not in present:
             await self.store.set_finalizers(revision.raw, [*present, names.FINALIZER_TEARDOWN])
 
-    async def _retire(self, story: Story) -> Outcome:
+    async def _take_down(self, story: Story) -> Outcome:
         """An archived set loses what only it has; one whose owner goes is deleted after that."""
         revision = story.revision
         if revision.finished:

@@ -1,15 +1,13 @@
 """Which changes of objects a ClusterObjectSet is reconciled for: not those that it made itself."""
 
-import asyncio
 from datetime import UTC, datetime
 from typing import Any, cast
 
 import pytest
 
-from olm_shared.kube_object import GVK, KubeObject, ObjectKey
-from olm_shared.runtime.api_errors import ApiError
+from olm_shared.kube_object import GVK, ObjectKey
 from operator_controller.apply.owned import Sighting, sighting
-from operator_controller.controllers.object_set import HEALTH_SECONDS, ObjectSetController
+from operator_controller.controllers.object_news import HEALTH_SECONDS, ObjectNews
 from operator_controller.io.rollout import Memory
 from operator_controller.io.watches import OwnerKey
 
@@ -24,25 +22,18 @@ def live(fields: str = "ours", version: str = "1") -> Sighting:
 
 
 class World:
-    """A controller of one set, what its watches saw, and how often it rang."""
+    """The news of one set, what its watches saw, and how often it rang."""
 
     def __init__(self) -> None:
         self.seen: Sighting | None = live()
         self.probed = False
         self.rung: list[float] = []
         """After how many seconds the set is to be looked at."""
-        self.controller = ObjectSetController(
-            client=cast("Any", None),
-            store=cast("Any", self),
-            watches=cast("Any", self),
-            gate=lambda _: False,
-            certificates=cast("Any", None),
-            clock=cast("Any", None),
-            ring=lambda _, seconds: self.rung.append(seconds),
-            departs=lambda _: None,
-        )
         self.memory = Memory("uid")
-        self.controller._memories["set"] = self.memory
+        self.memories = {"set": self.memory}
+        self.news = ObjectNews(
+            self.memories, cast("Any", self), lambda _, seconds: self.rung.append(seconds)
+        )
 
     def sighting(self, owner: OwnerKey, key: ObjectKey) -> Sighting | None:
         assert (owner, key) == (OWNER, KEY)
@@ -51,15 +42,8 @@ class World:
     def tells_every_change(self, owner: OwnerKey, key: ObjectKey) -> bool:
         return self.probed
 
-    async def find(self, name: str) -> KubeObject | None:
-        """Changes the object in the middle of a reconcile, which then fails."""
-        self.notice()
-        assert not self.rung, "it is too early to judge"
-        self.memory.applied[KEY] = live().fingerprint
-        raise ApiError("no answer")
-
     def notice(self) -> None:
-        self.controller.notice("set", OWNER, KEY)
+        self.news.notice("set", OWNER, KEY)
 
 
 @pytest.fixture
@@ -84,7 +68,7 @@ def test_an_object_that_others_changed_is_news(world: World, seen: Sighting | No
 
 
 def test_a_set_that_never_rolled_out_hears_everything(world: World) -> None:
-    world.controller._memories.clear()
+    world.memories.clear()
     world.notice()
     assert world.rung == [0.0]
 
@@ -121,6 +105,16 @@ def test_what_changes_during_a_reconcile_is_judged_when_it_ends(
     world: World, fields: str, *, rings: bool
 ) -> None:
     world.seen = live(fields)
-    with pytest.raises(ApiError):
-        asyncio.run(world.controller.reconcile("set"))
+    with world.news.judged_afterwards("set"):
+        world.notice()
+        assert not world.rung, "it is too early to judge"
+        world.memory.applied[KEY] = live().fingerprint
     assert world.rung == ([0.0] if rings else [])
+
+
+def test_what_happened_to_the_objects_of_a_set_that_is_gone_is_no_news(world: World) -> None:
+    with world.news.judged_afterwards("set"):
+        world.notice()
+        world.memories.clear()
+        world.news.forget("set")
+    assert not world.rung
