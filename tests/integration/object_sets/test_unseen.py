@@ -6,11 +6,13 @@ from collections.abc import AsyncIterator
 import pytest
 
 from e2e.harness.controlplane import ControlPlane
+from olm_shared.errors import WaitingError
 from olm_shared.kube_object import GVK, KubeObject, metadata
 from olm_shared.runtime.access import load_access
 from olm_shared.runtime.kube import MERGE_PATCH, KubeClient
 from operator_controller.apply.ownership import Owner
 from operator_controller.apply.phases import Phase
+from operator_controller.io.objects import Newer
 from operator_controller.io.rollout import Memory, RevisionRollout
 from operator_controller.io.watches import ManagedWatches
 from operator_controller.observe.probes import Probes
@@ -58,7 +60,8 @@ class Revision:
         self._client = client
         self._watches = ManagedWatches(lambda *_: None)
         self._owner = Owner("v1", "ConfigMap", meta["name"], meta["uid"], 1)
-        self._memory = Memory("uid")
+        self.memory = Memory("uid")
+        self.newer: Newer = _none
         wanted = {**config_map(meta["namespace"], "one"), "data": {"a": "1"}}
         self._phases = (Phase("settings", (wanted,)),)
 
@@ -68,9 +71,9 @@ class Revision:
         rollout = RevisionRollout(
             self._client,
             self._owner,
-            newer=_none,
+            newer=self.newer,
             watches=self._watches,
-            memory=self._memory,
+            memory=self.memory,
             probes=Probes(lambda _: False),
         )
         assert (await rollout.run(self._phases)).complete
@@ -83,6 +86,10 @@ class Revision:
 
 async def _none() -> frozenset[int]:
     return frozenset()
+
+
+async def _gone() -> frozenset[int]:
+    raise WaitingError("the owner is being deleted", seconds=5.0)
 
 
 def config_map(namespace: str, name: str) -> KubeObject:
@@ -118,3 +125,17 @@ async def test_what_somebody_changed_is_written_again(
     assert await revision.look()
     assert (await client.get(CONFIG_MAP, "one", namespace))["data"] == {"a": "1"}
     assert await revision.look() == {}
+
+
+async def test_what_a_revision_had_is_not_made_again_when_its_owner_goes(
+    client: KubeClient, revision: Revision, namespace: str
+) -> None:
+    await revision.look()
+    revision.memory.succeeded = True
+    await client.delete(config_map(namespace, "one"))
+    revision.newer = _gone
+    with pytest.raises(WaitingError, match="the owner is being deleted"):
+        await revision.look()
+    assert await client.find(CONFIG_MAP, "one", namespace) is None
+    revision.newer = _none
+    assert await revision.look() == {"POST": 1}
