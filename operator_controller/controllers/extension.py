@@ -168,8 +168,9 @@ class ExtensionController:
         if not set(present) & set(FINALIZERS):
             return Done()
         revisions = await self.store.of_extension(name)
-        if not lets_go(raw, self.clock()) and revisions.unfinished:
-            at_it = [revision for revision in revisions.unfinished if not self.retire(revision)]
+        remaining = revisions.unfinished
+        if remaining and not lets_go(raw, self.clock()):
+            at_it = [revision for revision in remaining if not self.retire(revision)]
             return await self._tell_removal(raw, at_it)
         self.watches.stop((names.CLUSTER_EXTENSION, name))
         await self.bundles.forget(name)

@@ -258,10 +258,7 @@ class ObjectSetController:
             return Done()
         memory = await self._memory_of_removal(revision)
         siblings = Revisions() if memory.owner_takes_all else await self._siblings(revision)
-        outcome = await self._retirement.take_down(
-            revision, owner_of(revision, siblings), memory, behind=_newer_of(revision, siblings)
-        )
-        story.untold = isinstance(outcome, Wait) and not outcome.message
+        outcome = await self._remove_objects(story, memory, siblings)
         if isinstance(outcome, Done):
             if memory.owner_takes_all:  # who waits for the end of its revisions
                 self.departs(revision.raw)
@@ -276,11 +273,9 @@ class ObjectSetController:
         finalizers = list(metadata(revision.raw).get("finalizers") or ())
         if names.FINALIZER_TEARDOWN in finalizers:
             if not lets_go(revision.raw, self.clock()):
-                owner = owner_of(revision, Revisions())
                 memory = await self._memory_of_removal(revision)
-                outcome = await self._retirement.take_down(revision, owner, memory)
+                outcome = await self._remove_objects(story, memory, Revisions())
                 if not isinstance(outcome, Done):
-                    story.untold = isinstance(outcome, Wait) and not outcome.message
                     return outcome
             finalizers.remove(names.FINALIZER_TEARDOWN)
             with suppress(NotFoundError):
@@ -288,6 +283,15 @@ class ObjectSetController:
         self._forget(revision.name)
         story.untold = True
         return Done()
+
+    async def _remove_objects(self, story: Story, memory: Memory, siblings: Revisions) -> Outcome:
+        """Goes on with it; there is nothing to tell of what is quick."""
+        revision = story.revision
+        outcome = await self._retirement.take_down(
+            revision, owner_of(revision, siblings), memory, behind=_newer_of(revision, siblings)
+        )
+        story.untold = isinstance(outcome, Wait) and not outcome.message
+        return outcome
 
     async def _archive_older(self, story: Story) -> None:
         """Those that were there when we began; one that is made later has a higher number."""
