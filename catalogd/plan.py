@@ -4,7 +4,7 @@ from enum import Enum, auto
 from typing import Any
 
 from api.v1.clustercatalog import AvailabilityMode, ClusterCatalog
-from api.v1.names import FINALIZER_DELETE_SERVER_CACHE, LABEL_METADATA_NAME
+from api.v1.names import FINALIZER_DELETE_SERVER_CACHE, LABEL_METADATA_NAME, label_value
 from catalogd.stored import Stored
 
 SECONDS_PER_MINUTE = 60.0
@@ -78,8 +78,9 @@ def protection(catalog: ClusterCatalog) -> dict[str, Any]:
     patch: dict[str, Any] = {}
     if FINALIZER_DELETE_SERVER_CACHE not in metadata.finalizers:
         patch["finalizers"] = [*metadata.finalizers, FINALIZER_DELETE_SERVER_CACHE]
-    if metadata.labels.get(LABEL_METADATA_NAME) != metadata.name:
-        patch["labels"] = {LABEL_METADATA_NAME: metadata.name}
+    label = label_value(metadata.name)
+    if metadata.labels.get(LABEL_METADATA_NAME) != label:
+        patch["labels"] = {LABEL_METADATA_NAME: label}
     return patch
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+from api.v1 import names
 from olm_cli.bundle import DEFAULT_PROVIDER, loaded, read_config, rendered
 from olm_cli.rbac_source import (
     Catalogs,
@@ -21,6 +22,7 @@ from operator_controller.preflight.rbac import Account, Needed, guessed_kinds, l
 from operator_controller.render.kinds import placed
 
 SUGGESTED_NAMESPACE = "operatorframework.io/suggested-namespace"
+_SUFFIX = "-installer"
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ class Install:
         extension = options["extension"] or bundle.package_name
         suggested = bundle.csv.annotations.get(SUGGESTED_NAMESPACE)
         namespace = options["install_namespace"] or suggested or bundle.package_name
-        name = account or options["service_account"] or f"{extension}-installer"
+        name = account or options["service_account"] or _default_account(extension)
         return cls(extension, Account(namespace, name), asked)
 
     def objects(self, source: Source) -> list[KubeObject]:
@@ -104,6 +106,10 @@ class Install:
             f"{bundle_of(source).csv.name}{origin}: ClusterExtension {self.extension}, "
             f"namespace {self.account.namespace}, service account {self.account.name}"
         )
+
+
+def _default_account(extension: str) -> str:
+    return names.shortened(extension, names.MAX_NAME - len(_SUFFIX)) + _SUFFIX
 
 
 def bundle_of(source: Source) -> RegistryV1:

@@ -97,6 +97,8 @@ SECRET_TYPE_OBJECT_DATA = f"{GROUP}/object-data"
 
 DEFAULT_SYSTEM_NAMESPACE = "olmv1-system"
 
+MAX_NAME = 253
+"""Characters of an object's name, for the kinds that are named like DNS subdomains."""
 MAX_LABEL_VALUE = 63
 _HASH_LENGTH = 10
 

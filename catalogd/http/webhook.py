@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 from fastapi import APIRouter, Request, Response
 
-from api.v1.names import LABEL_METADATA_NAME
+from api.v1.names import LABEL_METADATA_NAME, label_value
 
 PATH = "/mutate-olm-operatorframework-io-v1-clustercatalog"
 MAX_REVIEW_BYTES = 8 << 20
@@ -17,12 +17,15 @@ def label_patch(obj: dict[str, Any]) -> list[dict[str, Any]]:
     """The JSON patch that makes the name label right; empty if it is."""
     metadata = obj.get("metadata") or {}
     name, labels = metadata.get("name"), metadata.get("labels")
-    if not name or (labels or {}).get(LABEL_METADATA_NAME) == name:
+    if not name:
         return []
+    label = label_value(name)
     if labels is None:
-        return [{"op": "add", "path": "/metadata/labels", "value": {LABEL_METADATA_NAME: name}}]
+        return [{"op": "add", "path": "/metadata/labels", "value": {LABEL_METADATA_NAME: label}}]
+    if labels.get(LABEL_METADATA_NAME) == label:
+        return []
     key = LABEL_METADATA_NAME.replace("~", "~0").replace("/", "~1")
-    return [{"op": "add", "path": f"/metadata/labels/{key}", "value": name}]
+    return [{"op": "add", "path": f"/metadata/labels/{key}", "value": label}]
 
 
 def review(request: Any) -> dict[str, Any]:

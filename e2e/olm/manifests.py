@@ -12,8 +12,13 @@ spec:
 """
 
 
-def extension(package: str, version: str = "", *, name: str = "", catalog: str = "") -> str:
-    """A ClusterExtension in the namespace of its own name, optionally from one catalog only."""
+def extension(
+    package: str, version: str = "", *, name: str = "", namespace: str = "", catalog: str = ""
+) -> str:
+    """A ClusterExtension, unless told otherwise in the namespace of its own name.
+
+    With `catalog` from that one only.
+    """
     name = name or package
     label = "olm.operatorframework.io/metadata.name"
     wanted = f"packageName: {package}"
@@ -26,7 +31,7 @@ apiVersion: olm.operatorframework.io/v1
 kind: ClusterExtension
 metadata: {{name: {name}}}
 spec:
-  namespace: {name}
+  namespace: {namespace or name}
   serviceAccount: {{name: installer}}
   source:
     sourceType: Catalog

@@ -101,7 +101,7 @@ def differences(old: Any, new: Any, path: str = "") -> Iterator[tuple[str, Any, 
 
 def of_catalog(name: str) -> dict[str, Any]:
     """The selector that means one catalog."""
-    return {"matchLabels": {names.LABEL_METADATA_NAME: name}}
+    return {"matchLabels": {names.LABEL_METADATA_NAME: names.label_value(name)}}
 
 
 def parse_selector(text: str) -> dict[str, Any]:

@@ -131,8 +131,7 @@ class ImageStore:
         final: Path,
         rules_for: RulesFor,
     ) -> PulledImage:
-        prefix = f"{TEMPORARY}{final.parent.name}-"
-        work = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix=prefix, dir=self._base))
+        work = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix=TEMPORARY, dir=self._base))
         try:
             fetched = await client.fetch(pinned, work)
             rules = replace(rules_for(ref, fetched.labels), limits=client.limits)

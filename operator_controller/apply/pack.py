@@ -180,16 +180,17 @@ def _secret(revision: str, owner: str, namespace: str, chunk: Mapping[str, bytes
     for key in sorted(chunk):
         digest.update(key.encode())
         digest.update(chunk[key])
+    suffix = f"-{digest.hexdigest()[:16]}"
     return {
         "apiVersion": "v1",
         "kind": "Secret",
         "type": names.SECRET_TYPE_OBJECT_DATA,
         "immutable": True,
         "metadata": {
-            "name": f"{revision}-{digest.hexdigest()[:16]}",
+            "name": f"{names.shortened(revision, names.MAX_NAME - len(suffix))}{suffix}",
             "namespace": namespace,
             "labels": {
-                names.LABEL_REVISION_NAME: revision,
+                names.LABEL_REVISION_NAME: names.label_value(revision),
                 names.LABEL_OWNER_NAME: owner,
             },
         },

@@ -258,7 +258,7 @@ def revision_object(
 
 def revision_name(extension: str, number: int) -> str:
     """`<extension>-<number>`, within the length of object names."""
-    return names.shortened(extension, 253 - len(str(number)) - 1) + f"-{number}"
+    return names.shortened(extension, names.MAX_NAME - len(str(number)) - 1) + f"-{number}"
 
 
 def owner_labels(kind: str, name: str) -> dict[str, str]:

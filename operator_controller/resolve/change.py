@@ -79,7 +79,7 @@ def is_channel(name: str) -> bool:
 
 def named(catalog: str) -> Mapping[str, str]:
     """The label by which a selector names one catalog."""
-    return {names.LABEL_METADATA_NAME: catalog}
+    return {names.LABEL_METADATA_NAME: names.label_value(catalog)}
 
 
 def _patch_of(before: CatalogFilter, after: CatalogFilter, field: Field) -> Any:

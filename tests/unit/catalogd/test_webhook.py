@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
+from api.v1.names import label_value
 from catalogd.http.app import webhook_app
 from catalogd.http.webhook import PATH, label_patch
 
@@ -28,6 +29,7 @@ KEY = "olm.operatorframework.io/metadata.name"
             ],
         ),
         ({"name": "c", "labels": {KEY: "c"}}, []),
+        ({"name": "c" * 64, "labels": {KEY: label_value("c" * 64)}}, []),
         ({"generateName": "c-"}, []),
         ({}, []),
     ],

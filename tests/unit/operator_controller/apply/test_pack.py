@@ -64,6 +64,13 @@ def test_secrets_are_immutable_typed_and_labelled() -> None:
     }
 
 
+def test_secrets_of_the_longest_name_have_names_and_labels_that_the_server_takes() -> None:
+    revision = "e" * 251 + "-9"
+    [secret] = pack(revision, "ext", HOME, [Phase("a", (obj(),))]).secrets
+    assert len(secret["metadata"]["name"]) == 253
+    assert len(secret["metadata"]["labels"]["olm.operatorframework.io/revision-name"]) == 63
+
+
 def test_equal_objects_are_stored_once_and_named_by_their_content() -> None:
     packed = pack("ext-1", "ext", HOME, [Phase("a", (obj(),)), Phase("b", (obj(),))])
     [secret] = packed.secrets
