@@ -26,6 +26,7 @@ class Kind(Enum):
     FOLDER = auto()
     SYMLINK = auto()
     HARDLINK = auto()
+    SPARSE = auto()
     SPECIAL = auto()
 
 
@@ -66,7 +67,8 @@ class Decision:
 class Rules:
     """What is kept: entries at or below one of `roots` (all if none), within `limits`.
 
-    A symbolic link that would be kept is an error if `refuse_links`, else left out.
+    A symbolic link that would be kept is an error if `refuse_links`, else left out. Whatever else
+    an image has is no concern of ours, however odd it is.
     """
 
     roots: tuple[str, ...] = ()
@@ -95,9 +97,10 @@ class Gate:
             raise LayerError(
                 f"image has more than {limits.entries} entries", hint=raise_hint("entries")
             )
-        parts = self._checked(entry)
-        if not parts or not self._kept(parts):
+        meant = _without_parents(_parts(entry.name))
+        if not meant or not self._kept(meant):
             return _SKIP
+        parts = self._checked(entry)
         if parts[-1].startswith(WHITEOUT):
             return _whiteout(entry, parts)
         return self._decide(entry, "/".join(parts))
@@ -127,6 +130,8 @@ class Gate:
                     f'"{path}" is a symbolic link',
                     hint="put the file itself in its place",
                 )
+            case Kind.SPARSE:
+                raise LayerError(f'"{path}" is a sparse file')
             case Kind.SPECIAL if self._rules.refuse_links:
                 raise LayerError(f'"{path}" is neither a file nor a folder')
             case _:
@@ -186,6 +191,17 @@ class Gate:
 
 def _parts(path: str) -> tuple[str, ...]:
     return tuple(part for part in path.split("/") if part not in ("", "."))
+
+
+def _without_parents(parts: Sequence[str]) -> tuple[str, ...]:
+    """Where a path leads whose `..` are followed; above the root there is nothing."""
+    found: list[str] = []
+    for part in parts:
+        if part != "..":
+            found.append(part)
+        elif found:
+            found.pop()
+    return tuple(found)
 
 
 def _below(parts: Sequence[str], root: Sequence[str]) -> bool:

@@ -210,8 +210,8 @@ class _Layer:
 
 def _entry(member: tarfile.TarInfo) -> Entry:
     if member.issparse():
-        raise LayerError(f'"{member.name[:100]}" is a sparse file')
-    if member.isreg():
+        kind = Kind.SPARSE
+    elif member.isreg():
         kind = Kind.FILE
     elif member.isdir():
         kind = Kind.FOLDER

@@ -108,6 +108,26 @@ def test_each_is_an_error_and_writes_nothing_outside(tmp_path: Path, name: str) 
     assert {path.name for path in tmp_path.iterdir()} == {"into", "layer"}
 
 
+def test_odd_entries_beside_a_catalog_are_passed_over(tmp_path: Path) -> None:
+    """A base image has what it has; nothing of it is written."""
+    sparse = lying_header(512, tarfile.GNUTYPE_SPARSE) + bytes(512)
+    odd = tar(
+        member("/etc/passwd", size=1),
+        member("../x", size=1),
+        member("usr/" + "a/" * 70 + "b", size=1),
+        member("usr/" + "a" * 1100, size=1),
+        member("usr/" + "a" * 300, size=1),
+        member("usr/.wh."),
+        member("dev/null", tarfile.CHRTYPE),
+        member("configs/a.json", size=3),
+    )
+    into = tmp_path / "into"
+    into.mkdir()
+    rules = Rules(roots=("/configs",), refuse_links=True, limits=SMALL)
+    unpack([layer(tmp_path, sparse + odd)], into, rules)
+    assert [path.name for path in into.rglob("*")] == ["configs", "a.json"]
+
+
 def repeated(head: bytes, piece: bytes, times: int, compress: Compressor) -> bytes:
     """What compresses almost to nothing, made in pieces because whole it would not fit."""
     pieces = [compress.compress(head), *(compress.compress(piece) for _ in range(times))]

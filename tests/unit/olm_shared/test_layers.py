@@ -29,6 +29,14 @@ def decide(entry: Entry, **rules: object) -> Decision:
         (Entry(".wh.configs", Kind.FILE), Decision(Action.REMOVE, "configs")),
         (Entry(".wh..wh..opq", Kind.FILE), Decision(Action.EMPTY, "")),
         (Entry("etc/.wh.passwd", Kind.FILE), Decision(Action.SKIP)),
+        (Entry("/etc/passwd", Kind.FILE, 3), Decision(Action.SKIP)),
+        (Entry("../etc/passwd", Kind.FILE, 3), Decision(Action.SKIP)),
+        (Entry("configs/../x", Kind.FILE), Decision(Action.SKIP)),
+        (Entry("usr/" + "a/" * 100 + "b", Kind.FILE, 3), Decision(Action.SKIP)),
+        (Entry("usr/" + "a" * 2000, Kind.FILE, 3), Decision(Action.SKIP)),
+        (Entry("usr/\x07\n", Kind.FILE, 3), Decision(Action.SKIP)),
+        (Entry("usr/sparse", Kind.SPARSE, 3), Decision(Action.SKIP)),
+        (Entry("usr/.wh.", Kind.FILE), Decision(Action.SKIP)),
     ],
 )
 def test_keeps_only_what_is_at_or_below_the_root(entry: Entry, expected: Decision) -> None:
@@ -38,8 +46,9 @@ def test_keeps_only_what_is_at_or_below_the_root(entry: Entry, expected: Decisio
 @pytest.mark.parametrize(
     ("entry", "fault"),
     [
-        (Entry("../etc/passwd", Kind.FILE), "leads out of the unpacked folder"),
-        (Entry("configs/../../x", Kind.FILE), "leads out of the unpacked folder"),
+        (Entry("../configs/x", Kind.FILE), "leads out of the unpacked folder"),
+        (Entry("usr/../configs/x", Kind.FILE), "leads out of the unpacked folder"),
+        (Entry("configs/../../configs/x", Kind.FILE), "leads out of the unpacked folder"),
         (Entry("/configs/x", Kind.FILE), "is absolute"),
         (Entry("configs/a\0b", Kind.FILE), "unprintable"),
         (Entry("configs/\n", Kind.FILE), "unprintable"),
@@ -48,6 +57,7 @@ def test_keeps_only_what_is_at_or_below_the_root(entry: Entry, expected: Decisio
         (Entry("configs/" + "a/" * 100, Kind.FILE), "deeper than 64 folders"),
         (Entry("configs/x", Kind.SYMLINK, target="y"), "is a symbolic link"),
         (Entry("configs/x", Kind.SPECIAL), "neither a file nor a folder"),
+        (Entry("configs/x", Kind.SPARSE), "is a sparse file"),
         (Entry("configs/x", Kind.HARDLINK, target="../../etc/passwd"), "hard link out of"),
         (Entry("configs/x", Kind.HARDLINK, target="etc/passwd"), "hard link out of"),
         (Entry("configs/x", Kind.FILE, 1 << 40), "is larger than"),
