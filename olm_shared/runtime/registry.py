@@ -65,7 +65,8 @@ class PullSettings:
 
     `plain_http` holds the registries, as they stand in references, that are spoken to without
     TLS; `insecure` those of which any certificate will do. `auth_file` is a docker configuration
-    file, `login_files` are further ones, asked in their order after it; they may be absent.
+    file, in place of all others; without it `login_files` are asked in their order, else the file of
+    `docker login`. They may be absent.
     `registries_conf` is read in place of the system's. Proxies are those of the environment, else
     those of the `cluster`, whose mirrors and CAs are added to ours.
     """
@@ -83,16 +84,22 @@ class PullSettings:
 
 def registry_http(settings: PullSettings, actions: str = PULL) -> RegistryHttp:
     """The conversation that the settings describe. Raises as RegistryHttp."""
-    home = os.environ.get("HOME", "/")  # pods may run as users who have none
-    docker = Path(os.environ.get("DOCKER_CONFIG") or Path(home, ".docker"), "config.json")
-    named = (settings.auth_file,) if settings.auth_file else ()
     return RegistryHttp(
         cas_dir=settings.cas_dir,
-        auth_files=(*named, *settings.login_files, docker),
+        auth_files=credential_files(settings, os.environ),
         plain_http=settings.plain_http,
         cluster=settings.cluster,
         actions=actions,
     )
+
+
+def credential_files(settings: PullSettings, environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """The files of credentials, the first that knows a registry counting."""
+    if settings.auth_file is not None:
+        return (settings.auth_file,)
+    home = environment.get("HOME", "/")  # pods may run as users who have none
+    docker = Path(environment.get("DOCKER_CONFIG") or Path(home, ".docker"), "config.json")
+    return settings.login_files or (docker,)
 
 
 @dataclass(frozen=True, slots=True)

@@ -184,8 +184,10 @@ async def test_credentials_open_a_locked_registry(locked: Registry, tmp_path: Pa
 
 @pytest.mark.parametrize("password", [None, "wrong"])
 async def test_without_the_right_credentials_the_cause_is_access(
-    locked: Registry, tmp_path: Path, password: str | None
+    locked: Registry, tmp_path: Path, password: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    (tmp_path / "config.json").write_text(json.dumps(locked.docker_config()))
+    monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path))  # the file that is named replaces it
     published = locked.push(build_image([FILES]), "locked/image", tag="v1")
     pair = base64.b64encode(f"robot:{password}".encode()).decode()
     auth_file = tmp_path / "auth.json"

@@ -8,6 +8,7 @@ import pytest
 
 from olm_shared.errors import TerminalError
 from olm_shared.runtime.logins import add_login, credential, login_target, remove_login
+from olm_shared.runtime.registry import PullSettings, credential_files
 from olm_shared.runtime.workstation import auth_files
 
 
@@ -50,3 +51,16 @@ def test_where_logins_are_looked_for_and_kept(tmp_path: Path) -> None:
     named = {**environment, "REGISTRY_AUTH_FILE": "/named"}
     assert auth_files(named, tmp_path) == [Path("/named")]
     assert login_target(named, tmp_path) == Path("/named")
+
+
+@pytest.mark.parametrize(
+    ("settings", "read"),
+    [
+        (PullSettings(), ["/home/me/.docker/config.json"]),
+        (PullSettings(login_files=(Path("/a"), Path("/b"))), ["/a", "/b"]),
+        (PullSettings(auth_file=Path("/named")), ["/named"]),
+        (PullSettings(auth_file=Path("/named"), login_files=(Path("/a"),)), ["/named"]),
+    ],
+)
+def test_a_file_that_is_named_replaces_all_others(settings: PullSettings, read: list[str]) -> None:
+    assert credential_files(settings, {"HOME": "/home/me"}) == tuple(map(Path, read))
