@@ -7,6 +7,7 @@ outlive the folder's removal, so an answer that began with one version ends with
 import hashlib
 import os
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -100,15 +101,16 @@ def open_content(folder: Path, *, verify: bool) -> Content:
         for name, digest in manifest.digests.items():
             if _sha256(folder / name) != digest:
                 raise CorruptContentError(f"{folder / name} does not match its digest")
-    files: dict[str, OpenFile] = {}
-    try:
-        index = Index.from_document(orjson.loads((folder / INDEX_FILE).read_bytes()))
-        for coding, name in FILES.items():
-            files[coding] = _open(folder / name, manifest.sizes[name])
-    except (OSError, KeyError, orjson.JSONDecodeError, BadIndexError) as error:
-        for file in files.values():
-            os.close(file.descriptor)
-        raise CorruptContentError(f"{folder} is incomplete: {error}") from error
+    with ExitStack() as failing:
+        try:
+            index = Index.from_document(orjson.loads((folder / INDEX_FILE).read_bytes()))
+            files = {
+                coding: _open(folder / name, manifest.sizes[name], failing)
+                for coding, name in FILES.items()
+            }
+        except (OSError, KeyError, orjson.JSONDecodeError, BadIndexError) as error:
+            raise CorruptContentError(f"{folder} is incomplete: {error}") from error
+        failing.pop_all()
     return Content(manifest, index, files)
 
 
@@ -123,11 +125,12 @@ def _read_manifest(folder: Path) -> Manifest:
     return manifest
 
 
-def _open(path: Path, size: int) -> OpenFile:
+def _open(path: Path, size: int, failing: ExitStack) -> OpenFile:
+    """A file of the size that it should have; closed again by `failing`."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    failing.callback(os.close, descriptor)
     actual = os.fstat(descriptor).st_size
     if actual != size:
-        os.close(descriptor)
         raise CorruptContentError(f"{path} has {actual} bytes, not {size}")
     return OpenFile(descriptor, size)
 

@@ -126,18 +126,27 @@ class Store:
     def _commit(self, name: str, stored: Stored, *, fresh: bool) -> Content | None:
         folder = self._root / name
         content = open_content(folder / stored.version, verify=False) if fresh else None
-        aside = folder / f"{TEMPORARY}{STATE_FILE}"
-        with aside.open("wb") as file:
-            file.write(stored.to_json())
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(folder / STATE_FILE)
+        try:
+            _write_state(folder, stored)
+        except OSError:
+            if content is not None:
+                content.retire()
+            raise
         return content
 
     def _remove_others(self, name: str, version: str) -> None:
         for entry in (self._root / name).iterdir():
             if entry.name not in (STATE_FILE, version):
                 remove_tree(entry)
+
+
+def _write_state(folder: Path, stored: Stored) -> None:
+    aside = folder / f"{TEMPORARY}{STATE_FILE}"
+    with aside.open("wb") as file:
+        file.write(stored.to_json())
+        file.flush()
+        os.fsync(file.fileno())
+    aside.replace(folder / STATE_FILE)
 
 
 def _entries(root: Path) -> list[str]:

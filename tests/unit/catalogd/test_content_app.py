@@ -17,6 +17,7 @@ from catalogd.io.content import Content, CorruptContentError, open_content
 from catalogd.io.store import Store, prepare_version, publish_version
 from catalogd.io.writer import write_content
 from catalogd.stored import Stored
+from olm_shared.errors import TransientError
 from olm_shared.fbc import Blob
 
 BLOBS = [
@@ -265,9 +266,14 @@ async def test_a_replaced_version_stays_whole_for_who_began_with_it(tmp_path: Pa
     assert reply.body == b"".join(blob.raw + b"\n" for blob in large)
     assert (await ask(app, "c/api/v1/all")).body == ALL
     assert len(list_names(tmp_path / "c")) == 2
-    open_files = os.listdir("/proc/self/fd")  # noqa: PTH208 - the kernel's list
-    assert not [fd for fd in open_files if "(deleted)" in link(fd) and str(tmp_path) in link(fd)]
+    assert not [path for path in open_below(tmp_path) if "(deleted)" in path]
     store.close()
+
+
+def open_below(folder: Path) -> list[str]:
+    """The files below a folder that this process holds open."""
+    open_files = os.listdir("/proc/self/fd")  # noqa: PTH208 - the kernel's list
+    return [link(descriptor) for descriptor in open_files if str(folder) in link(descriptor)]
 
 
 def link(descriptor: str) -> str:
@@ -361,6 +367,25 @@ def test_a_version_that_is_not_whole_is_not_opened(tmp_path: Path, name: str) ->
     (folder / name).unlink()
     with pytest.raises(CorruptContentError):
         open_content(folder, verify=False)
+
+
+async def test_a_state_that_cannot_be_written_keeps_no_file_open(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    version = write(tmp_path / "c")
+    (tmp_path / "c" / ".tmp-state.json").mkdir()
+    with pytest.raises(TransientError, match="cannot store catalog c"):
+        await store.commit("c", stored(version))
+    assert store.content("c") is None
+    assert open_below(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["catalog.jsonl", "catalog.jsonl.zst"])
+def test_a_version_that_was_cut_short_keeps_no_file_open(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "c" / write(tmp_path / "c")
+    os.truncate(folder / name, 3)
+    with pytest.raises(CorruptContentError):
+        open_content(folder, verify=False)
+    assert open_below(tmp_path) == []
 
 
 async def test_the_same_content_from_another_image_rewrites_no_content(tmp_path: Path) -> None:
