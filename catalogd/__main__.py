@@ -36,7 +36,13 @@ from olm_shared.runtime.kube import KubeClient
 from olm_shared.runtime.leader import Elector
 from olm_shared.runtime.memory import keep_small, share_one_arena
 from olm_shared.runtime.metrics_page import MetricsPage
-from olm_shared.runtime.program import configure_logging, run, serve_health, wait_until_served
+from olm_shared.runtime.program import (
+    configure_logging,
+    run,
+    serve_health,
+    until_answered,
+    wait_until_served,
+)
 from olm_shared.runtime.tls import ServerTls
 from olm_shared.runtime.workqueue import Backoff, WorkQueue
 
@@ -63,7 +69,7 @@ async def serve(settings: Settings) -> None:
     access = load_access(settings.kubeconfig)
     settings.cache_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     async with KubeClient.connect(access) as client:
-        program = _Program.build(settings, client)
+        program = Program.build(settings, client)
         try:
             async with asyncio.TaskGroup() as group:
                 program.start_servers(group)
@@ -93,7 +99,7 @@ class _Role:
 
 
 @dataclass(slots=True)
-class _Program:
+class Program:
     """All parts of the process."""
 
     settings: Settings
@@ -109,7 +115,8 @@ class _Program:
     restored_at: float | None = None
 
     @classmethod
-    def build(cls, settings: Settings, client: KubeClient) -> "_Program":
+    def build(cls, settings: Settings, client: KubeClient) -> "Program":
+        """The parts, none of them at work."""
         instance = f"{socket.gethostname()}_{uuid.uuid1()}"
         cluster, metrics = Cluster(client, instance=instance), Metrics()
         store = Store(settings.cache_dir / CATALOGS_FOLDER)
@@ -182,7 +189,8 @@ class _Program:
     async def restore(self) -> None:
         """Serves what is on disk and is what the status says, without asking any registry."""
         await wait_until_served(self.client, CLUSTER_CATALOG)
-        catalogs = await self.cluster.catalogs()
+        catalogs = await until_answered("reading all catalogs", self.cluster.catalogs)
+        existing = await until_answered("listing all catalogs", self.cluster.names)
         sources = {
             catalog.metadata.name: catalog.status.resolved_source.image.ref
             for catalog in catalogs
@@ -190,10 +198,10 @@ class _Program:
         }
         loads = (self.store.load(name, source=source) for name, source in sources.items())
         await asyncio.gather(*loads)
-        await self._collect([c.metadata.name for c in catalogs], interrupted=True)
+        await self._collect(existing, interrupted=True)
         self.role.behind = set(sources) - set(self.store.names())
         self.restored_at = time.monotonic()
-        log.info("serving %d of %d catalogs from disk", len(self.store.names()), len(catalogs))
+        log.info("serving %d of %d catalogs from disk", len(self.store.names()), len(existing))
 
     def start_work(self, group: asyncio.TaskGroup, access: ClusterAccess) -> None:
         """Every replica follows the cluster; one leads."""
@@ -204,14 +212,15 @@ class _Program:
         group.create_task(self._every(self.settings.gc_interval, self._collect_existing))
         group.create_task(keep_small())
         group.create_task(self.cluster_pulls.act_on_changes(self._resync))
-        group.create_task(self._lead())
+        group.create_task(self.lead())
 
     def ring(self, _: str, obj: KubeObject) -> None:
         """An event: looked at unless it only shows what we wrote."""
         if not self.cluster.is_echo(obj):
             self.queue.add(name_of(obj))
 
-    async def _lead(self) -> None:
+    async def lead(self) -> None:
+        """Leads until cancelled, at once or when elected. Raises LostLeadershipError."""
         if not self.settings.leader_elect:
             await self._work_as_leader()
             return
@@ -221,7 +230,7 @@ class _Program:
 
     async def _work_as_leader(self) -> None:
         self.role.leading = True
-        await self._resync()
+        await until_answered("looking at all catalogs", self._resync)
         await asyncio.Event().wait()
 
     async def _resync(self) -> None:

@@ -1,5 +1,6 @@
 """ClusterCatalogs in the API server: read, patch, and tell our own echoes from news."""
 
+import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,8 @@ PLURAL = "clustercatalogs"
 CONTROLLER = "olm.operatorframework.io/catalogd"
 STATUS_FIELDS = ("conditions", "resolvedSource", "urls", "lastUnpacked")
 
+log = logging.getLogger(__name__)
+
 
 class Cluster:
     """The catalogs of a cluster."""
@@ -34,14 +37,14 @@ class Cluster:
         return None if found is None else read_catalog_object(found)
 
     async def names(self) -> list[str]:
-        """The names of all catalogs."""
+        """The names of all catalogs. Raises ApiError."""
         items, _ = await self._client.list_all(CLUSTER_CATALOG, metadata_only=True)
         return [name_of(item) for item in items]
 
     async def catalogs(self) -> list[ClusterCatalog]:
-        """All catalogs."""
+        """All catalogs that can be read; the others are logged. Raises ApiError."""
         items, _ = await self._client.list_all(CLUSTER_CATALOG)
-        return [read_catalog_object(item) for item in items]
+        return [catalog for item in items if (catalog := _readable(item)) is not None]
 
     async def patch_metadata(self, catalog: ClusterCatalog, patch: dict[str, Any]) -> None:
         """Merges into the metadata of the version that was read. Raises ConflictError, ApiError."""
@@ -83,6 +86,14 @@ def read_catalog_object(obj: KubeObject) -> ClusterCatalog:
         return ClusterCatalog.from_object(obj)
     except InvalidObjectError as error:
         raise TerminalError(str(error)) from error
+
+
+def _readable(obj: KubeObject) -> ClusterCatalog | None:
+    try:
+        return read_catalog_object(obj)
+    except TerminalError as error:
+        log.warning("catalog %s is passed over: %s", name_of(obj), error)
+        return None
 
 
 def _named(catalog: ClusterCatalog) -> KubeObject:

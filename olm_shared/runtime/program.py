@@ -8,6 +8,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from typing import TypeVar
 
 import uvloop
 from aiohttp import web
@@ -21,6 +22,8 @@ API_POLL_SECONDS = 0.5
 THREADS = 64
 """For blocking work. Names are looked up in them too, and a name server that does not answer holds
 each for many seconds: by default there are few, and everybody would wait."""
+
+T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
@@ -86,17 +89,20 @@ def _first(group: BaseExceptionGroup) -> BaseException:
 
 async def wait_until_served(client: KubeClient, kind: GVK) -> None:
     """Waits until the API server serves a kind: kopf does not notice one that comes later."""
-    waiting = False
+    await until_answered("waiting for the API", lambda: client.resource(kind))
+
+
+async def until_answered(what: str, ask: Callable[[], Awaitable[T]]) -> T:
+    """What the API server answers in the end: one error of it is no reason to end a program."""
+    told = ""
     while True:
         try:
-            await client.resource(kind)
+            return await ask()
         except ApiError as error:
-            if not waiting:
-                log.warning("waiting for the API: %s", error)
-            waiting = True
+            if error.message != told:
+                log.warning("%s: %s", what, error)
+            told = error.message
             await asyncio.sleep(API_POLL_SECONDS)
-        else:
-            return
 
 
 async def serve_health(

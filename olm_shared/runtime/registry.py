@@ -65,8 +65,8 @@ class PullSettings:
 
     `plain_http` holds the registries, as they stand in references, that are spoken to without
     TLS; `insecure` those of which any certificate will do. `auth_file` is a docker configuration
-    file, in place of all others; without it `login_files` are asked in their order, else the file of
-    `docker login`. They may be absent.
+    file, in place of all others; without it `login_files` are asked in their order, else the file
+    of `docker login`. They may be absent.
     `registries_conf` is read in place of the system's. Proxies are those of the environment, else
     those of the `cluster`, whose mirrors and CAs are added to ours.
     """
