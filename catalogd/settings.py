@@ -10,6 +10,7 @@ from pathlib import Path
 from api.v1 import names
 from olm_shared.fbc import MAX_DOCUMENT_BYTES
 from olm_shared.flags import (
+    Gate,
     add_common,
     feature_gates,
     log_level,
@@ -23,8 +24,12 @@ from olm_shared.runtime.access import own_namespace
 from olm_shared.runtime.tls import TlsProfile, profile_of
 
 METAS_GATE = "APIV1MetasHandler"
-GRAPHQL_GATE = "GraphQLCatalogQueries"
-GATES = {METAS_GATE: True, GRAPHQL_GATE: False}
+GATES = {
+    METAS_GATE: Gate(default=True, alpha=True),
+    "GraphQLCatalogQueries": Gate(
+        default=False, alpha=True, without_effect="there is no GraphQL endpoint"
+    ),
+}
 """Feature gates by upstream's names. What is additive is on."""
 
 DISTRIBUTION = "olmv1"
@@ -84,8 +89,6 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
         metrics_address = parse_address(given.metrics_bind_address or DEFAULT_METRICS_ADDRESS)
     except (argparse.ArgumentTypeError, ValueError) as error:
         parser.error(str(error))
-    if gates[GRAPHQL_GATE]:
-        log.warning("feature gate %s has no effect: there is no GraphQL endpoint", GRAPHQL_GATE)
     if bool(given.tls_cert) != bool(given.tls_key):
         parser.error("tls-cert and tls-key flags must be used together")
     if not given.tls_cert:

@@ -92,4 +92,4 @@ async def _installed(kube: KubeClient, extension: str) -> BundleMetadata | None:
     if installed is None:
         return None
     bundle = installed.bundle
-    return BundleMetadata(name=bundle.name, version=bundle.version, release=bundle.release or None)
+    return BundleMetadata(name=bundle.name, version=bundle.version, release=bundle.release)

@@ -8,6 +8,7 @@ import argparse
 import logging
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 KLOG_VALUES = (
     "v", "vmodule", "log-backtrace-at", "log-dir", "log-file", "log-file-max-size",
@@ -20,11 +21,21 @@ KLOG_SWITCHES = (
 
 TLS_PROFILES = ("modern", "intermediate", "old", "custom")
 
-GENERIC_GATES = ("AllAlpha", "AllBeta")
+ALL_ALPHA = "AllAlpha"
+ALL_BETA = "AllBeta"
 
 _DURATION_PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)")
 _BYTES = {"": 1, "Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30}
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A feature gate. `alpha`: upstream calls it so; `without_effect`: why it does nothing."""
+
+    default: bool
+    alpha: bool = False
+    without_effect: str = ""
 
 
 def parse_bool(text: str) -> bool:
@@ -125,29 +136,38 @@ def add_common(parser: argparse.ArgumentParser) -> None:
 
 
 def feature_gates(
-    texts: Iterable[str], defaults: Mapping[str, bool], log: logging.Logger
+    texts: Iterable[str], known: Mapping[str, Gate], log: logging.Logger
 ) -> dict[str, bool]:
-    """The state of each known gate. Unknown ones are warned about and change nothing.
+    """The state of each known gate: as named, else as AllAlpha says of alpha ones, else as usual.
 
-    Raises ArgumentTypeError for text that is no map of booleans.
+    Unknown ones are warned about and change nothing. Raises ArgumentTypeError for text that is no
+    map of booleans.
     """
-    gates = dict(defaults)
+    named = _named_gates(texts)
+    for name in named.keys() - known.keys() - {ALL_ALPHA, ALL_BETA}:
+        log.warning("unknown feature gate %s is ignored", name)
+    if ALL_BETA in named:
+        log.warning("feature gate %s has no effect: no feature is beta", ALL_BETA)
+    gates = {}
+    for name, gate in known.items():
+        usual = named.get(ALL_ALPHA, gate.default) if gate.alpha else gate.default
+        gates[name] = named.get(name, usual)
+        if gates[name] and gate.without_effect:
+            log.warning("feature gate %s has no effect: %s", name, gate.without_effect)
+    return gates
+
+
+def _named_gates(texts: Iterable[str]) -> dict[str, bool]:
+    named: dict[str, bool] = {}
     for part in filter(None, (p.strip() for text in texts for p in text.split(","))):
         name, equals, value = part.partition("=")
         if not equals:
             raise argparse.ArgumentTypeError(f"feature gate {part!r}: say NAME=true or NAME=false")
-        name = name.strip()
         try:
-            wanted = parse_bool(value.strip())
+            named[name.strip()] = parse_bool(value.strip())
         except argparse.ArgumentTypeError as error:
             raise argparse.ArgumentTypeError(f"feature gate {part!r}: {error}") from error
-        if name in gates:
-            gates[name] = wanted
-        elif name in GENERIC_GATES:
-            log.warning("feature gate %s has no effect: name the features one by one", name)
-        else:
-            log.warning("unknown feature gate %s is ignored", name)
-    return gates
+    return named
 
 
 def log_level(verbosity: str) -> int:

@@ -109,7 +109,10 @@ class _Process:
         catalogs = CatalogClient(
             client,
             Catalogd(settings.catalogd_cas_dir, settings.tls_profile),
-            CatalogCache(settings.cache_path / "catalogs"),
+            CatalogCache(
+                settings.cache_path / "catalogs",
+                release_field=settings.gates["BundleReleaseSupport"],
+            ),
         )
         events = Announcer(client, instance=self._identity)
         controllers = self._controllers = Controllers(settings, client, catalogs, events)

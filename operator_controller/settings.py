@@ -11,6 +11,7 @@ from pathlib import Path
 
 from api.v1 import names
 from olm_shared.flags import (
+    Gate,
     add_common,
     add_switch,
     feature_gates,
@@ -29,13 +30,13 @@ from operator_controller.io.serving_certificates import ServingCertificate
 from operator_controller.render.options import CertificateProvider
 
 GATES = {
-    "SingleOwnNamespaceInstallSupport": True,
-    "WebhookProviderCertManager": True,
-    "WebhookProviderOpenshiftServiceCA": True,
-    "BoxcutterRuntime": False,
-    "DeploymentConfig": True,
-    "BundleReleaseSupport": False,
-    "PreflightPermissions": True,
+    "SingleOwnNamespaceInstallSupport": Gate(default=True, alpha=True),
+    "WebhookProviderCertManager": Gate(default=True),
+    "WebhookProviderOpenshiftServiceCA": Gate(default=True),
+    "BoxcutterRuntime": Gate(default=False, alpha=True),
+    "DeploymentConfig": Gate(default=True, alpha=True),
+    "BundleReleaseSupport": Gate(default=False, alpha=True),
+    "PreflightPermissions": Gate(default=True),
 }
 """Feature gates by upstream's names. What is additive is on."""
 

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from api.v1 import names
 from olm_shared.kube_object import KubeObject, ObjectKey, name_of
@@ -34,6 +34,7 @@ from operator_controller.io.revisions import OBJECT_SET, RevisionStore
 from operator_controller.io.watches import ManagedWatches, OwnerKey
 from operator_controller.metrics import Metrics, Queue, Readings
 from operator_controller.observe.probes import Gate
+from operator_controller.render.options import Features
 from operator_controller.settings import Settings
 
 LEASE = "9c4404e7.operatorframework.io"
@@ -135,7 +136,9 @@ class Controllers:
         return ExtensionController(
             client=self._client,
             catalogs=self._catalogs,
-            bundles=BundleSource(pulls.images, pulls.refresh, self._client, provider),
+            bundles=BundleSource(
+                pulls.images, pulls.refresh, self._client, provider, _features(settings.gates)
+            ),
             store=self._store,
             watches=self.watches,
             checks=Preflight(self._client, settings.gates["PreflightPermissions"]),
@@ -252,6 +255,15 @@ def _first(*heard: Callable[[KubeObject], None], ring: Ring) -> Ring:
         ring(event, obj)
 
     return tell
+
+
+def _features(gates: Mapping[str, bool]) -> Features:
+    return Features(
+        single_own_namespace_install_support=gates["SingleOwnNamespaceInstallSupport"],
+        deployment_config=gates["DeploymentConfig"],
+        webhook_provider_cert_manager=gates["WebhookProviderCertManager"],
+        webhook_provider_openshift_service_ca=gates["WebhookProviderOpenshiftServiceCA"],
+    )
 
 
 def _gate(*, wait_for_workloads: bool) -> Gate:

@@ -47,9 +47,7 @@ def cause_of(history: Revisions, bundle: BundleIdentity, generation: int) -> Cau
 def is_lower(bundle: Bundle, than: Bundle) -> bool:
     """Whether the version of a bundle is lower; versions that cannot be read are not."""
     try:
-        version, other = (
-            parse_bundle_version(b.version, b.release or None) for b in (bundle, than)
-        )
+        version, other = (parse_bundle_version(b.version, b.release) for b in (bundle, than))
     except VersionError:
         return False
     return version.key < other.key

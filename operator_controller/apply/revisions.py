@@ -1,7 +1,7 @@
 """Revisions of an extension, read from its ClusterObjectSets: the record of what is installed."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -23,17 +23,29 @@ KEPT_ARCHIVED = 5
 
 @dataclass(frozen=True, slots=True)
 class BundleIdentity:
-    """Which bundle a revision holds. `release` is empty when the bundle has none."""
+    """Which bundle a revision holds.
+
+    `release` is None where it is not told apart from the version (gate BundleReleaseSupport).
+    """
 
     name: str
     version: str
     package: str
     image: str
-    release: str = ""
+    release: str | None = None
 
     def is_version_of(self, other: "BundleIdentity") -> bool:
         """Whether both are the same version, perhaps from other images."""
-        return replace(self, image="") == replace(other, image="")
+        return (self.package, self.name, self.full_version) == (
+            other.package,
+            other.name,
+            other.full_version,
+        )
+
+    @property
+    def full_version(self) -> str:
+        """Version and release in one text, as registry+v1 bundles spell them."""
+        return f"{self.version}+{self.release}" if self.release else self.version
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +94,7 @@ def parse_revision(raw: KubeObject) -> Revision:
             version=notes.get(names.ANNOTATION_BUNDLE_VERSION, ""),
             package=notes.get(names.ANNOTATION_PACKAGE_NAME, ""),
             image=notes.get(names.ANNOTATION_BUNDLE_REFERENCE, ""),
-            release=notes.get(names.ANNOTATION_BUNDLE_RELEASE, ""),
+            release=notes.get(names.ANNOTATION_BUNDLE_RELEASE),
         ),
         inputs=notes.get(names.ANNOTATION_RENDER_INPUTS, ""),
         content=notes.get(names.ANNOTATION_CONTENT_DIGEST, ""),
@@ -211,7 +223,7 @@ def revision_annotations(desired: Desired) -> dict[str, str]:
         names.ANNOTATION_CONTENT_DIGEST: content_digest(desired.phases),
         names.ANNOTATION_EXTENSION_GENERATION: str(desired.generation),
     }
-    if bundle.release:
+    if bundle.release is not None:
         notes[names.ANNOTATION_BUNDLE_RELEASE] = bundle.release
     if desired.properties:
         notes[names.ANNOTATION_BUNDLE_PROPERTIES] = noted(desired.properties)

@@ -59,18 +59,21 @@ def parse(
     install_namespace: str,
     *,
     annotated_watch_namespace: str | None = None,
+    with_deployment_config: bool = True,
 ) -> BundleConfig:
     """The configuration in `spec.config.inline` for this operator in this namespace.
 
     `inline` is the JSON value, None when there is none. `annotated_watch_namespace` is the value
     of the extension's watch-namespace annotation: it counts when the field is not set, and both
-    set to different values is an error. Raises ConfigurationError.
+    set to different values is an error. Without `with_deployment_config` that field is unknown.
+    Raises ConfigurationError.
     """
     config = {} if inline is None else inline
     if not isinstance(config, dict):
         raise _refused([wrong_type("", config, "object")])
     config = _with_annotation(config, annotated_watch_namespace)
-    if faults := list(_faults(config, csv, install_namespace)):
+    known = {DEPLOYMENT_CONFIG_FIELD} if with_deployment_config else set()
+    if faults := list(_faults(config, known, csv, install_namespace)):
         raise _refused(faults)
     return BundleConfig(
         watch_namespace=config.get(WATCH_NAMESPACE),
@@ -116,17 +119,17 @@ def _deployment_config(value: Any) -> dict[str, Any] | None:
 
 
 def _faults(
-    config: dict[str, Any], csv: ClusterServiceVersion, install_namespace: str
+    config: dict[str, Any], known: set[str], csv: ClusterServiceVersion, install_namespace: str
 ) -> Iterator[Fault]:
+    """`known` are the fields that every bundle has."""
     own = csv.supports(InstallMode.OWN_NAMESPACE)
     single = csv.supports(InstallMode.SINGLE_NAMESPACE)
     optional = csv.supports(InstallMode.ALL_NAMESPACES)
-    known = {DEPLOYMENT_CONFIG_FIELD}
     if own or single:
-        known.add(WATCH_NAMESPACE)
+        known = known | {WATCH_NAMESPACE}
         if WATCH_NAMESPACE not in config and not optional:
             yield missing(WATCH_NAMESPACE)
-    if DEPLOYMENT_CONFIG_FIELD in config:
+    if DEPLOYMENT_CONFIG_FIELD in known & config.keys():
         yield from deployment_config_faults(
             DEPLOYMENT_CONFIG_FIELD, config[DEPLOYMENT_CONFIG_FIELD]
         )

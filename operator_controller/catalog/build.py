@@ -6,6 +6,7 @@ bundle concerned is then never chosen where it matters, and the explanation says
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from olm_shared.errors import TransientError
@@ -48,7 +49,8 @@ def build_package(
     """The package of that name, None if no blob belongs to it. Raises BrokenPackageError.
 
     `blobs` are decoded JSON objects of a catalog; those of other packages are passed over.
-    `release_field`: the `release` of an `olm.package` property counts (gate BundleReleaseSupport).
+    `release_field` (gate BundleReleaseSupport): the `release` of an `olm.package` property counts,
+    and no release is written into the version.
     """
     faults: list[str] = []
     own = {schema: list[Mapping[str, Any]]() for schema in Schema}
@@ -143,9 +145,10 @@ def _version(value: Any, release_field: bool) -> tuple[BundleVersion | None, str
         return None, f"error unmarshalling package property: {faults[0]}"
     explicit = release if release_field and reader.get("release") is not None else None
     try:
-        return parse_bundle_version(version, explicit), ""
+        parsed = parse_bundle_version(version, explicit)
     except VersionError as error:
         return None, error.message
+    return (replace(parsed, embedded=False) if release_field else parsed), ""
 
 
 def _deprecations(blobs: list[Mapping[str, Any]], faults: list[str]) -> tuple[Deprecation, ...]:

@@ -71,10 +71,15 @@ def installed_of(revision: Revision | None) -> BundleMetadata | None:
     if revision is None:
         return None
     bundle = revision.bundle
-    return BundleMetadata(name=bundle.name, version=bundle.version, release=bundle.release or None)
+    return BundleMetadata(name=bundle.name, version=bundle.version, release=bundle.release)
 
 
 def _identity(found: Resolution) -> BundleIdentity:
+    version = found.version
     return BundleIdentity(
-        name=found.bundle, version=str(found.version), package=found.package, image=found.image
+        name=found.bundle,
+        version=str(version),
+        package=found.package,
+        image=found.image,
+        release=None if version.embedded else ".".join(version.release),
     )

@@ -226,7 +226,9 @@ class ExtensionController:
 
     async def compare(self, context: Context) -> Context:
         """What would be rendered; the steps that follow have nothing to do if it is there."""
-        request = install_request(context.extension, self.bundles.forced_provider)
+        request = install_request(
+            context.extension, self.bundles.forced_provider, self.bundles.features
+        )
         account = context.extension.spec.service_account_name
         inputs = inputs_digest(context.chosen, request, account)
         latest = context.history.latest

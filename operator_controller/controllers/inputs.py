@@ -9,14 +9,16 @@ from api.v1 import names
 from api.v1.clusterextension import ClusterExtension
 from operator_controller.apply.revisions import BundleIdentity
 from operator_controller.render.install import InstallRequest
-from operator_controller.render.options import CertificateProvider
+from operator_controller.render.options import ALL_FEATURES, CertificateProvider, Features
 
 RENDERER_VERSION = 3
 """Raised when equal inputs render to other objects than before, so that they render anew."""
 
 
 def install_request(
-    extension: ClusterExtension, provider: CertificateProvider | None
+    extension: ClusterExtension,
+    provider: CertificateProvider | None,
+    features: Features = ALL_FEATURES,
 ) -> InstallRequest:
     """What the user of an extension asks the renderer for, and the provider to use if any."""
     spec = extension.spec
@@ -26,6 +28,7 @@ def install_request(
         config=spec.config.inline if spec.config else None,
         annotated_watch_namespace=watched or None,
         certificate_provider=provider,
+        features=features,
     )
 
 

@@ -1,7 +1,7 @@
 """Bundles from their images, as the objects to apply."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 
 from api.v1 import names
@@ -15,7 +15,7 @@ from operator_controller.bundle import RegistryV1, load
 from operator_controller.render.certificates import provider_in
 from operator_controller.render.install import InstallRequest, install_objects
 from operator_controller.render.kinds import placed
-from operator_controller.render.options import CertificateProvider
+from operator_controller.render.options import ALL_FEATURES, CertificateProvider, Features
 
 _SIGNS = (
     (CertificateProvider.CERT_MANAGER, GVK("cert-manager.io", "v1", "Certificate")),
@@ -56,9 +56,11 @@ class BundleSource:
         refresh: Callable[[], Awaitable[None]],
         client: KubeClient,
         forced: CertificateProvider | None,
+        features: Features = ALL_FEATURES,
     ) -> None:
         """`refresh` brings up to date how registries are reached; `forced` is a provider to use."""
         self.forced_provider = forced
+        self.features = features
         self._images = images
         self._refresh = refresh
         self._client = client
@@ -73,7 +75,8 @@ class BundleSource:
         """
         if self.forced_provider or not bundle.csv.webhooks:
             return self.forced_provider
-        return await certificate_provider_of(self._client, provider_in(await installed()))
+        used = provider_in(await installed())
+        return await certificate_provider_of(self._client, used, self.features.providers)
 
     async def render(
         self,
@@ -107,21 +110,25 @@ class BundleSource:
 
 
 async def certificate_provider_of(
-    client: KubeClient, used: CertificateProvider | None = None
-) -> CertificateProvider:
-    """Who issues webhook certificates in a cluster where nobody is forced.
+    client: KubeClient,
+    used: CertificateProvider | None = None,
+    allowed: Collection[CertificateProvider] = tuple(CertificateProvider),
+) -> CertificateProvider | None:
+    """Who issues webhook certificates in a cluster where nobody is forced; None if nobody may.
 
     `used` does so already and is preferred. Raises ApiError.
     """
-    if used is CertificateProvider.SELF:
+    if used is CertificateProvider.SELF and used in allowed:
         return used
     for provider, kind in sorted(_SIGNS, key=lambda sign: sign[0] is not used):
+        if provider not in allowed:
+            continue
         try:
             await client.resource(kind)
         except NotFoundError:
             continue
         return provider
-    return CertificateProvider.SELF
+    return CertificateProvider.SELF if CertificateProvider.SELF in allowed else None
 
 
 def _render(bundle: RegistryV1, request: InstallRequest) -> list[KubeObject]:

@@ -13,6 +13,7 @@ import shutil
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +53,11 @@ class Known:
 class CatalogCache:
     """The newest known content of packages by catalog."""
 
-    def __init__(self, folder: Path, max_bytes: int = MAX_MEMORY_BYTES) -> None:
-        """`folder` is made when it is first written to."""
+    def __init__(
+        self, folder: Path, max_bytes: int = MAX_MEMORY_BYTES, *, release_field: bool = False
+    ) -> None:
+        """`folder` is made when it is first written to; `release_field` as of `build_package`."""
+        self._build = partial(build_package, release_field=release_field)
         self._folder = folder
         self._max_bytes = max_bytes
         self._memory: OrderedDict[tuple[str, str], Known] = OrderedDict()
@@ -117,7 +121,7 @@ class CatalogCache:
         header = _header(lines)
         if header is None or header["fingerprint"] != _fingerprint(lines[1:]):
             return None
-        return _known(package, header, lines[1:])
+        return self._known(package, header, lines[1:])
 
     def _read(self, catalog: str, package: str) -> list[bytes]:
         try:
@@ -140,7 +144,23 @@ class CatalogCache:
             os.replace(draft, path)  # noqa: PTH105 - says that an old one is replaced
         except OSError as error:
             log.warning("cannot write the cache of catalog %s: %s", catalog, error)
-        return _known(package, header, list(lines))
+        return self._known(package, header, list(lines))
+
+    def _known(self, package: str, header: dict[str, Any], lines: list[bytes]) -> Known:
+        built, fault = None, None
+        try:
+            built = self._build(package, map(orjson.loads, lines))
+        except BrokenPackageError as error:
+            fault = error.with_traceback(None)
+        return Known(
+            source=header["source"],
+            changed_in=header["changedIn"],
+            fingerprint=header["fingerprint"],
+            etag=header["etag"],
+            package=built,
+            fault=fault,
+            size=sum(map(len, lines)) + 256,
+        )
 
 
 def _fingerprint(lines: Iterable[bytes]) -> str:
@@ -156,20 +176,3 @@ def _header(lines: list[bytes]) -> dict[str, Any] | None:
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         return None
     return header
-
-
-def _known(package: str, header: dict[str, Any], lines: list[bytes]) -> Known:
-    built, fault = None, None
-    try:
-        built = build_package(package, map(orjson.loads, lines))
-    except BrokenPackageError as error:
-        fault = error.with_traceback(None)
-    return Known(
-        source=header["source"],
-        changed_in=header["changedIn"],
-        fingerprint=header["fingerprint"],
-        etag=header["etag"],
-        package=built,
-        fault=fault,
-        size=sum(map(len, lines)) + 256,
-    )

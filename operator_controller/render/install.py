@@ -11,7 +11,13 @@ from olm_shared.kube_object import KubeObject
 from operator_controller.bundle import configuration
 from operator_controller.bundle.metadata_files import BundleError
 from operator_controller.bundle.model import InstallMode, RegistryV1
-from operator_controller.render.options import CertificateProvider, RenderOptions, go_list
+from operator_controller.render.options import (
+    ALL_FEATURES,
+    CertificateProvider,
+    Features,
+    RenderOptions,
+    go_list,
+)
 from operator_controller.render.renderer import render
 
 INSTALLABLE_MODES = (
@@ -29,6 +35,7 @@ class InstallRequest:
     config: Any = None
     annotated_watch_namespace: str | None = None
     certificate_provider: CertificateProvider | None = None
+    features: Features = ALL_FEATURES
 
 
 def install_objects(bundle: RegistryV1, request: InstallRequest) -> list[KubeObject]:
@@ -37,13 +44,14 @@ def install_objects(bundle: RegistryV1, request: InstallRequest) -> list[KubeObj
     Raises BundleError for what cannot be installed at all, ConfigurationError for a
     configuration that does not fit, RenderError for a faulty bundle.
     """
-    for fault in unsupported(bundle, request.certificate_provider):
+    for fault in unsupported(bundle, request.certificate_provider, request.features):
         raise BundleError(f"unsupported bundle: {fault}")
     config = configuration.parse(
         request.config,
         bundle.csv,
         request.install_namespace,
         annotated_watch_namespace=request.annotated_watch_namespace,
+        with_deployment_config=request.features.deployment_config,
     )
     watched = config.watch_namespace
     options = RenderOptions(
@@ -55,12 +63,19 @@ def install_objects(bundle: RegistryV1, request: InstallRequest) -> list[KubeObj
     return render(bundle, options)
 
 
-def unsupported(bundle: RegistryV1, provider: CertificateProvider | None) -> Iterator[str]:
+def unsupported(
+    bundle: RegistryV1,
+    provider: CertificateProvider | None,
+    features: Features = ALL_FEATURES,
+) -> Iterator[str]:
     """What no configuration makes installable."""
     if bundle.csv.owned_api_services:
         yield "apiServiceDefintions are not supported"
     if bundle.csv.webhooks and provider is None:
         yield "webhookDefinitions are not supported"
+    everywhere = bundle.csv.supports(InstallMode.ALL_NAMESPACES)
+    if not (everywhere or features.single_own_namespace_install_support):
+        yield "bundle does not support AllNamespaces install mode"
     if not any(map(bundle.csv.supports, INSTALLABLE_MODES)):
         modes = go_list([mode.value for mode in INSTALLABLE_MODES])
         yield f"bundle must support at least one of {modes} install modes"

@@ -24,6 +24,29 @@ class CertificateProvider(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Features:
+    """What of bundles is supported: upstream's feature gates of these names."""
+
+    single_own_namespace_install_support: bool = True
+    deployment_config: bool = True
+    webhook_provider_cert_manager: bool = True
+    webhook_provider_openshift_service_ca: bool = True
+
+    @property
+    def providers(self) -> tuple[CertificateProvider, ...]:
+        """Who may be chosen to issue certificates; with both gates closed nobody, as upstream."""
+        gated = {
+            CertificateProvider.CERT_MANAGER: self.webhook_provider_cert_manager,
+            CertificateProvider.OPENSHIFT_SERVICE_CA: self.webhook_provider_openshift_service_ca,
+        }
+        found = tuple(provider for provider, is_open in gated.items() if is_open)
+        return (*found, CertificateProvider.SELF) if found else ()
+
+
+ALL_FEATURES = Features()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RenderOptions:
     """`target_namespaces` None means: what the bundle's install modes suggest."""
 

@@ -211,9 +211,7 @@ def _install(revisions: Revisions | None) -> InstallStatus | None:
         return None
     bundle = installed.bundle
     return InstallStatus(
-        bundle=BundleMetadata(
-            name=bundle.name, version=bundle.version, release=bundle.release or None
-        )
+        bundle=BundleMetadata(name=bundle.name, version=bundle.version, release=bundle.release)
     )
 
 

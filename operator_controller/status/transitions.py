@@ -58,9 +58,7 @@ def _begun(
     if not new or latest is None or _is_unknown(before):
         return ()
     installed = before.install.bundle if before.install else None
-    chosen = BundleMetadata(
-        name=latest.name, version=latest.version, release=latest.release or None
-    )
+    chosen = BundleMetadata(name=latest.name, version=latest.version, release=latest.release)
     if installed == chosen:
         reason: str = EventReason.RECONFIGURING
     elif after.install is not None and after.install.bundle == chosen:

@@ -6,6 +6,7 @@ import logging
 import pytest
 
 from olm_shared.flags import (
+    Gate,
     add_common,
     feature_gates,
     log_level,
@@ -129,6 +130,7 @@ def test_wrong_counts(text: str) -> None:
         parse_count(text)
 
 
+KNOWN = {"On": Gate(default=True), "Off": Gate(default=False, alpha=True)}
 DEFAULTS = {"On": True, "Off": False}
 
 
@@ -140,16 +142,19 @@ DEFAULTS = {"On": True, "Off": False}
         pytest.param(["On=false", "Off=true"], {"On": False, "Off": True}, id="several maps"),
         pytest.param(["Off=true", "Off=false"], DEFAULTS, id="the last one counts"),
         pytest.param([" On = false , "], {"On": False, "Off": False}, id="spaces and empty parts"),
+        pytest.param(["AllAlpha=true"], {"On": True, "Off": True}, id="all that are alpha"),
+        pytest.param(["AllAlpha=false"], {"On": True, "Off": False}, id="no other"),
+        pytest.param(["Off=false,AllAlpha=true"], DEFAULTS, id="by name goes before by group"),
     ],
 )
 def test_feature_gates(texts: list[str], expected: dict[str, bool]) -> None:
-    assert feature_gates(texts, DEFAULTS, log) == expected
+    assert feature_gates(texts, KNOWN, log) == expected
 
 
 def test_an_unknown_gate_is_warned_about_and_changes_nothing(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    assert feature_gates(["Unheard=true"], DEFAULTS, log) == DEFAULTS
+    assert feature_gates(["Unheard=true"], KNOWN, log) == DEFAULTS
     assert caplog.messages == ["unknown feature gate Unheard is ignored"]
 
 
@@ -164,17 +169,18 @@ def test_an_unknown_gate_is_warned_about_and_changes_nothing(
 )
 def test_wrong_gates(text: str, message: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match=message):
-        feature_gates([text], DEFAULTS, log)
+        feature_gates([text], KNOWN, log)
 
 
-def test_groups_of_gates_are_accepted_and_said_to_do_nothing(
+def test_a_gate_without_effect_is_warned_about_when_it_is_opened(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    assert feature_gates(["AllAlpha=true,AllBeta=false"], DEFAULTS, log) == DEFAULTS
-    assert caplog.messages == [
-        "feature gate AllAlpha has no effect: name the features one by one",
-        "feature gate AllBeta has no effect: name the features one by one",
-    ]
+    known = {"Idle": Gate(default=False, alpha=True, without_effect="there is nothing to do")}
+    feature_gates(["Idle=false,AllBeta=true"], known, log)
+    assert caplog.messages == ["feature gate AllBeta has no effect: no feature is beta"]
+    caplog.clear()
+    feature_gates(["AllAlpha=true"], known, log)
+    assert caplog.messages == ["feature gate Idle has no effect: there is nothing to do"]
 
 
 @pytest.mark.parametrize(

@@ -141,7 +141,7 @@ def test_annotations_that_are_missing_read_as_empty() -> None:
 
 
 def test_what_a_bundle_does_not_have_is_not_noted() -> None:
-    bare = replace(DESIRED, bundle=replace(DESIRED.bundle, release=""), properties="")
+    bare = replace(DESIRED, bundle=replace(DESIRED.bundle, release=None), properties="")
     bare = replace(bare, service_account=None)
     missing = revision_annotations(DESIRED).keys() - revision_annotations(bare).keys()
     assert missing == set(OPTIONAL_REVISION_ANNOTATIONS)

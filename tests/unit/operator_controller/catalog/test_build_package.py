@@ -144,6 +144,15 @@ def test_the_release_field_counts_only_with_its_gate() -> None:
     assert (with_gate.release, str(with_gate)) == (("2",), "1.0.0+b")
 
 
+def test_a_release_is_no_part_of_the_version_with_the_gate() -> None:
+    value = {"packageName": "p", "version": "1.0.0+2"}
+    found = only_bundle(
+        bundle(properties=[{"type": "olm.package", "value": value}]), release_field=True
+    ).version
+    assert found is not None
+    assert (found.release, str(found)) == (("2",), "1.0.0")
+
+
 def test_an_empty_release_field_says_that_there_is_none() -> None:
     value = {"packageName": "p", "version": "1.0.0+2", "release": ""}
     version = only_bundle(

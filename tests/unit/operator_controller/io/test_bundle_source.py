@@ -20,7 +20,12 @@ from operator_controller.bundle.model import (
 )
 from operator_controller.io.bundles import BundleSource, Installed
 from operator_controller.render.certificates import CERT_MANAGER_INJECT
-from operator_controller.render.options import CertificateProvider, RenderOptions
+from operator_controller.render.options import (
+    ALL_FEATURES,
+    CertificateProvider,
+    Features,
+    RenderOptions,
+)
 from operator_controller.render.renderer import render
 
 
@@ -40,9 +45,13 @@ async def refresh() -> None:
     """Nothing is pulled here."""
 
 
-def source(groups: Collection[str], forced: CertificateProvider | None = None) -> BundleSource:
+def source(
+    groups: Collection[str],
+    forced: CertificateProvider | None = None,
+    features: Features = ALL_FEATURES,
+) -> BundleSource:
     images = ImageStore(Path("unused"), PullSettings, jitter=lambda: 0.0)
-    return BundleSource(images, refresh, cast("KubeClient", Cluster(groups)), forced)
+    return BundleSource(images, refresh, cast("KubeClient", Cluster(groups)), forced, features)
 
 
 CRD_NAME = "things.example.com"
@@ -76,6 +85,28 @@ async def test_what_the_cluster_has_comes_before_our_own(
     groups: Collection[str], expected: CertificateProvider
 ) -> None:
     assert await source(groups).certificate_provider(bundle(HOOK)) is expected
+
+
+NO_CERT_MANAGER = Features(webhook_provider_cert_manager=False)
+NEITHER = Features(webhook_provider_cert_manager=False, webhook_provider_openshift_service_ca=False)
+
+
+@pytest.mark.parametrize(
+    ("features", "groups", "forced", "expected"),
+    [
+        (NO_CERT_MANAGER, ("cert-manager.io",), None, CertificateProvider.SELF),
+        (NEITHER, ("cert-manager.io",), None, None),
+        (NEITHER, (), CertificateProvider.SELF, CertificateProvider.SELF),
+    ],
+)
+async def test_who_is_shut_out_by_a_gate_issues_nothing(
+    features: Features,
+    groups: Collection[str],
+    forced: CertificateProvider | None,
+    expected: CertificateProvider | None,
+) -> None:
+    chosen = source(groups, forced, features).certificate_provider(bundle(HOOK))
+    assert await chosen is expected
 
 
 def read(objects: list[KubeObject]) -> Installed:
