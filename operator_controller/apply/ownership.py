@@ -23,7 +23,7 @@ class Situation(Enum):
     OURS_OLDER = auto()
     OURS_NEWER = auto()
     ORPHANED = auto()
-    """Labelled as this extension's, but no longer owned by anybody."""
+    """Labelled as this extension's and written by us, but no longer owned by anybody."""
     LEFTOVER = auto()
     """Owned by a deleted object of our name: garbage collection will remove it."""
     OTHER_EXTENSION = auto()
@@ -132,13 +132,20 @@ def controller_of(live: KubeObject) -> dict[str, object] | None:
 
 def _uncontrolled(live: KubeObject, owner: Owner) -> Situation:
     labels = labels_of(live)
-    if labels.get(names.LABEL_OWNER_NAME) == owner.label and (
-        labels.get(names.LABEL_OWNER_KIND) == owner.kind
-    ):
+    of_owner = (labels.get(names.LABEL_OWNER_KIND), labels.get(names.LABEL_OWNER_NAME))
+    if of_owner == (owner.kind, owner.label) and _is_written_by_us(live):
         return Situation.ORPHANED
     if ANNOTATION_HELM_RELEASE in annotations_of(live):
         return Situation.HELM
     return Situation.FOREIGN
+
+
+def _is_written_by_us(live: KubeObject) -> bool:
+    """Whether the server notes fields as ours. Labels alone are copied with the rest of a YAML."""
+    return any(
+        entry.get("manager") == names.FIELD_MANAGER and not entry.get("subresource")
+        for entry in metadata(live).get("managedFields") or ()
+    )
 
 
 def _by_revision(live: KubeObject, owner: Owner) -> Situation:

@@ -65,8 +65,14 @@ def live(
     labels: dict[str, str] | None = None,
     annotations: dict[str, str] | None = None,
     namespace: str = "ns",
+    written_by: str = "kubectl",
+    operation: str = "Apply",
+    subresource: str = "",
 ) -> KubeObject:
-    meta = {"name": "x", "labels": labels, "annotations": annotations}
+    meta: dict[str, Any] = {"name": "x", "labels": labels, "annotations": annotations}
+    meta["managedFields"] = [
+        {"manager": written_by, "operation": operation, "subresource": subresource}
+    ]
     if namespace:
         meta["namespace"] = namespace
     return {
@@ -115,14 +121,29 @@ def test_an_object_that_asks_for_another_look_at_the_revisions(
         pytest.param(ours("x"), Situation.OURS_OLDER, id="its annotation is no number"),
         pytest.param(ours("3"), Situation.OURS_NEWER, id="a revision in service that is newer"),
         pytest.param(ours("9"), Situation.OURS_OLDER, id="a newer revision that is no more"),
-        pytest.param(live(labels=LABELS), Situation.ORPHANED, id="our labels, nobody's object"),
         pytest.param(
-            live(labels={**LABELS, f"{GROUP}/owner-name": "theirs"}),
+            live(labels=LABELS, written_by=GROUP),
+            Situation.ORPHANED,
+            id="our labels, applied by us, nobody's object",
+        ),
+        pytest.param(
+            live(labels=LABELS, written_by=GROUP, operation="Update"),
+            Situation.ORPHANED,
+            id="our labels, created by us, nobody's object",
+        ),
+        pytest.param(live(labels=LABELS), Situation.FOREIGN, id="our labels, copied by somebody"),
+        pytest.param(
+            live(labels=LABELS, written_by=GROUP, subresource="status"),
+            Situation.FOREIGN,
+            id="our labels, of which we wrote a subresource only",
+        ),
+        pytest.param(
+            live(labels={**LABELS, f"{GROUP}/owner-name": "theirs"}, written_by=GROUP),
             Situation.FOREIGN,
             id="another's labels, nobody's object",
         ),
         pytest.param(
-            live(labels={**LABELS, f"{GROUP}/owner-kind": "ClusterObjectSet"}),
+            live(labels={**LABELS, f"{GROUP}/owner-kind": "ClusterObjectSet"}, written_by=GROUP),
             Situation.FOREIGN,
             id="labels of our name but another kind",
         ),
@@ -151,7 +172,12 @@ def test_an_object_that_asks_for_another_look_at_the_revisions(
         ),
         pytest.param(live(annotations=HELM), Situation.HELM, id="a Helm release's"),
         pytest.param(
-            live(annotations=HELM, labels=LABELS), Situation.ORPHANED, id="Helm's, with our labels"
+            live(annotations=HELM, labels=LABELS, written_by=GROUP),
+            Situation.ORPHANED,
+            id="Helm's before, then applied by us",
+        ),
+        pytest.param(
+            live(annotations=HELM, labels=LABELS), Situation.HELM, id="Helm's, with our labels"
         ),
         pytest.param(live(), Situation.FOREIGN, id="somebody's"),
     ],
