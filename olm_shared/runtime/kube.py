@@ -230,6 +230,7 @@ class KubeClient:
         namespace: str = "",
         *,
         labels: str = "",
+        fields: str = "",
         metadata_only: bool = False,
         not_older_than: str = "",
     ) -> tuple[list[KubeObject], str]:
@@ -240,7 +241,8 @@ class KubeClient:
         """
         path = (await self.resource(gvk)).path(namespace)
         accept = METADATA_LIST if metadata_only else JSON_TYPE
-        params = {"limit": str(PAGE_SIZE), **({"labelSelector": labels} if labels else {})}
+        selectors = {"labelSelector": labels, "fieldSelector": fields}
+        params = {"limit": str(PAGE_SIZE)} | {k: v for k, v in selectors.items() if v}
         try:
             items, version = await self._pages(path, params | _since(not_older_than), accept)
         except GoneError:  # while we were reading, the first page became too old for the next

@@ -8,6 +8,7 @@ the API allows is stored as `v1` Lists of objects, which stand for their items.
 import base64
 import gzip
 import hashlib
+import re
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ import orjson
 
 from api.v1 import names
 from olm_shared.errors import TerminalError, TransientError
-from olm_shared.kube_object import KubeObject, key_of
+from olm_shared.kube_object import KubeObject, key_of, labels_of
 from operator_controller.apply.ownership import Policy
 from operator_controller.apply.phases import Phase
 
@@ -31,6 +32,9 @@ MISSING_SECONDS = 5.0
 """Content that comes, or comes back, is noticed within this time."""
 GZIP_MAGIC = b"\x1f\x8b"
 
+_DIGEST = re.compile(r"[A-Za-z0-9_-]{43}")
+"""A key that `content_key` made; references of others may be to keys of any kind."""
+
 Where = tuple[str, str]
 """Namespace and name of a Secret."""
 
@@ -40,7 +44,10 @@ class ContentError(TerminalError):
 
 
 class MissingContentError(TransientError):
-    """The content of a revision is not there (yet): a Secret may still come or come back."""
+    """The content of a revision is not there (yet): a Secret may still come or come back.
+
+    So it is too where something else is in its place.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +182,17 @@ def _chunks(stored: Mapping[str, bytes]) -> Iterable[dict[str, bytes]]:
         yield chunk
 
 
+def is_content_of(secret: KubeObject, revision: str) -> bool:
+    """Whether a Secret was made to hold content of a revision of this name."""
+    of_revision = labels_of(secret).get(names.LABEL_REVISION_NAME) == revision
+    return of_revision and secret.get("type") == names.SECRET_TYPE_OBJECT_DATA
+
+
+def holds_the_same(secret: KubeObject, other: KubeObject) -> bool:
+    """Whether two Secrets hold the same, for good."""
+    return all(secret.get(field) == other.get(field) for field in ("type", "immutable", "data"))
+
+
 def _secret(revision: str, owner: str, namespace: str, chunk: Mapping[str, bytes]) -> KubeObject:
     digest = hashlib.sha256()
     for key in sorted(chunk):
@@ -269,7 +287,16 @@ def _object(
             f'{prefix}key "{ref["key"]}" not found in Secret {where[0]}/{where[1]}',
             within=MISSING_SECONDS,
         )
-    return decode(base64.b64decode(data))
+    stored = base64.b64decode(data)
+    if _DIGEST.fullmatch(ref["key"]) and content_key(stored) != ref["key"]:
+        raise MissingContentError(
+            f'{prefix}key "{ref["key"]}" in Secret {where[0]}/{where[1]} does not hold what it is '
+            "the digest of",
+            hint=f"delete the Secret: kubectl delete secret {where[1]} --namespace {where[0]}; "
+            "of an extension it is made again",
+            within=MISSING_SECONDS,
+        )
+    return decode(stored)
 
 
 def refs(phases: Sequence[Mapping[str, Any]], home: str) -> frozenset[Where]:

@@ -10,12 +10,23 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from api.v1 import names
+from olm_shared.errors import TransientError
 from olm_shared.kube_object import GVK, KubeObject, labels_of, metadata, name_of
 from olm_shared.runtime.api_errors import AlreadyExistsError, NotFoundError
 from olm_shared.runtime.kube import KubeClient
 from operator_controller.apply.history import cause_of, with_content_of
 from operator_controller.apply.ownership import controller_of
-from operator_controller.apply.pack import ContentError, MissingContentError, pack, refs, unpack
+from operator_controller.apply.pack import (
+    MISSING_SECONDS,
+    ContentError,
+    MissingContentError,
+    Where,
+    holds_the_same,
+    is_content_of,
+    pack,
+    refs,
+    unpack,
+)
 from operator_controller.apply.phases import Phase, content_digest
 from operator_controller.apply.revisions import (
     Content,
@@ -33,7 +44,13 @@ from operator_controller.io.together import together
 OBJECT_SET = GVK(names.GROUP, names.VERSION, names.CLUSTER_OBJECT_SET)
 SECRET = GVK("", "v1", "Secret")
 
+CONTENT_ONLY = f"type={names.SECRET_TYPE_OBJECT_DATA}"
+
 PARALLEL_SECRETS = 4
+
+
+class NameTakenError(TransientError):
+    """Another Secret has the name of one that is to hold content. Heals when it is gone."""
 
 
 class RevisionStore:
@@ -102,12 +119,16 @@ class RevisionStore:
             await self._own(created, [secret])
 
     async def is_whole(self, revision: Revision) -> bool:
-        """Whether the Secrets with the content of a revision are all there."""
-        wanted = refs((revision.raw.get("spec") or {}).get("phases") or (), self._namespace)
-        found = await asyncio.gather(
-            *(self._client.find(SECRET, name, namespace) for namespace, name in wanted)
-        )
-        return all(secret is not None for secret in found)
+        """Whether the content of a revision is all there, as it was stored."""
+        spec = revision.raw.get("spec") or {}
+        secrets = await self._secrets(spec, self._client)
+        try:
+            unpack(spec, secrets, self._namespace)
+        except MissingContentError:
+            return False
+        except ContentError:
+            return True  # wrong in a way that no other copy of it would mend
+        return True
 
     async def restore(self, revision: Revision, extension: str, phases: Sequence[Phase]) -> None:
         """Makes the Secrets of a revision again that somebody deleted; `phases` are its content.
@@ -132,7 +153,18 @@ class RevisionStore:
         try:
             await self._client.create(secret, field_manager=names.FIELD_MANAGER)
         except AlreadyExistsError:
-            return  # the name is the digest of the content: it is this very Secret
+            await self._check_same(secret)
+
+    async def _check_same(self, secret: KubeObject) -> None:
+        """The name has the digest of the content, but anybody may have made a Secret of it."""
+        name = name_of(secret)
+        found = await self._client.find(SECRET, name, self._namespace)
+        if found is not None and not holds_the_same(found, secret):
+            raise NameTakenError(
+                f"Secret {self._namespace}/{name} is to hold content of a revision, but is another",
+                hint=f"delete it: kubectl delete secret {name} --namespace {self._namespace}",
+                within=MISSING_SECONDS,
+            )
 
     async def content(self, raw: KubeObject, account: KubeClient) -> tuple[Phase, ...]:
         """The phases with their objects. Raises ContentError, MissingContentError, ApiError.
@@ -141,6 +173,20 @@ class RevisionStore:
         sight of what he may not read himself.
         """
         spec = raw.get("spec") or {}
+        secrets = await self._secrets(spec, account)
+        if name_of(raw) not in self._in_creation:  # who creates it is about to do the same
+            orphans = [
+                secret
+                for (namespace, _), secret in secrets.items()
+                if namespace == self._namespace and not metadata(secret).get("ownerReferences")
+            ]
+            await self._own(raw, orphans)
+        return unpack(spec, secrets, self._namespace)
+
+    async def _secrets(
+        self, spec: Mapping[str, Any], account: KubeClient
+    ) -> dict[Where, KubeObject]:
+        """The Secrets that a ClusterObjectSet's spec refers to, as far as they are there."""
         wanted = sorted(refs(spec.get("phases") or (), self._namespace))
         readers = (self._client if space == self._namespace else account for space, _ in wanted)
         found = await asyncio.gather(
@@ -149,13 +195,9 @@ class RevisionStore:
                 for reader, (namespace, name) in zip(readers, wanted, strict=True)
             )
         )
-        secrets = {
+        return {
             where: secret for where, secret in zip(wanted, found, strict=True) if secret is not None
         }
-        if name_of(raw) not in self._in_creation:  # who creates it is about to do the same
-            orphans = [s for s in secrets.values() if not metadata(s).get("ownerReferences")]
-            await self._own(raw, orphans)
-        return unpack(spec, secrets, self._namespace)
 
     async def kept_content(self, inputs: str, revisions: Revisions) -> Content | None:
         """The content of a kept revision that was rendered from the same; None if there is none.
@@ -219,7 +261,7 @@ class RevisionStore:
         used = refs(phases, self._namespace)
         labels = f"{names.LABEL_OWNER_NAME}={names.label_value(extension)}"
         found, _ = await self._client.list_all(
-            SECRET, self._namespace, labels=labels, metadata_only=True
+            SECRET, self._namespace, labels=labels, fields=CONTENT_ONLY, metadata_only=True
         )
         for secret in found:
             name = name_of(secret)
@@ -236,7 +278,7 @@ class RevisionStore:
             "controller": True,
         }
         for secret in secrets:
-            if labels_of(secret).get(names.LABEL_REVISION_NAME) == name_of(owner):
+            if is_content_of(secret, name_of(owner)):
                 owning = {"metadata": {"ownerReferences": [reference]}}
                 await self._client.patch(secret, owning, metadata_only=True)
 

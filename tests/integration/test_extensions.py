@@ -1,5 +1,6 @@
 """The main job, with nothing faked: real API server, registry, HTTPS, both programs."""
 
+import base64
 import json
 import shutil
 import time
@@ -152,6 +153,33 @@ def test_content_of_a_revision_that_is_deleted_by_hand_is_made_again(
     api.wait(configmap(package), lambda obj: obj is not None, what="restored")
     api.wait_installed(package, "1.0.0")
     assert metadata(api.get(path) or {})["ownerReferences"]
+
+
+def test_content_of_a_revision_that_somebody_replaced_is_not_applied(
+    api: Api, package: str, publish_catalog: Publish, serve_catalog: Serve, apply: Apply
+) -> None:
+    serve_catalog(package, publish_catalog(BundleSpec(package=package, version="1.0.0")))
+    apply(with_administrator(package))
+    api.wait_installed(package, "1.0.0")
+    secrets = "/api/v1/namespaces/olmv1-system/secrets"
+    [stored] = api.list(secrets, f"olm.operatorframework.io/owner-name={package}")
+    name, content = metadata(stored)["name"], stored["data"]
+    other = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"{package}-other"}}
+    swapped = {
+        **stored,
+        "metadata": {"name": name, "namespace": "olmv1-system"},
+        "data": dict.fromkeys(content, base64.b64encode(json.dumps(other).encode()).decode()),
+    }
+    api.delete(f"{secrets}/{name}")
+    apply(json.dumps({"apiVersion": "v1", "kind": "Secret", **swapped}))
+    api.delete(configmap(package))  # nobody looks before there is something to do
+    taken = f"Secret olmv1-system/{name} is to hold content of a revision, but is another"
+    api.wait_condition(extension_path(package), "Progressing", "True", message=taken)
+    assert api.get(f"/api/v1/namespaces/{package}/configmaps/{package}-other") is None
+    api.delete(f"{secrets}/{name}")
+    api.wait(configmap(package), lambda obj: obj is not None, what="restored")
+    api.wait_installed(package, "1.0.0")
+    assert (api.get(f"{secrets}/{name}") or {})["data"] == content
 
 
 def test_an_extension_whose_object_does_not_go_says_so(

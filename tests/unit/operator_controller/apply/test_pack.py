@@ -168,6 +168,37 @@ def test_missing_content_may_still_come(
     assert error.value.message == message
 
 
+def tampered(packed: Packed) -> dict[tuple[str, str], KubeObject]:
+    """The Secrets with another object under the first key."""
+    secrets = by_name(packed)
+    first = packed.secrets[0]
+    [key, *_] = first["data"]
+    other = base64.b64encode(encode(obj("other"))).decode()
+    secrets[HOME, first["metadata"]["name"]] = {**first, "data": {**first["data"], key: other}}
+    return secrets
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_content_under_a_digest_that_is_not_its_own_counts_as_missing(*, large: bool) -> None:
+    packed = pack("r", "o", HOME, [Phase("a", (obj(a="x" * 2 * MAX_SECRET_BYTES * large),))])
+    [secret] = packed.secrets
+    [key] = secret["data"]
+    with pytest.raises(MissingContentError) as error:
+        unpack(spec_of(packed), tampered(packed), HOME)
+    assert error.value.message == (
+        f'resolving ref in phase "a": key "{key}" in Secret {HOME}/{secret["metadata"]["name"]} '
+        "does not hold what it is the digest of"
+    )
+
+
+def test_a_key_that_is_no_digest_says_nothing_of_its_content() -> None:
+    key = "k" * 42
+    found = secret(k=obj())
+    found["data"] = {key: found["data"]["k"]}
+    [phase] = unpack({"phases": phases_of(ref(key=key))}, {("ns", "s"): found}, HOME)
+    assert phase.objects == (obj(),)
+
+
 def test_secrets_that_could_change_are_refused_all_at_once() -> None:
     secrets = {("ns", n): secret(immutable=n == "ok", k=obj()) for n in ("b", "a", "ok")}
     with pytest.raises(ContentError) as error:
