@@ -19,7 +19,7 @@ import orjson
 
 from olm_shared.kube_object import GVK, KubeObject
 from olm_shared.runtime.access import SERVICE_ACCOUNT_FOLDER
-from olm_shared.runtime.api_errors import ApiError
+from olm_shared.runtime.api_errors import ApiError, ForbiddenError
 from olm_shared.runtime.kube import KubeClient
 
 SECRET = GVK("", "v1", "Secret")
@@ -129,7 +129,15 @@ class PullSecrets:
     async def _auths(self) -> dict[str, dict[str, str]]:
         auths: dict[str, dict[str, str]] = {}
         for wanted in [*await self._account_secrets(), *filter(None, [self._global])]:
-            secret = await self._client.find(SECRET, wanted.name, wanted.namespace)
+            try:
+                secret = await self._client.find(SECRET, wanted.name, wanted.namespace)
+            except ForbiddenError:
+                log.warning(
+                    "pull secret %s/%s may not be read: name it in the chart's imagePullSecrets",
+                    wanted.namespace,
+                    wanted.name,
+                )
+                continue
             if secret is None:
                 log.warning("pull secret %s/%s does not exist", wanted.namespace, wanted.name)
             else:

@@ -86,6 +86,32 @@ async def test_the_accounts_secrets_and_the_global_one_are_joined(world: World) 
     assert await world.auths() == {"a.test": {"auth": "3"}, "b.test": {"auth": "2"}}
 
 
+async def test_a_secret_that_may_not_be_read_holds_up_no_other(
+    world: World, control_plane: ControlPlane, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.apply_secret("locked", config("a.test", "1"))
+    world.apply_secret("open", config("b.test", "2"))
+    world.name_in_account("locked", "open")
+    reader = f"--serviceaccount={world.namespace}:{ACCOUNT}"
+    for role, *rights in (
+        ("open", "--verb=get", "--resource=secrets", "--resource-name=open"),
+        ("account", "--verb=get", "--resource=serviceaccounts"),
+    ):
+        world.kubectl("create", "role", role, *rights, "-n", world.namespace)
+        world.kubectl(
+            "create", "rolebinding", role, f"--role={role}", reader, "-n", world.namespace
+        )
+    kubeconfig = control_plane.kubeconfig_for_service_account(world.namespace, ACCOUNT)
+    async with KubeClient.connect(load_access(str(kubeconfig))) as client:
+        account = ObjectName(world.namespace, ACCOUNT)
+        own = PullSecrets(client, global_secret=None, account=account, prefix="test-pull-secret-")
+        await own.refresh()
+        assert own.file is not None
+        assert json.loads(own.file.read_bytes())["auths"] == {"b.test": {"auth": "2"}}
+        own.close()
+    assert f"pull secret {world.namespace}/locked may not be read" in caplog.text
+
+
 async def test_the_file_follows_the_secrets_and_is_ours_alone(world: World) -> None:
     world.apply_secret("global", config("a.test", "1"))
     await world.auths()

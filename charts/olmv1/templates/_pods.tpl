@@ -189,7 +189,10 @@ env:
     {{- else }} {}
     {{- end }}
 - name: tmp
-  emptyDir: {}
+  # Credentials for registries are written here: never to a disk.
+  emptyDir:
+    medium: Memory
+    sizeLimit: 16Mi
 {{- with (include "olmv1.registryCAs" $root | fromJson).list }}
 - name: registry-cas
   projected:

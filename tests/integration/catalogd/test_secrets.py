@@ -24,12 +24,22 @@ def locked(tmp_path: Path, control_plane: ControlPlane) -> Iterator[tuple[Olm, R
     with Registry(tmp_path / "registry", auth=TokenAuth()) as registry:
         olm = Olm(tmp_path / "olm", control_plane, registry)
         olm.install()
+        allow_reading_the_secret(control_plane)
         olm.start_catalogd(f"--global-pull-secret={SYSTEM_NAMESPACE}/{SECRET}")
         yield olm, registry
         with Api(control_plane) as api:
             api.delete(catalog_path(NAME))
             api.wait_gone(catalog_path(NAME))
         olm.stop()
+
+
+def allow_reading_the_secret(control_plane: ControlPlane) -> None:
+    """As the chart does for `globalPullSecret`."""
+    kubectl, space = control_plane.kubectl, ("-n", SYSTEM_NAMESPACE)
+    rights = ("--verb=get", "--resource=secrets", f"--resource-name={SECRET}")
+    account = f"--serviceaccount={SYSTEM_NAMESPACE}:catalogd-controller-manager"
+    kubectl("create", "role", SECRET, *rights, *space)
+    kubectl("create", "rolebinding", SECRET, f"--role={SECRET}", account, *space)
 
 
 def test_a_catalog_waits_for_its_pull_secret_and_heals(

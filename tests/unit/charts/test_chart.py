@@ -110,6 +110,16 @@ def test_pods_are_restricted_and_write_only_to_their_volumes(values: str, compon
 
 
 @pods
+def test_credentials_are_written_to_memory_only(values: str, component: str) -> None:
+    """Pull credentials are a file below /tmp (olm_shared/runtime/credentials.py)."""
+    volumes = deployment(values, component)["spec"]["template"]["spec"]["volumes"]
+    [mount] = [m for m in container(values, component)["volumeMounts"] if m["mountPath"] == "/tmp"]
+    [volume] = [v for v in volumes if v["name"] == mount["name"]]
+    assert volume["emptyDir"]["medium"] == "Memory"
+    assert volume["emptyDir"]["sizeLimit"]
+
+
+@pods
 def test_paths_of_arguments_are_mounted(values: str, component: str) -> None:
     manager = container(values, component)
     mounts = [Path(mount["mountPath"]) for mount in manager["volumeMounts"]]
@@ -177,19 +187,57 @@ def test_rights_are_those_that_demo_and_tests_run_with(values: str) -> None:
 
 
 WEBHOOK_CA, PULL_SECRET = "operator-controller-webhook-ca", "olmv1-global-pull-secret"
+CATALOGD_SECRETS = "catalogd-pull-secrets"
 READERS = {f"{component}-metrics-readers" for component in COMPONENTS}
 EXTRA_RIGHTS = {
     "default": {WEBHOOK_CA},
-    "openshift": {PULL_SECRET, *READERS},
+    "openshift": {PULL_SECRET, CATALOGD_SECRETS, *READERS},
     "cert-manager": set(),
     "given-certificates": set(),
     "everything": {
         WEBHOOK_CA,
         PULL_SECRET,
+        CATALOGD_SECRETS,
         "operator-controller-cluster-admin-rolebinding",
         *READERS,
     },
 }
+
+
+@sets
+def test_catalogd_reads_no_secret_of_operator_controllers_namespace_but_those_named(
+    values: str,
+) -> None:
+    namespaces = {c: deployment(values, c)["metadata"]["namespace"] for c in COMPONENTS}
+    named = set(yaml.safe_load((CHART / "values.yaml").read_text())["imagePullSecrets"])
+    for file in VALUE_SETS[values]:
+        named |= set(yaml.safe_load((CHART / file).read_text()).get("imagePullSecrets") or ())
+    for role in of_kind(values, "Role"):
+        if role["metadata"]["namespace"] != namespaces[
+            "operator-controller"
+        ] or "catalogd-controller-manager" not in subjects_of(values, role):
+            continue
+        for rule in role["rules"]:
+            if "secrets" in rule["resources"]:
+                assert rule["verbs"] == ["get"]
+                assert set(rule["resourceNames"]) == named
+    cluster_wide = [
+        r for r in of_kind(values, "ClusterRole") if "catalogd" in r["metadata"]["name"]
+    ]
+    assert not [
+        rule for r in cluster_wide for rule in r["rules"] if "secrets" in rule.get("resources", ())
+    ]
+
+
+def subjects_of(values: str, role: KubeObject) -> set[str]:
+    """The accounts that have a role."""
+    return {
+        subject["name"]
+        for binding in of_kind(values, "RoleBinding")
+        if binding["metadata"]["namespace"] == role["metadata"]["namespace"]
+        and binding["roleRef"]["name"] == role["metadata"]["name"]
+        for subject in binding["subjects"]
+    }
 
 
 @sets
@@ -217,12 +265,31 @@ def test_no_single_pod_has_a_budget(values: str) -> None:
 
 @sets
 def test_traffic_is_denied_but_for_what_is_named(values: str) -> None:
+    """To the pods of the release; those of others in its namespace are not its business."""
     policies = of_kind(values, "NetworkPolicy")
-    denied = {p["metadata"]["namespace"] for p in policies if p["spec"]["podSelector"] == {}}
-    pods = {d["metadata"]["namespace"] for d in of_kind(values, "Deployment")}
-    assert denied == (set() if values == "given-certificates" else pods)
+    for policy in policies:
+        assert policy["spec"]["podSelector"]
+    denying = [p for p in policies if not {"ingress", "egress"} & p["spec"].keys()]
+    for component in COMPONENTS:
+        found = deployment(values, component)
+        labels = found["spec"]["template"]["metadata"]["labels"]
+        denied = [
+            p
+            for p in denying
+            if p["metadata"]["namespace"] == found["metadata"]["namespace"]
+            and selects(p["spec"]["podSelector"], labels)
+        ]
+        assert len(denied) == (0 if values == "given-certificates" else 1)
     for policy in policies:
         assert {} not in [*policy["spec"].get("ingress", ()), *policy["spec"].get("egress", ())]
+
+
+def selects(selector: KubeObject, labels: dict[str, str]) -> bool:
+    """Whether a label selector of equalities and `In` chooses these labels."""
+    exact = selector.get("matchLabels", {}).items() <= labels.items()
+    return exact and all(
+        labels.get(each["key"]) in each["values"] for each in selector.get("matchExpressions", ())
+    )
 
 
 def test_openshift_injects_cas_where_both_programs_read_them() -> None:
