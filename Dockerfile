@@ -4,8 +4,9 @@
 #   docker build -t registry.example.com/olmv1:0.1.0 .
 #
 # BASE is a Debian with Python 3.11 or newer and CA certificates, BUILD the same with pip; both have
-# the same Python at the same place. `make image` makes them from Debian packages, without an engine.
-ARG BASE=python:3.13-slim-bookworm
+# the same Python at the same place. `make image` makes them from Debian packages, without an engine;
+# `make e2e-node` runs that image. Change tag and digest together.
+ARG BASE=python:3.13.14-slim-bookworm@sha256:67a1e1f215ccda113cfc024e8639049257e88f273898f595b61476d128d387e8
 ARG BUILD=${BASE}
 
 FROM ${BASE} AS base

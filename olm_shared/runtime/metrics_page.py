@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 Authorize = Callable[[str], Awaitable[int]]
-"""The HTTP status for a caller with this bearer token: 200, 401, 403 or 500."""
+"""The HTTP status for a caller with this bearer token: 200, 401, 403, 429 or 500."""
 Message = MutableMapping[str, Any]
 PATH = "/metrics"
 TEXT_FORMAT = b"text/plain; version=0.0.4; charset=utf-8"
