@@ -6,6 +6,7 @@ import sys
 import time
 
 from e2e.harness.errors import CannotRun, HarnessError
+from e2e.harness.required import VARIABLE, is_required
 from e2e.node.cluster import Node
 from e2e.node.requirements import prepare, require_machine
 from e2e.node.sandbox import in_box, run_in_box, work_folder
@@ -22,6 +23,8 @@ def main() -> None:
             require_machine()
         sys.exit(arguments.run(arguments))
     except CannotRun as reason:
+        if is_required("node"):
+            sys.exit(f"error: {reason}; {VARIABLE} demands a node")
         print(f"skipped: {reason}")
         sys.exit(SKIPPED)
     except HarnessError as error:

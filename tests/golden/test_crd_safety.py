@@ -13,7 +13,6 @@ goldens are about how they were made, not about the definitions, and are then di
 
 import copy
 import json
-import os
 import re
 from functools import lru_cache
 from pathlib import Path
@@ -26,9 +25,8 @@ from olm_cli.crd_texts import read_line
 from olm_shared.kube_object import KubeObject
 from olm_shared.kube_yaml import load_all
 from operator_controller.preflight.crd_upgrade import check
+from tests.requirements import CORPUS
 
-DEFAULT_CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
-CORPUS = Path(os.environ.get("OLMV1_CORPUS", DEFAULT_CORPUS))
 GOLDENS = CORPUS / "goldens" / "crd-safety.jsonl"
 CASES = [json.loads(x) for x in GOLDENS.read_text().splitlines()] if GOLDENS.exists() else []
 

@@ -1,7 +1,6 @@
 """What `opm render` makes of real bundles is what upstream's tool makes of them."""
 
 import json
-import os
 import re
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,8 @@ import pytest
 from opm.io.references import Reading, read_all, read_reference
 from opm.migrate import migrate
 from opm.validate import check
+from tests.requirements import CORPUS
 
-DEFAULT_CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
-CORPUS = Path(os.environ.get("OLMV1_CORPUS", DEFAULT_CORPUS))
 GOLDENS = sorted((CORPUS / "goldens" / "opm-render").glob("*.json"))
 NAME = re.compile(r"(?P<package>.+?)\.(?P<version>[0-9].*?)(?P<migrated>\.csv-metadata)?\.json")
 
@@ -31,10 +29,8 @@ def test_renders_what_upstream_renders(golden: Path) -> None:
     assert [each.value for each in rendered] == [expected]
 
 
-def test_the_real_catalog_is_valid() -> None:
-    if not CORPUS.is_dir():
-        pytest.skip("the corpus is not there")
-    records, unread = read_all(CORPUS / "catalog")
+def test_the_real_catalog_is_valid(corpus: Path) -> None:
+    records, unread = read_all(corpus / "catalog")
     assert len(records) > 300
     assert unread == []
     assert [str(fault) for fault in check(records) if not fault.warning] == []

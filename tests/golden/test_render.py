@@ -1,7 +1,6 @@
 """What we render from real bundles is what upstream renders, object by object."""
 
 import json
-import os
 import re
 from collections.abc import Iterator
 from decimal import Decimal
@@ -13,9 +12,8 @@ import pytest
 from olm_shared.errors import OLMError
 from operator_controller.bundle import load
 from operator_controller.render import CertificateProvider, InstallRequest, install_objects
+from tests.requirements import CORPUS
 
-DEFAULT_CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
-CORPUS = Path(os.environ.get("OLMV1_CORPUS", DEFAULT_CORPUS))
 GOLDENS = sorted((CORPUS / "goldens" / "render").glob("*.json"))
 BUNDLES = sorted(path.parent for path in (CORPUS / "bundles").glob("*/*/manifests"))
 

@@ -13,6 +13,7 @@ from e2e.olm.bundles import BundleSpec
 from e2e.olm.fbc import PublishedBundle, catalog_files, package_blobs
 from e2e.olm.manifests import catalog
 from e2e.olm.programs import Olm
+from tests.integration.logs import tracebacks
 
 LONG = (
     "catalogd/test_life",
@@ -36,6 +37,14 @@ LONG = (
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Long files first; the order is else as it was."""
     items.sort(key=lambda item: not item.path.with_suffix("").as_posix().endswith(LONG))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_tracebacks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """After all tests: no program wrote a traceback into its log, whatever was done to it."""
+    yield
+    found = tracebacks(tmp_path_factory.getbasetemp())
+    assert not found, "\n\n".join(found)
 
 
 @pytest.fixture(scope="session")
