@@ -184,8 +184,10 @@ def _chunks(stored: Mapping[str, bytes]) -> Iterable[dict[str, bytes]]:
 
 def is_content_of(secret: KubeObject, revision: str) -> bool:
     """Whether a Secret was made to hold content of a revision of this name."""
-    of_revision = labels_of(secret).get(names.LABEL_REVISION_NAME) == revision
-    return of_revision and secret.get("type") == names.SECRET_TYPE_OBJECT_DATA
+    label = labels_of(secret).get(names.LABEL_REVISION_NAME)
+    return (
+        label == names.label_value(revision) and secret.get("type") == names.SECRET_TYPE_OBJECT_DATA
+    )
 
 
 def holds_the_same(secret: KubeObject, other: KubeObject) -> bool:

@@ -23,6 +23,7 @@ from operator_controller.apply.pack import (
     content_key,
     decode,
     encode,
+    is_content_of,
     pack,
     refs,
     sanitised,
@@ -69,6 +70,7 @@ def test_secrets_of_the_longest_name_have_names_and_labels_that_the_server_takes
     [secret] = pack(revision, "ext", HOME, [Phase("a", (obj(),))]).secrets
     assert len(secret["metadata"]["name"]) == 253
     assert len(secret["metadata"]["labels"]["olm.operatorframework.io/revision-name"]) == 63
+    assert is_content_of(secret, revision)
 
 
 def test_equal_objects_are_stored_once_and_named_by_their_content() -> None:
