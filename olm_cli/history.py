@@ -1,6 +1,5 @@
 """`olm history`: the kept revisions of an extension, what made them and what became of them."""
 
-import asyncio
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +9,7 @@ from olm_cli.finding.extensions import extension_argument
 from olm_cli.history_cluster import Record, cluster, read_record
 from olm_cli.output import output_option, show
 from olm_shared.kube_object import condition, metadata
+from olm_shared.runtime.async_work import run_async
 from operator_controller.apply.history import state_of
 from operator_controller.apply.revisions import Revision
 
@@ -32,7 +32,7 @@ def history(extension: str, kubeconfig: str | None, output: str) -> None:
       olm history quay
       olm history quay -o json | jq '.revisions[] | select(.state == "Failed")'
     """
-    record = asyncio.run(_read(extension, kubeconfig))
+    record = run_async(_read(extension, kubeconfig))
     rows = [_row(revision, record) for revision in record.revisions.every]
     if output == "text":
         click.echo("\n".join(_text(extension, rows)))

@@ -1,6 +1,5 @@
 """`olm why`: why an extension in a cluster has the bundle it has, and what would change it."""
 
-import asyncio
 import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from olm_cli.output import output_option, show
 from olm_cli.resolve_text import Outcome, explanation, facts, reasons
 from olm_cli.why_cluster import Situation, read_situation
 from olm_shared.errors import TerminalError
+from olm_shared.runtime.async_work import run_async
 from operator_controller.catalog import parse_bundle_version
 from operator_controller.resolve import Reason, Resolution, ResolutionError, resolve
 from operator_controller.resolve.advice import sentence
@@ -59,7 +59,7 @@ def why(extension: str, kubeconfig: str | None, catalogd_cas_dir: Path | None, o
       olm why quay -o json | jq .explanation.advice.patch
     """
     try:
-        situation = asyncio.run(
+        situation = run_async(
             read_situation(extension, kubeconfig=kubeconfig, cas_dir=catalogd_cas_dir)
         )
     except InvalidObjectError as error:

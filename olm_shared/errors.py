@@ -9,6 +9,8 @@ A message names the object and the cause, a hint says what to do about it. Error
 are wrapped where they enter (cause chained, text bounded), so callers only ever catch these.
 """
 
+import errno
+
 MAX_CAUSE_LENGTH = 1024
 
 
@@ -50,6 +52,17 @@ class TerminalError(OLMError):
     def __init__(self, message: str, *, reason: str = "Blocked", hint: str = "") -> None:
         super().__init__(message, hint=hint)
         self.reason = reason
+
+
+def of_system(error: OSError) -> TerminalError:
+    """What the operating system refused, as a person would say it."""
+    problem = error.strerror or str(error)
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        where = error.filename or "standard output, or the folder of temporary files,"
+        return TerminalError(
+            f"{where} has no room: {problem}", hint="make room, or name another folder in TMPDIR"
+        )
+    return TerminalError(f"{error.filename}: {problem}" if error.filename else problem)
 
 
 def bounded(text: str, limit: int = MAX_CAUSE_LENGTH) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from olm_cli.finding.contents import Content, Writer
 from olm_cli.finding.kept import Kept
 from olm_shared.errors import OLMError, TerminalError, bounded
+from olm_shared.runtime.async_work import run_async
 
 ANSWER_SECONDS, CONNECT_SECONDS = 300.0, 5.0
 
@@ -48,9 +49,7 @@ class Cluster:
 
         found = quick_list(self.kubeconfig)
         if found is None:
-            import asyncio
-
-            found = asyncio.run(_listed(self.kubeconfig))
+            found = run_async(_listed(self.kubeconfig))
         served = (Served.of(catalog) for catalog in found)
         return sorted((each for each in served if each.available), key=lambda each: each.name)
 
@@ -63,10 +62,8 @@ class Cluster:
             )
         content = kept.find(catalog.digest)
         if content is None:
-            import asyncio
-
             with kept.writing(catalog.digest) as writer:
-                asyncio.run(_fetch(self, catalog, writer))
+                run_async(_fetch(self, catalog, writer))
                 self._unchanged(catalog)
             content = kept.find(catalog.digest)
         if content is None:

@@ -7,6 +7,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from olm_cli.finding.quick_list import EXTENSIONS, quick_list
+from olm_cli.kube_names import object_name
 
 SECONDS = 1.0
 """A shell does not wait: where the cluster needs longer, there is no completion."""
@@ -30,4 +31,6 @@ def _package(raw: Mapping[str, Any]) -> str:
     return str(wanted.get("packageName") or "")
 
 
-extension_argument = click.argument("extension", shell_complete=known_extensions)
+extension_argument = click.argument(
+    "extension", callback=object_name, shell_complete=known_extensions
+)

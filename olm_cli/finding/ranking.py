@@ -1,6 +1,5 @@
 """Which packages match words, the best first. Pure."""
 
-import difflib
 import re
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
@@ -11,9 +10,6 @@ Rank = tuple[int, int]
 """The field in which a word is found, and 0 where it stands alone, 1 within a longer word."""
 
 Item = TypeVar("Item")
-
-NEAR = 3
-"""Names told where one is unknown."""
 
 
 def fields(entry: Entry) -> tuple[str, ...]:
@@ -56,10 +52,3 @@ def _rank(word: str, whole: re.Pattern[str], texts: Sequence[str]) -> Rank | Non
         if word in text:
             return number, 0 if whole.search(text) else 1
     return None
-
-
-def near(name: str, known: Iterable[str]) -> list[str]:
-    """Names that somebody may have meant, the nearest first."""
-    names = sorted(set(known))
-    closest = difflib.get_close_matches(name, names, n=NEAR, cutoff=0.7)
-    return list(dict.fromkeys([*closest, *(each for each in names if name in each)]))[:NEAR]

@@ -13,9 +13,10 @@ import click
 from olm_cli.finding.cluster import Cluster, Served
 from olm_cli.finding.contents import Content
 from olm_cli.finding.kept import Kept, folder_key
-from olm_cli.finding.ranking import near
 from olm_shared.errors import OLMError, TerminalError
 from olm_shared.image_ref import ImageRef, parse_ref
+from olm_shared.near import near
+from olm_shared.runtime.async_work import run_async
 from olm_shared.runtime.workstation import Registries
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -198,14 +199,12 @@ class Sources:
 
 def _resolved(ref: ImageRef, access: Registries) -> ImageRef:
     """The image that a tag names now. Raises OLMError."""
-    import asyncio
-
     from olm_shared.runtime.image_store import ImageStore
     from olm_shared.runtime.workstation import advised
 
     with advised(ref.registry), tempfile.TemporaryDirectory(prefix="olm-") as work:
         store = ImageStore(Path(work), lambda: access.settings(ref), jitter=random.random)
-        return asyncio.run(store.resolve(str(ref)))
+        return run_async(store.resolve(str(ref)))
 
 
 def _configs(reference: str, folder: Path, labels: Mapping[str, str]) -> Path:

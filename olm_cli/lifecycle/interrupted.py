@@ -1,13 +1,12 @@
-"""Ctrl-C while something is shown or waited for: no traceback, and what it means is said."""
+"""Ctrl-C while something is shown or waited for: what it means is said."""
 
-import asyncio
 from collections.abc import Coroutine
 from typing import Any, NoReturn, TypeVar
 
 import click
 
-INTERRUPTED = 130
-"""Exit code of a program that Ctrl-C ended, as shells have it."""
+from olm_shared.runtime.async_work import run_async
+from olm_shared.runtime.interrupts import INTERRUPTED
 
 T = TypeVar("T")
 
@@ -15,7 +14,7 @@ T = TypeVar("T")
 def run(work: Coroutine[Any, Any, T], *, said: str = "") -> T:
     """What the work comes to; on Ctrl-C `said` is printed and the program ends."""
     try:
-        return asyncio.run(work)
+        return run_async(work)
     except KeyboardInterrupt:
         stop(said)
 

@@ -13,7 +13,7 @@ from typing import TypeVar
 import uvloop
 from aiohttp import web
 
-from olm_shared.errors import OLMError, TerminalError
+from olm_shared.errors import OLMError, TerminalError, bounded, of_system
 from olm_shared.kube_object import GVK
 from olm_shared.runtime.api_errors import ApiError
 from olm_shared.runtime.kube import KubeClient
@@ -49,11 +49,19 @@ def configure_logging(level: int) -> None:
 
 
 def run(main: Callable[[], Awaitable[None]]) -> None:
-    """Runs a program until SIGTERM or SIGINT; exit code 1 with one message for its own errors."""
+    """Runs a program until SIGTERM or SIGINT; exit code 1 with one message for what ends it."""
     try:
         uvloop.run(_until_signal(main))
     except OLMError as error:
         sys.exit(f"error: {error.describe()}")
+    except OSError as error:
+        sys.exit(f"error: {of_system(error).describe()}")
+    except Exception as error:
+        log.debug("where it happened", exc_info=True)
+        sys.exit(
+            bounded(f"error: unexpected {type(error).__name__}: {error}")
+            + "\nhint: this is a fault of the program; please report it, with the log of -v=4"
+        )
 
 
 async def _until_signal(main: Callable[[], Awaitable[None]]) -> None:

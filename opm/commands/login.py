@@ -1,7 +1,9 @@
 """`opm login` and `opm logout`: the logins that podman and docker keep, without either."""
 
+import getpass
 import os
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -35,15 +37,33 @@ def login(
     from olm_shared.runtime.logins import add_login, check_login, credential, login_target
     from olm_shared.runtime.workstation import Registries
 
+    if password_stdin and not username:
+        raise click.UsageError("give --username: standard input is read for the password")
     host = _host(registry)
     user = username or click.prompt("Username", err=True)
     if password_stdin:
         password = sys.stdin.read().rstrip("\r\n")
-    given = credential(user, password or click.prompt("Password", hide_input=True, err=True))
+        if not password:
+            raise TerminalError("there is no password on standard input")
+    given = credential(user, password or _asked_password())
     access = Registries(**registries)
     check_login(host, given, access)
     add_login(access.auth_file or login_target(os.environ, Path.home()), host, given)
     click.echo("Login Succeeded!")
+
+
+def _asked_password() -> str:
+    """What is typed, not shown. Raises TerminalError where there is no terminal to hide it on."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", getpass.GetPassWarning)
+        try:
+            found: str = click.prompt("Password", hide_input=True, err=True)
+        except getpass.GetPassWarning as error:
+            raise TerminalError(
+                "nobody can be asked for the password: there is no terminal",
+                hint="--password-stdin reads it from standard input",
+            ) from error
+    return found
 
 
 @click.command("logout")

@@ -14,11 +14,12 @@ from olm_cli.diff import diff
 from olm_cli.finding.contents import Content
 from olm_cli.finding.entry import Entry, entry_of, one_line
 from olm_cli.finding.kept import Kept, cache_folder, folder_key
-from olm_cli.finding.ranking import near, ranked
+from olm_cli.finding.ranking import ranked
 from olm_cli.graph import graph_command
 from olm_cli.search import search
 from olm_cli.show import show_command
 from olm_shared.errors import OLMError
+from olm_shared.near import near
 
 Blob = dict[str, Any]
 

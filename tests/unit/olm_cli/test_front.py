@@ -1,8 +1,11 @@
 """The front of the command line: its list of commands, and how failures are told."""
 
+import errno
 import subprocess
 import sys
+from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -41,21 +44,83 @@ def test_an_unknown_command_is_a_usage_error() -> None:
     assert CliRunner().invoke(front.cli, ["nonsense"]).exit_code == 2
 
 
-def test_a_failure_is_a_sentence_and_a_hint(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as raised:
-        command_line.fail(OLMError("it broke", hint="mend it"))
-    assert raised.value.code == 1
-    assert capsys.readouterr().err == "error: it broke\nhint: mend it\n"
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [("instal", "install, uninstall"), ("serach", "search"), ("rollbak", "rollback")],
+)
+def test_a_command_that_is_nearly_right_is_suggested(given: str, meant: str) -> None:
+    told = CliRunner().invoke(front.cli, [given]).stderr
+    assert f"No such command '{given}'. Did you mean {meant}?" in told
 
 
-def test_a_fault_of_our_own_is_no_traceback(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("raised", "told"),
+    [
+        (OLMError("it broke", hint="mend it"), "error: it broke\nhint: mend it\n"),
+        (
+            OSError(errno.EACCES, "Permission denied", "x.yaml"),
+            "error: x.yaml: Permission denied\n",
+        ),
+        (MemoryError(), "error: there is not enough memory for this\n"),
+        (EOFError(), "error: a question was not answered: standard input has ended\n"),
+    ],
+)
+def test_a_failure_is_a_sentence_and_perhaps_a_hint(
+    raised: Exception, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def breaks(**_: object) -> None:
-        raise ZeroDivisionError("oops")
+    assert ended_with(raised) == 1
+    assert capsys.readouterr().err.lstrip() == told
 
-    monkeypatch.setattr(front, "cli", breaks)
-    with pytest.raises(SystemExit) as raised:
-        front.main()
-    assert raised.value.code == 1
-    assert capsys.readouterr().err.startswith("error: unexpected ZeroDivisionError: oops\nhint: ")
+
+def test_a_fault_of_our_own_is_no_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended_with(ZeroDivisionError("oops")) == 1
+    told = capsys.readouterr().err
+    assert told.startswith(
+        "error: unexpected ZeroDivisionError: oops\nhint: this is a fault of olm"
+    )
+
+
+def ended_with(raised: Exception) -> object:
+    """The exit code of a command line whose command raises."""
+
+    @click.command()
+    def breaks() -> None:
+        raise raised
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["olm"])
+        patch.setattr(sys, "unraisablehook", sys.unraisablehook)  # which it replaces
+        with pytest.raises(SystemExit) as ended:
+            command_line.run(breaks, "olm")
+    return ended.value.code
+
+
+OLM = str(Path(sys.executable).with_name("olm"))
+MATCH = f"{OLM} version match '>=1' 1.0"
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "told"),
+    [
+        (f"{MATCH} > /dev/full", 1, "No space left on device"),
+        (f"{MATCH} -o json > /dev/full", 1, "No space left on device"),
+        (f"{OLM} --help > /dev/full", 1, "No space left on device"),
+        (f"{MATCH} 2> /dev/full", 0, ""),
+        (f"{OLM} nonsense 2> /dev/full", 1, ""),
+        (f"{MATCH} >&-", 0, ""),
+        (f"{MATCH} -o json >&- 2>&-", 0, ""),
+        (f"{OLM} plan - <&-", 2, "standard input has no ClusterExtension"),
+        (f"{OLM} version match --batch none", 1, "error: none: No such file or directory"),
+        (f"{OLM} resolve --batch /", 1, "error: /: Is a directory"),
+        (f"set -o pipefail; {MATCH} | true", 1, ""),
+    ],
+)
+def test_what_the_shell_does_to_a_command_is_no_fault_of_it(
+    line: str, code: int, told: str
+) -> None:
+    ran = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
+    assert ran.returncode == code
+    assert told in ran.stderr
+    assert bool(ran.stderr) == bool(told)
+    assert "fault of" not in ran.stderr
+    assert "Traceback" not in ran.stderr

@@ -1,0 +1,11 @@
+"""Where the console script `catalogd` begins: Ctrl-C is silent while the rest is imported, too."""
+
+from olm_shared.runtime.interrupts import leave_at_once
+
+
+def main() -> None:
+    """Runs the program."""
+    leave_at_once()
+    from catalogd.__main__ import main as run
+
+    run()

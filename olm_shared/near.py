@@ -1,0 +1,35 @@
+"""Names that somebody may have meant, for messages about a name that does not exist."""
+
+from collections.abc import Iterable
+
+TOLD = 3
+"""Near names told."""
+LISTED = 10
+"""Names told where none is near."""
+_CUTOFF = 0.7
+"""How alike names are to be, as difflib measures it."""
+
+
+def near(name: str, known: Iterable[str]) -> list[str]:
+    """Names that somebody may have meant, the nearest first."""
+    import difflib  # late: no command needs it that finds what it looks for
+
+    names = sorted(set(known))
+    closest = difflib.get_close_matches(name, names, n=TOLD, cutoff=_CUTOFF)
+    within = (each for each in names if name and name in each)
+    return list(dict.fromkeys([*closest, *within]))[:TOLD]
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """The question whether a near name was meant; empty where none is near."""
+    meant = near(name, known)
+    return f"did you mean {', '.join(meant)}?" if meant else ""
+
+
+def suggestion_or_all(name: str, known: Iterable[str], *, none: str) -> str:
+    """The same; where none is near, the names that there are, or `none` if there is not one."""
+    names = list(dict.fromkeys(known))
+    if not names:
+        return none
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return suggestion(name, names) or f"there are {', '.join(names[:LISTED])}{more}"
