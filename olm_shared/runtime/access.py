@@ -125,11 +125,11 @@ def _through_proxy(access: ClusterAccess) -> ClusterAccess:
     return replace(access, proxy=proxy)
 
 
-def unreadable(problem: object) -> TerminalError:
+def unreadable(problem: object, *, hint: str = "") -> TerminalError:
     """The error for a configuration that cannot be read."""
     return TerminalError(
         f"cannot read the cluster configuration: {problem}",
-        hint="give --kubeconfig FILE, or run in a pod with a service account",
+        hint=hint or "give --kubeconfig FILE, or run in a pod with a service account",
     )
 
 

@@ -19,6 +19,9 @@ from olm_shared.errors import TransientError, bounded
 NO_SUCH_RESOURCE = "the server could not find the requested resource"
 
 
+UNAUTHORIZED = 401
+
+
 @dataclass(frozen=True, slots=True)
 class Cause:
     """One of the faults that an InvalidError tells, as in `details.causes` of a Status."""
@@ -35,9 +38,15 @@ class ApiError(TransientError):
     """
 
     def __init__(
-        self, message: str, *, status: int = 0, reason: str = "", causes: tuple[Cause, ...] = ()
+        self,
+        message: str,
+        *,
+        status: int = 0,
+        reason: str = "",
+        causes: tuple[Cause, ...] = (),
+        hint: str = "",
     ) -> None:
-        super().__init__(message)
+        super().__init__(message, hint=hint)
         self.status = status
         self.reason = reason
         self.causes = causes
@@ -89,6 +98,13 @@ def error_from(status: int, body: bytes) -> ApiError:
     message = bounded(str(details.get("message") or f"the API server answered {status}"))
     reason = str(details.get("reason") or "")
     kind = _BY_STATUS.get(status, ApiError)
+    if status == UNAUTHORIZED:
+        return kind(
+            f"the API server does not accept the credentials: {message}",
+            status=status,
+            reason=reason,
+            hint="they may have expired: log in again, or renew the token",
+        )
     if reason == "AlreadyExists":
         kind = AlreadyExistsError
     elif reason == "Expired":

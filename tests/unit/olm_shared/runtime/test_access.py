@@ -112,6 +112,65 @@ def test_what_is_no_certificate_is_told(broken: dict[str, Any]) -> None:
         access.ClusterAccess(server=SERVER, **broken).tls()
 
 
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"foo: [", "while parsing a flow node expected the node content"),
+        (b"some text", "'str' object"),
+        (b"", "file is empty"),
+        (b"\xff\xfe\xfa", "decode"),
+        (b"current-context: x\ncontexts: 5\n", "'int' object"),
+        (b"current-context: x\ncontexts: []\n", "x"),
+    ],
+)
+def test_a_file_that_is_no_kubeconfig_is_told(content: bytes, problem: str, tmp_path: Path) -> None:
+    file = tmp_path / "config"
+    file.write_bytes(content)
+    with pytest.raises(TerminalError, match="cannot read the cluster configuration: ") as told:
+        load_access(str(file))
+    assert problem in told.value.message
+    assert "\n" not in told.value.message
+
+
+def test_a_kubeconfig_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(TerminalError, match=f"{tmp_path}/none: no such file") as told:
+        load_access(str(tmp_path / "none"))
+    assert told.value.hint == "give --kubeconfig FILE, or set KUBECONFIG"
+
+
+@pytest.mark.parametrize(
+    ("user", "problem", "hint"),
+    [
+        (
+            {"exec": {"command": "no-such-plugin", "apiVersion": "v1"}},
+            'the plugin "no-such-plugin" gave no credentials: .* No such file or directory',
+            "see that no-such-plugin is installed and works",
+        ),
+        (
+            {"exec": {"command": "false", "apiVersion": "v1", "installHint": "get it there"}},
+            'the plugin "false" gave no credentials: exec: process returned 1',
+            "get it there",
+        ),
+        ({"auth-provider": {"name": "azure"}}, "auth-provider gave no", "log in"),
+    ],
+)
+def test_nobody_goes_on_as_anonymous_who_named_a_plugin(
+    user: dict[str, Any],
+    problem: str,
+    hint: str,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    path = Path(kubeconfig(tmp_path))
+    content = yaml.safe_load(path.read_text())
+    content["users"][0]["user"] = user
+    path.write_text(yaml.safe_dump(content))
+    with pytest.raises(TerminalError, match=problem) as told:
+        load_access(str(path))
+    assert told.value.hint.startswith(hint)
+    assert capfd.readouterr() == ("", "")
+
+
 @pytest.mark.parametrize("program", ["catalogd", "operator_controller"])
 def test_a_program_in_a_pod_starts_without_the_official_client(program: str) -> None:
     script = f"import sys, {program}.__main__; sys.exit('kubernetes' in sys.modules)"

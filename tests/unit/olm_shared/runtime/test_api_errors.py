@@ -26,7 +26,6 @@ def status_object(code: int, reason: str = "", message: str = "as told") -> byte
     ("code", "reason", "expected"),
     [
         pytest.param(400, "BadRequest", InvalidError, id="content that cannot be read"),
-        pytest.param(401, "Unauthorized", ForbiddenError, id="an identity that is not known"),
         pytest.param(403, "Forbidden", ForbiddenError, id="an identity that may not"),
         pytest.param(404, "NotFound", NotFoundError, id="an object that is not there"),
         pytest.param(409, "AlreadyExists", AlreadyExistsError, id="a name that is taken"),
@@ -42,6 +41,13 @@ def test_the_kind_of_an_error(code: int, reason: str, expected: type[ApiError]) 
     error = error_from(code, status_object(code, reason))
     assert type(error) is expected
     assert (error.status, error.reason, error.message) == (code, reason, "as told")
+
+
+def test_credentials_that_are_not_accepted_are_told_as_such() -> None:
+    error = error_from(401, status_object(401, "Unauthorized", "Unauthorized"))
+    assert isinstance(error, ForbiddenError)
+    assert error.message == "the API server does not accept the credentials: Unauthorized"
+    assert error.hint == "they may have expired: log in again, or renew the token"
 
 
 @pytest.mark.parametrize(
