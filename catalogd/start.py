@@ -1,4 +1,4 @@
-"""Where the console script `catalogd` begins: Ctrl-C is silent while the rest is imported, too."""
+"""Where the console script begins: Ctrl-C is silent while the rest is imported, too."""
 
 from olm_shared.runtime.interrupts import leave_at_once
 

@@ -6,18 +6,21 @@ answered at once.
 
 import multiprocessing
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import orjson
 
+from olm_cli.fields import RequestError
 from olm_shared import go_json
-from olm_shared.errors import OLMError, bounded
+from olm_shared.errors import OLMError, TerminalError, bounded
 
 Answer = Callable[[Mapping[str, Any]], dict[str, Any]]
 
@@ -33,10 +36,18 @@ CHUNK = 4
 READ_BYTES = 1 << 20
 
 
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The line for a line, and whether that was no request at all."""
+
+    line: bytes
+    malformed: bool = False
+
+
 def answers(
     source: str, answer: Answer, *, parallel: bool = True, read: Read = orjson.loads
-) -> Iterator[bytes]:
-    """One line for each line of the file `source` (`-`: standard input).
+) -> Iterator[Answered]:
+    """One for each line of the file `source` (`-`: standard input). Raises TerminalError.
 
     `answer` gives the fields beside `id`, or raises OLMError, which becomes `error`. It has to
     be a function of a module, for other processes to find it. Without `parallel` all lines are
@@ -56,14 +67,32 @@ def answers(
 def _open(source: str, stack: ExitStack) -> BinaryIO:
     if source == "-":
         return sys.stdin.buffer
-    return stack.enter_context(Path(source).open("rb"))
+    try:
+        return stack.enter_context(Path(source).open("rb"))
+    except OSError as error:
+        raise TerminalError(
+            f"{source}: {error.strerror}",
+            hint="--batch takes a file of JSON lines, or - for standard input",
+        ) from error
 
 
-def _pool() -> ProcessPoolExecutor:
+@contextmanager
+def _pool() -> Iterator[ProcessPoolExecutor]:
     # Forking keeps what is imported already, which is most of what starting would cost.
     methods = multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("fork" if "fork" in methods else None)
-    return ProcessPoolExecutor(len(os.sched_getaffinity(0)), mp_context=context)
+    pool = ProcessPoolExecutor(
+        len(os.sched_getaffinity(0)), mp_context=context, initializer=_end_with_parent
+    )
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _end_with_parent() -> None:
+    """Ctrl-C is for the parent, which then gives these processes nothing more to do."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _groups(stream: BinaryIO) -> Iterator[list[bytes]]:
@@ -77,24 +106,26 @@ def _groups(stream: BinaryIO) -> Iterator[list[bytes]]:
         yield [rest]
 
 
-def _respond(answer: Answer, read: Read, line: bytes) -> bytes:
+def _respond(answer: Answer, read: Read, line: bytes) -> Answered:
     identity = None
     try:
         request = read(line)
         if not isinstance(request, dict):
-            return _error_line(None, "a request is a JSON object")
+            return _refused(None, "a request is a JSON object")
         identity = request.get("id")
-        return _line({"id": identity, **answer(request)})
+        return Answered(_line({"id": identity, **answer(request)}))
+    except RequestError as error:
+        return _refused(identity, error.message)
     except OLMError as error:
-        return _error_line(identity, error.message)
+        return Answered(_line({"id": identity, "error": error.message}))
     except orjson.JSONDecodeError as error:
-        return _error_line(identity, f"no JSON: {error}")
+        return _refused(identity, f"no JSON: {error}")
     except Exception as error:  # noqa: BLE001 - one line's fault is not the next one's
-        return _error_line(identity, bounded(f"internal error: {type(error).__name__}: {error}"))
+        return _refused(identity, bounded(f"internal error: {type(error).__name__}: {error}"))
 
 
-def _error_line(identity: Any, message: str) -> bytes:
-    return _line({"id": identity, "error": message})
+def _refused(identity: Any, message: str) -> Answered:
+    return Answered(_line({"id": identity, "error": message}), malformed=True)
 
 
 def _line(value: dict[str, Any]) -> bytes:

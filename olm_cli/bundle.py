@@ -9,10 +9,12 @@ from typing import Any, NoReturn
 import click
 import orjson
 
-from olm_cli.batch import answers
 from olm_cli.bundle_files import read_source, registries, registry_options
 from olm_cli.bundle_show import show_command
 from olm_cli.bundle_validate import validate_command
+from olm_cli.fields import text
+from olm_cli.kube_names import namespace_name
+from olm_cli.output import show_answers
 from olm_shared.errors import OLMError, TerminalError
 from olm_shared.kube_object import KubeObject
 from olm_shared.kube_yaml import load_all
@@ -39,9 +41,17 @@ bundle.add_command(show_command)
 
 @bundle.command("render")
 @click.argument("source", required=False, metavar="BUNDLE")
-@click.option("--install-namespace", metavar="NS", help="Namespace the operator is installed in.")
 @click.option(
-    "--watch-namespace", metavar="NS", help="Namespace to watch; default: all, if it can."
+    "--install-namespace",
+    callback=namespace_name,
+    metavar="NS",
+    help="Namespace the operator is installed in.",
+)
+@click.option(
+    "--watch-namespace",
+    callback=namespace_name,
+    metavar="NS",
+    help="Namespace to watch; default: all, if it can.",
 )
 @click.option(
     "--certificate-provider",
@@ -71,9 +81,7 @@ def render_command(**given: Any) -> None:
     {"id","objects"} or {"id","error"}.
     """
     if given["batch"]:
-        for line in answers(given["batch"], answer):
-            sys.stdout.buffer.write(line)
-            sys.stdout.buffer.flush()
+        show_answers(given["batch"], answer)
         return
     if not given["source"] or not given["install_namespace"]:
         raise click.UsageError("give BUNDLE and --install-namespace, or --batch")
@@ -94,20 +102,13 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
     """The answer to one line of a batch, without its id. Raises OLMError."""
     return {
         "objects": rendered(
-            files=read_source(_text(request, "dir"), Registries()),
-            install_namespace=_text(request, "installNamespace"),
-            watch_namespace=_text(request, "watchNamespace"),
-            provider=_text(request, "certificateProvider") or DEFAULT_PROVIDER.value,
+            files=read_source(text(request, "dir", required=True), Registries()),
+            install_namespace=text(request, "installNamespace"),
+            watch_namespace=text(request, "watchNamespace"),
+            provider=text(request, "certificateProvider") or DEFAULT_PROVIDER.value,
             config=request.get("config"),
         )
     }
-
-
-def _text(request: Mapping[str, Any], field: str) -> str:
-    value = request.get(field)
-    if value is not None and not isinstance(value, str):
-        raise TerminalError(f"{field}: expected text, got {value!r}")
-    return value or ""
 
 
 def rendered(

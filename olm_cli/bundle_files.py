@@ -14,6 +14,7 @@ from olm_shared.errors import OLMError, TerminalError
 from olm_shared.image_ref import parse_ref
 from olm_shared.layers import Rules
 from olm_shared.limits import BUNDLE_LIMITS
+from olm_shared.runtime.async_work import run_async
 from olm_shared.runtime.workstation import Registries, pulled
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -51,13 +52,11 @@ def read_source(source: str, access: Registries) -> dict[str, bytes]:
     if path.is_file():
         return _from_archive(path)
     _check_reference(source)
-    import asyncio
-
     from operator_controller.bundle.loader import MANIFESTS
     from operator_controller.bundle.review import METADATA
 
     with pulled(source, access, limits=BUNDLE_LIMITS) as image:
-        files = asyncio.run(image.read())
+        files = run_async(image.read())
     return {path: data for path, data in files.items() if path.startswith((MANIFESTS, METADATA))}
 
 

@@ -1,20 +1,18 @@
 """`olm crd`: would updating CustomResourceDefinitions break stored objects?"""
 
-import asyncio
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import click
 
-from olm_cli.batch import answers
 from olm_cli.bundle_files import registries, registry_options
 from olm_cli.crd_output import Comparison, ServedChange, as_json, as_text
 from olm_cli.crd_source import Definitions, as_definition, definitions
 from olm_cli.crd_texts import TEXTS, read_line, text_changes
-from olm_cli.output import output_option, show
+from olm_cli.output import output_option, show, show_answers
 from olm_shared.errors import OLMError, TerminalError
+from olm_shared.runtime.async_work import run_async
 from operator_controller.preflight.crd_upgrade import Finding, check
 from operator_controller.preflight.crd_upgrade.findings import worst_first
 from operator_controller.preflight.crd_upgrade.stored import questions
@@ -79,9 +77,7 @@ def check_command(context: click.Context, /, sources: tuple[str, ...], **given: 
     values are compared.
     """
     if given["batch"]:
-        for line in answers(given["batch"], answer, read=read_line):
-            sys.stdout.buffer.write(line)
-            sys.stdout.buffer.flush()
+        show_answers(given["batch"], answer, read=read_line)
         return
     in_cluster = given["against_cluster"]
     if len(sources) != 2 and not (in_cluster and len(sources) == 1):
@@ -141,7 +137,7 @@ def _checked_in_cluster(sources: tuple[str, ...], given: Mapping[str, Any]) -> C
     kubeconfig = given["kubeconfig"]
     given_definitions = [definitions(source, registries(dict(given))) for source in sources]
     new = given_definitions[-1]
-    live = asyncio.run(live_definitions(kubeconfig, sorted(new)))
+    live = run_async(live_definitions(kubeconfig, sorted(new)))
     old = given_definitions[0] if len(sources) > 1 else live
     found = compare(old, new, all_new=old is live)
     asked = [
@@ -151,7 +147,7 @@ def _checked_in_cluster(sources: tuple[str, ...], given: Mapping[str, Any]) -> C
         for question in questions(live[name], new[name], _of(found, name))
     ]
     bounds = Bounds(objects=given["max_objects"], seconds=STORED_SECONDS)
-    return replace(found, stored=tuple(asyncio.run(examined(kubeconfig, asked, bounds))))
+    return replace(found, stored=tuple(run_async(examined(kubeconfig, asked, bounds))))
 
 
 def _of(found: Comparison, name: str) -> list[Finding]:

@@ -6,6 +6,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from olm_cli.bundle_files import read_source
+from olm_cli.fields import RequestError
 from olm_shared.errors import OLMError, TerminalError
 from olm_shared.kube_object import KubeObject, gvk_of, name_of
 from olm_shared.kube_yaml import load_all
@@ -81,7 +82,7 @@ def _objects(file: str, content: bytes) -> Iterator[KubeObject]:
 def as_definition(value: Any, where: str) -> KubeObject:
     """The value in the shapes of the API. Raises TerminalError where it is no definition."""
     if not isinstance(value, dict) or value.get("kind") != CRD_KIND:
-        raise TerminalError(f"{where}: expected a {CRD_KIND}")
+        raise RequestError(f"{where}: expected a {CRD_KIND}")
     group, version = gvk_of(value).group, gvk_of(value).version
     if (group, version) != ("apiextensions.k8s.io", "v1"):
         raise TerminalError(

@@ -6,8 +6,12 @@ from typing import Any
 from olm_shared.errors import TerminalError
 
 
+class RequestError(TerminalError):
+    """A line of a batch is no request: what it has to say is missing, or of another type."""
+
+
 def text(request: Mapping[str, Any], field: str, *, required: bool = False) -> str:
-    """A string; empty if absent and not required. Raises TerminalError."""
+    """A string; empty if absent and not required. Raises RequestError."""
     value = request.get(field)
     if value is None and not required:
         return ""
@@ -17,7 +21,7 @@ def text(request: Mapping[str, Any], field: str, *, required: bool = False) -> s
 
 
 def number(request: Mapping[str, Any], field: str) -> int:
-    """An integer, 0 if absent. Raises TerminalError."""
+    """An integer, 0 if absent. Raises RequestError."""
     value = request.get(field)
     if value is None:
         return 0
@@ -27,7 +31,7 @@ def number(request: Mapping[str, Any], field: str) -> int:
 
 
 def texts(request: Mapping[str, Any], field: str) -> tuple[str, ...]:
-    """A list of strings, empty if absent. Raises TerminalError."""
+    """A list of strings, empty if absent. Raises RequestError."""
     value = request.get(field)
     if value is None:
         return ()
@@ -37,7 +41,7 @@ def texts(request: Mapping[str, Any], field: str) -> tuple[str, ...]:
 
 
 def objects(request: Mapping[str, Any], field: str) -> list[Mapping[str, Any]]:
-    """A list of objects, empty if absent. Raises TerminalError."""
+    """A list of objects, empty if absent. Raises RequestError."""
     value = request.get(field)
     if value is None:
         return []
@@ -47,13 +51,13 @@ def objects(request: Mapping[str, Any], field: str) -> list[Mapping[str, Any]]:
 
 
 def inner(request: Mapping[str, Any], field: str) -> Mapping[str, Any] | None:
-    """An object, None if absent. Raises TerminalError."""
+    """An object, None if absent. Raises RequestError."""
     value = request.get(field)
     if value is not None and not isinstance(value, dict):
         raise _unexpected(field, "an object", value)
     return value
 
 
-def _unexpected(field: str, expected: str, value: Any) -> TerminalError:
+def _unexpected(field: str, expected: str, value: Any) -> RequestError:
     got = "nothing" if value is None else repr(value)
-    return TerminalError(f"{field}: expected {expected}, got {got}")
+    return RequestError(f"{field}: expected {expected}, got {got}")

@@ -13,8 +13,10 @@ from olm_cli.finding.facts import Facts, records_of
 from olm_cli.finding.names import package_argument
 from olm_cli.finding.sources import Sources, catalog_options, warn, with_package
 from olm_cli.finding.timeline import timeline
+from olm_cli.kube_names import object_name
 from olm_cli.output import show
 from olm_shared.errors import TerminalError
+from olm_shared.runtime.async_work import run_async
 from opm.edges import Graph, from_edge, graph
 from opm.lanes import heads, updates
 from opm.mermaid import mermaid
@@ -32,6 +34,7 @@ _MARK = re.compile(r"\[(head|installed|deprecated)\]")
 )
 @click.option(
     "--extension",
+    callback=object_name,
     metavar="NAME",
     help="Mark what this ClusterExtension has installed.",
     shell_complete=known_extensions,
@@ -103,11 +106,9 @@ def _entry(whole: Graph, wanted: str) -> str:
 
 
 def _installed(extension: str, kubeconfig: str | None) -> str:
-    import asyncio
-
     from olm_cli.why_cluster import read_installed
 
-    found = asyncio.run(read_installed(extension, kubeconfig=kubeconfig))
+    found = run_async(read_installed(extension, kubeconfig=kubeconfig))
     return found.name if found else ""
 
 

@@ -13,9 +13,9 @@ from api.v1.clusterextension import ClusterExtension
 from api.wire import InvalidObjectError
 from olm_cli.bundle_files import read_source, registries
 from olm_cli.finding.names import package_argument
-from olm_cli.finding.ranking import near
 from olm_cli.finding.sources import Sources
 from olm_cli.history_cluster import cluster
+from olm_cli.kube_names import namespace_name, object_name
 from olm_cli.lifecycle.applying import Applied, apply_all, check_acceptable
 from olm_cli.lifecycle.changes import value_text
 from olm_cli.lifecycle.interrupted import run
@@ -30,6 +30,7 @@ from olm_cli.rbac_source import Options, Source, is_bundle, resolved
 from olm_cli.rbac_text import commented
 from olm_shared.errors import OLMError, TerminalError
 from olm_shared.kube_object import KubeObject, name_of
+from olm_shared.near import near
 from olm_shared.runtime.kube import KubeClient
 from operator_controller.preflight.rbac import Document, as_rules, installer
 from operator_controller.resolve import Resolution
@@ -38,17 +39,26 @@ from operator_controller.resolve import Resolution
 @click.command("install")
 @package_argument
 @spec_options
-@click.option("--extension", metavar="NAME", help="The ClusterExtension; default: PACKAGE.")
+@click.option(
+    "--extension",
+    callback=object_name,
+    metavar="NAME",
+    help="The ClusterExtension; default: PACKAGE.",
+)
 @click.option(
     "-n",
     "--namespace",
     "--install-namespace",
     "install_namespace",
+    callback=namespace_name,
     metavar="NS",
     help="Default: the one that the bundle suggests, else PACKAGE. It is made if need be.",
 )
 @click.option(
-    "--service-account", metavar="NAME", help="Default: the extension's name and -installer."
+    "--service-account",
+    callback=object_name,
+    metavar="NAME",
+    help="Default: the extension's name and -installer.",
 )
 @click.option(
     "--no-account",

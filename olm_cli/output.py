@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 import click
 import orjson
 
+from olm_shared.errors import TerminalError
+
 if TYPE_CHECKING:
     from olm_cli.batch import Answer
 
@@ -28,10 +30,18 @@ def show(value: Any, output: str) -> None:
     sys.stdout.write(dump_all([value]))
 
 
-def show_answers(source: str, answer: "Answer") -> None:
-    """Prints the answer to each line of a batch as soon as it is there."""
+def show_answers(source: str, answer: "Answer", **how: Any) -> None:
+    """Prints the answer to each line of a batch as soon as it is there; `how` as `answers` has it.
+
+    Raises TerminalError in the end if there were lines that are no requests.
+    """
     from olm_cli.batch import answers
 
-    for line in answers(source, answer, parallel=False):
-        sys.stdout.buffer.write(line)
+    malformed = 0
+    for answered in answers(source, answer, **how):
+        sys.stdout.buffer.write(answered.line)
         sys.stdout.buffer.flush()
+        malformed += answered.malformed
+    if malformed:
+        lines = "1 line is no request" if malformed == 1 else f"{malformed} lines are no requests"
+        raise TerminalError(f"{lines}; what is wrong stands in the answers, under error")

@@ -11,6 +11,7 @@ import click
 from api.v1 import names
 from olm_cli.finding.extensions import known_extensions
 from olm_cli.history_cluster import EXTENSION, read_record
+from olm_cli.kube_names import object_name
 from olm_cli.lifecycle.changes import Change
 from olm_cli.lifecycle.dry_run import namespaces_in, updated, users_write
 from olm_cli.lifecycle.interrupted import run
@@ -106,6 +107,7 @@ def _documents(target: str) -> list[KubeObject] | None:
     if target == STDIN:
         return _objects("standard input", sys.stdin.buffer.read())
     if not (target.endswith(SUFFIXES) or "/" in target):
+        object_name(None, None, target)
         return None
     try:
         return _objects(target, Path(target).read_bytes())

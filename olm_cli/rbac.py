@@ -1,6 +1,5 @@
 """`olm rbac`: the account that may install a bundle and no more."""
 
-import asyncio
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,10 +9,12 @@ import click
 
 from olm_cli.bundle import DEFAULT_PROVIDER
 from olm_cli.bundle_files import registry_options
+from olm_cli.kube_names import namespace_name, object_name
 from olm_cli.output import show
 from olm_cli.rbac_install import Asked, Install, bundle_of
 from olm_cli.rbac_source import is_bundle
 from olm_cli.rbac_text import commented, difference, facts
+from olm_shared.runtime.async_work import run_async
 from operator_controller.preflight.rbac import (
     as_rules,
     beyond,
@@ -34,17 +35,29 @@ _OPTIONS = (
         metavar="[NAME=]DIR",
         help="Catalog on disk to look for PACKAGE in; default: the catalogs of the cluster.",
     ),
-    click.option("--extension", metavar="NAME", help="The ClusterExtension; default: PACKAGE."),
+    click.option(
+        "--extension",
+        callback=object_name,
+        metavar="NAME",
+        help="The ClusterExtension; default: PACKAGE.",
+    ),
     click.option(
         "--install-namespace",
+        callback=namespace_name,
         metavar="NS",
         help="Default: the one that the bundle suggests, else PACKAGE.",
     ),
     click.option(
-        "--service-account", metavar="NAME", help="Default: the extension's name and -installer."
+        "--service-account",
+        callback=object_name,
+        metavar="NAME",
+        help="Default: the extension's name and -installer.",
     ),
     click.option(
-        "--watch-namespace", metavar="NS", help="Namespace to watch; default: all, if it can."
+        "--watch-namespace",
+        callback=namespace_name,
+        metavar="NS",
+        help="Namespace to watch; default: all, if it can.",
     ),
     click.option(
         "--config", "config_file", metavar="FILE", help="What spec.config.inline would say."
@@ -57,7 +70,12 @@ _OPTIONS = (
     ),
     click.option("--update-from", metavar="OLD", help="Also what OLD needs until it is replaced."),
     click.option("--diff", nargs=2, metavar="FROM TO", help="Print how needs differ."),
-    click.option("--check", metavar="NAME", help="Print what a live service account lacks."),
+    click.option(
+        "--check",
+        callback=object_name,
+        metavar="NAME",
+        help="Print what a live service account lacks.",
+    ),
     click.option(
         "--kubeconfig", metavar="FILE", help="How to reach the cluster; default: as kubectl does."
     ),
@@ -163,7 +181,7 @@ def _check(asked: Asked, account: str, output: str) -> None:
     source = asked.main()
     install = Install.of(asked, source, account)
     objects = install.objects(source)
-    report = asyncio.run(
+    report = run_async(
         missing(install.account, objects, install.extension, kubeconfig=asked.options["kubeconfig"])
     )
     name = bundle_of(source).csv.name

@@ -1,6 +1,5 @@
 """What `olm rbac` is asked about: a bundle, or a package in catalogs on disk or of a cluster."""
 
-import asyncio
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from api.wire import InvalidObjectError
 from olm_cli.bundle_files import read_source, registries
 from olm_cli.resolve import CatalogFolder, contents
 from olm_shared.errors import OLMError, TerminalError
+from olm_shared.runtime.async_work import run_async
 from operator_controller.bundle.loader import MANIFESTS
 from operator_controller.render import CertificateProvider
 from operator_controller.resolve import (
@@ -67,7 +67,7 @@ def read_catalogs(package: str, options: Options) -> Catalogs:
         folders = [_catalog(text) for text in options["catalogs"]]
         return Catalogs(package, contents(folders, package))
     try:
-        return asyncio.run(_read_cluster(package, options))
+        return run_async(_read_cluster(package, options))
     except OLMError as error:
         instead = "give --catalog DIR to look in a catalog on disk"
         hint = f"{error.hint}; or {instead}" if error.hint else instead

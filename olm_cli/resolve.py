@@ -12,7 +12,6 @@ from olm_cli import fields
 from olm_cli.catalog_folder import read_package
 from olm_cli.output import batch_option, output_option, show, show_answers
 from olm_cli.resolve_text import explanation, facts, told
-from olm_shared.errors import TerminalError
 from olm_shared.fbc import FbcError
 from operator_controller.catalog import BrokenPackageError
 from operator_controller.resolve import (
@@ -83,7 +82,7 @@ def resolve_command(batch: str | None, output: str, explain: bool, **given: Any)
     {"id","bundle","version","image","catalog"} or {"id","error"}.
     """
     if batch:
-        show_answers(batch, answer)
+        show_answers(batch, answer, parallel=False)
         return
     if not given["package"] or not given["catalogs"]:
         raise click.UsageError("give --package and at least one --catalog, or --batch")
@@ -202,4 +201,4 @@ def _policy(given: str) -> UpgradeConstraintPolicy:
         return UpgradeConstraintPolicy(given or DEFAULT_POLICY)
     except ValueError as error:
         known = ", ".join(UpgradeConstraintPolicy)
-        raise TerminalError(f'policy: unknown "{given}"; there are {known}') from error
+        raise fields.RequestError(f'policy: unknown "{given}"; there are {known}') from error

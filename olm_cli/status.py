@@ -11,6 +11,7 @@ import orjson
 from api.v1 import names
 from olm_cli.finding.extensions import known_extensions
 from olm_cli.history_cluster import EXTENSION, OBJECT_SET, cluster
+from olm_cli.kube_names import object_name
 from olm_cli.lifecycle.interrupted import run
 from olm_cli.lifecycle.mirror import Mirror, Objects
 from olm_cli.lifecycle.options import kubeconfig_option
@@ -30,7 +31,7 @@ Facts = dict[str, Any]
 
 
 @click.command("status")
-@click.argument("extension", required=False, shell_complete=known_extensions)
+@click.argument("extension", required=False, callback=object_name, shell_complete=known_extensions)
 @click.option("-w", "--watch", is_flag=True, help="Go on telling, until Ctrl-C.")
 @kubeconfig_option
 @output_option

@@ -8,9 +8,8 @@ from typing import Any
 
 import click
 
-from olm_cli.fields import text
+from olm_cli.fields import RequestError, text
 from olm_cli.output import batch_option, output_option, show, show_answers
-from olm_shared.errors import TerminalError
 from olm_shared.ranges import (
     ExtensionRange,
     SkipRange,
@@ -69,7 +68,7 @@ def match_command(
     {"id","error"}.
     """
     if batch:
-        show_answers(batch, answer)
+        show_answers(batch, answer, parallel=False)
         return
     if range_ is None or version_ is None:
         raise click.UsageError("give RANGE and VERSION, or --batch")
@@ -91,7 +90,7 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
     """The answer to one line of a batch, without its id. Raises OLMError."""
     spelled = text(request, "dialect") or Dialect.EXTENSION.value
     if spelled not in list(Dialect):
-        raise TerminalError(f'unknown dialect "{spelled}"; there are {", ".join(Dialect)}')
+        raise RequestError(f'unknown dialect "{spelled}"; there are {", ".join(Dialect)}')
     verdict = judge(
         text(request, "range", required=True),
         text(request, "version", required=True),

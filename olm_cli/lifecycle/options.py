@@ -8,6 +8,7 @@ import click
 from api.v1.clusterextension import UpgradeConstraintPolicy
 from api.v1.install_options import Enforcement
 from olm_cli.bundle import read_config, with_watch_namespace
+from olm_cli.kube_names import namespace_name
 from olm_cli.lifecycle.wish import Wish, of_catalog, parse_selector
 from olm_shared.errors import TerminalError
 from operator_controller.render import CertificateProvider
@@ -27,7 +28,12 @@ _SPEC = (
     click.option(
         "--selector", metavar="LABELS", help="Labels of ClusterCatalogs, as kubectl takes them."
     ),
-    click.option("--watch-namespace", metavar="NS", help="Default: all namespaces, if it can."),
+    click.option(
+        "--watch-namespace",
+        callback=namespace_name,
+        metavar="NS",
+        help="Default: all namespaces, if it can.",
+    ),
     click.option("--config", "config_file", metavar="FILE", help="For spec.config.inline."),
     click.option(
         "--upgrade-constraint-policy",

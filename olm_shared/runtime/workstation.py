@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from olm_shared.errors import TerminalError
 from olm_shared.image_ref import ImageRef, parse_ref
 from olm_shared.limits import Limits
 from olm_shared.oci import Descriptor
@@ -35,7 +36,10 @@ class Registries:
     auth_file: Path | None = None
 
     def settings(self, ref: ImageRef, limits: Limits = DEFAULT_LIMITS) -> "PullSettings":
-        """The same for one image."""
+        """The same for one image. Raises TerminalError for a file or folder that is not there."""
+        for given, switch in ((self.auth_file, "logins"), (self.cas_dir, "CA files")):
+            if given is not None and not given.exists():
+                raise TerminalError(f"{given}: there are no {switch}: no such file or folder")
         from olm_shared.runtime.registry import PullSettings
 
         here = frozenset({ref.registry})

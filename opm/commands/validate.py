@@ -45,6 +45,8 @@ def faults_of(directory: Path) -> list[Fault]:
         problem = "is not a directory" if directory.exists() else "no such directory"
         raise TerminalError(f"{directory}: {problem}", hint="give the catalog's root folder")
     records, unread = read_all(directory)
+    if not records and not unread:
+        return [Fault(Place(), "", "there is no object of a catalog in any file")]
     return [*map(_unread, unread), *check(records)]
 
 

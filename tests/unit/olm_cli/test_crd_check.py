@@ -10,7 +10,7 @@ import yaml
 from click.testing import CliRunner, Result
 
 from olm_cli.crd import compare, crd
-from olm_shared.errors import TerminalError
+from olm_shared.errors import OLMError, TerminalError
 from tests.unit.operator_controller.preflight.definitions import (
     NAME,
     definition,
@@ -178,7 +178,8 @@ def test_a_batch_answers_every_line_and_stops_at_none() -> None:
     ]
     lines = [json.dumps(request) for request in requests]
     result = run("--batch", "-", stdin="\n".join([*lines[:2], "no json", *lines[2:]]) + "\n")
-    assert result.exit_code == 0
+    assert isinstance(result.exception, OLMError)
+    assert result.exception.message.startswith("2 lines are no requests")
     first, second, third, fourth, last = map(json.loads, result.output.splitlines())
     assert first == {"id": 1, "safe": False, "findings": [LINE]}
     assert second == {"id": 2, "error": "new: expected a CustomResourceDefinition"}

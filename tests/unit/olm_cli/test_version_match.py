@@ -50,6 +50,13 @@ def test_arguments_are_needed() -> None:
     assert run("1.x").exit_code == 2
 
 
+def test_a_batch_of_requests_alone_ends_well_whatever_the_answers() -> None:
+    lines = '{"range": "1.x", "version": "2.0.0"}\n{"range": "latest", "version": "1.0.0"}\n'
+    result = run("--batch", "-", stdin=lines)
+    assert result.exit_code == 0
+    assert [*map(json.loads, result.output.splitlines())][1]["error"].startswith("improper")
+
+
 def test_a_batch_answers_every_line() -> None:
     lines = [
         {"id": 1, "range": ">=1", "version": "1.5.0"},
@@ -60,7 +67,9 @@ def test_a_batch_answers_every_line() -> None:
         {"id": "f", "range": "1.x", "version": 1},
     ]
     stdin = "\n".join([*map(json.dumps, lines), "[]", "{", ""])
-    answers = [json.loads(line) for line in run("--batch", "-", stdin=stdin).output.splitlines()]
+    result = run("--batch", "-", stdin=stdin)
+    assert result.exit_code == 1
+    answers = [json.loads(line) for line in result.output.splitlines()]
     assert answers[:2] == [{"id": 1, "match": True}, {"id": "b", "match": True}]
     assert [answer["id"] for answer in answers[2:]] == ["c", "d", "e", "f", None, None]
     errors = [answer["error"] for answer in answers[2:]]

@@ -2,6 +2,8 @@
 
 import base64
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -110,6 +112,44 @@ def test_validate_tells_every_fault_with_file_and_line(tmp_path: Path) -> None:
     assert {"b.yaml", "c.json", "d.yaml"} <= {fault["file"] for fault in shown["faults"]}
     assert shown["error"]["message"].count("\n") == 5
     assert yaml.safe_load(opm("validate", tmp_path, "-o", "yaml").stdout) == shown
+
+
+@pytest.mark.parametrize("content", [{}, {"notes.md": "# notes", ".indexignore": "*.md"}])
+def test_a_folder_without_any_object_is_no_catalog(content: dict[str, str], tmp_path: Path) -> None:
+    for name, text in content.items():
+        (tmp_path / name).write_text(text)
+    told = f"there is no object of a catalog in any file\nerror: {tmp_path} has 1 fault\n"
+    result = opm("validate", tmp_path)
+    assert (result.exit_code, result.stderr) == (1, told)
+    built = opm("build", tmp_path, "-t", "example.com/c:v1", "-o", tmp_path.parent / "layout")
+    assert (built.exit_code, built.stdout) == (1, "")
+    assert told in built.stderr
+    assert not (tmp_path.parent / "layout").exists()
+
+
+def test_logins_are_wanted_where_a_file_of_them_is_named(tmp_path: Path) -> None:
+    reference = "localhost:1/team/it:v1"
+    result = opm("render", reference, "--authfile", tmp_path / "none")
+    assert isinstance(result.exception, OLMError)
+    assert f"{tmp_path}/none: there are no logins: no such file" in result.exception.message
+
+
+def test_a_password_is_asked_for_on_a_terminal_only() -> None:
+    program = str(Path(sys.executable).with_name("opm"))
+    asked = subprocess.run(
+        [program, "login", "localhost:1", "-u", "me"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        start_new_session=True,  # without it the tests' own terminal would be asked
+    )
+    assert (asked.returncode, asked.stdout) == (1, "")
+    assert asked.stderr == (
+        "error: nobody can be asked for the password: there is no terminal\n"
+        "hint: --password-stdin reads it from standard input\n"
+    )
+    assert opm("login", "localhost:1", "--password-stdin").exit_code != 0
 
 
 def test_warnings_fail_only_when_asked(tmp_path: Path) -> None:
