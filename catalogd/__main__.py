@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from api.v1 import names
 from catalogd.follow import CatalogFollower
 from catalogd.http.app import content_app, webhook_app
-from catalogd.http.metrics import exposition
+from catalogd.http.exposition import families
 from catalogd.io.cluster import CLUSTER_CATALOG, PLURAL, Cluster
 from catalogd.io.images import Images, ImageSettings
 from catalogd.io.store import Store
@@ -172,9 +172,7 @@ class Program:
             group.create_task(serve_http(webhook_app(), listener, tls.context))
         if settings.metrics_address:
             callers = Callers(self.client, field_manager="catalogd")
-            shown = MetricsPage(
-                lambda: exposition(self.metrics, self.store.served()), callers.judge
-            )
+            shown = MetricsPage(lambda: families(self.metrics, self.store.served()), callers.judge)
             listener = listen(settings.metrics_address)
             group.create_task(serve_http(shown, listener, tls.context))
         checks = {"catalog-server": self._is_ready}

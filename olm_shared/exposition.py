@@ -1,56 +1,62 @@
-"""Prometheus' text format, and the histograms that are told in it. Pure."""
+"""Families of metrics for prometheus_client, which writes them. Pure.
 
-from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+Samples are labels and values as they are at the moment; what is gone has no sample any more.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
 
-Labels = Mapping[str, object]
+from prometheus_client import generate_latest
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
+
+from olm_shared.histogram import Histogram
+
+Labels = Mapping[str, str]
 
 
-@dataclass(slots=True)
-class Histogram:
-    """Observations by upper bound; the last count is of those above all bounds."""
+class _Families(Collector):
+    def __init__(self, families: Iterable[Metric]) -> None:
+        self._families = families
 
-    bounds: Sequence[float]
-    counts: list[int] = field(default_factory=list)
-    total: float = 0.0
-
-    def __post_init__(self) -> None:
-        """Starts empty."""
-        self.counts = [0] * (len(self.bounds) + 1)
-
-    def observe(self, value: float) -> None:
-        """Counts a value; one that equals a bound is within it."""
-        self.counts[bisect_left(self.bounds, value)] += 1
-        self.total += value
+    def collect(self) -> Iterable[Metric]:
+        return self._families
 
 
-def family(name: str, kind: str, text: str) -> Iterator[str]:
-    """What comes before the samples of a name; `kind` is counter, gauge or histogram."""
-    yield f"# HELP {name} {text}"
-    yield f"# TYPE {name} {kind}"
+def written(families: Iterable[Metric]) -> bytes:
+    """The families in Prometheus' text format."""
+    return generate_latest(_Families(families))
 
 
-def sample(name: str, labels: Labels, value: float) -> str:
-    """One line; without labels the name alone."""
-    written = _written(labels)
-    return f"{name}{{{written}}} {value}" if written else f"{name} {value}"
+def gauge(name: str, text: str, samples: Iterable[tuple[Labels, float]]) -> Metric:
+    """Values that go up and down."""
+    return _simple(name, text, "gauge", samples)
 
 
-def histogram_samples(name: str, labels: Labels, histogram: Histogram) -> Iterator[str]:
-    """The lines of one histogram; its buckets count what is below them too."""
-    bounds = [*(f"{bound:g}" for bound in histogram.bounds), "+Inf"]
-    running = list(accumulate(histogram.counts))
-    for bound, count in zip(bounds, running, strict=True):
-        yield sample(f"{name}_bucket", {**labels, "le": bound}, count)
-    yield sample(f"{name}_sum", labels, histogram.total)
-    yield sample(f"{name}_count", labels, running[-1])
+def counter(name: str, text: str, samples: Iterable[tuple[Labels, float]]) -> Metric:
+    """Counts since the program began; the name ends in `_total`."""
+    return _simple(name, text, "counter", samples)
 
 
-def _written(labels: Labels) -> str:
-    return ",".join(f'{name}="{_escaped(str(value))}"' for name, value in labels.items())
+def histogram(name: str, text: str, samples: Iterable[tuple[Labels, Histogram]]) -> Metric:
+    """Observations in buckets."""
+    family = Metric(name, text, "histogram")
+    for labels, observed in samples:
+        for bound, count in _buckets(observed):
+            family.add_sample(f"{name}_bucket", {**labels, "le": bound}, count)
+        family.add_sample(f"{name}_sum", dict(labels), observed.total)
+        family.add_sample(f"{name}_count", dict(labels), sum(observed.counts))
+    return family
 
 
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+def _simple(name: str, text: str, kind: str, samples: Iterable[tuple[Labels, float]]) -> Metric:
+    family = Metric(name.removesuffix("_total"), text, kind)
+    for labels, value in samples:
+        family.add_sample(name, dict(labels), value)
+    return family
+
+
+def _buckets(observed: Histogram) -> Iterator[tuple[str, int]]:
+    """Upper bounds, and how many observations are at or below them."""
+    bounds = [*(f"{bound:g}" for bound in observed.bounds), "+Inf"]
+    return zip(bounds, accumulate(observed.counts), strict=True)

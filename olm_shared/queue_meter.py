@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import assert_never
 
-from olm_shared.exposition import Histogram
+from olm_shared.histogram import Histogram
 from olm_shared.outcome import Blocked, Done, Outcome, Retry, Wait
 
 BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)

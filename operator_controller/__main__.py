@@ -3,6 +3,9 @@
 import asyncio
 import socket
 import uuid
+from collections.abc import Iterator
+
+from prometheus_client.metrics_core import Metric
 
 from olm_shared.runtime.access import ClusterAccess, load_access
 from olm_shared.runtime.doorbell import Doorbell
@@ -17,6 +20,7 @@ from olm_shared.runtime.program import (
     wait_until_served,
 )
 from operator_controller.controllers.extension import EXTENSION
+from operator_controller.exposition import families
 from operator_controller.io.catalog_cache import CatalogCache
 from operator_controller.io.catalogd import Catalogd
 from operator_controller.io.catalogs import CATALOG, CatalogClient
@@ -25,7 +29,7 @@ from operator_controller.io.events import Announcer
 from operator_controller.io.metrics_server import serve_metrics
 from operator_controller.io.revisions import OBJECT_SET
 from operator_controller.io.serving_certificates import CertificateFiles, CertificateIssuer
-from operator_controller.metrics import Metrics, Readings, exposition
+from operator_controller.metrics import Metrics, Readings
 from operator_controller.settings import MetricsSettings, Settings, parse_settings
 from operator_controller.wiring import LEASE, Controllers
 
@@ -77,15 +81,15 @@ class _Process:
             (wanted.tls_cert, wanted.tls_key),
             self._settings.tls_profile,
             client=self._client,
-            text=self._metrics,
+            families=self._families,
         )
 
-    def _metrics(self) -> str:
+    def _families(self) -> Iterator[Metric]:
         controllers = self._controllers
         if controllers is None:
             waiting = Readings(answers=self._client.answers, lease=LEASE)
-            return exposition(Metrics(), waiting)
-        return exposition(controllers.metrics, controllers.readings())
+            return families(Metrics(), waiting)
+        return families(controllers.metrics, controllers.readings())
 
     async def lead(self) -> None:
         """Controls, at once or when elected."""

@@ -1,21 +1,26 @@
 """Serves /metrics to those who may; an ASGI application of one page."""
 
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
+
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+from prometheus_client.metrics_core import Metric
+
+from olm_shared.exposition import written
 
 Authorize = Callable[[str], Awaitable[int]]
 """The HTTP status for a caller with this bearer token: 200, 401, 403, 429 or 500."""
 Message = MutableMapping[str, Any]
 PATH = "/metrics"
-TEXT_FORMAT = b"text/plain; version=0.0.4; charset=utf-8"
+TEXT_FORMAT = CONTENT_TYPE_PLAIN_0_0_4.encode()
 PLAIN = b"text/plain; charset=utf-8"
 
 
 class MetricsPage:
     """Writes the page anew for each caller."""
 
-    def __init__(self, text: Callable[[], str], authorize: Authorize) -> None:
-        self._text = text
+    def __init__(self, families: Callable[[], Iterable[Metric]], authorize: Authorize) -> None:
+        self._families = families
         self._authorize = authorize
 
     async def __call__(
@@ -40,4 +45,4 @@ class MetricsPage:
         verdict = await self._authorize(token) if scheme.lower() == "bearer" and token else 401
         if verdict != 200:
             return verdict, PLAIN, b""
-        return 200, TEXT_FORMAT, self._text().encode()
+        return 200, TEXT_FORMAT, written(self._families())

@@ -1,8 +1,10 @@
 """Serves the metrics over HTTPS to those whom the API server lets read them."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+
+from prometheus_client.metrics_core import Metric
 
 from olm_shared.runtime.callers import Callers
 from olm_shared.runtime.kube import KubeClient
@@ -16,7 +18,7 @@ async def serve_metrics(
     profile: TlsProfile,
     *,
     client: KubeClient,
-    text: Callable[[], str],
+    families: Callable[[], Iterable[Metric]],
 ) -> None:
     """Serves until cancelled; `certificate` is its file and its key's. Raises TerminalError."""
     # Imported here: without metrics no server is needed, nor the memory that it takes.
@@ -25,5 +27,5 @@ async def serve_metrics(
     tls = ServerTls(*certificate, profile)
     callers = Callers(client, field_manager="operator-controller")
     async with asyncio.TaskGroup() as group:
-        group.create_task(serve(MetricsPage(text, callers.judge), listen(address), tls.context))
+        group.create_task(serve(MetricsPage(families, callers.judge), listen(address), tls.context))
         group.create_task(tls.follow())

@@ -184,9 +184,9 @@ def test_metrics_tell_each_extension_until_it_is_gone(
     api.wait_installed(package, "1.0.0")
     prefix, of = "operator_controller_extension_", f'extension="{package}"'
     wanted = {
-        f'{prefix}condition{{{of},type="Installed",status="True",reason="Succeeded"}} 1',
-        f'{prefix}installed_info{{{of},bundle="{package}.v1.0.0",version="1.0.0"}} 1',
-        'leader_election_master_status{name="9c4404e7.operatorframework.io"} 1',
+        f'{prefix}condition{{{of},reason="Succeeded",status="True",type="Installed"}} 1.0',
+        f'{prefix}installed_info{{bundle="{package}.v1.0.0",{of},version="1.0.0"}} 1.0',
+        'leader_election_master_status{name="9c4404e7.operatorframework.io"} 1.0',
     }
     text = until(scraper, reader, lambda text: wanted <= set(text.splitlines()))
     numbers = dict(line.rpartition(" ")[::2] for line in text.splitlines() if line[0] != "#")

@@ -151,9 +151,9 @@ def test_metrics_tell_each_catalog(served: World, reader: str) -> None:
         size = len(client.get(f"/catalogs/{served.name}/api/v1/all").content)
     lines = served.scrape(reader).text.splitlines()
     label = f'catalog="{served.name}"'
-    assert f"catalogd_catalog_content_bytes{{{label}}} {size}" in lines
-    assert f"catalogd_catalog_content_blobs{{{label}}} 2" in lines
-    assert f'catalogd_catalog_polls_total{{{label},result="updated"}} 1' in lines
+    assert f"catalogd_catalog_content_bytes{{{label}}} {float(size)}" in lines
+    assert f"catalogd_catalog_content_blobs{{{label}}} 2.0" in lines
+    assert f'catalogd_catalog_polls_total{{{label},result="updated"}} 1.0' in lines
     assert any(
         line.startswith('catalogd_http_request_duration_seconds_bucket{code="200"')
         for line in lines

@@ -1,7 +1,14 @@
 """What is told of each catalog, in Prometheus' text format."""
 
-from catalogd.http.metrics import exposition
+from collections.abc import Iterable
+
+from catalogd.http.exposition import families
 from catalogd.metrics import Metrics, PollResult, Served
+from olm_shared.exposition import written
+
+
+def exposition(metrics: Metrics, served: Iterable[Served] = ()) -> str:
+    return written(families(metrics, served)).decode()
 
 
 def test_each_catalog_has_its_content_and_its_polls() -> None:
@@ -11,13 +18,13 @@ def test_each_catalog_has_its_content_and_its_polls() -> None:
     metrics.observe_poll("a", PollResult.FAILED, 9.0)
     lines = exposition(metrics, [Served("a", 132, 7, 1700)]).splitlines()
     for line in (
-        'catalogd_catalog_content_bytes{catalog="a"} 132',
-        'catalogd_catalog_content_blobs{catalog="a"} 7',
-        'catalogd_catalog_unpacked_timestamp_seconds{catalog="a"} 1700',
+        'catalogd_catalog_content_bytes{catalog="a"} 132.0',
+        'catalogd_catalog_content_blobs{catalog="a"} 7.0',
+        'catalogd_catalog_unpacked_timestamp_seconds{catalog="a"} 1700.0',
         'catalogd_catalog_unpack_duration_seconds{catalog="a"} 1.5',
-        'catalogd_catalog_polls_total{catalog="a",result="unchanged"} 1',
-        'catalogd_catalog_polls_total{catalog="a",result="updated"} 1',
-        'catalogd_catalog_polls_total{catalog="a",result="failed"} 1',
+        'catalogd_catalog_polls_total{catalog="a",result="unchanged"} 1.0',
+        'catalogd_catalog_polls_total{catalog="a",result="updated"} 1.0',
+        'catalogd_catalog_polls_total{catalog="a",result="failed"} 1.0',
     ):
         assert line in lines
 
@@ -48,6 +55,6 @@ def test_answers_are_counted_by_code_in_buckets() -> None:
     metrics.observe_request(200, 99.0)
     lines = exposition(metrics).splitlines()
     name = "catalogd_http_request_duration_seconds"
-    assert f'{name}_bucket{{code="200",le="0.1"}} 1' in lines
-    assert f'{name}_bucket{{code="200",le="+Inf"}} 2' in lines
-    assert f'{name}_count{{code="200"}} 2' in lines
+    assert f'{name}_bucket{{code="200",le="0.1"}} 1.0' in lines
+    assert f'{name}_bucket{{code="200",le="+Inf"}} 2.0' in lines
+    assert f'{name}_count{{code="200"}} 2.0' in lines

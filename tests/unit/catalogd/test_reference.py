@@ -8,10 +8,11 @@ import pytest
 
 from api.v1.conditions import Reason
 from catalogd.http import problems
-from catalogd.http.metrics import exposition
+from catalogd.http.exposition import families
 from catalogd.metrics import Metrics, PollResult
 from catalogd.settings import _parser as parser_of_catalogd
 from catalogd.transitions import NEW_CONTENT
+from olm_shared.exposition import written
 from olm_shared.flags import KLOG_SWITCHES, KLOG_VALUES
 from olm_shared.limit_flags import LIMIT_FLAGS
 from olm_shared.limits import BUNDLE_LIMITS, GIB, MIB, Limits, limit_flag
@@ -53,8 +54,10 @@ def test_every_limit_has_its_defaults(field: str) -> None:
 
 
 def test_every_metric_is_named() -> None:
-    families = set(re.findall(r"# TYPE (\S+)", exposition(Metrics())))
-    assert set(re.findall(r"^\| `(catalogd_\w+)`", CATALOGD, re.MULTILINE)) == families
+    told = written(families(Metrics())).decode()
+    assert set(re.findall(r"^\| `(catalogd_\w+)`", CATALOGD, re.MULTILINE)) == set(
+        re.findall(r"# TYPE (\S+)", told)
+    )
     assert all(f"`{result.value}`" in CATALOGD for result in PollResult)
 
 

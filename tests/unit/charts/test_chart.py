@@ -13,14 +13,16 @@ from typing import Any
 import pytest
 import yaml
 
-import catalogd.http.metrics
-import operator_controller.metrics
+import catalogd.http.exposition
+import operator_controller.exposition
 from catalogd.metrics import Metrics as CatalogdMetrics
 from catalogd.settings import parse_settings as parse_catalogd
 from config.chart import COMPONENTS, value_rows
 from e2e.olm.chart import CHART, SNAPSHOTS, VALUE_SETS
+from olm_shared.exposition import written
 from olm_shared.kube_object import KubeObject
 from olm_shared.runtime.cluster_pulls import INJECTED
+from operator_controller.metrics import Metrics, Readings
 from operator_controller.settings import parse_settings as parse_operator_controller
 
 RBAC = Path(__file__).parents[3] / "config" / "rbac"
@@ -315,12 +317,13 @@ def test_openshift_has_its_own_namespaces_and_catalogs() -> None:
 
 
 def test_alerts_and_dashboard_use_metrics_that_there_are() -> None:
-    text = catalogd.http.metrics.exposition(CatalogdMetrics()) + (
-        operator_controller.metrics.exposition(
-            operator_controller.metrics.Metrics(), operator_controller.metrics.Readings()
-        )
+    told = written(
+        [
+            *catalogd.http.exposition.families(CatalogdMetrics()),
+            *operator_controller.exposition.families(Metrics(), Readings()),
+        ]
     )
-    families = set(re.findall(r"# TYPE (\S+)", text))
+    families = set(re.findall(r"# TYPE (\S+)", told.decode()))
     expressions = [*alert_expressions(), *dashboard_expressions()]
     assert len(expressions) > 20
     for expression in expressions:

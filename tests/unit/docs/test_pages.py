@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-import catalogd.http.metrics
-import operator_controller.metrics
+import catalogd.http.exposition
+import operator_controller.exposition
 from catalogd.metrics import Metrics as CatalogdMetrics
 from e2e.olm.chart import CHART, SNAPSHOTS
 from e2e.olm.pages import DOCS, HOW_TO, blocks, shows, steps
+from olm_shared.exposition import written
+from operator_controller.metrics import Metrics, Readings
 
 ROOT = DOCS.parent
 PAGES = sorted([*DOCS.rglob("*.md"), *ROOT.glob("*.md"), *ROOT.glob("charts/**/*.md")])
@@ -86,15 +88,13 @@ def test_what_counts_as_the_same_output(expected: str, printed: str, same: bool)
 
 
 def test_queries_of_the_page_use_metrics_that_there_are() -> None:
-    families = set(
-        re.findall(
-            r"# TYPE (\S+)",
-            catalogd.http.metrics.exposition(CatalogdMetrics())
-            + operator_controller.metrics.exposition(
-                operator_controller.metrics.Metrics(), operator_controller.metrics.Readings()
-            ),
-        )
+    told = written(
+        [
+            *catalogd.http.exposition.families(CatalogdMetrics()),
+            *operator_controller.exposition.families(Metrics(), Readings()),
+        ]
     )
+    families = set(re.findall(r"# TYPE (\S+)", told.decode()))
     text = (HOW_TO / "monitoring.md").read_text()
     prefixes = "catalogd|operator_controller|workqueue|leader_election"
     found = re.findall(rf"\b((?:{prefixes})_\w+)", text)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from olm_shared.exposition import Histogram, histogram_samples, sample
+from olm_shared.exposition import gauge, histogram, written
+from olm_shared.histogram import Histogram
 from olm_shared.outcome import Blocked, Done, Outcome, Retry, Wait
 from olm_shared.queue_meter import QueueMeter, Result
 
@@ -41,18 +42,20 @@ def test_a_key_waits_or_runs_or_is_forgotten() -> None:
 
 
 def test_buckets_hold_what_is_below_them_too() -> None:
-    histogram = Histogram((0.1, 1.0))
+    observed = Histogram((0.1, 1.0))
     for value in (0.1, 0.5, 7.0):
-        histogram.observe(value)
-    assert list(histogram_samples("h", {"a": "b"}, histogram)) == [
-        'h_bucket{a="b",le="0.1"} 1',
-        'h_bucket{a="b",le="1"} 2',
-        'h_bucket{a="b",le="+Inf"} 3',
+        observed.observe(value)
+    assert written([histogram("h", "text", [({"a": "b"}, observed)])]).decode().splitlines() == [
+        "# HELP h text",
+        "# TYPE h histogram",
+        'h_bucket{a="b",le="0.1"} 1.0',
+        'h_bucket{a="b",le="1"} 2.0',
+        'h_bucket{a="b",le="+Inf"} 3.0',
         'h_sum{a="b"} 7.6',
-        'h_count{a="b"} 3',
+        'h_count{a="b"} 3.0',
     ]
 
 
 def test_values_of_labels_are_escaped() -> None:
-    assert sample("m", {"l": 'a"b\\c\nd'}, 1) == 'm{l="a\\"b\\\\c\\nd"} 1'
-    assert sample("m", {}, 2.5) == "m 2.5"
+    told = written([gauge("m", "text", [({"l": 'a"b\\c\nd'}, 1), ({}, 2.5)])]).decode()
+    assert told.splitlines()[2:] == ['m{l="a\\"b\\\\c\\nd"} 1.0', "m 2.5"]

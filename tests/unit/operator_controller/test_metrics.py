@@ -4,9 +4,15 @@ import re
 
 from api.v1.clusterextension import BundleMetadata, ClusterExtensionStatus, InstallStatus
 from api.v1.conditions import Condition, ConditionStatus
+from olm_shared.exposition import written
 from olm_shared.outcome import Done, Outcome, Retry
 from olm_shared.queue_meter import QueueMeter
-from operator_controller.metrics import Metrics, Queue, Readings, exposition
+from operator_controller.exposition import families
+from operator_controller.metrics import Metrics, Queue, Readings
+
+
+def exposition(metrics: Metrics, readings: Readings) -> str:
+    return written(families(metrics, readings)).decode()
 
 
 def status(reason: str, progressing: str = "True", version: str = "") -> ClusterExtensionStatus:
@@ -25,11 +31,11 @@ def test_an_extension_has_its_conditions_and_its_last_success() -> None:
     prefix, of = "operator_controller_extension_", 'extension="a"'
     lines = exposition(metrics, Readings()).splitlines()
     for line in (
-        f'condition{{{of},type="Progressing",status="False",reason="Blocked"}} 1',
-        f'installed_info{{{of},bundle="p.v1.0.0",version="1.0.0"}} 1',
+        f'condition{{{of},reason="Blocked",status="False",type="Progressing"}} 1.0',
+        f'installed_info{{bundle="p.v1.0.0",{of},version="1.0.0"}} 1.0',
         f"last_success_timestamp_seconds{{{of}}} 1700.0",
-        f'errors_total{{{of},reason="Retrying"}} 1',
-        f'errors_total{{{of},reason="Blocked"}} 1',
+        f'errors_total{{{of},reason="Retrying"}} 1.0',
+        f'errors_total{{{of},reason="Blocked"}} 1.0',
         f"reconcile_duration_seconds{{{of}}} 0.5",
     ):
         assert prefix + line in lines
@@ -74,21 +80,21 @@ def test_queues_requests_and_watches() -> None:
     )
     lines = exposition(Metrics(), readings).splitlines()
     for line in (
-        'controller_runtime_reconcile_total{controller="q",result="success"} 1',
-        'controller_runtime_reconcile_total{controller="q",result="error"} 1',
-        'controller_runtime_reconcile_errors_total{controller="q"} 1',
-        'controller_runtime_reconcile_time_seconds_count{controller="q"} 2',
-        'controller_runtime_active_workers{controller="q"} 1',
-        'controller_runtime_max_concurrent_reconciles{controller="q"} 8',
-        'workqueue_depth{name="q",controller="q"} 1',
-        'workqueue_adds_total{name="q",controller="q"} 4',
-        'workqueue_retries_total{name="q",controller="q"} 1',
-        'workqueue_longest_running_processor_seconds{name="q",controller="q"} 3.0',
-        'rest_client_requests_total{code="200",method="GET"} 5',
-        'rest_client_requests_total{code="<error>",method="PATCH"} 1',
-        "operator_controller_watches 7",
-        "operator_controller_watches_broken 2",
-        'leader_election_master_status{name="lock"} 1',
+        'controller_runtime_reconcile_total{controller="q",result="success"} 1.0',
+        'controller_runtime_reconcile_total{controller="q",result="error"} 1.0',
+        'controller_runtime_reconcile_errors_total{controller="q"} 1.0',
+        'controller_runtime_reconcile_time_seconds_count{controller="q"} 2.0',
+        'controller_runtime_active_workers{controller="q"} 1.0',
+        'controller_runtime_max_concurrent_reconciles{controller="q"} 8.0',
+        'workqueue_depth{controller="q",name="q"} 1.0',
+        'workqueue_adds_total{controller="q",name="q"} 4.0',
+        'workqueue_retries_total{controller="q",name="q"} 1.0',
+        'workqueue_longest_running_processor_seconds{controller="q",name="q"} 3.0',
+        'rest_client_requests_total{code="200",method="GET"} 5.0',
+        'rest_client_requests_total{code="<error>",method="PATCH"} 1.0',
+        "operator_controller_watches 7.0",
+        "operator_controller_watches_broken 2.0",
+        'leader_election_master_status{name="lock"} 1.0',
     ):
         assert line in lines
 
@@ -105,4 +111,4 @@ def test_a_reconcile_that_was_cut_short_leaves_the_time_of_the_last() -> None:
     metrics.observe("a", status("Blocked", "False"), now=2.0)
     lines = exposition(metrics, Readings()).splitlines()
     assert 'operator_controller_extension_reconcile_duration_seconds{extension="a"} 0.25' in lines
-    assert 'operator_controller_extension_errors_total{extension="a",reason="Blocked"} 1' in lines
+    assert 'operator_controller_extension_errors_total{extension="a",reason="Blocked"} 1.0' in lines

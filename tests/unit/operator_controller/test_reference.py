@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 
 from api.v1.conditions import Reason
+from olm_shared.exposition import written
 from olm_shared.flags import KLOG_SWITCHES, KLOG_VALUES
 from olm_shared.queue_meter import Result
 from operator_controller.apply.history import Cause, State
+from operator_controller.exposition import families
 from operator_controller.io.catalogs import Lookup
-from operator_controller.metrics import Metrics, Readings, exposition
+from operator_controller.metrics import Metrics, Readings
 from operator_controller.settings import DEFAULT_METRICS_ADDRESS, _parser
 from operator_controller.status.extension import DEPRECATION_TYPES
 from operator_controller.status.transitions import EventReason
@@ -58,8 +60,8 @@ def test_defaults_are_those_that_hold(flag: str, default: str) -> None:
 
 
 def test_every_metric_is_named() -> None:
-    families = set(re.findall(r"# TYPE (\S+)", exposition(Metrics(), Readings())))
-    assert set(re.findall(r"^\| `(\w+)`", section("Metrics"), re.MULTILINE)) == families
+    told = set(re.findall(r"# TYPE (\S+)", written(families(Metrics(), Readings())).decode()))
+    assert set(re.findall(r"^\| `(\w+)`", section("Metrics"), re.MULTILINE)) == told
     for word in (*Result, *Lookup):
         assert f"`{word.value}`" in section("Metrics")
 

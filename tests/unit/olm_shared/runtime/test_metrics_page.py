@@ -3,6 +3,7 @@
 import httpx
 import pytest
 
+from olm_shared.exposition import gauge
 from olm_shared.runtime.metrics_page import MetricsPage
 
 
@@ -10,7 +11,7 @@ async def ask(method: str, path: str, header: str = "") -> httpx.Response:
     async def authorize(token: str) -> int:
         return {"known": 200, "unsure": 500}.get(token, 403)
 
-    app = MetricsPage(lambda: "up 1\n", authorize)
+    app = MetricsPage(lambda: [gauge("up", "text", [({}, 1)])], authorize)
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="https://metrics") as http:
         return await http.request(method, path, headers={"Authorization": header} if header else {})
@@ -31,7 +32,7 @@ async def ask(method: str, path: str, header: str = "") -> httpx.Response:
 async def test_metrics_are_for_those_who_may(header: str, status: int) -> None:
     answer = await ask("GET", "/metrics", header)
     assert answer.status_code == status
-    assert answer.text == ("up 1\n" if status == 200 else "")
+    assert answer.text.endswith("up 1.0\n") if status == 200 else not answer.text
 
 
 async def test_there_is_nothing_else() -> None:
