@@ -18,7 +18,9 @@ from olm_shared.runtime.api_errors import (
     NotFoundError,
 )
 from olm_shared.runtime.kube import KubeClient
+from operator_controller.apply.controlled import without_controlled
 from operator_controller.apply.immutable import immutable, is_denial, is_replaceable
+from operator_controller.apply.managed_fields import written_by_others
 from operator_controller.apply.owned import owned
 from operator_controller.apply.ownership import Action as Owning
 from operator_controller.apply.ownership import (
@@ -108,20 +110,19 @@ class DryRun:
         return Change(key_of(obj), Action.CREATE)
 
     async def _create(self, obj: KubeObject) -> None:
-        await self.kube.create(
-            owned(obj, self.owner), field_manager=names.FIELD_MANAGER, dry_run=True
-        )
+        body = owned(without_controlled(obj, None), self.owner)
+        await self.kube.create(body, field_manager=names.FIELD_MANAGER, dry_run=True)
 
     async def _changed(self, obj: KubeObject, live: KubeObject, situation: Situation) -> Change:
         key = key_of(obj)
         if metadata(live).get("deletionTimestamp"):
             return Change(key, Action.REPLACE, message="is being deleted, then made anew")
-        body = owned(obj, self.owner)
+        body = owned(without_controlled(obj, live), self.owner)
         body["metadata"]["uid"] = metadata(live)["uid"]
         try:
             result = await self._result(body)
         except InvalidError as error:
-            return await self._replaced(obj, situation, error)
+            return await self._replaced(obj, live, situation, error)
         fields = field_changes(live, result)
         return Change(key, Action.CHANGE if fields else Action.UNCHANGED, fields)
 
@@ -132,15 +133,17 @@ class DryRun:
         return applied if cleaned == applied else await updated(self.kube, cleaned)
 
     async def _replaced(
-        self, obj: KubeObject, situation: Situation, refused: InvalidError
+        self, obj: KubeObject, live: KubeObject, situation: Situation, refused: InvalidError
     ) -> Change:
         """An object that cannot be changed is made anew where nothing is lost by it."""
         key = key_of(obj)
         if is_denial(refused.message) or not await self._is_valid_anew(obj):
             raise refused
-        if situation in (Situation.OURS, Situation.OURS_OLDER) and is_replaceable(obj):
+        ours = situation in (Situation.OURS, Situation.OURS_OLDER)
+        others = written_by_others(live)
+        if ours and is_replaceable(obj) and not others:
             return Change(key, Action.REPLACE, message="cannot be changed, so it is made anew")
-        error = immutable(obj, refused.message)
+        error = immutable(obj, refused.message, others)
         return Change(key, Action.REFUSED, message=error.message, hint=error.hint)
 
     async def _is_valid_anew(self, obj: KubeObject) -> bool:

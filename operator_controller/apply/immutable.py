@@ -1,11 +1,14 @@
 """What to do where the server refuses a change that it would take as a new object.
 
-Objects without a life of their own are deleted and created anew. Others hold data, addresses or
-running pods that go with them, so a person has to decide.
+Objects without a life of their own are deleted and created anew, if nobody else wrote into them.
+Others hold data, addresses or running pods that go with them, so a person has to decide.
 """
+
+from collections.abc import Collection
 
 from olm_shared.errors import TerminalError
 from olm_shared.kube_object import KubeObject, gvk_of, key_of, name_of, namespace_of
+from operator_controller.apply.managed_fields import MAX_FIELDS, Held
 
 _RBAC = "rbac.authorization.k8s.io"
 
@@ -51,14 +54,29 @@ def is_replaceable(obj: KubeObject) -> bool:
     return (gvk.group, gvk.kind) in REPLACEABLE
 
 
-def immutable(obj: KubeObject, message: str) -> ImmutableError:
-    """The refusal: what the server said, and what a person can do at what cost."""
+def immutable(obj: KubeObject, message: str, others: Collection[Held] = ()) -> ImmutableError:
+    """The refusal: what the server said, and what a person can do at what cost.
+
+    `others` is what others wrote into the object, which goes with it.
+    """
     gvk = gvk_of(obj)
     resource = f"{gvk.kind.lower()}.{gvk.group}" if gvk.group else gvk.kind.lower()
     place = f" --namespace {namespace_of(obj)}" if namespace_of(obj) else ""
-    cost = COSTS.get((gvk.group, gvk.kind))
+    what = f"{resource} {name_of(obj)}{place}"
+    costs = [COSTS[gvk.group, gvk.kind]] if (gvk.group, gvk.kind) in COSTS else []
+    save = ""
+    if others:
+        costs.append(f"what others wrote into it is lost: {_listed(others)}")
+        save = f"; to write that again afterwards, keep a copy: kubectl get {what} -o yaml"
+    cost = f" ({'; '.join(costs)})" if costs else ""
     return ImmutableError(
         f"{key_of(obj)} cannot be changed to what it is to be: {message}",
-        hint=f"delete it, and it is made anew at once{f' ({cost})' if cost else ''}: "
-        f"kubectl delete {resource} {name_of(obj)}{place}",
+        hint=f"delete it, and it is made anew at once{cost}: kubectl delete {what}{save}",
     )
+
+
+def _listed(others: Collection[Held]) -> str:
+    shown = [f"{held.field} by {held.manager}" for held in sorted(others)[:MAX_FIELDS]]
+    if len(others) > MAX_FIELDS:
+        shown.append(f"and {len(others) - MAX_FIELDS} more")
+    return ", ".join(shown)

@@ -10,6 +10,8 @@ import orjson
 
 from api.v1 import names
 from olm_shared.kube_object import KubeObject, ObjectKey, annotations_of, metadata
+from operator_controller.apply.controlled import is_scaling
+from operator_controller.apply.managed_fields import is_ours
 from operator_controller.apply.ownership import OWNING_ANNOTATIONS, Owner, revision_of
 
 Fingerprint = tuple[object, ...]
@@ -48,7 +50,7 @@ def fingerprint(live: KubeObject) -> Fingerprint:
     ours = [
         (entry.get("operation"), entry.get("fieldsV1"))
         for entry in meta.get("managedFields") or ()
-        if entry.get("manager") == names.FIELD_MANAGER and not entry.get("subresource")
+        if is_ours(entry)
     ]
     if meta.get("managedFields"):
         state: object = hashlib.sha256(orjson.dumps(ours, option=orjson.OPT_SORT_KEYS)).digest()
@@ -85,7 +87,7 @@ def sighting(live: KubeObject) -> Sighting:
     managers = [
         {key: value for key, value in entry.items() if key in _REMEMBERED_OF_MANAGERS}
         for entry in meta.get("managedFields") or ()
-        if entry.get("manager") == names.FIELD_MANAGER
+        if is_ours(entry) or is_scaling(entry)
     ]
     small = {
         "apiVersion": live.get("apiVersion"),
@@ -137,9 +139,5 @@ def field_migration(live: KubeObject) -> list[dict[str, Any]] | None:
     ]
 
 
-def _is_ours(entry: dict[str, Any], operation: str) -> bool:
-    return (
-        entry.get("manager") == names.FIELD_MANAGER
-        and entry.get("operation") == operation
-        and not entry.get("subresource")
-    )
+def _is_ours(entry: Mapping[str, Any], operation: str) -> bool:
+    return is_ours(entry) and entry.get("operation") == operation

@@ -1,5 +1,6 @@
 """Which changes of objects a ClusterObjectSet is reconciled for: not those that it made itself."""
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ class ObjectNews:
     memories: Mapping[str, Memory]
     watches: ManagedWatches
     ring: Callable[[str, float], None]
+    monotonic: Callable[[], float] = time.monotonic
     _meanwhile: dict[str, set[tuple[OwnerKey, ObjectKey]]] = field(default_factory=dict)
     """Of each set that is being reconciled: which objects changed since that began."""
 
@@ -56,8 +58,10 @@ class ObjectNews:
         memory, seen = self.memories.get(name), self.watches.sighting(owner, key)
         if memory is not None and memory.removing is not None:
             return None  # who takes it down is told what is gone
-        if memory is None or seen is None or memory.applied.get(key) != seen.fingerprint:
+        if memory is None:
             return 0.0
+        if seen is None or memory.applied.get(key) != seen.fingerprint:
+            return memory.rests(key, self.monotonic())
         if not self.watches.tells_every_change(owner, key):
             return None
         if memory.looked.get(key) == version_of(seen.live):

@@ -419,8 +419,7 @@ def _next_look(rollout: Rollout, certificates_due: float | None, unhealthy_for: 
     looks = [DEGRADED_POLL_SECONDS] if rollout.degraded else []
     if rollout.unhealthy and unhealthy_for < UNHEALTHY_LOOKED_AT_SECONDS:
         looks.append(max(UNHEALTHY_POLL_SECONDS, unhealthy_for))
-    if certificates_due is not None:
-        looks.append(certificates_due)
+    looks += [due for due in (certificates_due, rollout.contended_seconds) if due is not None]
     return Done(requeue_after=min(looks, default=None))
 
 

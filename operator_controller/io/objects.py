@@ -15,7 +15,9 @@ from olm_shared.runtime.api_errors import (
     NotFoundError,
 )
 from olm_shared.runtime.kube import JSON_PATCH, KubeClient
+from operator_controller.apply.controlled import without_controlled
 from operator_controller.apply.immutable import immutable, is_denial, is_replaceable
+from operator_controller.apply.managed_fields import Held, taken_fields, written_by_others
 from operator_controller.apply.owned import (
     Fingerprint,
     field_migration,
@@ -67,10 +69,11 @@ class CollisionError(TransientError):
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What happened, and the fingerprint to recognise the object by."""
+    """What happened, the fingerprint to recognise the object by, and what was taken back."""
 
     result: Result
     seen: Fingerprint
+    taken: frozenset[Held] = frozenset()
 
 
 class ObjectWriter:
@@ -146,7 +149,7 @@ class ObjectWriter:
 
     async def _create(self, obj: KubeObject) -> Applied:
         created = await self._client.create(
-            obj, field_manager=names.FIELD_MANAGER, metadata_only=True
+            without_controlled(obj, None), field_manager=names.FIELD_MANAGER, metadata_only=True
         )
         return Applied(Result.CREATED, fingerprint(created))
 
@@ -163,7 +166,8 @@ class ObjectWriter:
         # version when somebody took it: a stranger, or a newer revision of ours, which may have
         # been made only after we began.
         seen = {key: metadata(live)[key] for key in ("uid", "resourceVersion")}
-        body = {**obj, "metadata": {**metadata(obj), **seen}}
+        body = without_controlled(obj, live)
+        body = {**body, "metadata": {**metadata(body), **seen}}
         try:
             applied = await self._client.apply(
                 body, field_manager=names.FIELD_MANAGER, metadata_only=True
@@ -171,20 +175,26 @@ class ObjectWriter:
         except InvalidError as error:
             if _looked_too_early(error):
                 raise
-            return await self._replace(obj, live, situation, error)
-        same = metadata(applied).get("resourceVersion") == metadata(live).get("resourceVersion")
-        return Applied(Result.IDLE if same else Result.UPDATED, fingerprint(applied))
+            return await self._replace(obj, situation, error)
+        if metadata(applied).get("resourceVersion") == metadata(live).get("resourceVersion"):
+            return Applied(Result.IDLE, fingerprint(applied))
+        return Applied(Result.UPDATED, fingerprint(applied), taken_fields(live, applied))
 
     async def _replace(
-        self, obj: KubeObject, live: KubeObject, situation: Situation, refusal: InvalidError
+        self, obj: KubeObject, situation: Situation, refusal: InvalidError
     ) -> Applied:
         """Creates an object anew that cannot be changed, where nothing is lost by it."""
         if is_denial(refusal.message) or not await self._is_valid_anew(obj):
             raise refusal
-        if situation not in _OWN or not is_replaceable(obj):
-            raise immutable(obj, refusal.message) from refusal
-        meta = metadata(live)
-        await self._client.delete(obj, uid=meta["uid"], resource_version=meta["resourceVersion"])
+        live = await self._metadata(obj)
+        if live is not None:
+            others = written_by_others(live)
+            if others or situation not in _OWN or not is_replaceable(obj):
+                raise immutable(obj, refusal.message, others) from refusal
+            seen = metadata(live)
+            await self._client.delete(
+                obj, uid=seen["uid"], resource_version=seen["resourceVersion"]
+            )
         return await self._create(obj)
 
     async def _is_valid_anew(self, obj: KubeObject) -> bool:
@@ -194,7 +204,10 @@ class ObjectWriter:
         """
         try:
             await self._client.create(
-                obj, field_manager=names.FIELD_MANAGER, dry_run=True, metadata_only=True
+                without_controlled(obj, None),
+                field_manager=names.FIELD_MANAGER,
+                dry_run=True,
+                metadata_only=True,
             )
         except AlreadyExistsError:
             return True

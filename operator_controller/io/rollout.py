@@ -6,6 +6,7 @@ program that starts gets it back by comparing the objects with a record of how t
 """
 
 import asyncio
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -19,10 +20,11 @@ from olm_shared.kube_object import (
     namespace_of,
 )
 from olm_shared.runtime.kube import KubeClient
+from operator_controller.apply.contention import DELETED, Contention, after, told
 from operator_controller.apply.owned import Fingerprint, Sighting, fingerprint, record
 from operator_controller.apply.ownership import Owner, Policy, Situation, situation_of
 from operator_controller.apply.phases import Phase
-from operator_controller.io.objects import Newer, ObjectWriter, Result
+from operator_controller.io.objects import Applied, Newer, ObjectWriter, Result
 from operator_controller.io.pods import why_not_running
 from operator_controller.io.together import together
 from operator_controller.io.watches import ManagedWatches, OwnerKey, Scope
@@ -62,10 +64,12 @@ class Memory:
     that is taken down since `removing`; `doomed` are the names of all that it has.
     `owner_takes_all`: the owner is gone, or deleted with its objects: there is no way back;
     `retired` is the revision as it was when that became known, until there is something to tell.
+    `contended`: objects that somebody took over since they were applied.
     """
 
     uid: str
     applied: dict[ObjectKey, Fingerprint] = field(default_factory=dict)
+    contended: dict[ObjectKey, Contention] = field(default_factory=dict)
     waited: set[ObjectKey] = field(default_factory=set)
     looked: dict[ObjectKey, str] = field(default_factory=dict)
     well: dict[ObjectKey, str] = field(default_factory=dict)
@@ -90,6 +94,17 @@ class Memory:
         """To be applied again, because they are to be other than they were."""
         for key in keys:
             self.applied.pop(key, None)
+
+    def rests(self, key: ObjectKey, now: float) -> float:
+        """Seconds for which an object is left to somebody who keeps taking it over."""
+        contention = self.contended.get(key)
+        return contention.rests(now) if contention is not None else 0.0
+
+    def note_takeover(self, key: ObjectKey, done: Applied, now: float) -> None:
+        """Notes that an object that we had applied before was restored."""
+        taken = frozenset({DELETED}) if done.result is Result.CREATED else done.taken
+        if taken:
+            self.contended[key] = after(self.contended.get(key), taken, now)
 
 
 class RevisionRollout:
@@ -128,10 +143,29 @@ class RevisionRollout:
         for phase in phases:
             waiting = await self._run_phase(phase, unhealthy)
             if waiting:
-                return Rollout(waiting=tuple(waiting), unhealthy=tuple(unhealthy))
+                contended = self._contended()
+                return Rollout(
+                    waiting=tuple(waiting), unhealthy=tuple(unhealthy), contended=contended
+                )
         self._memory.complete = True
-        degraded = tuple(self._watches.problems(self._key))
-        return Rollout(complete=True, unhealthy=tuple(unhealthy), degraded=degraded)
+        return Rollout(
+            complete=True,
+            unhealthy=tuple(unhealthy),
+            degraded=tuple(self._watches.problems(self._key)),
+            contended=self._contended(),
+            contended_seconds=self._contended_seconds(),
+        )
+
+    def _contended(self) -> tuple[str, ...]:
+        """What to tell of objects that others keep taking over; forgets what is over."""
+        now, known = time.monotonic(), self._memory.contended
+        self._memory.contended = known = {k: c for k, c in known.items() if c.lasts(now)}
+        return tuple(told(key, c) for key, c in sorted(known.items()) if c.is_told)
+
+    def _contended_seconds(self) -> float | None:
+        """Until one of them is to be looked at again."""
+        now, found = time.monotonic(), self._memory.contended.values()
+        return min((c.rests(now) or c.lasts(now) for c in found if c.is_told), default=None)
 
     async def recall(self, phases: Sequence[Phase], known: str) -> None:
         """Fills an empty memory if all objects are as they were left, by a record of that."""
@@ -179,6 +213,8 @@ class RevisionRollout:
         left = self._memory.applied.get(key)
         if left is not None and seen is not None and seen.fingerprint == left:
             return
+        if left is not None and self._memory.rests(key, time.monotonic()):
+            return
         async with self._slots:
             live = seen.live if seen is not None else None
             if left is not None:  # or the watch has not told yet what we wrote ourselves
@@ -189,6 +225,8 @@ class RevisionRollout:
                 await self._newer()
             done = await self._writer.apply(obj, live, policy, self._newer)
         self._memory.applied[key] = done.seen
+        if left is not None:
+            self._memory.note_takeover(key, done, time.monotonic())
         if done.result is Result.CREATED:
             self._created.add(key)
 

@@ -15,12 +15,15 @@ class Rollout:
 
     `complete`: every phase is applied. `waiting`: what the next phase waits for. `unhealthy`:
     objects that do not work although nothing waits for them. `degraded`: watches that do not run.
+    `contended`: objects that others keep taking over, and seconds until one is looked at again.
     """
 
     complete: bool = False
     waiting: tuple[str, ...] = ()
     unhealthy: tuple[str, ...] = ()
     degraded: tuple[str, ...] = ()
+    contended: tuple[str, ...] = ()
+    contended_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +99,8 @@ def _timeless_progress(facts: RevisionFacts) -> Verdict:
             pass
     if facts.archived:
         return ConditionStatus.FALSE, Reason.ARCHIVED, "revision is archived"
+    if facts.rollout.contended:
+        return ConditionStatus.TRUE, Reason.RETRYING, _lines(facts.rollout.contended)
     if not facts.rollout.complete:
         message = f"Revision {facts.version} is rolling out."
         return ConditionStatus.TRUE, Reason.ROLLING_OUT, message

@@ -139,6 +139,31 @@ def test_what_would_lose_something_is_refused_and_goes_on_when_a_person_has_dele
     world.api.wait_gone(world.extension_path)
 
 
+@pytest.mark.parametrize("case", ["Secret", "immutable ConfigMap"])
+def test_what_others_wrote_into_an_object_is_not_lost_with_it(world: World, case: str) -> None:
+    reference = make_extension(world)
+    first, second = before_and_after(world, case)
+    world.apply(revision_of(world, reference, 1, [first]))
+    world.wait("Succeeded", "True", name="1")
+    path, theirs = path_of(world, first), "metadata.annotations.team"
+    if case == "Secret":
+        theirs = "data.token"
+        world.api.patch(f"{path}?fieldManager=tokens", {"data": {"token": "dGhlaXJz"}})
+    else:
+        world.api.patch(f"{path}?fieldManager=tokens", {"metadata": {"annotations": {"team": "r"}}})
+    uid = metadata(world.api.get(path) or {})["uid"]
+    world.apply(revision_of(world, reference, 2, [second]))
+    found = world.wait("Progressing", "False", name="2", message=f"{theirs} by tokens")
+    told = condition(found, "Progressing") or {}
+    assert told["reason"] == "Blocked"
+    assert f"kubectl get {second['kind'].lower()} {world.namespace}" in told["message"]
+    assert metadata(world.api.get(path) or {})["uid"] == uid
+    world.api.delete(path)
+    world.wait("Succeeded", "True", name="2")
+    world.api.delete(world.extension_path)
+    world.api.wait_gone(world.extension_path)
+
+
 def test_a_policy_that_denies_a_change_is_not_gone_around(world: World) -> None:
     reference = make_extension(world)
     world.apply(revision_of(world, reference, 1, [binding(world, "view")]))
@@ -174,7 +199,7 @@ def test_a_policy_that_denies_a_change_is_not_gone_around(world: World) -> None:
         patch = {"metadata": {"annotations": {"try": "it"}}}
         headers = {"Content-Type": "application/merge-patch+json"}
         with world.product.control_plane.client() as http:
-            return http.patch(path, json=patch, headers=headers).is_error
+            return http.patch(f"{path}?dryRun=All", json=patch, headers=headers).is_error
 
     within(30, denied, "the policy is in force")
     world.apply(revision_of(world, reference, 2, [binding(world, "edit")]))

@@ -14,6 +14,7 @@ from operator_controller.status.object_set import Rollout
 WELL = Rollout(complete=True)
 ILL = Rollout(complete=True, unhealthy=("Deployment a/b: 0/1 available",))
 BLIND = Rollout(complete=True, degraded=("cannot watch Deployment",))
+CONTENDED = Rollout(complete=True, contended=("ConfigMap a/b",), contended_seconds=8.0)
 
 
 @pytest.mark.parametrize(
@@ -23,6 +24,7 @@ BLIND = Rollout(complete=True, degraded=("cannot watch Deployment",))
         pytest.param(WELL, None, 0.0, Done(), id="well, so its watches do"),
         pytest.param(WELL, 70.0, 0.0, Done(70.0), id="until a certificate is due"),
         pytest.param(BLIND, 70.0, 0.0, Done(30.0), id="without watches"),
+        pytest.param(CONTENDED, 70.0, 0.0, Done(8.0), id="until an object may be restored again"),
         pytest.param(ILL, None, 0.0, Done(5.0), id="ill since now"),
         pytest.param(ILL, None, 120.0, Done(120.0), id="ill for long: seldomer"),
         pytest.param(ILL, None, 601.0, Done(), id="ill for ever"),

@@ -6,6 +6,7 @@ from typing import Any, cast
 import pytest
 
 from olm_shared.kube_object import GVK, ObjectKey
+from operator_controller.apply.contention import Contention
 from operator_controller.apply.owned import Sighting, sighting
 from operator_controller.controllers.object_news import HEALTH_SECONDS, ObjectNews
 from operator_controller.io.rollout import Memory
@@ -32,7 +33,10 @@ class World:
         self.memory = Memory("uid")
         self.memories = {"set": self.memory}
         self.news = ObjectNews(
-            self.memories, cast("Any", self), lambda _, seconds: self.rung.append(seconds)
+            self.memories,
+            cast("Any", self),
+            lambda _, seconds: self.rung.append(seconds),
+            monotonic=lambda: 1000.0,
         )
 
     def sighting(self, owner: OwnerKey, key: ObjectKey) -> Sighting | None:
@@ -65,6 +69,16 @@ def test_an_object_that_others_changed_is_news(world: World, seen: Sighting | No
     world.seen = seen
     world.notice()
     assert world.rung == [0.0]
+
+
+def test_an_object_that_is_left_to_who_keeps_taking_it_is_looked_at_after_that(
+    world: World,
+) -> None:
+    world.memory.applied[KEY] = live().fingerprint
+    world.memory.contended[KEY] = Contention(8, 999.0, frozenset())
+    world.seen = live("theirs")
+    world.notice()
+    assert world.rung == [3.0]
 
 
 def test_a_set_that_never_rolled_out_hears_everything(world: World) -> None:

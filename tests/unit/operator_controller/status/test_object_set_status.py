@@ -58,6 +58,11 @@ def told(facts: RevisionFacts) -> dict[str, tuple[str, str, str]]:
             DONE, ("True", "Succeeded", "Revision 1.2.3 has rolled out."), id="rolled out"
         ),
         pytest.param(
+            replace(DONE, rollout=Rollout(complete=True, contended=("ConfigMap a/b: x",))),
+            ("True", "Retrying", "ConfigMap a/b: x"),
+            id="others keep taking an object over",
+        ),
+        pytest.param(
             replace(DONE, rollout=Rollout(complete=True, degraded=("cannot watch A",))),
             ("True", "Succeeded", "Revision 1.2.3 has rolled out.\ncannot watch A"),
             id="rolled out but not watched",
