@@ -69,11 +69,19 @@ class CollisionError(TransientError):
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What happened, the fingerprint to recognise the object by, and what was taken back."""
+    """What happened, and the fingerprint to recognise the object by.
+
+    `change`: the metadata before and after, of an object that was there and was changed.
+    """
 
     result: Result
     seen: Fingerprint
-    taken: frozenset[Held] = frozenset()
+    change: tuple[KubeObject, KubeObject] | None = None
+
+    @property
+    def taken(self) -> frozenset[Held]:
+        """The fields of ours that others had taken, and that were taken back."""
+        return taken_fields(*self.change) if self.change else frozenset()
 
 
 class ObjectWriter:
@@ -178,7 +186,7 @@ class ObjectWriter:
             return await self._replace(obj, situation, error)
         if metadata(applied).get("resourceVersion") == metadata(live).get("resourceVersion"):
             return Applied(Result.IDLE, fingerprint(applied))
-        return Applied(Result.UPDATED, fingerprint(applied), taken_fields(live, applied))
+        return Applied(Result.UPDATED, fingerprint(applied), (live, applied))
 
     async def _replace(
         self, obj: KubeObject, situation: Situation, refusal: InvalidError
