@@ -1,6 +1,9 @@
 """What a replica does that does not lead: serve what the leader resolved, and write nothing."""
 
+from dataclasses import replace
+
 from api.v1.clustercatalog import ClusterCatalog
+from api.v1.conditions import ConditionType, Reason
 from catalogd.plan import is_wanted
 from catalogd.reconcile import ClusterPort, ImagesPort, StorePort
 from catalogd.stored import Stored
@@ -27,23 +30,48 @@ class CatalogFollower:
         if catalog is None or not is_wanted(catalog):
             await self._store.withdraw(name)
             return Done()
-        resolved = catalog.status.resolved_source
         stored = await self._store.load(name)
-        if resolved is not None and (stored is None or stored.source != resolved.image.ref):
-            await self._fetch(catalog, resolved.image.ref, stored)
+        resolved = catalog.status.resolved_source
+        if resolved is not None:
+            if stored is None or stored.source != resolved.image.ref:
+                stored = await self._fetch(catalog, resolved.image.ref, stored)
+            await self._store.commit(name, as_told(catalog, stored))
         return Done()
 
-    async def _fetch(self, catalog: ClusterCatalog, source: str, known: Stored | None) -> None:
-        metadata = catalog.metadata
+    async def _fetch(self, catalog: ClusterCatalog, source: str, known: Stored | None) -> Stored:
+        """The content of a source, on disk: not known to be what the specification asks for."""
         reference = named_as(source, catalog.spec.source.image.ref)
-        fetched = await self._images.fetch(metadata.name, reference, known)
-        stored = Stored(
+        fetched = await self._images.fetch(catalog.metadata.name, reference, known)
+        return Stored(
             version=fetched.version,
             source=fetched.source,
-            requested=catalog.spec.source.image.ref,
-            uid=metadata.uid,
-            generation=metadata.generation,
+            requested="",
+            uid="",
+            generation=0,
             unpacked=fetched.unpacked,
             polled=0.0,
         )
-        await self._store.commit(metadata.name, stored)
+
+
+def as_told(catalog: ClusterCatalog, stored: Stored) -> Stored:
+    """The record of content that is of the source in the status, as the leader keeps it.
+
+    It was asked for by the specification only if the status says so of this very generation: the
+    leader may not have seen the newest one when it resolved, or ended before it could.
+    """
+    told = catalog.status.last_unpacked
+    if told is not None:
+        stored = replace(stored, unpacked=int(told.timestamp()))
+    if not _is_up_to_date(catalog):
+        return stored
+    return stored.confirmed(catalog.metadata, catalog.spec.source.image.ref, stored.polled)
+
+
+def _is_up_to_date(catalog: ClusterCatalog) -> bool:
+    """Whether the leader found that its status is what the specification asks for."""
+    return any(
+        condition.type == ConditionType.PROGRESSING
+        and condition.reason == Reason.SUCCEEDED
+        and condition.observed_generation == catalog.metadata.generation
+        for condition in catalog.status.conditions
+    )

@@ -1,6 +1,7 @@
 """Several replicas of catalogd: all serve, one writes, and killing any hurts nobody else."""
 
 import secrets
+import shutil
 import threading
 import time
 from collections.abc import Iterator
@@ -175,6 +176,35 @@ def test_a_leader_that_ends_hands_over(replicas: Replicas) -> None:
     )
     assert replicas.leader() is not leading
     leading.start_catalogd("--leader-elect")
+    replicas.wait_all_serve(b"v2")
+
+
+def test_a_follower_that_is_promoted_asks_for_the_reference_that_nobody_resolved(
+    replicas: Replicas,
+) -> None:
+    """It fetched the old content while the specification had the new reference already."""
+    leading = replicas.leader()
+    promoted, away = (olm for olm in replicas.all if olm is not leading)
+    leading.kill(leading.catalogd)
+    for olm in (promoted, away):
+        olm.stop()
+    image = catalog_image({"a.json": (BLOB % b"v2") * 20})
+    pushed = replicas.registry.push(image, replicas.name, tag="next")
+    source = {"image": {"ref": pushed.tag_reference}}
+    replicas.api.patch(replicas.path, {"spec": {"source": source}})
+    shutil.rmtree(promoted.work_dir / "catalogd")
+    promoted.start_catalogd("--leader-elect")
+    assert b"v1" in replicas.content(promoted)
+
+    forget_leader(promoted.control_plane)
+    replicas.api.wait(
+        replicas.path,
+        lambda obj: (obj or {})["status"]["resolvedSource"]["image"]["ref"].endswith(pushed.digest),
+        what="the new reference resolved",
+        timeout=180,
+    )
+    for olm in (leading, away):
+        olm.start_catalogd("--leader-elect")
     replicas.wait_all_serve(b"v2")
 
 
