@@ -163,7 +163,7 @@ class Program:
         """Everything that listens, before anything that works: restarts are to be short."""
         settings = self.settings
         tls = ServerTls(settings.tls_cert, settings.tls_key, settings.tls_profile)
-        content = content_app(self.store.content, self.metrics, metas=settings.metas)
+        content = content_app(self.store.find, self.metrics, metas=settings.metas)
         listener = listen(settings.catalogs_address)
         group.create_task(serve_http(content, listener, tls.context))
         group.create_task(tls.follow())

@@ -93,6 +93,10 @@ FINALIZER_CLEANUP_CONTENT_CACHE = f"{GROUP}/cleanup-contentmanager-cache"
 FINALIZER_DELETE_SERVER_CACHE = f"{GROUP}/delete-server-cache"
 FINALIZER_TEARDOWN = f"{GROUP}/teardown"
 
+# Headers of catalogd's answers
+HEADER_RESOLVED_SOURCE = "olm-resolved-source"
+"""The canonical reference of the image whose content the answer is of."""
+
 SECRET_TYPE_OBJECT_DATA = f"{GROUP}/object-data"
 
 DEFAULT_SYSTEM_NAMESPACE = "olmv1-system"

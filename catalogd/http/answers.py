@@ -6,6 +6,7 @@ Nothing is read here; an answer names sections of files, and whoever sends it re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from api.v1.names import HEADER_RESOLVED_SOURCE
 from catalogd import gzip_parts
 from catalogd.http import problems
 from catalogd.http.problems import Problem
@@ -28,10 +29,14 @@ IDENTITY, GZIP, ZSTD = "identity", "gzip", "zstd"
 HeaderList = Sequence[tuple[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
-    """The content that is served, as far as answers depend on it; `sizes` in bytes by coding."""
+    """The content that is served, as far as answers depend on it.
 
+    `source` is the canonical reference that it came from, `sizes` are in bytes by coding.
+    """
+
+    source: str
     digest: str
     modified: int
     sizes: Mapping[str, int]
@@ -53,7 +58,7 @@ def answer_all(headers: Headers, version: Version) -> Answer:
     coding = negotiate(headers.get("accept-encoding", ""), (ZSTD, GZIP))
     size = version.sizes[coding]
     current = _validators(version, coding)
-    common = (*_headers(current, coding), ("accept-ranges", "bytes"))
+    common = (*_headers(version, current, coding), ("accept-ranges", "bytes"))
     if (early := _early(headers, current, common)) is not None:
         return early
     match requested_ranges(headers, size, current):
@@ -112,7 +117,7 @@ def _some(headers: Headers, version: Version, query: Query) -> Answer:
     offered = (GZIP,) if group is not None else ()
     coding = negotiate(headers.get("accept-encoding", ""), offered)
     current = _validators(version, coding)
-    common = _headers(current, coding)
+    common = _headers(version, current, coding)
     if (early := _early(headers, current, common)) is not None:
         return early
     plain = tuple(version.index.sections(blobs))
@@ -151,13 +156,14 @@ def _validators(version: Version, coding: str) -> Validators:
     return Validators(f'"{version.digest}{suffix}"', version.modified)
 
 
-def _headers(current: Validators, coding: str) -> HeaderList:
+def _headers(version: Version, current: Validators, coding: str) -> HeaderList:
     encoding = () if coding == IDENTITY else (("content-encoding", coding),)
     return (
         ("content-type", MEDIA_TYPE),
         ("etag", current.etag),
         ("last-modified", current.last_modified),
         ("vary", "Accept-Encoding"),
+        (HEADER_RESOLVED_SOURCE, version.source),
         *encoding,
     )
 

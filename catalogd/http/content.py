@@ -16,14 +16,15 @@ from catalogd.http import problems
 from catalogd.http.answers import Answer, Version, answer_all, answer_metas, problem
 from catalogd.index import Section
 from catalogd.io.content import Content
+from catalogd.io.store import Serving
 from catalogd.preconditions import Headers
 from catalogd.query import name_fault
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-Library = Callable[[str], Content | None]
-"""The content that is served for a catalog now, None for none."""
+Library = Callable[[str], Serving | None]
+"""What is served for a catalog now, None for nothing."""
 
 LARGEST_PIECE_BYTES, SMALLEST_PIECE_BYTES = 128 << 10, 16 << 10
 ALL_PIECES_BYTES = 2 << 20
@@ -89,20 +90,25 @@ class ContentApp:
         name, endpoint = match.groups()
         if fault := name_fault(name):
             return None, problem(problems.invalid_name(fault))
-        content = self._library(name)
-        if content is None:
+        serving = self._library(name)
+        if serving is None:
             return None, problem(problems.NO_CONTENT)
-        headers, version = _headers(scope), _version(content)
+        headers, version = _headers(scope), _version(serving)
         if endpoint == "all":
-            return content, answer_all(headers, version)
+            return serving.content, answer_all(headers, version)
         query = scope["query_string"].decode("latin-1")
-        return content, answer_metas(headers, version, query)
+        return serving.content, answer_metas(headers, version, query)
 
 
-def _version(content: Content) -> Version:
-    sizes = {coding: file.size for coding, file in content.files.items()}
-    manifest = content.manifest
-    return Version(manifest.version, manifest.modified, sizes, content.index)
+def _version(serving: Serving) -> Version:
+    stored, content = serving.stored, serving.content
+    return Version(
+        source=stored.source,
+        digest=content.manifest.version,
+        modified=stored.unpacked,
+        sizes={coding: file.size for coding, file in content.files.items()},
+        index=content.index,
+    )
 
 
 def _headers(scope: Scope) -> Headers:

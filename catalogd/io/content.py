@@ -31,13 +31,11 @@ class CorruptContentError(Exception):
 class Manifest:
     """What a version consists of.
 
-    `digests` are SHA-256 in hex by file name, `sizes` in bytes; `modified` in seconds since the
-    epoch is when this content was first stored.
+    `digests` are SHA-256 in hex by file name, `sizes` in bytes.
     """
 
     version: str
     blobs: int
-    modified: int
     sizes: Mapping[str, int]
     digests: Mapping[str, str]
     format: int = FORMAT

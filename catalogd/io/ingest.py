@@ -87,7 +87,7 @@ def _write(job: Job, root: Path) -> str:
     work = prepare_version(Path(job.cache_dir, CATALOGS_FOLDER, job.catalog))
     blobs = read_catalog(root, document_bytes=job.document_bytes)
     try:
-        manifest = write_content(blobs, work, modified=int(time.time()))
+        manifest = write_content(blobs, work)
         if manifest.version != job.known_version:
             publish_version(work, manifest.version)
     except OLMError as error:

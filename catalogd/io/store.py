@@ -10,6 +10,7 @@ import logging
 import os
 import shutil
 from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
 
 from catalogd.io.content import PLAIN, Content, CorruptContentError, open_content
@@ -23,15 +24,22 @@ log = logging.getLogger(__name__)
 STATE_FILE = "state.json"
 
 
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """What is served for a catalog: what is known of it, and its files."""
+
+    stored: Stored
+    content: Content
+
+
 class Store:
     """The contents of all catalogs. Methods that touch the disk leave the event loop free."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._serving: dict[str, Content] = {}
-        self._stored: dict[str, Stored] = {}
+        self._serving: dict[str, Serving] = {}
 
-    def content(self, name: str) -> Content | None:
+    def find(self, name: str) -> Serving | None:
         """What is served for a catalog now."""
         return self._serving.get(name)
 
@@ -44,11 +52,11 @@ class Store:
         return [
             Served(
                 name=name,
-                size=content.files[PLAIN].size,
-                blobs=content.manifest.blobs,
-                unpacked=self._stored[name].unpacked,
+                size=serving.content.files[PLAIN].size,
+                blobs=serving.content.manifest.blobs,
+                unpacked=serving.stored.unpacked,
             )
-            for name, content in sorted(self._serving.items())
+            for name, serving in sorted(self._serving.items())
         ]
 
     async def load(self, name: str, *, source: str = "") -> Stored | None:
@@ -57,36 +65,33 @@ class Store:
         With `source`, only content of that canonical reference. Content that does not match its
         digests is removed: it will be fetched again.
         """
-        if name in self._serving:
-            return self._stored[name]
-        found = await asyncio.to_thread(self._read, name, source)
-        if found is None:
-            return None
-        self._stored[name], self._serving[name] = found
-        return found[0]
+        if name not in self._serving:
+            found = await asyncio.to_thread(self._read, name, source)
+            if found is None:
+                return None
+            self._serving[name] = found
+        return self._serving[name].stored
 
     async def commit(self, name: str, stored: Stored) -> None:
         """Makes a version, whose folder is there, the one that is served.
 
         Raises TransientError when the disk fails or the version is not whole.
         """
-        current = self._stored.get(name)
-        if current == stored:
+        current = self._serving.get(name)
+        if current is not None and current.stored == stored:
             return
-        fresh = current is None or current.version != stored.version
+        same = current is not None and current.stored.version == stored.version
         try:
-            content = await asyncio.to_thread(self._commit, name, stored, fresh=fresh)
+            serving = await asyncio.to_thread(self._commit, name, stored, current if same else None)
         except (OSError, CorruptContentError) as error:
             raise TransientError(f"cannot store catalog {name}: {error}") from error
-        self._stored[name] = stored
-        if content is not None:
-            self._swap(name, content)
+        self._serve(name, serving)
+        if not same:
             await asyncio.to_thread(self._remove_others, name, stored.version)
 
     async def withdraw(self, name: str) -> None:
         """Serves a catalog no more and removes its content."""
-        self._swap(name, None)
-        self._stored.pop(name, None)
+        self._serve(name, None)
         await asyncio.to_thread(remove_tree, self._root / name)
 
     async def collect(self, names: Collection[str]) -> None:
@@ -98,23 +103,24 @@ class Store:
     def close(self) -> None:
         """Serves nothing any more; content stays on disk."""
         for name in self.names():
-            self._swap(name, None)
+            self._serve(name, None)
 
-    def _swap(self, name: str, content: Content | None) -> None:
+    def _serve(self, name: str, serving: Serving | None) -> None:
+        """Serves this from now on; what was served is closed unless it is the same content."""
         old = self._serving.pop(name, None)
-        if content is not None:
-            self._serving[name] = content
-        if old is not None:
-            old.retire()
+        if serving is not None:
+            self._serving[name] = serving
+        if old is not None and (serving is None or old.content is not serving.content):
+            old.content.retire()
 
-    def _read(self, name: str, source: str) -> tuple[Stored, Content] | None:
+    def _read(self, name: str, source: str) -> Serving | None:
         folder = self._root / name
         try:
             stored = read_stored((folder / STATE_FILE).read_bytes())
             if stored is not None and source not in ("", stored.source):
                 return None
             if stored is not None:
-                return stored, open_content(folder / stored.version, verify=True)
+                return Serving(stored, open_content(folder / stored.version, verify=True))
             log.warning("catalog %s: %s cannot be read", name, STATE_FILE)
         except FileNotFoundError:
             return None
@@ -123,16 +129,19 @@ class Store:
         remove_tree(folder)
         return None
 
-    def _commit(self, name: str, stored: Stored, *, fresh: bool) -> Content | None:
+    def _commit(self, name: str, stored: Stored, same: Serving | None) -> Serving:
+        """`same` is what is served, if that is the same content."""
         folder = self._root / name
-        content = open_content(folder / stored.version, verify=False) if fresh else None
+        if same is not None:
+            _write_state(folder, stored)
+            return Serving(stored, same.content)
+        content = open_content(folder / stored.version, verify=False)
         try:
             _write_state(folder, stored)
         except OSError:
-            if content is not None:
-                content.retire()
+            content.retire()
             raise
-        return content
+        return Serving(stored, content)
 
     def _remove_others(self, name: str, version: str) -> None:
         for entry in (self._root / name).iterdir():

@@ -183,7 +183,7 @@ class _Grouper:
             self._parts, self._size = [], 0
 
 
-def write_content(blobs: Iterable[Blob], folder: Path, *, modified: int) -> Manifest:
+def write_content(blobs: Iterable[Blob], folder: Path) -> Manifest:
     """Writes all files of a version into the empty folder; the manifest last.
 
     Raises what reading `blobs` raises, and OSError.
@@ -218,7 +218,6 @@ def write_content(blobs: Iterable[Blob], folder: Path, *, modified: int) -> Mani
     manifest = Manifest(
         version=digests[FILES[PLAIN]],
         blobs=len(grouper.index),
-        modified=modified,
         sizes={**sizes, INDEX_FILE: len(index)},
         digests={**digests, INDEX_FILE: hashlib.sha256(index).hexdigest()},
     )

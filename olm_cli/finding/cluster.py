@@ -63,15 +63,15 @@ class Cluster:
         content = kept.find(catalog.digest)
         if content is None:
             with kept.writing(catalog.digest) as writer:
-                run_async(_fetch(self, catalog, writer))
-                self._unchanged(catalog)
+                if not run_async(_fetch(self, catalog, writer)):
+                    self._unchanged(catalog)
             content = kept.find(catalog.digest)
         if content is None:
             raise TerminalError(f'catalog "{catalog.name}" was removed from the cache meanwhile')
         return content
 
     def _unchanged(self, catalog: Served) -> None:
-        """What was fetched has no digest with it: it counts if the catalog is still the same."""
+        """What was fetched names no digest: it counts if the catalog is still the same."""
         if catalog not in self.catalogs():
             raise TerminalError(
                 f'catalog "{catalog.name}" changed while it was read', hint="ask again"
@@ -89,13 +89,15 @@ async def _listed(kubeconfig: str | None) -> list[dict[str, Any]]:
     return found
 
 
-async def _fetch(cluster: Cluster, catalog: Served, writer: Writer) -> None:
+async def _fetch(cluster: Cluster, catalog: Served, writer: Writer) -> bool:
+    """Writes all blobs; whether the answer named the digest that they are of. Raises OLMError."""
     import httpx
 
     from olm_shared.runtime.access import load_access
     from olm_shared.runtime.trust import registry_trust
     from operator_controller.io.catalogd_proxy import proxy_path
     from operator_controller.io.proxied_http import http_client
+    from operator_controller.io.replicas import ReplicaBehindError, answer_of, names_source
 
     path = proxy_path(catalog.base)
     headers = {}
@@ -115,11 +117,15 @@ async def _fetch(cluster: Cluster, catalog: Served, writer: Writer) -> None:
     try:
         async with (
             http_client(tls, timeout) as http,
-            http.stream("GET", f"{address}/api/v1/all", headers=headers) as answer,
+            answer_of(http, f"{address}/api/v1/all", catalog.digest, headers=headers) as answer,
         ):
             await _refuse(answer)
             async for line in _lines(answer.aiter_bytes()):
                 writer.add(line)
+            return names_source(answer)
+    except ReplicaBehindError as error:
+        message = f'catalog "{catalog.name}" cannot be read from {address}: {error.message}'
+        raise TerminalError(message, hint="ask again in a moment") from error
     except (OLMError, httpx.HTTPError, ValueError) as error:
         told = bounded(str(error) or type(error).__name__)
         message = f'catalog "{catalog.name}" cannot be read from {address}: {told}'

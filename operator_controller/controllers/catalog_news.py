@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from olm_shared.errors import OLMError
-from olm_shared.kube_object import KubeObject, labels_of
-from olm_shared.outcome import Done, Outcome
+from olm_shared.kube_object import KubeObject, is_true, labels_of
+from olm_shared.outcome import Done, Outcome, outcome_of
 from operator_controller.controllers.triggers import Add
 from operator_controller.controllers.wants import Wants
 
@@ -57,27 +57,35 @@ class CatalogNews:
         found = {package for (_, package), (_, is_there) in self._told.items() if is_there}
         # Those first that nobody had so far: somebody waits for them.
         packages = sorted(self.wants.packages_from(labels_of(raw)), key=lambda p: (p in found, p))
-        await asyncio.gather(*(self._look(name, raw, package) for package in packages))
-        return Done()
+        looks = (self._look(name, raw, package) for package in packages)
+        faults = [fault for fault in await asyncio.gather(*looks) if fault is not None]
+        # One that does not serve says so when it does.
+        return outcome_of(faults[0]) if faults and is_true(raw, "Serving") else Done()
 
-    async def _look(self, name: str, raw: KubeObject, package: str) -> None:
+    async def _look(self, name: str, raw: KubeObject, package: str) -> OLMError | None:
+        """Tells the extensions of a package if it changed; the error where that is not known.
+
+        They say themselves what is wrong, so they are told of an outage once, and of its end.
+        """
+        fault = None
         async with self._gate:
             try:
                 changed_in, is_there = await self.catalogs.changed_in(raw, package)
-            except OLMError:
-                changed_in, is_there = "", True  # the extension's own resolution says what is wrong
+            except OLMError as error:
+                fault, changed_in, is_there = error, "", True
         told = self._told.get((name, package))
         self._told[name, package] = changed_in, is_there
-        if changed_in and changed_in == (told[0] if told else _older(raw, changed_in)):
-            return
+        if changed_in == (told[0] if told else _older(raw, changed_in)):
+            return fault
         for extension in self.wants.extensions_of(package, labels_of(raw)):
             self.ring(extension, hurry=is_there or bool(told))
+        return fault
 
 
-def _older(raw: KubeObject, changed_in: str) -> str:
+def _older(raw: KubeObject, changed_in: str) -> str | None:
     """`changed_in` if the catalog has newer content, in which the package is the same.
 
     So it is no news to extensions either, which resolved with that older content.
     """
     source = ((raw.get("status") or {}).get("resolvedSource") or {}).get("image") or {}
-    return "" if source.get("ref") == changed_in else changed_in
+    return changed_in if changed_in and source.get("ref") != changed_in else None

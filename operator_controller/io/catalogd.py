@@ -20,6 +20,7 @@ from olm_shared.runtime.tls import TlsProfile
 from olm_shared.runtime.trust import registry_trust, trust_state
 from operator_controller.catalog import needed
 from operator_controller.io.proxied_http import http_client
+from operator_controller.io.replicas import ReplicaBehindError, answer_of
 
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 30.0
@@ -37,12 +38,17 @@ class CatalogUnavailableError(TransientError):
     """A catalog cannot be asked at the moment."""
 
 
+class CatalogBehindError(CatalogUnavailableError):
+    """catalogd does not have the newest content of a catalog yet."""
+
+
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A catalog and where it is served."""
+    """A catalog, where it is served, and the source of the content that is wanted of it."""
 
     catalog: str
     base: str
+    source: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +137,9 @@ async def fetch(
     try:
         async with asyncio.timeout(ANSWER_SECONDS):
             return await _ask(http, address, package, etag)
+    except ReplicaBehindError as error:
+        message = _unread(address, error.message)
+        raise CatalogBehindError(message, hint=error.hint, within=error.within) from error
     except httpx.HTTPError as error:
         raise _unreachable(address, bounded(str(error) or type(error).__name__)) from error
     except TimeoutError as error:
@@ -141,15 +150,14 @@ async def _ask(http: httpx.AsyncClient, address: Address, package: str, etag: st
     headers = {"If-None-Match": etag} if etag else {}
     query = {"package": package}
     url = f"{address.base}/api/v1/metas"
-    async with http.stream("GET", url, params=query, headers=headers) as response:
+    async with answer_of(http, url, address.source, params=query, headers=headers) as response:
         if response.status_code != httpx.codes.NOT_FOUND:
             return await _answer(response, address, package)
-        await response.aread()
         if "page not found" not in response.text:
             raise await _unexpected(address, response)
     # Upstream's catalogd knows no /metas path while the gate is off: the whole catalog is left.
     url = f"{address.base}/api/v1/all"
-    async with http.stream("GET", url, headers=headers) as response:
+    async with answer_of(http, url, address.source, headers=headers) as response:
         return await _answer(response, address, package)
 
 
@@ -204,7 +212,7 @@ def _decoded(line: bytes, address: Address) -> dict[str, Any]:
 
 def _unreachable(address: Address, cause: str) -> CatalogUnavailableError:
     return CatalogUnavailableError(
-        f'catalog "{address.catalog}" cannot be read from {address.base}: {cause}',
+        _unread(address, cause),
         hint="check that catalogd runs and that its certificate is trusted (--catalogd-cas-dir)",
     )
 
@@ -221,6 +229,8 @@ async def _unexpected(address: Address, response: httpx.Response) -> CatalogUnav
 
 
 def _refused(address: Address, cause: str) -> CatalogUnavailableError:
-    return CatalogUnavailableError(
-        f'catalog "{address.catalog}" cannot be read from {address.base}: {cause}'
-    )
+    return CatalogUnavailableError(_unread(address, cause))
+
+
+def _unread(address: Address, cause: str) -> str:
+    return f'catalog "{address.catalog}" cannot be read from {address.base}: {cause}'

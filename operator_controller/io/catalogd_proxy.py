@@ -5,6 +5,7 @@ server's service proxy can be asked by whoever may `get services/proxy` in catal
 Any other address is asked directly.
 """
 
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 import httpx
@@ -16,6 +17,7 @@ from operator_controller.io.catalogd import (
     READ_SECONDS,
     Address,
     Blobs,
+    CatalogBehindError,
     Catalogd,
     CatalogUnavailableError,
     fetch,
@@ -50,9 +52,11 @@ class CatalogdFromOutside:
         authorization = self._access.authorization()
         if authorization:
             self._http.headers["Authorization"] = authorization
-        through = Address(address.catalog, self._access.server + path)
+        through = replace(address, base=self._access.server + path)
         try:
             return await fetch(self._http, through, package, etag=etag)
+        except CatalogBehindError:
+            raise
         except OLMError as error:
             raise CatalogUnavailableError(
                 error.message,

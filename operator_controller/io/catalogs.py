@@ -153,7 +153,7 @@ class CatalogClient:
         self.lookups[Lookup.MISS] += 1
         key = (name, source.image.ref, package)
         if key not in self._asking:
-            address = Address(name, catalog.status.urls.base)
+            address = Address(name, catalog.status.urls.base, source.image.ref)
             self._asking[key] = asyncio.ensure_future(self._ask(key, address, known))
             self._asking[key].add_done_callback(lambda _: self._asking.pop(key, None))
         return await asyncio.shield(self._asking[key])

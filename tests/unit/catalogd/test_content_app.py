@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 import zstandard
 
+from api.v1.names import HEADER_RESOLVED_SOURCE
 from catalogd.http.content import LARGEST_PIECE_BYTES as PIECE_BYTES
-from catalogd.http.content import SMALLEST_PIECE_BYTES, ContentApp
+from catalogd.http.content import SMALLEST_PIECE_BYTES, ContentApp, Library
 from catalogd.io.content import Content, CorruptContentError, open_content
-from catalogd.io.store import Store, prepare_version, publish_version
+from catalogd.io.store import Serving, Store, prepare_version, publish_version
 from catalogd.io.writer import write_content
 from catalogd.stored import Stored
 from olm_shared.errors import TransientError
@@ -26,6 +27,7 @@ BLOBS = [
     Blob("olm.bundle", "foo", "foo.v1", b'{"name":"foo.v1"}'),
     Blob("olm.bundle", "bar", "bar.v1", b'{"name":"bar.v1"}'),
 ]
+SOURCE, OTHER_SOURCE = (f"r/c@sha256:{digit * 64}" for digit in "12")
 ALL = b"".join(blob.raw + b"\n" for blob in BLOBS)
 
 
@@ -70,7 +72,7 @@ async def ask(
 
 def write(folder: Path, blobs: list[Blob] = BLOBS) -> str:
     work = prepare_version(folder)
-    manifest = write_content(blobs, work, modified=1_700_000_000)
+    manifest = write_content(blobs, work)
     publish_version(work, manifest.version)
     return manifest.version
 
@@ -78,11 +80,11 @@ def write(folder: Path, blobs: list[Blob] = BLOBS) -> str:
 def stored(version: str, **changes: Any) -> Stored:
     fields: dict[str, Any] = {
         "version": version,
-        "source": "r/c@sha256:" + "ab" * 32,
+        "source": SOURCE,
         "requested": "r/c:v1",
         "uid": "u",
         "generation": 1,
-        "unpacked": 1,
+        "unpacked": 1_700_000_000,
         "polled": 1.0,
     }
     return Stored(**{**fields, **changes})
@@ -95,7 +97,12 @@ def content(tmp_path: Path) -> Content:
 
 @pytest.fixture
 def app(content: Content) -> ContentApp:
-    return ContentApp({"c": content}.get)
+    return ContentApp(library(content))
+
+
+def library(content: Content) -> Library:
+    """Serves one catalog, of the source that `stored` names."""
+    return {"c": Serving(stored(content.manifest.version), content)}.get
 
 
 async def test_all_is_the_whole_catalog(app: ContentApp, content: Content) -> None:
@@ -106,6 +113,7 @@ async def test_all_is_the_whole_catalog(app: ContentApp, content: Content) -> No
         "etag": f'"{content.manifest.version}"',
         "last-modified": "Tue, 14 Nov 2023 22:13:20 GMT",
         "vary": "Accept-Encoding",
+        "olm-resolved-source": SOURCE,
         "accept-ranges": "bytes",
         "content-length": str(len(ALL)),
     }
@@ -181,7 +189,7 @@ async def test_errors_have_upstreams_codes_and_texts(
 
 
 async def test_a_switched_off_endpoint_is_no_page(content: Content) -> None:
-    reply = await ask(ContentApp({"c": content}.get, metas=False), "c/api/v1/metas?package=foo")
+    reply = await ask(ContentApp(library(content), metas=False), "c/api/v1/metas?package=foo")
     assert (reply.status, reply.body) == (404, b"404 page not found\n")
 
 
@@ -214,6 +222,29 @@ async def test_ranges_of_all(app: ContentApp) -> None:
     assert (await ask(app, "c/api/v1/metas", {"range": "bytes=5-9"})).body == ALL
 
 
+@pytest.mark.parametrize("accepted", ["identity", "gzip", "zstd"])
+@pytest.mark.parametrize(
+    ("path", "headers", "status"),
+    [
+        ("all", {}, 200),
+        ("all", {"range": "bytes=5-9"}, 206),
+        ("all", {"if-none-match": "*"}, 304),
+        ("metas", {}, 200),
+        ("metas?package=foo", {}, 200),
+        ("metas?package=foo", {"if-none-match": "*"}, 304),
+        ("metas?package=none", {}, 200),
+        ("metas?package=none", {"if-modified-since": "Tue, 14 Nov 2023 22:13:20 GMT"}, 304),
+    ],
+)
+async def test_answers_say_of_which_source_they_are(
+    app: ContentApp, accepted: str, path: str, headers: dict[str, str], status: int
+) -> None:
+    asked = {"accept-encoding": accepted, **headers}
+    for method in ("GET", "HEAD"):
+        reply = await ask(app, f"c/api/v1/{path}", asked, method)
+        assert (reply.status, reply.headers[HEADER_RESOLVED_SOURCE]) == (status, SOURCE)
+
+
 @pytest.mark.parametrize("path", ["c/api/v1/all", "c/api/v1/metas?package=foo"])
 async def test_preconditions_hold_for_both_endpoints(app: ContentApp, path: str) -> None:
     etag = (await ask(app, path)).headers["etag"]
@@ -224,7 +255,7 @@ async def test_preconditions_hold_for_both_endpoints(app: ContentApp, path: str)
 
 
 async def test_a_client_that_takes_too_long_is_cut_off(content: Content) -> None:
-    app = ContentApp({"c": content}.get, answer_seconds=0.05)
+    app = ContentApp(library(content), answer_seconds=0.05)
     scope = {
         "method": "GET",
         "path": "/catalogs/c/api/v1/all",
@@ -244,7 +275,7 @@ async def test_a_replaced_version_stays_whole_for_who_began_with_it(tmp_path: Pa
     large = [Blob("s", "p", f"n{i}", b'"' + b"x" * PIECE_BYTES + b'"') for i in range(4)]
     store = Store(tmp_path)
     await store.commit("c", stored(write(tmp_path / "c", large)))
-    app, reply, waiting = ContentApp(store.content), Reply(), asyncio.Event()
+    app, reply, waiting = ContentApp(store.find), Reply(), asyncio.Event()
 
     async def slow(message: MutableMapping[str, Any]) -> None:
         await reply(message)
@@ -290,7 +321,7 @@ def list_names(folder: Path) -> list[str]:
 async def test_many_answers_at_once_get_smaller_pieces(tmp_path: Path) -> None:
     large = [Blob("s", "p", f"n{i}", b'"' + b"x" * PIECE_BYTES + b'"') for i in range(2)]
     served = open_content(tmp_path / "l" / write(tmp_path / "l", large), verify=False)
-    app, begun, together = ContentApp({"c": served}.get), asyncio.Event(), 200
+    app, begun, together = ContentApp(library(served)), asyncio.Event(), 200
     replies, largest = [Reply() for _ in range(together)], [0] * together
     scope = {"method": "GET", "path": "/catalogs/c/api/v1/all", "query_string": b"", "headers": []}
 
@@ -315,7 +346,7 @@ async def test_many_answers_at_once_get_smaller_pieces(tmp_path: Path) -> None:
 async def test_a_client_that_left_ends_the_reading(content: Content, tmp_path: Path) -> None:
     large = [Blob("s", "p", f"n{i}", b'"' + b"x" * PIECE_BYTES + b'"') for i in range(50)]
     served = open_content(tmp_path / "l" / write(tmp_path / "l", large), verify=False)
-    app, reply, gone = ContentApp({"c": served}.get), Reply(), asyncio.Event()
+    app, reply, gone = ContentApp(library(served)), Reply(), asyncio.Event()
 
     async def receive() -> MutableMapping[str, Any]:
         await gone.wait()
@@ -344,9 +375,9 @@ async def test_content_survives_a_restart_and_corruption_is_noticed(tmp_path: Pa
 
     second = Store(tmp_path)
     assert await second.load("c", source="r/c@sha256:" + "ee" * 32) is None
-    assert second.content("c") is None
+    assert second.find("c") is None
     assert await second.load("c") == stored(version)
-    assert (await ask(ContentApp(second.content), "c/api/v1/all")).body == ALL
+    assert (await ask(ContentApp(second.find), "c/api/v1/all")).body == ALL
     second.close()
 
     damage(tmp_path / "c" / version / "catalog.jsonl")
@@ -375,7 +406,7 @@ async def test_a_state_that_cannot_be_written_keeps_no_file_open(tmp_path: Path)
     (tmp_path / "c" / ".tmp-state.json").mkdir()
     with pytest.raises(TransientError, match="cannot store catalog c"):
         await store.commit("c", stored(version))
-    assert store.content("c") is None
+    assert store.find("c") is None
     assert open_below(tmp_path) == []
 
 
@@ -392,9 +423,15 @@ async def test_the_same_content_from_another_image_rewrites_no_content(tmp_path:
     store = Store(tmp_path)
     version = write(tmp_path / "c")
     await store.commit("c", stored(version))
-    before = store.content("c")
-    await store.commit("c", stored(version, source="r/c@sha256:" + "cd" * 32))
-    assert store.content("c") is before
+    before = store.find("c")
+    await store.commit("c", stored(version, source=OTHER_SOURCE))
+    after = store.find("c")
+    assert before
+    assert after
+    assert after.content is before.content
+    for headers in ({}, {"if-none-match": f'"{version}"'}):
+        answer = await ask(ContentApp(store.find), "c/api/v1/all", headers)
+        assert answer.headers[HEADER_RESOLVED_SOURCE] == OTHER_SOURCE
     store.close()
 
 

@@ -77,7 +77,7 @@ def test_what_is_no_index_is_refused(document: object) -> None:
 def written(blobs: list[Blob], folder: Path) -> Content:
     work = folder / "work"
     work.mkdir(parents=True)
-    manifest = write_content(iter(blobs), work, modified=1)
+    manifest = write_content(iter(blobs), work)
     return open_content(work.rename(folder / manifest.version), verify=True)
 
 

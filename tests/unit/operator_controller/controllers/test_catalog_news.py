@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from olm_shared.errors import TransientError
 from olm_shared.kube_object import KubeObject
+from olm_shared.outcome import Done, Outcome, Retry
 from operator_controller.controllers.catalog_news import CatalogNews
 from operator_controller.controllers.wants import Wants
 
@@ -16,16 +17,18 @@ class Catalogs:
     changed: dict[str, str | None] = field(default_factory=dict)
     without: set[str] = field(default_factory=set)
     gone: bool = False
+    serving: str = "True"
     forgotten: list[str] = field(default_factory=list)
 
     async def find_catalog(self, name: str) -> KubeObject | None:
-        status = {"resolvedSource": {"image": {"ref": self.source}}}
+        serving = {"type": "Serving", "status": self.serving}
+        status = {"resolvedSource": {"image": {"ref": self.source}}, "conditions": [serving]}
         return None if self.gone else {"metadata": {"name": name, "labels": {}}, "status": status}
 
     async def changed_in(self, raw: KubeObject, package: str) -> tuple[str, bool]:
         found = self.changed[package]
         if found is None:
-            raise TransientError("down")
+            raise TransientError("down", within=5.0)
         return found, package not in self.without
 
     async def forget(self, catalog: str) -> None:
@@ -42,6 +45,7 @@ class World:
             wants.note({"metadata": {"name": name}, "spec": {"source": source}})
         self.hurried: list[str] = []
         self.news = CatalogNews(self.catalogs, wants, self.ring)
+        self.outcomes: list[Outcome] = []
 
     def ring(self, name: str, /, *, hurry: bool = True) -> None:
         self.rung.append(name)
@@ -54,7 +58,7 @@ class World:
         self.catalogs.changed.update(changed)
         self.rung.clear()
         self.hurried.clear()
-        await self.news.reconcile("catalog")
+        self.outcomes.append(await self.news.reconcile("catalog"))
         return sorted(self.rung)
 
 
@@ -112,6 +116,21 @@ async def test_all_concerned_hear_of_an_outage_and_of_its_end() -> None:
     assert await world.heard("two", p=None) == ["a", "b"]
     assert await world.heard("three", p="one") == ["a", "b"]
     assert await world.heard("three") == []
+
+
+async def test_an_outage_is_told_once_and_its_end_is_looked_for() -> None:
+    world = World()
+    assert await world.heard("one", p=None) == ["a", "b", "c"]
+    assert await world.heard("one") == []
+    assert await world.heard("one", p="one") == ["a", "b"]
+    assert world.outcomes == [Retry("down", 5.0), Retry("down", 5.0), Done()]
+
+
+async def test_a_catalog_that_does_not_serve_is_waited_for() -> None:
+    world = World()
+    world.catalogs.serving = "False"
+    await world.heard("one", p=None)
+    assert world.outcomes == [Done()]
 
 
 async def test_a_catalog_that_is_gone_is_forgotten() -> None:

@@ -13,9 +13,9 @@ import orjson
 import pytest
 
 from olm_shared.kube_object import KubeObject
-from operator_controller.io import catalogs
+from operator_controller.io import catalogs, replicas
 from operator_controller.io.catalog_cache import CatalogCache
-from operator_controller.io.catalogd import Catalogd
+from operator_controller.io.catalogd import CatalogBehindError, Catalogd
 from operator_controller.io.catalogs import CatalogClient
 from operator_controller.resolve import CatalogContent
 
@@ -44,13 +44,19 @@ class Served:
     status: int = 200
     asked: list[str] = field(default_factory=list)
     base: str = ""
+    source: str = ""
+    """The digit of the source that answers name; empty for upstream's, which name none."""
+    behind: list["Served"] = field(default_factory=list)
+    """Replicas that answer the next requests in place of this one."""
+    closed: int = 0
+    """Requests after which the client wants another connection."""
 
     def answer(self, target: str, condition: str | None) -> tuple[int, bytes]:
         url = urlsplit(target)
         endpoint = url.path.rpartition("/")[2]
         self.asked.append(endpoint if condition is None else f"{endpoint} if not {condition}")
         if self.status != 200:
-            return self.status, b"Not Found\n"
+            return self.status, b"404 Not Found\n"
         if endpoint == "metas" and not self.metas:
             return 404, b"404 page not found\n"
         if condition == self.etag:
@@ -68,9 +74,13 @@ def served() -> Iterator[Served]:
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
-            status, body = catalog.answer(self.path, self.headers.get("If-None-Match"))
+            catalog.closed += self.headers.get("Connection") == "close"
+            replica = catalog.behind.pop(0) if catalog.behind else catalog
+            status, body = replica.answer(self.path, self.headers.get("If-None-Match"))
             self.send_response(status)
-            self.send_header("ETag", catalog.etag)
+            self.send_header("ETag", replica.etag)
+            if replica.source and status in (200, 304):
+                self.send_header("Olm-Resolved-Source", reference(replica.source))
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
@@ -83,6 +93,10 @@ def served() -> Iterator[Served]:
         catalog.base = f"http://127.0.0.1:{server.server_port}/catalogs/c"
         yield catalog
         server.shutdown()
+
+
+def reference(digit: str) -> str:
+    return f"registry/catalog@sha256:{digit * 64}"
 
 
 class Client:
@@ -99,7 +113,7 @@ class Client:
         self.client = CatalogClient(None, self._catalogd, cache)  # type: ignore[arg-type]
 
     def raw(self, digest: str, *, serving: bool = True) -> KubeObject:
-        image = {"ref": f"registry/catalog@sha256:{digest * 64}"}
+        image = {"ref": reference(digest)}
         return {
             "apiVersion": "olm.operatorframework.io/v1",
             "kind": "ClusterCatalog",
@@ -191,6 +205,54 @@ async def test_content_tells_in_which_digest_a_package_changed(
     assert versions(await client.content("3")) == ["3.0.0"]
 
 
+@pytest.fixture
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replicas, "PAUSE_SECONDS", 0.0)
+
+
+@pytest.mark.usefixtures("no_pause")
+@pytest.mark.parametrize("known", [True, False])
+async def test_a_replica_that_is_behind_is_asked_again_over_another_connection(
+    client: Client, served: Served, known: bool
+) -> None:
+    served.source = "1"
+    if known:  # so that a replica that is behind answers that nothing changed
+        await client.content("1")
+    stale = Served(source="1", etag=served.etag, blobs=served.blobs)
+    empty = Served(status=404)
+    served.source, served.etag, served.blobs = "2", '"two"', package("p", "3.0.0")
+    served.behind = [stale, empty, stale]
+    assert versions(await client.content("2")) == ["3.0.0"]
+    assert served.closed == 3
+    client.restart()
+    assert versions(await client.content("2")) == ["3.0.0"]
+
+
+@pytest.mark.usefixtures("no_pause")
+async def test_what_is_not_of_the_content_that_is_wanted_is_never_kept(
+    client: Client, served: Served
+) -> None:
+    served.source = "1"
+    await client.content("1")
+    fault = (await client.content("2")).unavailable
+    assert isinstance(fault, CatalogBehindError)
+    assert f"its replicas serve sha256:{'1' * 64} and not yet sha256:{'2' * 64}" in fault.message
+    assert len(served.asked) < 20
+    assert versions(await client.content("1", serving=False)) == ["1.0.0", "2.0.0"]
+    served.source, served.etag, served.blobs = "2", '"two"', package("p", "3.0.0")
+    assert versions(await client.content("2")) == ["3.0.0"]
+
+
+async def test_an_image_of_the_same_digest_elsewhere_is_the_same_content(
+    client: Client, served: Served
+) -> None:
+    served.source = "1"
+    raw = client.raw("1")
+    raw["status"]["resolvedSource"]["image"]["ref"] = f"mirror/of@sha256:{'1' * 64}"
+    (found,) = await client.client.contents([raw], "p")
+    assert versions(found) == ["1.0.0", "2.0.0"]
+
+
 async def test_upstreams_catalogd_without_metas_is_read_through_all(
     client: Client, served: Served
 ) -> None:
@@ -201,12 +263,15 @@ async def test_upstreams_catalogd_without_metas_is_read_through_all(
     assert served.asked[2:] == ['metas if not "one"', 'all if not "one"']
 
 
+@pytest.mark.usefixtures("no_pause")
 async def test_a_catalog_that_is_not_there_is_no_reason_to_read_all(
     client: Client, served: Served
 ) -> None:
     served.status = 404
-    assert (await client.content()).unavailable
-    assert served.asked == ["metas"]
+    fault = (await client.content()).unavailable
+    assert fault
+    assert "its replicas serve nothing" in fault.message
+    assert set(served.asked) == {"metas"}
 
 
 async def test_an_absent_package_is_known_too(client: Client, served: Served) -> None:

@@ -71,7 +71,8 @@ def port(tmp_path: Path, cas: Path) -> Iterator[int]:
 
 
 async def ask(catalogd: Catalogd, port: int, host: str = NAME) -> tuple[bytes, ...]:
-    found = await catalogd.package(Address("c", f"https://{host}:{port}/catalogs/c"), "p")
+    address = Address("c", f"https://{host}:{port}/catalogs/c", source="r/c@sha256:1")
+    found = await catalogd.package(address, "p")
     return found.lines if found else ()
 
 

@@ -11,6 +11,7 @@ from operator_controller.io.catalogd import Address, Catalogd, CatalogUnavailabl
 from operator_controller.io.catalogd_proxy import CatalogdFromOutside, proxy_path
 
 IN_CLUSTER = "https://catalogd-service.olmv1-system.svc/catalogs/c"
+SOURCE = "registry.test/c@sha256:" + "1" * 64
 PROXY = "/api/v1/namespaces/olmv1-system/services/https:catalogd-service:443/proxy/catalogs/c"
 
 
@@ -61,7 +62,7 @@ async def test_the_proxy_is_asked_with_the_users_token(
     asked: tuple[list[tuple[str, str | None]], CatalogdFromOutside],
 ) -> None:
     seen, catalogd = asked
-    found = await catalogd.package(Address("c", IN_CLUSTER), "p")
+    found = await catalogd.package(Address("c", IN_CLUSTER, SOURCE), "p")
     assert found
     assert found.lines == (b'{"schema":"olm.package","name":"p"}',)
     assert seen == [(f"{PROXY}/api/v1/metas?package=p", "Bearer mine")]
@@ -73,6 +74,6 @@ async def test_a_refusal_names_the_permission(
 ) -> None:
     _, catalogd = asked
     with pytest.raises(CatalogUnavailableError, match="403") as caught:
-        await catalogd.package(Address("no", IN_CLUSTER.removesuffix("c") + "no"), "p")
+        await catalogd.package(Address("no", IN_CLUSTER.removesuffix("c") + "no", SOURCE), "p")
     assert "services/proxy" in caught.value.hint
     await catalogd.close()
