@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Write what is generated: run by `make generate`, compared by `make verify`.
 
-config/crd comes from the models in api/, and from both of them what config/chart.py says.
+config/crd comes from the models in api/, from both of them what config/chart.py says; classes
+of messages come from their .proto files.
 
 With --check nothing is written: the exit code is 1 if a file is not what would be written.
 """
@@ -15,6 +16,7 @@ import yaml
 
 from api.v1.crds import definitions
 from config.chart import chart_files
+from config.protobuf import message_files
 
 CRD_FOLDER = Path(__file__).parent / "crd"
 
@@ -42,7 +44,8 @@ def files() -> dict[Path, str]:
         f"{name}.yaml": HEADER + yaml.dump(crd, Dumper=_Dumper, width=100)
         for name, crd in definitions().items()
     }
-    return {CRD_FOLDER / name: text for name, text in crds.items()} | chart_files(crds)
+    written = {CRD_FOLDER / name: text for name, text in crds.items()}
+    return written | chart_files(crds) | message_files()
 
 
 def main() -> int:

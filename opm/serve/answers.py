@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Protocol
 
+from opm.serve import registry_pb2
 from opm.serve.building import META_WORD
 from opm.serve.index import Entry, Index, Update
-from opm.serve.messages import message
 
 
 class InvalidRequestError(ValueError):
@@ -38,14 +38,14 @@ Answer = Callable[[Catalog, Any], Iterable[bytes]]
 
 
 def _list_packages(catalog: Catalog, _: Any) -> Iterator[bytes]:
-    make = message("PackageName")
+    make = registry_pb2.PackageName
     for name in catalog.index.packages:
         yield make(name=name).SerializeToString()
 
 
 def _get_package(catalog: Catalog, request: Any) -> Iterator[bytes]:
     package = catalog.index.package(request.name)
-    answer = message("Package")(name=package.name, defaultChannelName=package.default_channel)
+    answer = registry_pb2.Package(name=package.name, defaultChannelName=package.default_channel)
     for channel in package.channels.values():
         added = answer.channels.add(name=channel.name, csvName=channel.head)
         if channel.deprecation is not None:
@@ -108,7 +108,7 @@ def _list_metas(catalog: Catalog, request: Any) -> Iterator[bytes]:
 
 
 def _entries(updates: Iterable[Update]) -> Iterator[bytes]:
-    make = message("ChannelEntry")
+    make = registry_pb2.ChannelEntry
     for update in updates:
         entry = update.entry
         yield make(

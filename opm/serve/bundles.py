@@ -16,7 +16,7 @@ from olm_shared.canonical_json import canonical
 from olm_shared.errors import TerminalError
 from olm_shared.kube_yaml import YamlError, load_all
 from opm.catalog import BUNDLE_OBJECT, CSV_METADATA, PACKAGE, Record, properties
-from opm.serve.messages import message
+from opm.serve import registry_pb2
 from opm.shapes import ShapeError, read
 
 GVK, GVK_REQUIRED = "olm.gvk", "olm.gvk.required"
@@ -52,7 +52,7 @@ def served(bundle: Record, package: Record, deprecation: str | None) -> Served:
 def _served(bundle: Record, package: Record, deprecation: str | None) -> Served:
     items = properties(bundle)
     provides = tuple(_apis(items, GVK))
-    core = message("Bundle")(
+    core = registry_pb2.Bundle(
         csvName=bundle.name,
         packageName=bundle.package,
         bundlePath=bundle.value["image"],
@@ -70,7 +70,7 @@ def _served(bundle: Record, package: Record, deprecation: str | None) -> Served:
     if not csv and len(metadata) == 1:
         csv = go_json.dumps(_csv(metadata[0], bundle, package, core.version))
         objects = objects or [csv]
-    content = message("Bundle")(csvJson=csv, object=objects)
+    content = registry_pb2.Bundle(csvJson=csv, object=objects)
     has_image = bool(bundle.value["image"])
     return Served(core.SerializeToString(), content.SerializeToString(), provides, has_image)
 
@@ -89,12 +89,12 @@ def _apis(items: list[dict[str, Any]], kind: str) -> Iterator[Api]:
 
 def _api_message(api: Api) -> Any:
     group, version, kind = api
-    return message("GroupVersionKind")(group=group, version=version, kind=kind)
+    return registry_pb2.GroupVersionKind(group=group, version=version, kind=kind)
 
 
 def _dependencies(items: list[dict[str, Any]]) -> Iterator[Any]:
     """Requirements under the names that clients know them by."""
-    make = message("Dependency")
+    make = registry_pb2.Dependency
     for item in items:
         if item["type"] == GVK_REQUIRED:
             yield make(type=GVK, value=_json(item["value"]))
@@ -106,7 +106,7 @@ def _dependencies(items: list[dict[str, Any]]) -> Iterator[Any]:
 
 def _properties(items: list[dict[str, Any]]) -> Iterator[Any]:
     """All but the large ones: clients copy properties into objects of the cluster."""
-    make = message("Property")
+    make = registry_pb2.Property
     for item in items:
         if item["type"] not in {BUNDLE_OBJECT, CSV_METADATA}:
             yield make(type=item["type"], value=_json(item["value"]))

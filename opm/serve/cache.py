@@ -14,15 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from google.protobuf import json_format
+from google.protobuf import json_format, struct_pb2
 
 from olm_shared.errors import TerminalError
 from olm_shared.runtime.fbc_folder import catalog_files
 from opm.catalog import BUNDLE, CHANNEL, DEPRECATIONS, PACKAGE, Record
 from opm.io.references import read_folder
+from opm.serve import registry_pb2
 from opm.serve.building import build, check_meta, refuse_faults
 from opm.serve.index import Entry, Index
-from opm.serve.messages import STRUCT, message
 from opm.serve.stored import Span, Stored, dump, load
 
 FORMAT = "opm.v1"
@@ -55,7 +55,7 @@ class Catalog:
         """The bundle in its channel with what it updates; its objects only without an image."""
         span = self.stored.spans[entry.bundle]
         size = span.core + (0 if span.has_image else span.content)
-        update = message("Bundle")(replaces=entry.replaces, skips=entry.skips)
+        update = registry_pb2.Bundle(replaces=entry.replaces, skips=entry.skips)
         return b"".join((_place(entry), update.SerializeToString(), self._read(span.offset, size)))
 
     def metas(self, schema: str, package: str) -> Iterator[bytes]:
@@ -68,7 +68,7 @@ class Catalog:
 
 
 def _place(entry: Entry) -> bytes:
-    found = message("Bundle")(channelName=entry.channel, skipRange=entry.skip_range)
+    found = registry_pb2.Bundle(channelName=entry.channel, skipRange=entry.skip_range)
     serialized: bytes = found.SerializeToString()
     return serialized
 
@@ -143,7 +143,7 @@ def _write_metas(
         if each.schema in {PACKAGE, CHANNEL, BUNDLE, DEPRECATIONS}:
             continue
         check_meta(each)
-        data = json_format.ParseDict(each.value, message(STRUCT)()).SerializeToString()
+        data = json_format.ParseDict(each.value, struct_pb2.Struct()).SerializeToString()
         file.write(data)
         metas.setdefault(each.schema, {}).setdefault(each.package, []).append([offset, len(data)])
         offset += len(data)

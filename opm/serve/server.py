@@ -6,13 +6,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, TypeAlias
 
 import grpc
+from google.protobuf.descriptor import MethodDescriptor
+from google.protobuf.message_factory import GetMessageClass
 from grpc_health.v1 import health, health_pb2
 from grpc_reflection.v1alpha import reflection, reflection_pb2
 
 from olm_shared.errors import TerminalError
 from opm.serve.answers import ANSWERS, Answer, Catalog, InvalidRequestError
 from opm.serve.index import NotFoundError
-from opm.serve.messages import METHODS, PACKAGE, POOL, SERVICES, Method, message
+from opm.serve.registry_pb2 import DESCRIPTOR
 
 ACKNOWLEDGEMENT = "x-acknowledge-experimental"
 """The metadata that a client of the experimental service must send, with the value `true`."""
@@ -28,13 +30,9 @@ def make_server(catalog: Catalog) -> grpc.aio.Server:
     """A server with all services, not yet started."""
     # Else a second server takes the same port without a word, and half of the requests.
     server = grpc.aio.server(options=(("grpc.so_reuseport", 0),))
-    for service in dict.fromkeys(method.service for method in METHODS):
-        handlers = {
-            method.name: _handler(method, catalog)
-            for method in METHODS
-            if method.service == service
-        }
-        _add(server, f"{PACKAGE}.{service}", handlers)
+    for service in DESCRIPTOR.services_by_name.values():
+        handlers = {method.name: _handler(method, catalog) for method in service.methods}
+        _add(server, service.full_name, handlers)
     _add_health(server)
     _add_reflection(server)
     return server
@@ -78,8 +76,8 @@ def _add_health(server: grpc.aio.Server) -> None:
 
 def _add_reflection(server: grpc.aio.Server) -> None:
     """Under both of its names: the messages are the same, and clients ask for the newer first."""
-    names = (*SERVICES, health.SERVICE_NAME, *_REFLECTION)
-    servicer = reflection.aio.ReflectionServicer(names, pool=POOL)
+    ours = (service.full_name for service in DESCRIPTOR.services_by_name.values())
+    servicer = reflection.aio.ReflectionServicer((*ours, health.SERVICE_NAME, *_REFLECTION))
     handler = grpc.stream_stream_rpc_method_handler(
         servicer.ServerReflectionInfo,
         request_deserializer=reflection_pb2.ServerReflectionRequest.FromString,
@@ -93,12 +91,12 @@ def _add(server: grpc.aio.Server, name: str, handlers: dict[str, Any]) -> None:
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(name, handlers),))
 
 
-def _handler(method: Method, catalog: Catalog) -> grpc.RpcMethodHandler:
+def _handler(method: MethodDescriptor, catalog: Catalog) -> grpc.RpcMethodHandler:
     """Answers are serialised already, so no serializer is named."""
     answer = ANSWERS[method.name]
-    read = message(method.request).FromString
-    if method.streams:
-        if method.service == _EXPERIMENTAL:
+    read = GetMessageClass(method.input_type).FromString
+    if method.server_streaming:
+        if method.containing_service.name == _EXPERIMENTAL:
             return grpc.unary_stream_rpc_method_handler(
                 _acknowledged(_streaming(answer, catalog)), request_deserializer=read
             )

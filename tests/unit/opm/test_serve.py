@@ -10,6 +10,7 @@ import grpc
 import pytest
 from click.testing import CliRunner
 from google.protobuf import descriptor_pb2, json_format
+from google.protobuf.message_factory import GetMessageClass
 from grpc_health.v1 import health_pb2
 from grpc_reflection.v1alpha import reflection_pb2
 
@@ -17,9 +18,10 @@ from olm_shared.errors import OLMError, TerminalError
 from opm.__main__ import cli
 from opm.serve.answers import ANSWERS
 from opm.serve.cache import FORMAT, make_cache, open_cache
-from opm.serve.messages import METHODS, message
+from opm.serve.registry_pb2 import DESCRIPTOR
 from opm.serve.server import make_server
 
+METHODS = [each for service in DESCRIPTOR.services_by_name.values() for each in service.methods]
 WIDGET = {"group": "example.com", "kind": "Widget", "version": "v1"}
 CSV = {"kind": "ClusterServiceVersion", "metadata": {"name": "hello.v0.1.0"}}
 
@@ -118,13 +120,14 @@ class Client:
         self, name: str, metadata: tuple[tuple[str, str], ...] = (), /, **fields: str
     ) -> list[dict[str, Any]]:
         method = next(each for each in METHODS if each.name == name)
-        make = self.channel.unary_stream if method.streams else self.channel.unary_unary
+        streams = method.server_streaming
+        make = self.channel.unary_stream if streams else self.channel.unary_unary
         call = make(
-            f"/api.{method.service}/{name}",
+            f"/{method.containing_service.full_name}/{name}",
             request_serializer=lambda request: request.SerializeToString(),
-            response_deserializer=message(method.answer).FromString,
-        )(message(method.request)(**fields), metadata=metadata)
-        answers = [each async for each in call] if method.streams else [await call]
+            response_deserializer=GetMessageClass(method.output_type).FromString,
+        )(GetMessageClass(method.input_type)(**fields), metadata=metadata)
+        answers = [each async for each in call] if streams else [await call]
         return [json_format.MessageToDict(each) for each in answers]
 
     async def refusal(self, name: str, /, **fields: str) -> tuple[grpc.StatusCode, str]:
