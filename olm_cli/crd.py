@@ -15,6 +15,7 @@ from olm_shared.errors import OLMError, TerminalError
 from olm_shared.runtime.async_work import run_async
 from operator_controller.preflight.crd_upgrade import Finding, check
 from operator_controller.preflight.crd_upgrade.findings import worst_first
+from operator_controller.preflight.crd_upgrade.going import everything_going
 from operator_controller.preflight.crd_upgrade.stored import questions
 from operator_controller.preflight.crd_upgrade.versions import served_changes
 
@@ -104,10 +105,10 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
 def compare(old: Definitions, new: Definitions, *, all_new: bool = False) -> Comparison:
     """Definitions of the same name are compared.
 
-    Raises TerminalError where there are none, unless all of NEW may be new.
+    Raises TerminalError where there are none, unless all of NEW may be new and all of OLD go.
     """
     both = sorted(old.keys() & new.keys())
-    if not both and not (all_new and new):
+    if not both and not (all_new and (old or new)):
         raise TerminalError(
             "OLD and NEW have no CustomResourceDefinition in common",
             hint=f"OLD has {_listed(old)}; NEW has {_listed(new)}",
@@ -131,15 +132,14 @@ def _checked(sources: tuple[str, ...], given: Mapping[str, Any]) -> Comparison:
 
 
 def _checked_in_cluster(sources: tuple[str, ...], given: Mapping[str, Any]) -> Comparison:
-    from olm_cli.crd_cluster import examined, live_definitions
+    from olm_cli.crd_cluster import counted, examined, live_definitions
     from operator_controller.io.stored_objects import Bounds
 
     kubeconfig = given["kubeconfig"]
-    given_definitions = [definitions(source, registries(dict(given))) for source in sources]
-    new = given_definitions[-1]
-    live = run_async(live_definitions(kubeconfig, sorted(new)))
-    old = given_definitions[0] if len(sources) > 1 else live
-    found = compare(old, new, all_new=old is live)
+    *before, new = [definitions(source, registries(dict(given))) for source in sources]
+    names = {name for each in (*before, new) for name in each}
+    live = run_async(live_definitions(kubeconfig, sorted(names)))
+    found = compare(before[0] if before else live, new, all_new=not before)
     asked = [
         question
         for name in found.compared
@@ -147,7 +147,12 @@ def _checked_in_cluster(sources: tuple[str, ...], given: Mapping[str, Any]) -> C
         for question in questions(live[name], new[name], _of(found, name))
     ]
     bounds = Bounds(objects=given["max_objects"], seconds=STORED_SECONDS)
-    return replace(found, stored=tuple(run_async(examined(kubeconfig, asked, bounds))))
+    lost = run_async(counted(kubeconfig, everything_going(live, new), bounds.seconds))
+    return replace(
+        found,
+        findings=worst_first([*found.findings, *lost]),
+        stored=tuple(run_async(examined(kubeconfig, asked, bounds))),
+    )
 
 
 def _of(found: Comparison, name: str) -> list[Finding]:

@@ -6,7 +6,9 @@ from olm_cli.crd_source import Definitions
 from olm_shared.runtime.access import load_access
 from olm_shared.runtime.kube import KubeClient
 from operator_controller.io.definitions import DEFINITION
-from operator_controller.io.stored_objects import Bounds, examine
+from operator_controller.io.stored_objects import Bounds, count, examine
+from operator_controller.preflight.crd_upgrade import Finding
+from operator_controller.preflight.crd_upgrade.going import Going
 from operator_controller.preflight.crd_upgrade.stored import Examined, Question
 
 
@@ -23,3 +25,9 @@ async def examined(
     """What the API server says of the objects that are stored."""
     async with KubeClient.connect(load_access(kubeconfig)) as client:
         return await examine(client, questions, bounds)
+
+
+async def counted(kubeconfig: str | None, going: Iterable[Going], seconds: float) -> list[Finding]:
+    """What stands against what goes, as objects are stored of it."""
+    async with KubeClient.connect(load_access(kubeconfig)) as client:
+        return await count(client, going, seconds)

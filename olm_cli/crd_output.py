@@ -96,7 +96,7 @@ def as_text(found: Comparison) -> Iterator[str]:
     for name in found.added:
         yield f"{name}: new, nothing to compare"
     for name in found.removed:
-        yield f"{name}: not in NEW; an update would remove it and all its objects"
+        yield f"{name}: not in NEW; an update removes it, unless objects are stored of it"
     yield f"{len(found.compared)} compared, {len(unsafe)} unsafe"
 
 

@@ -1,7 +1,7 @@
 """Reads from a cluster the revisions of an extension, and changes what the extension asks for."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -93,21 +93,6 @@ async def live(kube: KubeClient, crds: Iterable[str]) -> Mapping[str, KubeObject
     wanted = list(crds)
     found = await asyncio.gather(*(kube.find(DEFINITION, name) for name in wanted))
     return {name: crd for name, crd in zip(wanted, found, strict=True) if crd is not None}
-
-
-async def in_use(kube: KubeClient, definitions: Sequence[KubeObject]) -> list[str]:
-    """The names of the definitions of which objects are stored."""
-    return [name_of(crd) for crd in definitions if await _any(kube, crd)]
-
-
-async def _any(kube: KubeClient, crd: KubeObject) -> bool:
-    spec = crd["spec"]
-    served = next((v["name"] for v in spec["versions"] if v.get("served")), None)
-    if served is None:
-        return True  # nobody can tell
-    path = f"/apis/{spec['group']}/{served}/{spec['names']['plural']}"
-    page = await kube.request("GET", path, params={"limit": "1"})
-    return bool(page.get("items"))
 
 
 async def change(kube: KubeClient, record: Record, patch: Mapping[str, Any]) -> None:

@@ -14,7 +14,6 @@ from olm_cli.history_cluster import (
     change,
     cluster,
     definitions_of,
-    in_use,
     live,
     read_record,
 )
@@ -23,16 +22,15 @@ from olm_cli.lifecycle.options import kubeconfig_option, timeout_option
 from olm_cli.lifecycle.screen import Screen
 from olm_cli.lifecycle.waiting import Wait
 from olm_cli.output import output_option, show
-from olm_cli.rollback_plan import Plan, appliers, choose, is_impossible, obstacles
+from olm_cli.rollback_plan import Plan, appliers, choose, going, is_impossible, obstacles
 from olm_shared.errors import TerminalError
 from olm_shared.runtime.kube import KubeClient
 from operator_controller.apply.revisions import Revision
+from operator_controller.io.stored_objects import count
 from operator_controller.preflight.crd_upgrade import report
+from operator_controller.preflight.crd_upgrade.findings import SWITCH_OFF
 
-RISKY = (
-    "to go back all the same, set spec.install.preflight.crdUpgradeSafety.enforcement to None; "
-    "stored objects or their clients may break"
-)
+COUNT_SECONDS = 20.0
 HOPELESS = (
     "the API server refuses that too: store the objects in another version first "
     "(status.storedVersions), or go to another revision"
@@ -59,7 +57,8 @@ def rollback(extension: str, number: int | None, output: str, **given: Any) -> N
     Sets spec.source.catalog.version to that very version, and upgradeConstraintPolicy to
     SelfCertified; so it stays there until the spec says otherwise. Configuration stays as it is.
 
-    Refused where stored objects of a CustomResourceDefinition stand against it.
+    Refused where stored objects of a CustomResourceDefinition stand against it, unless
+    spec.install.preflight.crdUpgradeSafety.enforcement is None.
 
     \b
     Examples:
@@ -78,7 +77,7 @@ async def _rollback(
     async with cluster(given["kubeconfig"]) as kube:
         record = await read_record(kube, extension)
         plan = choose(record.extension, record.revisions, number)
-        await _refuse_unsafe(kube, plan)
+        await _refuse_unsafe(kube, plan, record)
         if output == "text":
             click.echo("\n".join(_told(plan, record, dry_run=dry_run)))
         if not dry_run:
@@ -109,24 +108,19 @@ def _revision(revision: Revision) -> dict[str, Any]:
     return {"revision": revision.number, "bundle": bundle.name, "version": bundle.version}
 
 
-async def _refuse_unsafe(kube: KubeClient, plan: Plan) -> None:
-    """Raises TerminalError with what the definitions of both revisions say against it."""
+async def _refuse_unsafe(kube: KubeClient, plan: Plan, record: Record) -> None:
+    """Raises TerminalError with what the definitions of all these revisions say against it."""
     target = await definitions_of(kube, plan.target)
-    present = await definitions_of(kube, plan.installed) if plan.installed else {}
-    now = await live(kube, {*target, *present})
+    present = [await definitions_of(kube, revision) for revision in record.revisions.active]
+    now = await live(kube, {*target, *(name for each in present for name in each)})
     found = await asyncio.to_thread(obstacles, plan, target, now)
+    if plan.extension.spec.crd_upgrade_safety_enforced:
+        found += tuple(await count(kube, going(record.raw, target, now), COUNT_SECONDS))
     name, number = plan.extension.metadata.name, plan.target.number
     if found:
         raise TerminalError(
             f"{name} cannot go back to revision {number}:\n{report(found)}",
-            hint=HOPELESS if any(map(is_impossible, found)) else RISKY,
-        )
-    lost = await in_use(kube, [now[crd] for crd in sorted(present.keys() - target) if crd in now])
-    if lost:
-        raise TerminalError(
-            f"{name} cannot go back to revision {number}, which does not have "
-            f"{', '.join(lost)}: the objects that are stored of it would be deleted",
-            hint="delete them first, if they are not needed any more",
+            hint=HOPELESS if any(map(is_impossible, found)) else SWITCH_OFF,
         )
 
 

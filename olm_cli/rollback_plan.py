@@ -8,8 +8,10 @@ from api.v1.clusterextension import ClusterExtension, UpgradeConstraintPolicy
 from olm_shared.errors import TerminalError
 from olm_shared.kube_object import KubeObject, metadata
 from operator_controller.apply.history import is_lower
+from operator_controller.apply.ownership import controller_of
 from operator_controller.apply.revisions import Revision, Revisions
 from operator_controller.preflight.crd_upgrade import Finding, Validator, check
+from operator_controller.preflight.crd_upgrade.going import Going, everything_going
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,15 @@ def obstacles(
     if plan.extension.spec.crd_upgrade_safety_enforced:
         return everything
     return tuple(filter(is_impossible, everything))
+
+
+def going(
+    extension: KubeObject, definitions: Mapping[str, KubeObject], live: Mapping[str, KubeObject]
+) -> tuple[Going, ...]:
+    """What of the live definitions would go with the target's; somebody else's stay."""
+    uid = metadata(extension)["uid"]
+    ours = {name: crd for name, crd in live.items() if (controller_of(crd) or {}).get("uid") == uid}
+    return everything_going(ours, definitions)
 
 
 def is_impossible(finding: Finding) -> bool:

@@ -8,13 +8,8 @@ from olm_cli.lifecycle.changes import Action, Change, FieldChange
 from olm_cli.lifecycle.obstacle import Obstacle
 from olm_cli.lifecycle.removal import Instances
 from operator_controller.apply.revisions import BundleIdentity
-from operator_controller.preflight.crd_upgrade.findings import report
+from operator_controller.preflight.crd_upgrade.findings import SWITCH_OFF, report
 from operator_controller.preflight.rbac import NeededRule
-
-UNSAFE = (
-    "stored objects or their clients may break; to update all the same, set "
-    "spec.install.preflight.crdUpgradeSafety.enforcement to None"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +60,7 @@ class Plan:
             found.append(Obstacle(self.rights.missing, hint=self._grant))
         findings = self.definitions.findings if self.definitions else ()
         if findings and self.crds_enforced:
-            found.append(Obstacle(report(findings), hint=UNSAFE))
+            found.append(Obstacle(report(findings), hint=SWITCH_OFF))
         return found + [_refused(each) for each in self.changes if each.action is Action.REFUSED]
 
     @property

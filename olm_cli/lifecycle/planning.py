@@ -36,7 +36,9 @@ from operator_controller.controllers.inputs import inputs_digest, install_reques
 from operator_controller.io.access import examine as examine_rights
 from operator_controller.io.bundles import certificate_provider_of
 from operator_controller.io.definitions import DEFINITION
-from operator_controller.io.stored_objects import Bounds, examine
+from operator_controller.io.stored_objects import Bounds, count, examine
+from operator_controller.preflight.crd_upgrade.findings import worst_first
+from operator_controller.preflight.crd_upgrade.going import everything_going
 from operator_controller.preflight.crd_upgrade.stored import questions
 from operator_controller.preflight.rbac import (
     Account,
@@ -201,14 +203,17 @@ class Planner:
         planned = await run.applied(new)
         kept = {identity(obj) for obj in new}
         deleted = await run.deleted(obj for obj in old if identity(obj) not in kept)
-        live = {name_of(p.live): p.live for p in planned if p.live and gvk_of(p.live) == DEFINITION}
+        rights = await self._rights(found, target, old, new)
+        acting = self._kube
+        if found.account and not rights.unknown:
+            acting = acting.as_service_account(found.namespace, found.account)
         before, after = images_of(old), images_of(new)
         return replace(
             found,
             changes=[each.change for each in (*planned, *deleted)],
             instances=await self._instances(deleted),
-            definitions=await self._definitions(live, new),
-            rights=await self._rights(found, target, old, new),
+            definitions=await self._definitions([*planned, *deleted], new, acting),
+            rights=rights,
             images_added=sorted(after - before),
             images_removed=sorted(before - after),
         )
@@ -218,13 +223,17 @@ class Planner:
         return [found for obj in going if (found := await instances_of(self._kube, obj))]
 
     async def _definitions(
-        self, live: Mapping[str, KubeObject], objects: Sequence[KubeObject]
+        self, planned: Sequence[Planned], objects: Sequence[KubeObject], acting: KubeClient
     ) -> Comparison | None:
-        """How the definitions among the objects differ from the live ones; None without any."""
+        """How definitions change from the live ones, or go; None without any.
+
+        What goes is counted as `acting`, which operator-controller would act as.
+        """
+        live = {name_of(p.live): p.live for p in planned if p.live and gvk_of(p.live) == DEFINITION}
         new = {name_of(obj): obj for obj in objects if gvk_of(obj) == DEFINITION}
-        if not new:
+        if not (live or new):
             return None
-        found = await asyncio.to_thread(compare, dict(live), new, all_new=True)
+        found = await asyncio.to_thread(compare, live, new, all_new=True)
         asked = [
             question
             for name in found.compared
@@ -232,7 +241,12 @@ class Planner:
                 live[name], new[name], [each for each in found.findings if each.crd == name]
             )
         ]
-        return replace(found, stored=tuple(await examine(self._kube, asked, STORED_BOUNDS)))
+        lost = await count(acting, everything_going(live, new), STORED_BOUNDS.seconds)
+        return replace(
+            found,
+            findings=worst_first([*found.findings, *lost]),
+            stored=tuple(await examine(self._kube, asked, STORED_BOUNDS)),
+        )
 
     async def _rights(
         self,

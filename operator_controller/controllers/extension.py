@@ -7,7 +7,8 @@ Rolling out is the story of the revision (`controllers.object_set`).
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -287,19 +288,26 @@ class ExtensionController:
 
     async def _installed(self, context: Context) -> list[KubeObject]:
         """The objects of the newest revision; none where its content is lost."""
-        revision = context.history.latest
-        if revision is None:
-            return []
-        try:
-            phases = await self.store.content(revision.raw, self.client)
-        except (ContentError, MissingContentError):
-            return []
-        return [obj for phase in phases for obj in phase.objects]
+        latest = context.history.latest
+        return await self._objects([latest] if latest else [])
+
+    async def _held(self, context: Context) -> list[KubeObject]:
+        """The objects of all revisions in service; what is lost nobody can delete by them."""
+        return await self._objects(context.history.active)
+
+    async def _objects(self, revisions: Iterable[Revision]) -> list[KubeObject]:
+        found: list[KubeObject] = []
+        for revision in revisions:
+            with suppress(ContentError, MissingContentError):
+                for phase in await self.store.content(revision.raw, self.client):
+                    found += phase.objects
+        return found
 
     async def preflight(self, context: Context) -> Context:
         """Nothing unpermitted and nothing unsafe is about to be written."""
         if context.desired is not None:
-            await self.checks.check(context.extension, context.desired)
+            held = partial(self._held, context)
+            await self.checks.check(context.extension, context.desired, held)
         return context
 
     async def revise(self, context: Context) -> Context:

@@ -1,5 +1,6 @@
 """What is checked before a revision is written: permissions first, then changes of definitions."""
 
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from api.v1.clusterextension import ClusterExtension
@@ -9,6 +10,7 @@ from olm_shared.runtime.kube import KubeClient
 from operator_controller.apply.revisions import Desired
 from operator_controller.io.access import missing_permissions
 from operator_controller.io.definitions import unsafe_definitions
+from operator_controller.preflight.crd_upgrade.findings import SWITCH_OFF
 from operator_controller.preflight.rbac import Account
 
 GRANT_SECONDS = 5.0
@@ -22,14 +24,22 @@ class Preflight:
     client: KubeClient
     permissions: bool
 
-    async def check(self, extension: ClusterExtension, desired: Desired) -> None:
-        """Raises TransientError with everything that stands against the revision."""
+    async def check(
+        self,
+        extension: ClusterExtension,
+        desired: Desired,
+        held: Callable[[], Awaitable[Sequence[KubeObject]]],
+    ) -> None:
+        """Raises TransientError with everything that stands against the revision.
+
+        `held` gives the objects of the revisions that it replaces.
+        """
         objects = [obj for phase in desired.phases for obj in phase.objects]
         account = Account(*desired.service_account) if desired.service_account else None
         if self.permissions and account is not None:
             await self._check_permissions(account, objects, extension.metadata.name)
         if extension.spec.crd_upgrade_safety_enforced:
-            await self._check_definitions(account, objects, desired)
+            await self._check_definitions(account, objects, desired, await held())
 
     async def _check_permissions(
         self, account: Account, objects: list[KubeObject], extension: str
@@ -39,17 +49,20 @@ class Preflight:
             raise TransientError(missing, within=GRANT_SECONDS)
 
     async def _check_definitions(
-        self, account: Account | None, objects: list[KubeObject], desired: Desired
+        self,
+        account: Account | None,
+        objects: list[KubeObject],
+        desired: Desired,
+        held: Sequence[KubeObject],
     ) -> None:
         client = self.client
         if account is not None:
             client = client.as_service_account(account.namespace, account.name)
-        unsafe = await unsafe_definitions(client, objects)
+        unsafe = await unsafe_definitions(client, objects, held, desired.extension_uid)
         if unsafe:
             bundle = desired.bundle
             raise TransientError(
                 f'error for resolved bundle "{bundle.name}" with version "{bundle.version}": '
                 f"{unsafe}",
-                hint="stored objects or their clients may break; to update all the same, set "
-                "spec.install.preflight.crdUpgradeSafety.enforcement to None",
+                hint=SWITCH_OFF,
             )

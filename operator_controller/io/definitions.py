@@ -1,12 +1,22 @@
 """Compares the CustomResourceDefinitions of a bundle with those in the cluster."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 from olm_shared.kube_object import GVK, KubeObject, gvk_of, name_of
+from olm_shared.runtime.api_errors import ForbiddenError
 from olm_shared.runtime.kube import KubeClient
-from operator_controller.io.stored_objects import Bounds, examine
+from operator_controller.apply.ownership import controller_of
+from operator_controller.io.stored_objects import Bounds, count, examine
 from operator_controller.preflight.crd_upgrade import Finding, check
+from operator_controller.preflight.crd_upgrade.going import (
+    Going,
+    in_order,
+    removed,
+    unknown,
+    unserved,
+)
 from operator_controller.preflight.crd_upgrade.stored import (
     Question,
     questions,
@@ -23,33 +33,72 @@ STORED_BOUNDS = Bounds(objects=500, seconds=10.0)
 """How far to look at stored objects for a condition; `olm crd check` looks further."""
 
 
-async def unsafe_definitions(client: KubeClient, objects: Sequence[KubeObject]) -> str | None:
-    """Why applying `objects` would endanger stored objects; None where it does not.
+async def unsafe_definitions(
+    client: KubeClient,
+    objects: Sequence[KubeObject],
+    held: Iterable[KubeObject] = (),
+    owner: str = "",
+) -> str | None:
+    """Why applying `objects` in place of `held` would endanger stored objects; None if it does not.
 
     Each definition among them is compared with the live one of its name, read as `client`; those
-    that are new are safe. Where one is refused, the last lines tell how many stored objects would
-    be invalid. Raises ApiError naming the definition that could not be read.
+    that are new are safe. A definition that goes, of those that `owner` (a uid) controls, is
+    refused if objects are stored of it. Where a change is refused, the last lines tell how many
+    stored objects would be invalid. Raises ApiError naming the definition that could not be read.
     """
-    slots = asyncio.Semaphore(PARALLEL_COMPARISONS)
-    turn = asyncio.Lock()  # more threads would be no faster, and the event loop would wait for all
-
-    async def compare(new: KubeObject) -> tuple[tuple[Finding, ...], tuple[Question, ...]]:
-        async with slots:
-            live = await client.find(DEFINITION, name_of(new))
-            if live is None:
-                return (), ()
-            async with turn:
-                findings = await asyncio.to_thread(check, live, new)
-            return findings, questions(live, new, findings)
-
-    definitions = [obj for obj in objects if gvk_of(obj) == DEFINITION]
-    compared = await asyncio.gather(*(compare(definition) for definition in definitions))
-    findings = [finding for found, _ in compared for finding in found]
+    comparison = _Comparison(client, owner)
+    new = {name_of(obj): obj for obj in objects if gvk_of(obj) == DEFINITION}
+    old = {name_of(obj) for obj in held if gvk_of(obj) == DEFINITION}
+    await asyncio.gather(
+        *map(comparison.compare, new.values()), *map(comparison.remove, old - new.keys())
+    )
+    lost = await count(client, in_order(comparison.going), STORED_BOUNDS.seconds)
+    findings = [*comparison.findings, *lost]
     if not findings:
         return None
-    asked = sorted((question for _, each in compared for question in each), key=_order)
+    asked = sorted(comparison.asked, key=_order)
     examined = await examine(client, asked, STORED_BOUNDS)
     return report_with_stored(findings, examined)
+
+
+@dataclass(slots=True)
+class _Comparison:
+    """Live definitions compared with those that come, and what is to be asked about them."""
+
+    client: KubeClient
+    owner: str
+    findings: list[Finding] = field(default_factory=list)
+    asked: list[Question] = field(default_factory=list)
+    going: list[Going] = field(default_factory=list)
+    _slots: asyncio.Semaphore = field(
+        default_factory=lambda: asyncio.Semaphore(PARALLEL_COMPARISONS)
+    )
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """More threads would be no faster, and the event loop would wait for all."""
+
+    async def compare(self, new: KubeObject) -> None:
+        """With the live definition of its name."""
+        async with self._slots:
+            live = await self.client.find(DEFINITION, name_of(new))
+            if live is None:
+                return
+            async with self._turn:
+                found = await asyncio.to_thread(check, live, new)
+            self.findings += found
+            self.asked += questions(live, new, found)
+            self.going += unserved(live, new)
+
+    async def remove(self, crd: str) -> None:
+        """A definition that would be deleted, unless it is somebody else's by now."""
+        async with self._slots:
+            try:
+                live = await self.client.find(DEFINITION, crd)
+            except ForbiddenError as error:
+                self.findings.append(unknown(crd, error.message))
+                return
+            controller = (controller_of(live) if live else None) or {}
+            if live and controller.get("uid") == self.owner and (going := removed(live)):
+                self.going.append(going)
 
 
 def _order(question: Question) -> tuple[str, str, str]:

@@ -1,6 +1,7 @@
-"""Asks the API server how many stored objects would be invalid under a new definition.
+"""Asks the API server how many objects are stored, and how many a new definition makes invalid.
 
-Reads page by page and sends each page back as a dry run (`crd_upgrade.stored`); writes nothing.
+For the latter reads page by page and sends each page back as a dry run (`crd_upgrade.stored`).
+Writes nothing.
 """
 
 import asyncio
@@ -11,14 +12,18 @@ import orjson
 
 from olm_shared.kube_object import GVK, KubeObject
 from olm_shared.runtime.api_errors import ApiError, InvalidError
-from olm_shared.runtime.kube import KubeClient
+from olm_shared.runtime.kube import METADATA_LIST, KubeClient
+from operator_controller.preflight.crd_upgrade.findings import Finding
+from operator_controller.preflight.crd_upgrade.going import Count, Going, finding
 from operator_controller.preflight.crd_upgrade.schema import Schema
 from operator_controller.preflight.crd_upgrade.stored import (
+    SHOWN_OBJECTS,
     Examined,
     Faults,
     Question,
     duplicates_in,
     faults_of,
+    full_name,
     prepared,
     trial,
 )
@@ -60,6 +65,34 @@ async def examine(
         except ApiError as error:
             examined.stopped = error.message
     return answers
+
+
+async def count(client: KubeClient, going: Iterable[Going], seconds: float) -> list[Finding]:
+    """What stands against each: the objects there are of it, read as `client` in one short page.
+
+    What cannot be counted stands against it too.
+    """
+    deadline = asyncio.get_running_loop().time() + seconds
+    counted = [(each, await _count(client, each.kind, deadline)) for each in going]
+    return [found for each, number in counted if (found := finding(each, number))]
+
+
+async def _count(client: KubeClient, kind: GVK | None, deadline: float) -> Count:
+    if kind is None:
+        return Count(fault="no version of it is served")
+    try:
+        async with asyncio.timeout_at(deadline):
+            path = (await client.resource(kind)).path()
+            params = {"limit": str(SHOWN_OBJECTS)}
+            page = await client.request("GET", path, params=params, accept=METADATA_LIST)
+    except TimeoutError:
+        return Count(fault="the API server does not answer")
+    except ApiError as error:
+        return Count(fault=error.message)
+    names = tuple(map(full_name, page.get("items") or ()))
+    meta = page.get("metadata") or {}
+    remaining = meta.get("remainingItemCount") if meta.get("continue") else 0
+    return Count(len(names) + (remaining or 0), remaining is not None, names)
 
 
 async def _examine(client: KubeClient, question: Question, limit: int, examined: Examined) -> None:

@@ -40,7 +40,7 @@ from operator_controller.preflight.rbac import (
 from operator_controller.preflight.rbac.merge import without_implied
 from operator_controller.preflight.rbac.rules import uncovered
 from operator_controller.render import CertificateProvider, InstallRequest, install_objects
-from tests.unit.operator_controller.preflight.definitions import with_field
+from tests.unit.operator_controller.preflight.definitions import definition, version, with_field
 
 pytestmark = pytest.mark.integration
 
@@ -554,6 +554,76 @@ async def test_definitions_are_compared_with_those_in_the_cluster(
     )
 
 
+async def test_a_definition_goes_only_if_nothing_is_known_to_be_stored_of_it(
+    client: KubeClient, holder: Holder, owned: KubeObject
+) -> None:
+    owner = owned["metadata"]["ownerReferences"][0]["uid"]
+    name = name_of(owned)
+
+    async def told(acting: KubeClient = client, owner: str = owner) -> str:
+        return await unsafe_definitions(acting, [], [owned], owner) or ""
+
+    assert await told() == ""
+    await holder.make(_sample_of(owned, holder.account.namespace))
+    assert (await told()).endswith(
+        '"NoStoredObjectRemoved" validation failed: the bundle that comes does not have it, and '
+        f"1 object would be deleted with it: {holder.account.namespace}/one"
+    )
+    assert await told(owner="somebody else") == ""
+    unknown = "how many objects would be deleted with it is not known: "
+    assert f'{unknown}customresourcedefinitions.apiextensions.k8s.io "{name}" is forb' in (
+        await told(holder.acting)
+    )
+    await holder.give([rule("get", "apiextensions.k8s.io", "customresourcedefinitions")])
+    found = await told(holder.acting)
+    assert f"{unknown}{name} is forbidden" in found
+    assert 'cannot list resource "samples"' in found
+
+
+async def test_a_stored_version_is_served_while_there_are_objects(
+    client: KubeClient, holder: Holder, owned: KubeObject
+) -> None:
+    schema = {"type": "object"}
+    versions = [version("v2", schema), version("v1", schema, served=False)]
+    new = _installable(definition(*versions, name=name_of(owned)))
+    assert await unsafe_definitions(client, [new]) is None
+    await holder.make(_sample_of(owned, holder.account.namespace))
+    found = await unsafe_definitions(client, [new])
+    assert found is not None
+    assert found.endswith(
+        '"NoStoredVersionUnserved" validation failed: stored version "v1" would no longer be '
+        f"served, and 1 object may be stored in it: {holder.account.namespace}/one"
+    )
+
+
+@pytest_asyncio.fixture
+async def owned(client: KubeClient, holder: Holder) -> KubeObject:
+    """A definition with one version, in the cluster, that the holder's namespace owns."""
+    place = await client.get(GVK("", "v1", "Namespace"), holder.account.namespace)
+    reference = {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "name": name_of(place),
+        "uid": place["metadata"]["uid"],
+        "controller": True,
+    }
+    group = f"{holder.account.namespace}.example.com"
+    versions = [version("v1", {"type": "object"})]
+    crd = _installable(definition(*versions, name=f"samples.{group}"))
+    crd["metadata"]["ownerReferences"] = [reference]
+    await holder.make(crd)
+    await _until_served(client, GVK(group, "v1", "Sample"))
+    return crd
+
+
+def _sample_of(crd: KubeObject, namespace: str) -> KubeObject:
+    return {
+        "apiVersion": f"{crd['spec']['group']}/v1",
+        "kind": "Sample",
+        "metadata": {"name": "one", "namespace": namespace},
+    }
+
+
 async def _until_served(client: KubeClient, kind: GVK) -> None:
     for _ in range(1000):
         with contextlib.suppress(NotFoundError):
@@ -579,8 +649,8 @@ async def test_what_is_installed_may_be_installed_again(
     """Through the API server and back, a definition is the same to the check."""
     objects = rendered(corpus / "bundles" / bundle, holder.account.namespace)
     definitions = [obj for obj in objects if obj["kind"] == "CustomResourceDefinition"]
-    for definition in definitions:
-        await holder.make(definition)
+    for crd in definitions:
+        await holder.make(crd)
     assert await unsafe_definitions(client, objects) is None
 
 

@@ -139,11 +139,14 @@ def test_refused_while_objects_are_stored_that_only_the_newer_one_knows(
     olm.control_plane.kubectl("apply", "-f", "-", stdin=thing)
     refused = run("rollback", updated, "--to", "1")
     assert refused.returncode == 1
-    assert f"does not have things.{group}: the objects that are stored of it would be deleted" in (
-        refused.stderr
-    )
+    told = f"does not have it, and 1 object would be deleted with it: {updated}/mine"
+    assert told in refused.stderr
     spec = (api.get(extension_path(updated)) or {})["spec"]["source"]["catalog"]
     assert spec["version"] == "0.x"
+    preflight = {"preflight": {"crdUpgradeSafety": {"enforcement": "None"}}}
+    api.patch(extension_path(updated), {"spec": {"install": preflight}})
+    assert run("rollback", updated, "--to", "1", "--dry-run").returncode == 0
+    api.patch(extension_path(updated), {"spec": {"install": None}})
     olm.control_plane.kubectl("delete", f"things.{group}", "mine", "-n", updated)
     assert run("rollback", updated, "--to", "1", "--wait").returncode == 0
 

@@ -318,6 +318,23 @@ async def test_on_the_command_line(
     assert stored["stopped"] == "stopped after 100 objects"
 
 
+async def test_a_definition_that_goes_is_counted_on_the_command_line(
+    control_plane: ControlPlane, kind: GVK, namespace: str, tmp_path: Path
+) -> None:
+    old, new = tmp_path / "old.yaml", tmp_path / "new.yaml"
+    shared = definition("shared.example.com", SPEC)
+    old.write_text(yaml.safe_dump_all([definition(kind.group, SPEC), shared]))
+    new.write_text(yaml.safe_dump(shared))
+    result = await asyncio.to_thread(run, str(old), str(new))
+    assert result.exit_code == 0
+    assert f"samples.{kind.group}: not in NEW; an update removes it, unless" in result.output
+    cluster = ["--against-cluster", "--kubeconfig", str(control_plane.kubeconfig)]
+    result = await asyncio.to_thread(run, str(old), str(new), *cluster)
+    assert result.exit_code == 1
+    shown = ", ".join(f"{namespace}/s{number:03}" for number in range(3))
+    assert f"240 objects would be deleted with it: {shown} and 237 more" in result.output
+
+
 def test_images_of_bundles_are_compared(registry: Registry, package: str) -> None:
     images = [
         BundleSpec(package=package, version=version, crd_group=f"{package}.example.com")

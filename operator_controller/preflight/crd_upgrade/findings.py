@@ -10,10 +10,12 @@ from operator_controller.preflight.bounded_lines import MAX_MESSAGE_BYTES, joine
 
 
 class Validator(StrEnum):
-    """Who found it; the names are the documents', worst first."""
+    """Who found it, worst first; the names are the documents', but for those of `going`."""
 
+    OBJECT_REMOVED = "NoStoredObjectRemoved"
     SCOPE = "NoScopeChange"
     STORED_VERSION = "NoStoredVersionRemoved"
+    STORED_VERSION_UNSERVED = "NoStoredVersionUnserved"
     FIELD_REMOVED = "NoExistingFieldRemoved"
     CHANGE = "ChangeValidator"
     SERVED_VERSION = "ServedVersionValidator"
@@ -47,8 +49,6 @@ class Finding:
     def message(self) -> str:
         """Where and what, in the words of the validator (documents, 1.18)."""
         match self.validator:
-            case Validator.SCOPE | Validator.STORED_VERSION:
-                return self.problem
             case Validator.FIELD_REMOVED:
                 return f"crd/{self.crd} version/{self.version} field/{self.field} {self.problem}"
             case Validator.CHANGE:
@@ -56,6 +56,8 @@ class Finding:
             case Validator.SERVED_VERSION:
                 older, _, newer = self.version.partition(PAIR)
                 where = f"version upgrade {quote(older)} to {quote(newer)}"
+            case _:
+                return self.problem
         return f"{where}, field {quote(self.field)}: {self.problem}"
 
     @property
@@ -71,6 +73,13 @@ class Finding:
     def order(self) -> tuple[int, str, str, str, str]:
         """Sort key: worst first, then by what it is about."""
         return SEVERITY[self.validator], self.crd, self.version, self.field, self.problem
+
+
+SWITCH_OFF = (
+    "stored objects may break or be deleted, and so may their clients; to update all the same, set "
+    "spec.install.preflight.crdUpgradeSafety.enforcement to None"
+)
+"""What to do about a refusal that nobody can follow."""
 
 
 def worst_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -100,7 +100,7 @@ class Examined:
 
     def _show(self, obj: KubeObject, fault: Fault) -> None:
         if len(self.examples) < SHOWN_OBJECTS:
-            self.examples.append(Example(_full_name(obj), fault))
+            self.examples.append(Example(full_name(obj), fault))
 
     @property
     def line(self) -> str:
@@ -223,6 +223,7 @@ def report_with_stored(findings: Iterable[Finding], examined: Sequence[Examined]
     return report(findings, MAX_MESSAGE_BYTES - len(stored.encode()) - 1) + "\n" + stored
 
 
-def _full_name(obj: KubeObject) -> str:
+def full_name(obj: KubeObject) -> str:
+    """`namespace/name`, or the name of an object without a namespace."""
     namespace = namespace_of(obj)
     return f"{namespace}/{name_of(obj)}" if namespace else name_of(obj)

@@ -67,7 +67,7 @@ def test_all_definitions_of_a_bundle(files: dict[str, str]) -> None:
     assert result.exit_code == 1
     assert result.output.splitlines()[-3:] == [
         "onlynew.example.com: new, nothing to compare",
-        "onlyold.example.com: not in NEW; an update would remove it and all its objects",
+        "onlyold.example.com: not in NEW; an update removes it, unless objects are stored of it",
         "1 compared, 1 unsafe",
     ]
 
