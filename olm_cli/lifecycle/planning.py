@@ -29,7 +29,7 @@ from olm_shared.runtime.kube import KubeClient
 from operator_controller.apply.history import with_content_of
 from operator_controller.apply.ownership import Owner
 from operator_controller.apply.pack import ContentError, MissingContentError, sanitised
-from operator_controller.apply.phases import Identity, identity, into_phases
+from operator_controller.apply.phases import Identity, identity, into_phases, without
 from operator_controller.apply.revisions import Revisions, owner_labels
 from operator_controller.controllers.choice import Choice, choose
 from operator_controller.controllers.inputs import inputs_digest, install_request
@@ -201,8 +201,7 @@ class Planner:
     ) -> Plan:
         run = DryRun(self._kube, _owner(target.raw, history), namespaces_in(target.beside))
         planned = await run.applied(new)
-        kept = {identity(obj) for obj in new}
-        deleted = await run.deleted(obj for obj in old if identity(obj) not in kept)
+        deleted = await run.deleted(without(old, new))
         rights = await self._rights(found, target, old, new)
         acting = self._kube
         if found.account and not rights.unknown:
@@ -269,7 +268,12 @@ class Planner:
         granted = authority_of(account, target.beside)
         try:
             verdict = await examine_rights(
-                self._kube, account, new, found.extension, granted=granted
+                self._kube,
+                account,
+                new,
+                found.extension,
+                removed=without(old, new),
+                granted=granted,
             )
         except ForbiddenError as error:
             return replace(rights, unknown=error.message)

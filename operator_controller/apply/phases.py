@@ -117,6 +117,13 @@ def identity(obj: KubeObject) -> Identity:
     return gvk.group, gvk.kind, namespace_of(obj), name_of(obj)
 
 
+def without(objects: Iterable[KubeObject], others: Iterable[KubeObject]) -> list[KubeObject]:
+    """The objects that are not among others, each once; its last form if it has several."""
+    left_out = {identity(obj) for obj in others}
+    found = {identity(obj): obj for obj in objects}
+    return [obj for key, obj in found.items() if key not in left_out]
+
+
 def phase_of(gvk: GVK) -> str:
     """The phase in which objects of a kind are applied."""
     return _PHASE_OF.get((gvk.group, gvk.kind), _DEFAULT_PHASE)

@@ -18,7 +18,7 @@ from operator_controller.apply.phases import Phase, content_digest
 from operator_controller.bundle.properties import noted
 
 KEPT_ARCHIVED = 5
-"""Archived revisions that are kept for history and rollback; upstream's number."""
+"""Archived revisions that are kept for history, and as many for rollback; upstream's number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,14 @@ class Revision:
     def retrying(self) -> bool:
         """Whether its last reconcile failed."""
         return (condition(self.raw, "Progressing") or {}).get("reason") == "Retrying"
+
+    @property
+    def obstacle(self) -> str:
+        """What keeps the objects of an archived revision from going; empty while none is known."""
+        told = condition(self.raw, "Progressing") or {}
+        seen = told.get("observedGeneration") == metadata(self.raw).get("generation")
+        stuck = self.archived and not self.finished and not self.deleting and seen
+        return str(told.get("message") or "") if stuck else ""
 
 
 def parse_revision(raw: KubeObject) -> Revision:
@@ -164,15 +172,28 @@ class Revisions:
         return self.active[-1] if self.active else None
 
     @property
+    def superseded(self) -> tuple[Revision, ...]:
+        """Active revisions that never rolled out, and will not: a newer one is to be there."""
+        return tuple(r for r in self.active[:-1] if not r.succeeded)
+
+    @property
     def next_number(self) -> int:
         """The number of the next revision; numbers are never used twice."""
         return self.every[-1].number + 1 if self.every else 1
 
     @property
     def obsolete(self) -> tuple[Revision, ...]:
-        """Archived revisions beyond the number that is kept, oldest first."""
-        archived = [r for r in self.every if r.archived and not r.deleting]
-        return tuple(archived[: max(0, len(archived) - KEPT_ARCHIVED)])
+        """Archived revisions of which nothing is left, beyond the number that is kept.
+
+        Those that never rolled out count by themselves, so that none who fails again and again
+        takes the way back from those that did.
+        """
+        over = [r for r in self.every if r.finished and not r.deleting]
+        return tuple(
+            each
+            for succeeded in (True, False)
+            for each in [r for r in over if r.succeeded is succeeded][:-KEPT_ARCHIVED]
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from api.wire import InvalidObjectError
 from olm_shared.errors import OLMError, TerminalError, TransientError
 from olm_shared.kube_object import GVK, KubeObject, metadata, name_of
 from olm_shared.outcome import Blocked, Done, Outcome, Wait, outcome_of
-from olm_shared.runtime.api_errors import NotFoundError
+from olm_shared.runtime.api_errors import ConflictError, NotFoundError
 from olm_shared.runtime.kube import KubeClient
 from operator_controller.apply.pack import ContentError, MissingContentError, sanitised
 from operator_controller.apply.phases import into_phases
@@ -94,6 +94,7 @@ class ExtensionController:
     def __post_init__(self) -> None:
         self._steps = (
             self.read_revisions,
+            self.archive_superseded,
             self.check_identity,
             self.resolve,
             self.compare,
@@ -101,6 +102,7 @@ class ExtensionController:
             self.render,
             self.preflight,
             self.revise,
+            self.archive_superseded,
             self.forget_old,
         )
 
@@ -203,6 +205,18 @@ class ExtensionController:
         """What is installed and what is on the way, from the ClusterObjectSets."""
         return replace(context, revisions=await self.store.of_extension(context.name))
 
+    async def archive_superseded(self, context: Context) -> Context:
+        """Takes revisions out of service that never rolled out and never will.
+
+        Each as it was read: one that rolled out meanwhile is what is installed.
+        """
+        superseded = context.history.superseded
+        for revision in superseded:
+            log.info("%s is given up for %s", revision.name, context.history.active[-1].name)
+            with suppress(ConflictError, NotFoundError):
+                await self.store.archive(revision, as_read=True)
+        return await self.read_revisions(context) if superseded else context
+
     async def check_identity(self, context: Context) -> Context:
         """There is a service account to act as, or acting as ourselves is allowed."""
         spec = context.extension.spec
@@ -291,11 +305,8 @@ class ExtensionController:
         latest = context.history.latest
         return await self._objects([latest] if latest else [])
 
-    async def _held(self, context: Context) -> list[KubeObject]:
-        """The objects of all revisions in service; what is lost nobody can delete by them."""
-        return await self._objects(context.history.active)
-
     async def _objects(self, revisions: Iterable[Revision]) -> list[KubeObject]:
+        """What revisions hold; what is lost nobody can delete by them."""
         found: list[KubeObject] = []
         for revision in revisions:
             with suppress(ContentError, MissingContentError):
@@ -306,7 +317,7 @@ class ExtensionController:
     async def preflight(self, context: Context) -> Context:
         """Nothing unpermitted and nothing unsafe is about to be written."""
         if context.desired is not None:
-            held = partial(self._held, context)
+            held = await self._objects(context.history.active)
             await self.checks.check(context.extension, context.desired, held)
         return context
 

@@ -45,6 +45,7 @@ from operator_controller.controllers.retirement import Retirement, lets_go
 from operator_controller.io.certificates import CertificateKeeper
 from operator_controller.io.revisions import RevisionStore
 from operator_controller.io.rollout import Memory, RevisionRollout
+from operator_controller.io.stale_webhooks import clear_the_way
 from operator_controller.io.statuses import write_status
 from operator_controller.io.watches import ManagedWatches
 from operator_controller.observe.assertions import check_selectors
@@ -197,12 +198,15 @@ class ObjectSetController:
 
         Each object that the newer one takes over rings the older one too. It has nothing to do
         with them, and only looks from time to time whether one that it alone has is missing; not
-        at once, because most are replaced by then.
+        at once, because most are replaced by then. One that never rolled out has nothing to look
+        after: its extension is about to archive it.
         """
         memory = self._memory(revision)
         if not _newer_of(revision, siblings):
             memory.resting = None
             return 0.0
+        if not revision.succeeded:
+            return SUPERSEDED_SECONDS
         return memory.rest(SUPERSEDED_SECONDS, self.clock())
 
     async def _roll_out(self, story: Story) -> None:
@@ -228,7 +232,11 @@ class ObjectSetController:
         if not owner.newer:
             await rollout.recall(certified.phases, _record_of(revision))
         memory.forget(certified.changed)
-        story.rollout = await rollout.run(certified.phases)
+        try:
+            story.rollout = await rollout.run(certified.phases)
+        except OLMError as error:
+            raise await clear_the_way(account, owner, memory, error) from error
+        memory.refused_since = None
         if story.rollout.complete:
             self.certificates.note_applied(revision.name)
             story.record = "" if owner.newer else rollout.record()
@@ -288,17 +296,29 @@ class ObjectSetController:
         """Goes on with it; there is nothing to tell of what is quick."""
         revision = story.revision
         outcome = await self._retirement.take_down(
-            revision, owner_of(revision, siblings), memory, behind=_newer_of(revision, siblings)
+            revision, owner_of(revision, siblings), memory, in_service=siblings.active
         )
         story.untold = isinstance(outcome, Wait) and not outcome.message
         return outcome
 
     async def _archive_older(self, story: Story) -> None:
-        """Those that were there when we began; one that is made later has a higher number."""
-        for older in story.siblings.active:
-            if older.number < story.revision.number:
-                log.info("%s replaces %s", story.revision.name, older.name)
-                await self.store.archive(older)
+        """Those that were there when we began; one that is made later has a higher number.
+
+        None if this one was archived itself meanwhile: then the older ones stay in service.
+        """
+        revision = story.revision
+        older = [each for each in story.siblings.active if each.number < revision.number]
+        if not older or not await self._is_in_service(revision):
+            return
+        for each in older:
+            log.info("%s replaces %s", revision.name, each.name)
+            await self.store.archive(each)
+
+    async def _is_in_service(self, revision: Revision) -> bool:
+        """Whether a revision is active at this moment."""
+        raw = await self.store.find(revision.name)
+        now = parse_revision(raw) if raw is not None else None
+        return now is not None and now.uid == revision.uid and not (now.archived or now.deleting)
 
     async def _keep_record(self, story: Story) -> None:
         """Notes how the objects were left, so that the next start need not write them again."""

@@ -1,12 +1,13 @@
 """What is checked before a revision is written: permissions first, then changes of definitions."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from api.v1.clusterextension import ClusterExtension
 from olm_shared.errors import TransientError
 from olm_shared.kube_object import KubeObject
 from olm_shared.runtime.kube import KubeClient
+from operator_controller.apply.phases import without
 from operator_controller.apply.revisions import Desired
 from operator_controller.io.access import missing_permissions
 from operator_controller.io.definitions import unsafe_definitions
@@ -28,23 +29,29 @@ class Preflight:
         self,
         extension: ClusterExtension,
         desired: Desired,
-        held: Callable[[], Awaitable[Sequence[KubeObject]]],
+        held: Sequence[KubeObject],
     ) -> None:
         """Raises TransientError with everything that stands against the revision.
 
-        `held` gives the objects of the revisions that it replaces.
+        `held` are the objects of the revisions that it replaces.
         """
         objects = [obj for phase in desired.phases for obj in phase.objects]
         account = Account(*desired.service_account) if desired.service_account else None
         if self.permissions and account is not None:
-            await self._check_permissions(account, objects, extension.metadata.name)
+            await self._check_permissions(account, objects, held, extension.metadata.name)
         if extension.spec.crd_upgrade_safety_enforced:
-            await self._check_definitions(account, objects, desired, await held())
+            await self._check_definitions(account, objects, desired, held)
 
     async def _check_permissions(
-        self, account: Account, objects: list[KubeObject], extension: str
+        self,
+        account: Account,
+        objects: list[KubeObject],
+        held: Sequence[KubeObject],
+        extension: str,
     ) -> None:
-        missing = await missing_permissions(self.client, account, objects, extension)
+        missing = await missing_permissions(
+            self.client, account, objects, extension, removed=without(held, objects)
+        )
         if missing:
             raise TransientError(missing, within=GRANT_SECONDS)
 

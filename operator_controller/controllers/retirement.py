@@ -1,12 +1,13 @@
 """How a ClusterObjectSet ends: archived behind a newer one, with its extension, or deleted.
 
-Its objects are deleted last phase first, as the identity that applied them. Nobody is kept
-waiting for what cannot be done any more: when the owner of the objects goes, what the identity
-may not delete, or what is not known because the content is lost, is the garbage collector's.
+Its objects are deleted last phase first, as the identity that applied them, or the one that
+applies what replaces them. Nobody is kept waiting for what cannot be done any more: when the owner
+of the objects goes, what the identity may not delete, or what is not known because the content is
+lost, is the garbage collector's.
 """
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -57,16 +58,18 @@ class Retirement:
     """Has a revision looked at, by name, after so many seconds."""
 
     async def take_down(
-        self, revision: Revision, owner: Owner, memory: Memory, *, behind: Iterable[Revision] = ()
+        self, revision: Revision, owner: Owner, memory: Memory, *, in_service: Sequence[Revision]
     ) -> Outcome:
-        """Deletes what only this revision has; `behind` are those in service that replaced it.
+        """Deletes what only this revision has: what those `in_service` have as well stays.
+
+        As the identity of the newest of them, whose rights were looked at before it was made.
 
         Done when it is gone, else Wait: with a message once it has taken a while. Raises OLMError.
         """
         memory.removing = memory.removing or self.clock()
         seconds = (self.clock() - memory.removing).total_seconds()
         try:
-            account = self.identity_of(revision)
+            account = self.identity_of(in_service[-1] if in_service else revision)
             memory.doomed = memory.doomed or names_only(
                 await self.store.content(revision.raw, account)
             )
@@ -81,7 +84,7 @@ class Retirement:
             memory=memory,
             in_order=seconds < ORDER_SECONDS,
         )
-        remains = await teardown.run(memory.doomed, await self._content_of(behind))
+        remains = await teardown.run(memory.doomed, await self._content_of(in_service))
         if not remains.held:
             return _left_to_garbage_collection(revision, remains.left)
         self.watches.tell_when_gone(

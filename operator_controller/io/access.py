@@ -54,13 +54,16 @@ async def missing_permissions(
     account: Account | None,
     objects: Sequence[KubeObject],
     extension: str,
+    *,
+    removed: Sequence[KubeObject] = (),
 ) -> str | None:
     """Why `account` may not install and manage `objects` for a ClusterExtension; None if it may.
 
-    The text is the documents' report (1.20). `client` acts as the controller, which is also the
-    one examined where `account` is None. Raises ApiError where the API server gives no answer.
+    Nor remove those that are `removed`. The text is the documents' report (1.20). `client` acts as
+    the controller, which is also the one examined where `account` is None. Raises ApiError where
+    the API server gives no answer.
     """
-    return report(await examine(client, account, objects, extension)) or None
+    return report(await examine(client, account, objects, extension, removed=removed)) or None
 
 
 async def examine(
@@ -69,12 +72,13 @@ async def examine(
     objects: Sequence[KubeObject],
     extension: str,
     *,
+    removed: Sequence[KubeObject] = (),
     granted: Authority = NOTHING,
 ) -> Verdict:
     """The same as data; `granted` is what the account is about to get as well."""
     acting = client.as_service_account(account.namespace, account.name) if account else client
-    kinds = await _kinds(client, objects)
-    needs = await asyncio.to_thread(needs_of, objects, kinds, extension)
+    kinds = await _kinds(client, (*objects, *removed))
+    needs = await asyncio.to_thread(needs_of, objects, kinds, extension, removed=removed)
     authority, complete = await _authority(acting, needs)
     authority = authority.with_rules_of(granted)
     referred = unresolved(needs, authority)

@@ -233,9 +233,16 @@ class RevisionStore:
             await self._client.patch(raw, {"metadata": meta}, metadata_only=True)
         )
 
-    async def archive(self, revision: Revision) -> KubeObject:
-        """Takes a revision out of service: its reconcile removes what only it had."""
-        return await self.patch(revision, {"spec": {"lifecycleState": "Archived"}})
+    async def archive(self, revision: Revision, *, as_read: bool = False) -> KubeObject:
+        """Takes a revision out of service: its reconcile removes what only it had.
+
+        With `as_read`, raises ConflictError if it has changed since it was read.
+        """
+        patch: dict[str, Any] = {"spec": {"lifecycleState": "Archived"}}
+        if as_read:
+            version = metadata(revision.raw)["resourceVersion"]
+            patch["metadata"] = {"uid": revision.uid, "resourceVersion": version}
+        return await self.patch(revision, patch)
 
     async def delete(self, revision: Revision) -> None:
         """Deletes a revision; its Secrets follow it."""

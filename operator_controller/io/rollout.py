@@ -24,6 +24,7 @@ from operator_controller.apply.contention import DELETED, Contention, after, tol
 from operator_controller.apply.owned import Fingerprint, Sighting, fingerprint, record
 from operator_controller.apply.ownership import Owner, Policy, Situation, situation_of
 from operator_controller.apply.phases import Phase
+from operator_controller.apply.webhooks import is_configuration
 from operator_controller.io.objects import Applied, Newer, ObjectWriter, Result
 from operator_controller.io.pods import why_not_running
 from operator_controller.io.together import together
@@ -65,6 +66,7 @@ class Memory:
     `owner_takes_all`: the owner is gone, or deleted with its objects: there is no way back;
     `retired` is the revision as it was when that became known, until there is something to tell.
     `contended`: objects that somebody took over since they were applied.
+    `refused_since`: when, by the loop's clock, a webhook that nobody answers refused it first.
     """
 
     uid: str
@@ -81,6 +83,7 @@ class Memory:
     doomed: tuple[Phase, ...] = ()
     owner_takes_all: bool = False
     retired: KubeObject | None = None
+    refused_since: float | None = None
 
     def rest(self, seconds: float, now: datetime) -> float:
         """How long the revision is still to be left alone, so many seconds each time; then 0."""
@@ -206,7 +209,12 @@ class RevisionRollout:
         return [describe(obj, found) for obj, found in waiting]
 
     async def _apply_all(self, phase: Phase) -> None:
-        await together(self._apply(obj, phase.policy_of(i)) for i, obj in enumerate(phase.objects))
+        await together(
+            self._apply(obj, phase.policy_of(i))
+            for i, obj in enumerate(phase.objects)
+            # One that is to be replaced leaves them as they are: they may refuse what replaces it.
+            if not (self._owner.newer and is_configuration(obj))
+        )
 
     async def _apply(self, obj: KubeObject, policy: Policy) -> None:
         key, seen = key_of(obj), self._sighting(obj)

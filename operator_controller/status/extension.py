@@ -59,7 +59,7 @@ def extension_status(facts: ExtensionFacts) -> ClusterExtensionStatus:
     verdicts = {
         **_deprecations(facts),
         ConditionType.INSTALLED: _installed(facts),
-        ConditionType.PROGRESSING: _progressing(facts),
+        ConditionType.PROGRESSING: _with_remains(_progressing(facts), facts.revisions),
         **_available(facts),
     }
     conditions = tuple(
@@ -140,6 +140,22 @@ def _with_remarks(verdict: Verdict, notes: Sequence[Note]) -> Verdict:
     status, reason, message = verdict
     told = [f"note: {remark(n)}" for n in notes if n.kind is NoteKind.PRERELEASE_WITHOUT_RANGE]
     return status, reason, "\n".join([message, *told])
+
+
+def _with_remains(verdict: Verdict, revisions: Revisions | None) -> Verdict:
+    """Adds what of replaced revisions is not removed: with that, no desired state is reached."""
+    stuck = [r for r in revisions.every if r.obstacle] if revisions else []
+    if not stuck:
+        return verdict
+    status, reason, message = verdict
+    if reason == Reason.SUCCEEDED:
+        reason, message = Reason.RETRYING, message.partition("\n")[2]
+    told = [f"what only revision {r.name} had is not removed: {r.obstacle}" for r in stuck]
+    hint = (
+        "hint: to leave its objects as they are, delete the revision: "
+        f"kubectl delete clusterobjectset {stuck[0].name}"
+    )
+    return status, reason, "\n".join(filter(None, [message, *told, hint]))
 
 
 def _rollout(latest: Revision | None) -> Verdict:

@@ -22,6 +22,7 @@ Serve = Callable[[str, str], None]
 Publish = Callable[..., str]
 Apply = Callable[[str], None]
 
+RBAC = "/apis/rbac.authorization.k8s.io/v1"
 SERVICE_ACCOUNT = "olm.operatorframework.io/service-account-name"
 
 
@@ -402,6 +403,61 @@ def test_says_which_rights_are_missing_before_writing_and_goes_on_when_they_are_
     assert api.list("/apis/olm.operatorframework.io/v1/clusterobjectsets", labels) == []
     apply(binding)
     api.wait_installed(package, "1.0.0", timeout=60.0)
+
+
+def test_refuses_an_update_that_may_not_remove_what_it_drops(
+    api: Api, package: str, publish_catalog: Publish, serve_catalog: Serve, apply: Apply
+) -> None:
+    first = BundleSpec(package=package, version="1.0.0", configmaps=("settings", "old"))
+    second = BundleSpec(package=package, version="1.1.0")
+    serve_catalog(package, publish_catalog(first, second))
+    apply(with_administrator(package, "1.0.0"))
+    api.wait_installed(package, "1.0.0")
+    api.delete(f"{RBAC}/clusterrolebindings/{package}-installer")
+    apply(_account_that_keeps_configmaps(package))
+    apply(extension(package, "1.1.0"))
+    missing = (
+        "pre-authorization failed: service account requires the following permissions to manage "
+        f'cluster extension:\n  Namespace:"{package}" APIGroups:[] Resources:[configmaps] '
+        f"ResourceNames:[{package}-old] Verbs:[delete]"
+    )
+    api.wait_condition(extension_path(package), "Progressing", "True", message=missing)
+    assert api.get(f"/apis/olm.operatorframework.io/v1/clusterobjectsets/{package}-2") is None
+    apply(installer(package).replace(f"{package}-installer", f"{package}-administrator"))
+    api.wait_installed(package, "1.1.0")
+    api.wait_gone(configmap(package, "old"))
+
+
+def _account_that_keeps_configmaps(package: str) -> str:
+    """Rights for everything in a bundle, but for deleting other ConfigMaps than its settings."""
+    every = [
+        {"apiGroups": [group], "resources": ["*"], "verbs": ["*"]}
+        for group in ("apps", "olm.operatorframework.io", "rbac.authorization.k8s.io")
+    ]
+    keep = ["get", "list", "watch", "create", "update", "patch"]
+    rules = [
+        *every,
+        {"apiGroups": [""], "resources": ["serviceaccounts"], "verbs": ["*"]},
+        {"apiGroups": [""], "resources": ["configmaps"], "verbs": keep},
+        {
+            "apiGroups": [""],
+            "resources": ["configmaps"],
+            "resourceNames": [f"{package}-settings"],
+            "verbs": ["delete"],
+        },
+    ]
+    return f"""
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {{name: {package}-keeper}}
+rules: {json.dumps(rules)}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {{name: {package}-keeper}}
+roleRef: {{apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: {package}-keeper}}
+subjects: [{{kind: ServiceAccount, name: installer, namespace: {package}}}]
+"""
 
 
 def test_a_service_account_that_is_no_longer_named_applies_nothing_more(

@@ -3,7 +3,7 @@
 For each object: create, list and watch, which cannot be limited to names; get, update, patch and
 delete by name. For the extension: update of its finalizers, because the objects name it as their
 owner. For roles and bindings: what they hand out, as nobody can give what he does not hold
-(documents, 1.11 and 1.20).
+(documents, 1.11 and 1.20). For objects that an update removes: get and delete by name.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,6 +25,7 @@ RBAC_GROUP = "rbac.authorization.k8s.io"
 
 COLLECTION_VERBS = frozenset({"create", "list", "watch"})
 OBJECT_VERBS = frozenset({"get", "update", "patch", "delete"})
+REMOVAL_VERBS = frozenset({"get", "delete"})
 
 _ROLE_RESOURCES = {"Role": "roles", "ClusterRole": "clusterroles"}
 _BINDINGS = frozenset({"RoleBinding", "ClusterRoleBinding"})
@@ -86,11 +87,24 @@ class Needs:
         return sorted((acted | granted) - {""})
 
 
-def needs_of(objects: Sequence[KubeObject], kinds: Mapping[GVK, Kind], extension: str) -> Needs:
-    """What managing `objects` for the ClusterExtension named `extension` needs."""
+def needs_of(
+    objects: Sequence[KubeObject],
+    kinds: Mapping[GVK, Kind],
+    extension: str,
+    *,
+    removed: Sequence[KubeObject] = (),
+) -> Needs:
+    """What managing `objects` for the ClusterExtension named `extension` needs.
+
+    And removing those that are `removed`; nothing is needed for what no resource serves any more.
+    """
     bundled = {_role_key(obj): _role_rules(obj) for obj in objects if _is_role(obj)}
     return Needs(
-        actions=(_finalizers(extension), *_actions(objects, kinds)),
+        actions=(
+            _finalizers(extension),
+            *_actions(objects, kinds, ((COLLECTION_VERBS, False), (OBJECT_VERBS, True))),
+            *_actions(removed, kinds, ((REMOVAL_VERBS, True),)),
+        ),
         grants=tuple(_grants(objects, bundled)),
         unserved=tuple(sorted({gvk_of(obj) for obj in objects} - kinds.keys())),
     )
@@ -107,7 +121,12 @@ def _finalizers(extension: str) -> Action:
     return Action("", rule, names.CLUSTER_EXTENSION, only)
 
 
-def _actions(objects: Iterable[KubeObject], kinds: Mapping[GVK, Kind]) -> Iterator[Action]:
+def _actions(
+    objects: Iterable[KubeObject],
+    kinds: Mapping[GVK, Kind],
+    verbs_by_name: Iterable[tuple[Words, bool]],
+) -> Iterator[Action]:
+    """`verbs_by_name`: verbs, and whether they are needed by the names of the objects alone."""
     by_place: dict[tuple[str, str, str, str], set[str]] = {}
     for obj in objects:
         gvk = gvk_of(obj)
@@ -117,12 +136,12 @@ def _actions(objects: Iterable[KubeObject], kinds: Mapping[GVK, Kind]) -> Iterat
             by_place.setdefault(place, set()).add(name_of(obj))
     for (namespace, group, plural, kind_name), found in sorted(by_place.items()):
         only = frozenset(found)
-        for verbs, limit in ((COLLECTION_VERBS, NONE), (OBJECT_VERBS, only)):
+        for verbs, by_name in verbs_by_name:
             rule = Rule(
                 verbs=verbs,
                 groups=frozenset({group}),
                 resources=frozenset({plural}),
-                names=limit,
+                names=only if by_name else NONE,
             )
             yield Action(namespace, rule, kind_name, only)
 

@@ -181,6 +181,12 @@ def revision_of(
     """A revision of the extension, as its controller makes them."""
     found = world.object_set(*phases, name=str(number), revision=number)
     found["metadata"]["ownerReferences"] = [reference]
+    version = f"1.0.{number}"
+    found["metadata"]["annotations"] |= {
+        names.ANNOTATION_BUNDLE_NAME: f"{world.namespace}.v{version}",
+        names.ANNOTATION_BUNDLE_VERSION: version,
+        names.ANNOTATION_PACKAGE_NAME: world.namespace,
+    }
     found["metadata"]["labels"] = {
         names.LABEL_OWNER_KIND: names.CLUSTER_EXTENSION,
         names.LABEL_OWNER_NAME: world.namespace,

@@ -38,7 +38,20 @@ def raw(
 
 
 def archived(number: int) -> KubeObject:
-    return raw(number, state="Archived", succeeded=True)
+    return gone(raw(number, state="Archived", succeeded=True))
+
+
+def gone(obj: KubeObject, generation: int = 2) -> KubeObject:
+    """The same when nothing is left of it."""
+    return progressing(obj, "Archived", "revision is archived", generation)
+
+
+def progressing(obj: KubeObject, reason: str, message: str, generation: int = 2) -> KubeObject:
+    """The same, of generation 2, with what it said of itself at that generation."""
+    told = {"type": "Progressing", "status": "True", "reason": reason, "message": message}
+    obj["metadata"]["generation"] = 2
+    obj["status"]["conditions"].append(told | {"observedGeneration": generation})
+    return obj
 
 
 @pytest.mark.parametrize(
@@ -73,6 +86,57 @@ def test_the_oldest_archived_ones_beyond_those_kept_are_obsolete() -> None:
     revisions = Revisions.of([*map(archived, numbers), raw(99)])
     assert [r.number for r in revisions.obsolete] == [1, 2, 3]
     assert Revisions.of(map(archived, range(KEPT_ARCHIVED))).obsolete == ()
+
+
+def test_what_is_not_removed_yet_is_never_obsolete() -> None:
+    left = progressing(raw(1, state="Archived", succeeded=True), "Retrying", "forbidden")
+    numbers = range(2, KEPT_ARCHIVED + 4)
+    revisions = Revisions.of([left, *map(archived, numbers), raw(99)])
+    assert [r.number for r in revisions.obsolete] == [2, 3]
+
+
+def test_failures_do_not_take_the_way_back_from_what_rolled_out() -> None:
+    failed = [gone(raw(10 + n, state="Archived")) for n in range(KEPT_ARCHIVED + 1)]
+    revisions = Revisions.of([archived(1), *failed, raw(99)])
+    assert [r.number for r in revisions.obsolete] == [10]
+
+
+@pytest.mark.parametrize(
+    ("objects", "superseded"),
+    [
+        pytest.param([raw(1, succeeded=True), raw(2)], [], id="one on the way"),
+        pytest.param([raw(1, succeeded=True), raw(2), raw(3)], [2], id="one given up"),
+        pytest.param([raw(1), raw(2)], [1], id="before anything was installed"),
+        pytest.param([raw(1), raw(2, deleting=True)], [], id="the newer one goes"),
+        pytest.param([raw(1), raw(2, state="Archived")], [], id="the newer one was archived"),
+        pytest.param([raw(1), raw(2, succeeded=True)], [1], id="the newer one was faster"),
+    ],
+)
+def test_what_never_rolled_out_is_superseded_by_what_is_newer(
+    objects: list[KubeObject], superseded: list[int]
+) -> None:
+    assert [r.number for r in Revisions.of(objects).superseded] == superseded
+
+
+@pytest.mark.parametrize(
+    ("obj", "obstacle"),
+    [
+        pytest.param(progressing(raw(1), "Retrying", "no"), "", id="in service"),
+        pytest.param(progressing(raw(1, state="Archived"), "Retrying", "no"), "no", id="it failed"),
+        pytest.param(
+            progressing(raw(1, state="Archived"), "Retrying", "no", 1), "", id="its rollout failed"
+        ),
+        pytest.param(archived(1), "", id="nothing is left"),
+        pytest.param(raw(1, state="Archived"), "", id="it was not looked at"),
+        pytest.param(
+            progressing(raw(1, state="Archived", deleting=True), "Retrying", "no"),
+            "",
+            id="it was deleted by hand",
+        ),
+    ],
+)
+def test_what_keeps_an_archived_revision_from_going_is_told(obj: KubeObject, obstacle: str) -> None:
+    assert parse_revision(obj).obstacle == obstacle
 
 
 DESIRED = Desired(

@@ -68,6 +68,22 @@ def test_an_object_needs_verbs_for_all_names_and_verbs_for_its_own() -> None:
     ]
 
 
+def test_what_an_update_removes_has_to_be_seen_and_deleted() -> None:
+    old = [obj("v1", "ConfigMap", "old", "ns"), rbac("ClusterRole", "c", rules=[PODS])]
+    needs = needs_of([], guessed_kinds(old), "ext", removed=old)
+    assert report(judge(needs, Authority(), {})).splitlines()[2:] == [
+        (
+            '  Namespace:"" APIGroups:["rbac.authorization.k8s.io"] Resources:[clusterroles] '
+            "ResourceNames:[c] Verbs:[delete,get]"
+        ),
+        (
+            '  Namespace:"ns" APIGroups:[] Resources:[configmaps] ResourceNames:[old] '
+            "Verbs:[delete,get]"
+        ),
+    ]
+    assert needs_of([], {}, "ext", removed=old).unserved == ()
+
+
 def test_what_a_role_hands_out_is_needed_where_it_counts() -> None:
     objects = [rbac("ClusterRole", "c", rules=[PODS]), rbac("Role", "r", "ns", rules=[PODS])]
     lines = text_for(*objects).splitlines()

@@ -225,6 +225,32 @@ def test_progressing(found: Told, expected: tuple[str, str, str]) -> None:
     assert found.conditions["Progressing"] == expected
 
 
+@pytest.mark.parametrize(
+    ("outcome", "expected"),
+    [
+        pytest.param(Done(), ("True", "Retrying", ""), id="all else is done"),
+        pytest.param(Retry("no bundles"), ("True", "Retrying", "no bundles\n"), id="more failed"),
+        pytest.param(Blocked("Blocked", "no"), ("False", "Blocked", "no\n"), id="more is blocked"),
+    ],
+)
+def test_what_a_replaced_revision_left_is_told(
+    outcome: Outcome, expected: tuple[str, str, str]
+) -> None:
+    left = revision(1, Progressing=("True", "Retrying", "may not delete Role r"))
+    left["spec"]["lifecycleState"] = "Archived"
+    update = revision(2, Progressing=ROLLED_OUT, Succeeded=LATCH)
+    status, reason, begin = expected
+    assert told(left, update, outcome=outcome).conditions["Progressing"] == (
+        status,
+        reason,
+        (
+            f"{begin}what only revision ext-1 had is not removed: may not delete Role r\n"
+            "hint: to leave its objects as they are, delete the revision: "
+            "kubectl delete clusterobjectset ext-1"
+        ),
+    )
+
+
 def test_available_is_what_the_installed_revision_says() -> None:
     assert told(INSTALLED).conditions["Available"] == WELL
     broken = ("False", "ProbeFailure", "Deployment ns/x: 0/1 available")
