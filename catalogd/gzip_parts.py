@@ -8,6 +8,11 @@ DEFLATE_END = b"\x03\x00"
 """An empty final block: ends a stream whose segments end at a byte."""
 
 
+def end(crc: int, size: int) -> bytes:
+    """What follows the last segment of a member."""
+    return DEFLATE_END + trailer(crc, size)
+
+
 def trailer(crc: int, size: int) -> bytes:
     """What ends a member: CRC-32 and size modulo 2^32 of the plain bytes."""
     return crc.to_bytes(4, "little") + (size & 0xFFFFFFFF).to_bytes(4, "little")

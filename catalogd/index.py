@@ -7,11 +7,11 @@ Guarantee: a lookup equals reading the whole file and keeping what matches, in f
 """
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-FORMAT = 1
+FORMAT = 2
 NOTHING: Sequence[int] = ()
 
 
@@ -38,17 +38,28 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
-    """A run of blobs of one package, which the gzip variant holds as a segment of its own.
+class Sum:
+    """Of the plain bytes of all blobs that a query finds: their CRC-32 and how many they are."""
 
-    `segment` lies in the gzip file: raw deflate that ends at a byte and refers to nothing before
-    it. `crc` is the CRC-32 of the plain bytes.
+    crc: int = 0
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """What a query finds as the gzip variant holds it.
+
+    Each segment is raw deflate that ends at a byte and refers to nothing before it.
     """
 
-    first: int
-    end: int
-    segment: Section
-    crc: int
+    segments: Sequence[Section]
+    sum: Sum
+
+
+def extracts_with(schema: str, package: str) -> Collection[Query]:
+    """The queries without a name that find a blob of this schema and package."""
+    found = {Query(schema), Query("", package), Query(schema, package)} if schema else set()
+    return found - {Query()}
 
 
 class BadIndexError(ValueError):
@@ -62,7 +73,9 @@ class IndexBuilder:
         self._ends = array("Q")
         self._columns = {field: array("I") for field in ("schema", "package", "name")}
         self._words: dict[str, int] = {}
-        self._groups: list[Group] = []
+        self._groups: list[int] = []
+        self._segments: list[int] = []
+        self._sums: Mapping[Query, Sum] = {}
 
     def add(self, *, schema: str, package: str, name: str, length: int) -> None:
         """The next blob; `length` in bytes with its line break."""
@@ -75,9 +88,15 @@ class IndexBuilder:
         """Blobs so far."""
         return len(self._ends)
 
-    def add_group(self, group: Group) -> None:
-        """The next group; groups are in order and cover all blobs."""
-        self._groups.append(group)
+    def add_groups(
+        self, firsts: Iterable[int], segments: Iterable[int], sums: Mapping[Query, Sum]
+    ) -> None:
+        """How the gzip variant holds them: runs of blobs of one schema and package.
+
+        `firsts` are the first blobs of the runs, which cover all blobs, `segments` where they begin
+        in the file, and where the last one ends. `sums` are of all that can be extracted.
+        """
+        self._groups, self._segments, self._sums = list(firsts), list(segments), sums
 
     def document(self) -> dict[str, Any]:
         """The index as plain JSON, to be read by `Index.from_document`."""
@@ -86,9 +105,9 @@ class IndexBuilder:
             "words": list(self._words),
             "ends": self._ends.tolist(),
             **{field: column.tolist() for field, column in self._columns.items()},
-            "groups": [
-                [g.first, g.end, g.segment.offset, g.segment.length, g.crc] for g in self._groups
-            ],
+            "groups": self._groups,
+            "segments": self._segments,
+            "sums": [[q.schema, q.package, s.crc, s.size] for q, s in self._sums.items()],
         }
 
 
@@ -102,7 +121,9 @@ class Index:
         self._ends = ends
         self._columns = columns
         self._lists = {field: _invert(column) for field, column in columns.items()}
-        self._groups: dict[int, Group] = {}
+        self._segments: Sequence[int] = NOTHING
+        self._extracts: dict[Query, array[int]] = {}
+        self._sums: dict[Query, Sum] = {}
 
     @classmethod
     def from_document(cls, document: Any) -> "Index":
@@ -111,12 +132,16 @@ class Index:
             if document["format"] != FORMAT:
                 raise BadIndexError(f"unknown index format {document['format']}")
             columns = {f: array("I", document[f]) for f in ("schema", "package", "name")}
-            index = cls(document["words"], array("Q", document["ends"]), columns)
-            index._groups = {
-                first: Group(first, end, Section(offset, length), crc)
-                for first, end, offset, length, crc in document["groups"]
-            }
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            words = document["words"]
+            index = cls(words, array("Q", document["ends"]), columns)
+            index._segments = array("Q", document["segments"])
+            for number, first in enumerate(document["groups"]):
+                schema, package = (words[columns[f][first]] for f in ("schema", "package"))
+                for query in extracts_with(schema, package):
+                    index._extracts.setdefault(query, array("I")).append(number)
+            for schema, package, crc, size in document["sums"]:
+                index._sums[Query(schema, package)] = Sum(crc, size)
+        except (KeyError, TypeError, ValueError, OverflowError, IndexError) as error:
             raise BadIndexError(f"index cannot be read: {error!r}") from error
         return index
 
@@ -144,27 +169,34 @@ class Index:
 
     def sections(self, blobs: Iterable[int]) -> Iterator[Section]:
         """The bytes of blobs; neighbours are joined. `blobs` is sorted."""
-        start = end = -1
-        for blob in blobs:
-            begins = self._ends[blob - 1] if blob else 0
-            if begins != end:
-                if end > start:
-                    yield Section(start, end - start)
-                start = begins
-            end = self._ends[blob]
-        if end > start:
-            yield Section(start, end - start)
+        ends = self._ends
+        return _joined((ends[blob - 1] if blob else 0, ends[blob]) for blob in blobs)
 
-    def group(self, blobs: Sequence[int]) -> Group | None:
-        """The group that consists of exactly these blobs, if there is one. `blobs` is sorted."""
-        if not blobs:
+    def extract(self, query: Query) -> Extract | None:
+        """What is found by schema, package or both, compressed; None for any other query, and for
+        one that finds nothing.
+        """
+        total, groups = self._sums.get(query), self._extracts.get(query)
+        if total is None or groups is None:
             return None
-        group = self._groups.get(blobs[0])
-        exact = group is not None and blobs[-1] == group.end - 1
-        return group if group and exact and len(blobs) == group.end - group.first else None
+        ends = self._segments
+        return Extract(tuple(_joined((ends[g], ends[g + 1]) for g in groups)), total)
 
     def _with(self, field: str, number: int | None) -> Sequence[int]:
         return NOTHING if number is None else self._lists[field].get(number, NOTHING)
+
+
+def _joined(stretches: Iterable[tuple[int, int]]) -> Iterator[Section]:
+    """Stretches by their beginnings and ends, those that follow each other as one."""
+    start = end = -1
+    for begins, ends in stretches:
+        if begins != end:
+            if end > start:
+                yield Section(start, end - start)
+            start = begins
+        end = ends
+    if end > start:
+        yield Section(start, end - start)
 
 
 def _invert(column: Sequence[int]) -> dict[int, "array[int]"]:

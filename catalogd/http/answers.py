@@ -33,12 +33,13 @@ HeaderList = Sequence[tuple[str, str]]
 class Version:
     """The content that is served, as far as answers depend on it.
 
-    `source` is the canonical reference that it came from, `sizes` are in bytes by coding.
+    `source` is the canonical reference that it came from. By coding: `digests` are of the very
+    bytes, which differ where other libraries compressed them, `sizes` are in bytes.
     """
 
     source: str
-    digest: str
     modified: int
+    digests: Mapping[str, str]
     sizes: Mapping[str, int]
     index: Index
 
@@ -82,7 +83,7 @@ def _multipart(
 
     Content cannot hold its own digest, so that is what parts it.
     """
-    size, boundary = version.sizes[coding], version.digest
+    size, boundary = version.sizes[coding], version.digests[coding]
     parts: list[Section | bytes] = []
     for first, last in ((extent.first, extent.last) for extent in extents):
         head = (
@@ -91,10 +92,9 @@ def _multipart(
         )
         parts += [head.encode(), Section(first, last - first + 1)]
     parts.append(f"\r\n--{boundary}--\r\n".encode())
-    length = sum(part.length if isinstance(part, Section) else len(part) for part in parts)
     kept = [header for header in common if header[0] != "content-type"]
     kind = ("content-type", f"multipart/byteranges; boundary={boundary}")
-    return Answer(206, (kind, *kept, _length(length)), coding, tuple(parts))
+    return Answer(206, (kind, *kept, _total_length(parts)), coding, tuple(parts))
 
 
 def answer_metas(headers: Headers, version: Version, query_string: str) -> Answer:
@@ -112,22 +112,20 @@ def _everything(headers: Headers, version: Version) -> Answer:
 
 
 def _some(headers: Headers, version: Version, query: Query) -> Answer:
-    blobs = version.index.find(query)
-    group = version.index.group(blobs)
-    offered = (GZIP,) if group is not None else ()
+    extract = version.index.extract(query)
+    offered = (GZIP,) if extract is not None else ()
     coding = negotiate(headers.get("accept-encoding", ""), offered)
     current = _validators(version, coding)
     common = _headers(version, current, coding)
     if (early := _early(headers, current, common)) is not None:
         return early
-    plain = tuple(version.index.sections(blobs))
-    plain_size = sum(section.length for section in plain)
-    if coding == IDENTITY or group is None:
-        return Answer(200, (*common, _length(plain_size)), IDENTITY, plain)
-    after = gzip_parts.DEFLATE_END + gzip_parts.trailer(group.crc, plain_size)
-    size = len(gzip_parts.HEADER) + group.segment.length + len(after)
-    lengths = (*common, _length(size))
-    return Answer(200, lengths, GZIP, (gzip_parts.HEADER, group.segment, after))
+    parts: Sequence[Section | bytes]
+    if coding == IDENTITY or extract is None:
+        parts = tuple(version.index.sections(version.index.find(query)))
+    else:
+        end = gzip_parts.end(extract.sum.crc, extract.sum.size)
+        parts = (gzip_parts.HEADER, *extract.segments, end)
+    return Answer(200, (*common, _total_length(parts)), coding, parts)
 
 
 def problem(fault: Problem, headers: HeaderList = ()) -> Answer:
@@ -151,9 +149,10 @@ def _early(headers: Headers, current: Validators, common: HeaderList) -> Answer 
 
 
 def _validators(version: Version, coding: str) -> Validators:
-    """A variant is another representation, so it has another strong ETag."""
-    suffix = "" if coding == IDENTITY else f"-{coding}"
-    return Validators(f'"{version.digest}{suffix}"', version.modified)
+    """A variant is another representation, so it has another strong ETag: that of its bytes, from
+    which those of any part of it follow.
+    """
+    return Validators(f'"{version.digests[coding]}"', version.modified)
 
 
 def _headers(version: Version, current: Validators, coding: str) -> HeaderList:
@@ -166,6 +165,10 @@ def _headers(version: Version, current: Validators, coding: str) -> HeaderList:
         (HEADER_RESOLVED_SOURCE, version.source),
         *encoding,
     )
+
+
+def _total_length(parts: Sequence[Section | bytes]) -> tuple[str, str]:
+    return _length(sum(p.length if isinstance(p, Section) else len(p) for p in parts))
 
 
 def _length(size: int) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from typing import Any
 from catalogd.http import problems
 from catalogd.http.answers import Answer, Version, answer_all, answer_metas, problem
 from catalogd.index import Section
-from catalogd.io.content import Content
+from catalogd.io.content import FILES, Content
 from catalogd.io.store import Serving
 from catalogd.preconditions import Headers
 from catalogd.query import name_fault
@@ -102,10 +102,11 @@ class ContentApp:
 
 def _version(serving: Serving) -> Version:
     stored, content = serving.stored, serving.content
+    digests = content.manifest.digests
     return Version(
         source=stored.source,
-        digest=content.manifest.version,
         modified=stored.unpacked,
+        digests={coding: digests[name] for coding, name in FILES.items()},
         sizes={coding: file.size for coding, file in content.files.items()},
         index=content.index,
     )

@@ -16,7 +16,7 @@ import orjson
 
 from catalogd.index import BadIndexError, Index
 
-FORMAT = 1
+FORMAT = 2
 PLAIN, GZIP, ZSTD = "identity", "gzip", "zstd"
 FILES = {PLAIN: "catalog.jsonl", GZIP: "catalog.jsonl.gz", ZSTD: "catalog.jsonl.zst"}
 INDEX_FILE = "index.json"

@@ -18,7 +18,7 @@ import orjson
 import zstandard
 
 from catalogd import gzip_parts
-from catalogd.index import Group, IndexBuilder, Section
+from catalogd.index import IndexBuilder, Query, Sum, extracts_with
 from catalogd.io.content import FILES, GZIP, INDEX_FILE, MANIFEST_FILE, PLAIN, ZSTD, Manifest
 from olm_shared.fbc import Blob
 
@@ -30,13 +30,15 @@ ZSTD_LEVEL = 3
 
 @dataclass(frozen=True, slots=True)
 class _Chunk:
-    """A piece of the plain file; `ends_group` after the last byte of a package's run."""
+    """A piece of the plain file, of a run of blobs of one schema and package."""
 
     data: bytes
+    schema: str
+    package: str
     ends_group: bool
 
 
-_END = _Chunk(b"", ends_group=False)
+_END = _Chunk(b"", "", "", ends_group=False)
 
 
 class _Digesting:
@@ -62,31 +64,33 @@ class _Gzip:
     """The gzip variant: one stream for `/all`, whose groups can be cut out for `/metas`.
 
     A full flush ends a group at a byte and forgets what came before, so the segment can follow
-    any header.
+    any header and any other segment.
     """
 
     def __init__(self, out: _Digesting) -> None:
         self._out = out
         self._deflate = zlib.compressobj(GZIP_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
-        self._crc = self._group_crc = self._plain = 0
-        self._group_start = len(gzip_parts.HEADER)
-        self.segments: list[tuple[Section, int]] = []
+        self._whole = Sum()
+        self.sums: dict[Query, Sum] = {}
         out.write(gzip_parts.HEADER)
+        self.segments = [out.size]
 
     def take(self, chunk: _Chunk) -> None:
-        self._crc = zlib.crc32(chunk.data, self._crc)
-        self._group_crc = zlib.crc32(chunk.data, self._group_crc)
-        self._plain += len(chunk.data)
+        self._whole = _with(self._whole, chunk.data)
+        for query in extracts_with(chunk.schema, chunk.package):
+            self.sums[query] = _with(self.sums.get(query, Sum()), chunk.data)
         self._out.write(self._deflate.compress(chunk.data))
         if chunk.ends_group:
             self._out.write(self._deflate.flush(zlib.Z_FULL_FLUSH))
-            segment = Section(self._group_start, self._out.size - self._group_start)
-            self.segments.append((segment, self._group_crc))
-            self._group_start, self._group_crc = self._out.size, 0
+            self.segments.append(self._out.size)
 
     def end(self) -> None:
         self._out.write(self._deflate.flush())
-        self._out.write(gzip_parts.trailer(self._crc, self._plain))
+        self._out.write(gzip_parts.trailer(self._whole.crc, self._whole.size))
+
+
+def _with(total: Sum, data: bytes) -> Sum:
+    return Sum(zlib.crc32(data, total.crc), total.size + len(data))
 
 
 class _Zstd:
@@ -146,21 +150,22 @@ class _Worker:
 
 
 class _Grouper:
-    """Gathers blobs into chunks and notices where the package changes."""
+    """Gathers blobs into chunks and notices where the schema or the package changes."""
 
     def __init__(self, emit: Callable[[_Chunk], None]) -> None:
         self._emit = emit
         self._parts: list[bytes] = []
         self._size = 0
-        self._package: str | None = None
-        self._firsts: list[int] = []
+        self._group: tuple[str, str] | None = None
+        self.firsts: list[int] = []
         self.index = IndexBuilder()
 
     def add(self, blob: Blob) -> None:
-        if blob.package != self._package:
-            self._flush(ends_group=self._package is not None)
-            self._firsts.append(len(self.index))
-            self._package = blob.package
+        group = blob.schema, blob.package
+        if group != self._group:
+            self._flush(ends_group=True)
+            self.firsts.append(len(self.index))
+            self._group = group
         line = blob.raw + b"\n"
         self.index.add(schema=blob.schema, package=blob.package, name=blob.name, length=len(line))
         self._parts.append(line)
@@ -169,17 +174,11 @@ class _Grouper:
             self._flush(ends_group=False)
 
     def finish(self) -> None:
-        self._flush(ends_group=bool(self._firsts))
-
-    def add_groups(self, segments: Iterable[tuple[Section, int]]) -> None:
-        """Joins the gzip segments to the runs of blobs they hold."""
-        ends = [*self._firsts, len(self.index)][1:]
-        for first, end, (segment, crc) in zip(self._firsts, ends, segments, strict=True):
-            self.index.add_group(Group(first, end, segment, crc))
+        self._flush(ends_group=True)
 
     def _flush(self, *, ends_group: bool) -> None:
-        if self._parts or ends_group:
-            self._emit(_Chunk(b"".join(self._parts), ends_group))
+        if self._group is not None and (self._parts or ends_group):
+            self._emit(_Chunk(b"".join(self._parts), *self._group, ends_group))
             self._parts, self._size = [], 0
 
 
@@ -210,7 +209,7 @@ def write_content(blobs: Iterable[Blob], folder: Path) -> Manifest:
         for out in outs.values():
             out.close()
         raise
-    grouper.add_groups(gzipped.segments)
+    grouper.index.add_groups(grouper.firsts, gzipped.segments, gzipped.sums)
     index = orjson.dumps(grouper.index.document())
     (folder / INDEX_FILE).write_bytes(index)
     digests = {FILES[coding]: out.close() for coding, out in outs.items()}

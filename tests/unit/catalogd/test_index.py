@@ -1,5 +1,6 @@
 """The index answers as a naive reader of the file would."""
 
+import gzip
 import zlib
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from catalogd.io.content import GZIP, PLAIN, Content, open_content
 from catalogd.io.writer import write_content
 from olm_shared.fbc import Blob
 
-WORD = st.sampled_from(["", "a", "b", "c", "olm.bundle"])
+WORDS = ["", "a", "b", "c", "olm.bundle"]
+WORD = st.sampled_from(WORDS)
 BLOBS = st.lists(st.builds(Blob, WORD, WORD, WORD, st.binary(max_size=40)), max_size=30)
 QUERIES = st.builds(Query, WORD, WORD, WORD)
 
@@ -67,7 +69,7 @@ def test_package_does_not_find_the_package_blob_itself() -> None:
 
 @pytest.mark.parametrize(
     "document",
-    [None, {}, {"format": 2}, {"format": 1, "words": [], "ends": [-1], "schema": []}],
+    [None, {}, {"format": 1}, {"format": 2, "words": [], "ends": [-1], "schema": []}],
 )
 def test_what_is_no_index_is_refused(document: object) -> None:
     with pytest.raises(BadIndexError):
@@ -83,7 +85,7 @@ def written(blobs: list[Blob], folder: Path) -> Content:
 
 @given(BLOBS)
 @settings(max_examples=25, deadline=None)
-def test_the_gzip_variant_holds_the_plain_file_and_each_group_alone(
+def test_the_gzip_variant_holds_the_plain_file_and_what_is_asked_for_alone(
     tmp_path_factory: pytest.TempPathFactory, blobs: list[Blob]
 ) -> None:
     content = written(blobs, tmp_path_factory.mktemp("content"))
@@ -91,16 +93,31 @@ def test_the_gzip_variant_holds_the_plain_file_and_each_group_alone(
     packed = content.files[GZIP].read(0, 1 << 20)
     assert plain == b"".join(blob.raw + b"\n" for blob in blobs)
     assert zlib.decompress(packed, zlib.MAX_WBITS | 16) == plain
-    for package in {blob.package for blob in blobs}:
-        found = content.index.find(Query(package=package))
-        group = content.index.group(found)
-        if group is None:
-            continue
-        expected = b"".join(blobs[number].raw + b"\n" for number in found)
-        segment = packed[group.segment.offset : group.segment.offset + group.segment.length]
-        member = gzip_parts.HEADER + segment + gzip_parts.DEFLATE_END
-        member += gzip_parts.trailer(group.crc, len(expected))
-        assert zlib.decompress(member, zlib.MAX_WBITS | 16) == expected
+    for query in (Query(schema, package) for schema in WORDS for package in WORDS):
+        found = naive(blobs, query)
+        extract = content.index.extract(query)
+        assert (extract is not None) == bool(found and not query.is_everything)
+        if extract is not None:
+            expected = b"".join(blobs[number].raw + b"\n" for number in found)
+            cut = b"".join(packed[s.offset : s.offset + s.length] for s in extract.segments)
+            member = gzip_parts.HEADER + cut + gzip_parts.end(extract.sum.crc, extract.sum.size)
+            assert gzip.decompress(member) == expected
+    content.retire()
+
+
+def test_segments_that_follow_each_other_are_read_as_one(tmp_path: Path) -> None:
+    blobs = [Blob(s, p, "n", b"xx") for p in "ab" for s in ("channel", "bundle")]
+    content = written(blobs, tmp_path)
+    counts = {
+        query: len(extract.segments) if (extract := content.index.extract(query)) else 0
+        for query in (
+            Query(package="a"),
+            Query(schema="bundle"),
+            Query(schema="bundle", package="b"),
+            Query(schema="bundle", package="b", name="n"),
+        )
+    }
+    assert list(counts.values()) == [1, 2, 1, 0]
     content.retire()
 
 
