@@ -22,12 +22,13 @@ from catalogd.plan import is_wanted
 from catalogd.reconcile import CatalogReconciler, Surroundings
 from catalogd.settings import Settings, parse_settings
 from olm_shared.kube_object import KubeObject, name_of
-from olm_shared.outcome import Outcome, Retry
+from olm_shared.outcome import Failed, Outcome, Retry
 from olm_shared.runtime.access import ClusterAccess, load_access
-from olm_shared.runtime.api_errors import ApiError
+from olm_shared.runtime.attempt import attempt
 from olm_shared.runtime.callers import Callers
 from olm_shared.runtime.cluster_pulls import ClusterPulls
 from olm_shared.runtime.credentials import PullSecrets
+from olm_shared.runtime.disk import disk_errors
 from olm_shared.runtime.doorbell import Bell, Doorbell
 from olm_shared.runtime.folders import collect
 from olm_shared.runtime.http_server import listen
@@ -67,7 +68,8 @@ def main() -> None:
 async def serve(settings: Settings) -> None:
     """Runs until cancelled: serves at once, follows the cluster, and leads when elected."""
     access = load_access(settings.kubeconfig)
-    settings.cache_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with disk_errors("make the cache folder", settings.cache_dir):
+        settings.cache_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     async with KubeClient.connect(access) as client:
         program = Program.build(settings, client)
         try:
@@ -96,6 +98,11 @@ class _Role:
         if not isinstance(outcome, Retry):
             self.behind.discard(name)
         return outcome
+
+    async def tell_failure(self, name: str, failed: Failed) -> None:
+        """Only the leader writes what there is to say of a catalog."""
+        if self.leading:
+            await self.leader.tell_failure(name, failed)
 
 
 @dataclass(slots=True)
@@ -156,7 +163,7 @@ class Program:
             role=role,
             metrics=metrics,
             instance=instance,
-            queue=WorkQueue(role, backoff=Backoff(random.random)),
+            queue=WorkQueue(role, tell=role.tell_failure, backoff=Backoff(random.random)),
         )
 
     def start_servers(self, group: asyncio.TaskGroup) -> None:
@@ -196,7 +203,9 @@ class Program:
         }
         loads = (self.store.load(name, source=source) for name, source in sources.items())
         await asyncio.gather(*loads)
-        await self._collect(existing, interrupted=True)
+        failed = await attempt(self._collect(existing, interrupted=True), "collection at the start")
+        if failed is not None:
+            log.warning("what is not needed any more stays on disk: %s", failed.message)
         self.role.behind = set(sources) - set(self.store.names())
         self.restored_at = time.monotonic()
         log.info("serving %d of %d catalogs from disk", len(self.store.names()), len(existing))
@@ -244,15 +253,15 @@ class Program:
     async def _collect(self, existing: list[str], *, interrupted: bool) -> None:
         await self.store.collect(existing)
         unpack = self.settings.cache_dir / UNPACK_FOLDER
-        await asyncio.to_thread(collect, unpack, existing, interrupted=interrupted)
+        with disk_errors("remove what is not unpacked any more", unpack):
+            await asyncio.to_thread(collect, unpack, existing, interrupted=interrupted)
 
     async def _every(self, seconds: float, work: Callable[[], Awaitable[None]]) -> None:
         while seconds > 0:
             await asyncio.sleep(seconds)
-            try:
-                await work()
-            except ApiError as error:
-                log.warning("periodic look at all catalogs failed: %s", error)
+            failed = await attempt(work(), "the periodic look at all catalogs")
+            if failed is not None:
+                log.warning("the periodic look at all catalogs failed: %s", failed.message)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ any two lines. The status is written once, by the step that ends the run, and on
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Protocol, assert_never
 
@@ -16,9 +16,9 @@ from catalogd.io.images import Fetched
 from catalogd.plan import Action, decide, is_wanted, poll_delay, protection, release
 from catalogd.stored import Stored
 from catalogd.transitions import transitions
-from olm_shared.errors import OLMError
 from olm_shared.happening import Happening
-from olm_shared.outcome import Blocked, Done, Outcome, Retry, Wait, outcome_of
+from olm_shared.outcome import Blocked, Done, Failed, Outcome, Retry
+from olm_shared.runtime.attempt import attempt
 
 log = logging.getLogger(__name__)
 
@@ -29,11 +29,16 @@ class ClusterPort(Protocol):
     async def find(self, name: str) -> ClusterCatalog | None:
         """One catalog, None if it is gone."""
 
-    async def patch_metadata(self, catalog: ClusterCatalog, patch: dict[str, object]) -> None:
-        """Merges into the metadata of the version that was read."""
+    async def patch_metadata(
+        self, catalog: ClusterCatalog, patch: dict[str, object]
+    ) -> ClusterCatalog:
+        """Merges into the metadata of the version that was read; the catalog as it is then."""
 
     async def write_status(self, catalog: ClusterCatalog, status: ClusterCatalogStatus) -> None:
-        """Replaces the status if it differs."""
+        """Replaces the status of the version that was read, if it differs."""
+
+    async def tell_failure(self, name: str, failed: Failed, now: datetime) -> None:
+        """Says in the status why nothing else can be said there."""
 
     async def announce(self, catalog: ClusterCatalog, changes: Sequence[Happening]) -> None:
         """Tells people what changed; never fails."""
@@ -110,6 +115,10 @@ class CatalogReconciler:
             return await self._forget(name)
         return await self._act(action, State(name, catalog, stored))
 
+    async def tell_failure(self, name: str, failed: Failed) -> None:
+        """Says in the status why a run ended before it could say anything itself."""
+        await self._cluster.tell_failure(name, failed, self._around.now())
+
     async def _act(self, action: Action, state: State) -> Outcome:
         match action:
             case Action.FORGET:
@@ -148,27 +157,30 @@ class CatalogReconciler:
     async def _protected(self, state: State) -> State:
         """The catalog with our finalizer, before there is anything on disk that it guards."""
         patch = protection(state.catalog)
-        if patch:
-            await self._cluster.patch_metadata(state.catalog, patch)
-        return state
+        if not patch:
+            return state
+        return replace(state, catalog=await self._cluster.patch_metadata(state.catalog, patch))
 
     async def _ingest(self, state: State) -> Outcome:
-        metadata, reference = state.catalog.metadata, state.catalog.spec.source.image.ref
-        try:
-            fetched = await self._images.fetch(state.name, reference, state.stored)
-            stored = Stored(
-                version=fetched.version,
-                source=fetched.source,
-                requested=reference,
-                uid=metadata.uid,
-                generation=metadata.generation,
-                unpacked=fetched.unpacked,
-                polled=self._around.clock(),
-            )
-            await self._store.commit(state.name, stored)
-        except OLMError as error:
-            return await self._failed(state, outcome_of(error))
+        stored = await attempt(self._fetch(state), f"ingest of catalog {state.name}")
+        if not isinstance(stored, Stored):
+            return await self._failed(state, stored)
         return await self._keep(State(state.name, state.catalog, stored))
+
+    async def _fetch(self, state: State) -> Stored:
+        metadata, reference = state.catalog.metadata, state.catalog.spec.source.image.ref
+        fetched = await self._images.fetch(state.name, reference, state.stored)
+        stored = Stored(
+            version=fetched.version,
+            source=fetched.source,
+            requested=reference,
+            uid=metadata.uid,
+            generation=metadata.generation,
+            unpacked=fetched.unpacked,
+            polled=self._around.clock(),
+        )
+        await self._store.commit(state.name, stored)
+        return stored
 
     async def _keep(self, state: State) -> Outcome:
         if state.stored is None:
@@ -194,25 +206,13 @@ class CatalogReconciler:
         if changes := transitions(catalog.status, wanted):
             await self._cluster.announce(catalog, changes)
 
-    async def _failed(self, state: State, outcome: Outcome) -> Outcome:
+    async def _failed(self, state: State, outcome: Failed) -> Outcome:
         wanted = status.failed(
             state.catalog,
-            _failure(outcome),
+            status.Failure(outcome.message, blocked=isinstance(outcome, Blocked)),
             state.stored,
             base_url=self._around.base_url,
             now=self._around.now(),
         )
         await self._write(state.catalog, wanted)
         return outcome
-
-
-def _failure(outcome: Outcome) -> status.Failure:
-    match outcome:
-        case Blocked(message=message):
-            return status.Failure(message, blocked=True)
-        case Retry(message=message) | Wait(message=message):
-            return status.Failure(message)
-        case Done():
-            return status.Failure("")
-        case _:
-            assert_never(outcome)

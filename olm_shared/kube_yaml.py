@@ -10,6 +10,7 @@ every scalar is ours to decide. What is written as nearly all is, `yaml_blocks` 
 """
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ import orjson
 import yaml
 from yaml._yaml import CParser
 
-from olm_shared.errors import TerminalError
+from olm_shared.errors import TerminalError, bounded
 from olm_shared.yaml_blocks import load_blocks
 from olm_shared.yaml_scalars import (
     ScalarError,
@@ -188,9 +189,16 @@ def _documents(data: bytes) -> Iterator[tuple[int, bytes]]:
 _MAYBE_LONG = re.compile(rb"[0-9]{19}")
 """Digits that may be more than 64 bits hold, which Go turns into a float and orjson does not."""
 _NOT_SPACE = re.compile(r"[^ \t\r\n]")
-_STREAM_DECODER = json.JSONDecoder(
-    parse_constant=_refuse_constant, parse_int=lambda digits: int64(int(digits))
-)
+
+
+def _integer(digits: str) -> int | float:
+    """Raises ValueError for what not even a float can hold, as Go does."""
+    if math.isinf(float(digits)):
+        raise ValueError(f"{bounded(digits, 40)} is too large a number")
+    return int64(int(digits))
+
+
+_STREAM_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_int=_integer)
 # Begins with its text, because that is what the matcher jumps to; `^` makes it look at every byte.
 _SEPARATOR = re.compile(rb"---(?<![^\n]---)([^\n]*)(?:\n|\Z)")
 

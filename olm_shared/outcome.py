@@ -36,10 +36,12 @@ class Blocked:
     message: str
 
 
-Outcome = Done | Wait | Retry | Blocked
+Failed = Wait | Retry | Blocked
+"""How a reconcile may end that raised an error."""
+Outcome = Done | Failed
 
 
-def outcome_of(error: OLMError) -> Outcome:
+def outcome_of(error: OLMError) -> Failed:
     """The outcome that an error stands for."""
     match error:
         case TerminalError():

@@ -83,8 +83,10 @@ def parse_version(text: str) -> Version:
     except ValueError as error:
         raise VersionError(_fault(text)) from error
     words = _split(found.prerelease)
-    numbers = (found.major, found.minor, found.patch, *map(int, filter(str.isdecimal, words)))
-    if max(numbers) > MAX_NUMBER:
+    # Digits are counted before they are read: Python reads a few thousand and then raises.
+    if max(found.major, found.minor, found.patch) > MAX_NUMBER or not all(
+        fits(word) for word in words if word.isdecimal()
+    ):
         raise VersionError(_fault(text))
     return Version(found.major, found.minor, found.patch, words, _split(found.build))
 

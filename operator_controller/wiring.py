@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from api.v1 import names
 from olm_shared.kube_object import KubeObject, ObjectKey, name_of
-from olm_shared.runtime.api_errors import ApiError
+from olm_shared.runtime.attempt import attempt
 from olm_shared.runtime.cluster_pulls import ClusterPulls
 from olm_shared.runtime.credentials import PullSecrets
 from olm_shared.runtime.doorbell import Bell, Ring
@@ -93,6 +93,13 @@ class Controllers:
         self._catalogs = catalogs
         self.metrics = Metrics()
         self.pulls = Pulls(settings, client)
+        self._bundles = BundleSource(
+            self.pulls.images,
+            self.pulls.refresh,
+            client,
+            settings.certificate_provider,
+            _features(settings.gates),
+        )
         self.watches = ManagedWatches(self._managed)
         self._store = RevisionStore(client, settings.system_namespace, wrote=self._wrote)
         object_set = self._object_set_controller(settings)
@@ -100,12 +107,14 @@ class Controllers:
         backoff, precedence = Backoff(random.random), Precedence()
         self.extensions = WorkQueue(
             extension.reconcile,
+            tell=extension.tell_failure,
             backoff=backoff,
             workers=settings.workers,
             precedence=precedence,
         )
         self.object_sets = WorkQueue(
             object_set.reconcile,
+            tell=object_set.tell_failure,
             backoff=Backoff(random.random, longest=LONGEST_APPLY_DELAY_SECONDS),
             workers=settings.workers,
             precedence=precedence,
@@ -132,13 +141,10 @@ class Controllers:
     def _extension_controller(
         self, settings: Settings, events: Announcer, retire: Callable[[Revision], bool]
     ) -> ExtensionController:
-        pulls, provider = self.pulls, settings.certificate_provider
         return ExtensionController(
             client=self._client,
             catalogs=self._catalogs,
-            bundles=BundleSource(
-                pulls.images, pulls.refresh, self._client, provider, _features(settings.gates)
-            ),
+            bundles=self._bundles,
             store=self._store,
             watches=self.watches,
             checks=Preflight(self._client, settings.gates["PreflightPermissions"]),
@@ -230,20 +236,25 @@ class Controllers:
         """Looks at everything from time to time: a deletion during an outage rings no bell."""
         while True:
             await asyncio.sleep(RESYNC_SECONDS)
-            queues = {names.CLUSTER_EXTENSION: self.extensions}
-            queues[names.CLUSTER_OBJECT_SET] = self.object_sets
-            self.cluster_operator.look_anew()
-            for kind, name in self.watches.owners():
-                queues[kind].add(name, hurry=False)
-            try:
-                for gvk in (EXTENSION, OBJECT_SET):
-                    found, _ = await self._client.list_all(gvk, metadata_only=True)
-                    for obj in found:
-                        queues[gvk.kind].add(name_of(obj), hurry=False)
-                    if gvk == EXTENSION:
-                        self.metrics.keep([name_of(obj) for obj in found])
-            except ApiError as error:
-                log.warning("cannot list for the periodic look at everything: %s", error)
+            failed = await attempt(self._look_at_everything(), "the periodic look at everything")
+            if failed is not None:
+                log.warning("the periodic look at everything failed: %s", failed.message)
+
+    async def _look_at_everything(self) -> None:
+        """Raises ApiError, DiskError."""
+        queues = {names.CLUSTER_EXTENSION: self.extensions}
+        queues[names.CLUSTER_OBJECT_SET] = self.object_sets
+        self.cluster_operator.look_anew()
+        for kind, name in self.watches.owners():
+            queues[kind].add(name, hurry=False)
+        for gvk in (EXTENSION, OBJECT_SET):
+            found, _ = await self._client.list_all(gvk, metadata_only=True)
+            for obj in found:
+                queues[gvk.kind].add(name_of(obj), hurry=False)
+            if gvk == EXTENSION:
+                existing = [name_of(obj) for obj in found]
+                self.metrics.keep(existing)
+                await self._bundles.collect(existing)
 
 
 def _first(*heard: Callable[[KubeObject], None], ring: Ring) -> Ring:

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from api import wire
@@ -11,13 +12,14 @@ from api.wire import InvalidObjectError
 from olm_shared.errors import TerminalError
 from olm_shared.happening import Happening
 from olm_shared.kube_object import GVK, KubeObject, metadata, name_of
+from olm_shared.outcome import Failed
 from olm_shared.runtime.events import EventRecorder
 from olm_shared.runtime.kube import KubeClient
+from olm_shared.runtime.statuses import progressing_after, replace_status, with_condition
 
 CLUSTER_CATALOG = GVK(names.GROUP, names.VERSION, names.CLUSTER_CATALOG)
 PLURAL = "clustercatalogs"
 CONTROLLER = "olm.operatorframework.io/catalogd"
-STATUS_FIELDS = ("conditions", "resolvedSource", "urls", "lastUnpacked")
 
 log = logging.getLogger(__name__)
 
@@ -46,19 +48,37 @@ class Cluster:
         items, _ = await self._client.list_all(CLUSTER_CATALOG)
         return [catalog for item in items if (catalog := _readable(item)) is not None]
 
-    async def patch_metadata(self, catalog: ClusterCatalog, patch: dict[str, Any]) -> None:
-        """Merges into the metadata of the version that was read. Raises ConflictError, ApiError."""
+    async def patch_metadata(
+        self, catalog: ClusterCatalog, patch: dict[str, Any]
+    ) -> ClusterCatalog:
+        """Merges into the metadata of the version that was read; the catalog as it is then.
+
+        Raises ConflictError, ApiError.
+        """
         version = catalog.metadata.resource_version
         body = {"metadata": {**patch, "resourceVersion": version}}
-        self._remember(await self._client.patch(_named(catalog), body))
+        patched = await self._client.patch(_named(catalog), body)
+        self._remember(patched)
+        return read_catalog_object(patched)
 
     async def write_status(self, catalog: ClusterCatalog, status: ClusterCatalogStatus) -> None:
-        """Replaces the status, unless it says that already. Raises ApiError."""
-        if status == catalog.status:
-            return
-        written = wire.write(status)
-        body = {"status": {field: written.get(field) for field in STATUS_FIELDS}}
-        self._remember(await self._client.patch(_named(catalog), body, subresource="status"))
+        """Replaces the status, unless it says that already.
+
+        Raises ConflictError for a catalog that is not as it was read any more, ApiError.
+        """
+        if status != catalog.status:
+            await self._replace_status(_named(catalog), wire.write(status))
+
+    async def tell_failure(self, name: str, failed: Failed, now: datetime) -> None:
+        """Says in the status why nothing else can be said there. Raises ApiError."""
+        raw = await self._client.find(CLUSTER_CATALOG, name)
+        if raw is not None:
+            told = progressing_after(failed, int(metadata(raw).get("generation") or 0))
+            await self._replace_status(raw, with_condition(raw, told, now))
+
+    async def _replace_status(self, raw: KubeObject, status: dict[str, Any]) -> None:
+        if status != raw.get("status"):
+            self._remember(await replace_status(self._client, raw, status))
 
     async def announce(self, catalog: ClusterCatalog, changes: Sequence[Happening]) -> None:
         """Writes an Event for each change; never fails."""
@@ -97,8 +117,9 @@ def _readable(obj: KubeObject) -> ClusterCatalog | None:
 
 
 def _named(catalog: ClusterCatalog) -> KubeObject:
+    meta = catalog.metadata
     return {
         "apiVersion": names.API_VERSION,
         "kind": names.CLUSTER_CATALOG,
-        "metadata": {"name": catalog.metadata.name},
+        "metadata": {"name": meta.name, "resourceVersion": meta.resource_version},
     }

@@ -23,6 +23,8 @@ from catalogd.io.writer import write_content
 from catalogd.job import CATALOGS_FOLDER, TURN, UNPACK_FOLDER, Job, Result, read_job
 from olm_shared.errors import OLMError, TerminalError, TransientError
 from olm_shared.layers import Rules
+from olm_shared.runtime.attempt import failure_of
+from olm_shared.runtime.disk import DiskError, disk_errors
 from olm_shared.runtime.fbc_folder import read_catalog
 from olm_shared.runtime.folders import remove_tree
 from olm_shared.runtime.image_store import ImageStore
@@ -84,7 +86,16 @@ def _rules(job: Job, labels: Mapping[str, str]) -> Rules:
 
 def _write(job: Job, root: Path) -> str:
     """Reads the catalog and writes the version's folder, unless that content is stored already."""
-    work = prepare_version(Path(job.cache_dir, CATALOGS_FOLDER, job.catalog))
+    folder = Path(job.cache_dir, CATALOGS_FOLDER, job.catalog)
+    try:
+        with disk_errors(f"write the content of catalog {job.catalog}", folder):
+            return _write_version(job, root, folder)
+    except DiskError as error:
+        raise _prefixed(STORE_PREFIX, error) from error
+
+
+def _write_version(job: Job, root: Path, folder: Path) -> str:
+    work = prepare_version(folder)
     blobs = read_catalog(root, document_bytes=job.document_bytes)
     try:
         manifest = write_content(blobs, work)
@@ -93,8 +104,6 @@ def _write(job: Job, root: Path) -> str:
     except OLMError as error:
         prefix = f"{STORE_PREFIX}error walking FBC root: "
         raise _prefixed(prefix, error) from error
-    except OSError as error:
-        raise TransientError(f"{STORE_PREFIX}{error.strerror}: {error.filename}") from error
     finally:
         remove_tree(work)
     return manifest.version
@@ -139,6 +148,8 @@ def main() -> None:
     except OLMError as error:
         blocked = isinstance(error, TerminalError)
         result = Result(error=error.message, hint=error.hint, blocked=blocked)
+    except Exception as error:  # noqa: BLE001 - it is logged there
+        result = Result(error=failure_of(error, f"unpacking of catalog {job.catalog}").message)
     sys.stdout.buffer.write(orjson.dumps(result))
     sys.stdout.flush()
     # Without waiting for threads that still hold a connection to a registry.

@@ -17,6 +17,7 @@ from catalogd.io.content import PLAIN, Content, CorruptContentError, open_conten
 from catalogd.metrics import Served
 from catalogd.stored import Stored, read_stored
 from olm_shared.errors import TransientError
+from olm_shared.runtime.disk import disk_error
 from olm_shared.runtime.folders import TEMPORARY, remove_tree
 
 log = logging.getLogger(__name__)
@@ -83,16 +84,18 @@ class Store:
         same = current is not None and current.stored.version == stored.version
         try:
             serving = await asyncio.to_thread(self._commit, name, stored, current if same else None)
-        except (OSError, CorruptContentError) as error:
+        except OSError as error:
+            raise disk_error(f"store catalog {name}", self._root, error) from error
+        except CorruptContentError as error:
             raise TransientError(f"cannot store catalog {name}: {error}") from error
         self._serve(name, serving)
         if not same:
             await asyncio.to_thread(self._remove_others, name, stored.version)
 
     async def withdraw(self, name: str) -> None:
-        """Serves a catalog no more and removes its content."""
+        """Serves a catalog no more and removes its content; what stays is collected later."""
         self._serve(name, None)
-        await asyncio.to_thread(remove_tree, self._root / name)
+        await asyncio.to_thread(_drop, self._root / name)
 
     async def collect(self, names: Collection[str]) -> None:
         """Removes the content of catalogs that do not exist."""
@@ -126,7 +129,7 @@ class Store:
             return None
         except (OSError, CorruptContentError) as error:
             log.warning("catalog %s: stored content is dropped: %s", name, error)
-        remove_tree(folder)
+        _drop(folder)
         return None
 
     def _commit(self, name: str, stored: Stored, same: Serving | None) -> Serving:
@@ -156,6 +159,14 @@ def _write_state(folder: Path, stored: Stored) -> None:
         file.flush()
         os.fsync(file.fileno())
     aside.replace(folder / STATE_FILE)
+
+
+def _drop(folder: Path) -> None:
+    """Removes what is not served any more; nobody has to wait for a disk that cannot be written."""
+    try:
+        remove_tree(folder)
+    except OSError as error:
+        log.warning("%s", disk_error("remove stored content", folder, error))
 
 
 def _entries(root: Path) -> list[str]:

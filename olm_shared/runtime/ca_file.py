@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 from olm_shared.errors import TransientError
+from olm_shared.runtime.disk import disk_errors
 
 
 class CaFile:
@@ -23,12 +24,14 @@ class CaFile:
     async def write(self, pem: str) -> bool:
         """Has the file say this; whether that is news. Text around certificates may be anything.
 
-        Raises TransientError when there are none to be read: what was there stays.
+        Raises TransientError when there are none to be read, or nothing can be written: what was
+        there stays.
         """
         if pem == self._pem:
             return False
         if pem:
-            await asyncio.to_thread(self._write, pem)
+            with disk_errors("keep the CAs of the cluster", self._folder):
+                await asyncio.to_thread(self._write, pem)
         self._pem = pem
         return True
 

@@ -18,6 +18,7 @@ from olm_shared.kube_object import GVK, KubeObject
 from olm_shared.mirror_sets import MIRROR_KINDS, MirrorEntry, contradictions, read_entries
 from olm_shared.proxies import Proxies, read_cluster_proxies
 from olm_shared.runtime.api_errors import ApiError, NotFoundError
+from olm_shared.runtime.attempt import attempt
 from olm_shared.runtime.ca_file import CaFile
 from olm_shared.runtime.followed import Followed
 from olm_shared.runtime.kube import KubeClient
@@ -77,14 +78,14 @@ class ClusterPulls:
                 log.warning("cannot find out what the cluster says about pulls: %s", error)
 
     async def act_on_changes(self, act: Callable[[], Awaitable[None]]) -> None:
-        """Calls `act` after each change of `settings`, until cancelled; logs its ApiErrors."""
+        """Calls `act` after each change of `settings`, until cancelled; logs its errors."""
+        trying = "a try of everything after a change of the cluster"
         while True:
             await self._news.wait()
             self._news.clear()
-            try:
-                await act()
-            except ApiError as error:
-                log.warning("cannot try everything again after a change of the cluster: %s", error)
+            failed = await attempt(act(), trying)
+            if failed is not None:
+                log.warning("%s failed: %s", trying, failed.message)
 
     async def close(self) -> None:
         """Stops following."""

@@ -20,6 +20,7 @@ import orjson
 from olm_shared.kube_object import GVK, KubeObject
 from olm_shared.runtime.access import SERVICE_ACCOUNT_FOLDER
 from olm_shared.runtime.api_errors import ApiError, ForbiddenError
+from olm_shared.runtime.disk import disk_errors
 from olm_shared.runtime.kube import KubeClient
 
 SECRET = GVK("", "v1", "Secret")
@@ -106,7 +107,7 @@ class PullSecrets:
     async def refresh(self) -> None:
         """Reads the secrets; the file changes only if they did.
 
-        When the API server does not answer, the last known credentials stay.
+        When the API server does not answer, the last known credentials stay. Raises DiskError.
         """
         if self._global is None and self._account is None:
             return
@@ -117,7 +118,8 @@ class PullSecrets:
             return
         content = orjson.dumps({"auths": auths}) if auths else b""
         if content != self._content:
-            await asyncio.to_thread(self._write, content)
+            with disk_errors("keep the credentials of registries", self._folder):
+                await asyncio.to_thread(self._write, content)
 
     def close(self) -> None:
         """Removes the file."""

@@ -8,14 +8,15 @@ are removed after a success. The caller makes sure that an owner is pulled for o
 import asyncio
 import tempfile
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import orjson
 
-from olm_shared.errors import OLMError
 from olm_shared.image_ref import ImageRef, parse_ref
 from olm_shared.layers import LayerError, Rules
+from olm_shared.runtime.disk import disk_error, disk_errors
 from olm_shared.runtime.folders import TEMPORARY, collect, make_read_only, remove_tree
 from olm_shared.runtime.registry import FetchedImage, PullSettings, RegistryClient
 from olm_shared.runtime.unpack import unpack
@@ -44,7 +45,10 @@ class PulledImage:
     folder: Path
 
     async def read(self) -> dict[str, bytes]:
-        """All files: relative path with forward slashes -> content. Raises OLMError."""
+        """All files: relative path with forward slashes -> content.
+
+        Raises DiskError; what cannot be read is there no more, and will be pulled again.
+        """
         return await asyncio.to_thread(_read_files, self.folder)
 
 
@@ -101,24 +105,27 @@ class ImageStore:
     ) -> PulledImage:
         """The image of a digest; `ref` is what errors name."""
         final = self._base / owner / pinned.digest
-        hit = await asyncio.to_thread(_load, final, pinned.canonical(pinned.digest))
-        if hit is None:
-            await asyncio.to_thread(_make_base, final.parent, self._base)
-            hit = await self._fetch(client, ref, pinned, final, rules_for)
-        await asyncio.to_thread(_remove_others, final)
+        with disk_errors(f'unpack image "{ref}"', self._base):
+            hit = await asyncio.to_thread(_load, final, pinned.canonical(pinned.digest))
+            if hit is None:
+                await asyncio.to_thread(_make_base, final.parent, self._base)
+                hit = await self._fetch(client, ref, pinned, final, rules_for)
+            await asyncio.to_thread(_remove_others, final)
         return hit
 
     def forget(self, owner: str) -> None:
-        """Removes what an owner had. Blocking."""
-        remove_tree(self._base / owner)
+        """Removes what an owner had. Blocking. Raises DiskError."""
+        with disk_errors(f"remove what was unpacked for {owner}", self._base / owner):
+            remove_tree(self._base / owner)
 
     def collect(self, owners: Collection[str], *, interrupted: bool = True) -> None:
         """Removes what belongs to none of the owners. Blocking.
 
         Interrupted pulls too, unless told otherwise: those cannot be told from running ones, so
-        that is for the start.
+        that is for the start. Raises DiskError.
         """
-        collect(self._base, owners, interrupted=interrupted)
+        with disk_errors("remove unpacked images", self._base):
+            collect(self._base, owners, interrupted=interrupted)
 
     def _client(self) -> RegistryClient:
         return RegistryClient(self._settings(), jitter=self._jitter)
@@ -184,8 +191,10 @@ def _remove_others(final: Path) -> None:
 
 
 def _read_files(folder: Path) -> dict[str, bytes]:
-    paths = sorted(path for path in folder.rglob("*") if path.is_file())
     try:
+        paths = sorted(path for path in folder.rglob("*") if path.is_file())
         return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
     except OSError as error:
-        raise OLMError(f"cannot read unpacked image: {error}") from error
+        with suppress(OSError):
+            remove_tree(folder.parent)
+        raise disk_error("read an unpacked image", folder, error) from error

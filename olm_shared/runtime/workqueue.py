@@ -16,9 +16,10 @@ from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from olm_shared.errors import OLMError
-from olm_shared.outcome import Blocked, Done, Outcome, Retry, Wait, outcome_of
+from olm_shared.outcome import Blocked, Done, Failed, Outcome, Retry, Wait
 from olm_shared.queue_meter import QueueMeter
+from olm_shared.runtime.api_errors import ApiError
+from olm_shared.runtime.attempt import attempt, failure_of
 from olm_shared.runtime.precedence import Precedence
 
 Key = TypeVar("Key", bound=Hashable)
@@ -32,6 +33,17 @@ FIRST_DELAY_SECONDS = 0.25
 LONGEST_DELAY_SECONDS = 120.0
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Fairness:
+    """After how many seconds a key gives its slot away, and how many such keys may be in flight."""
+
+    patience: float = PATIENCE_SECONDS
+    max_slow: int = MAX_SLOW
+
+
+DEFAULT_FAIRNESS = Fairness()
 
 
 class Backoff:
@@ -76,31 +88,39 @@ class _Place(Generic[Key]):
     lane: _Lane[Key]
 
 
+async def nobody(_: object, __: Failed) -> None:
+    """For keys of which there is no status to tell anything in."""
+
+
 class WorkQueue(Generic[Key]):
-    """Calls `handle` for every key that was added, and again as its outcome says."""
+    """Calls `handle` for every key that was added, and again as its outcome says.
+
+    Whatever `handle` raises is an outcome as well, and said to `tell`, which writes the status.
+    """
 
     def __init__(
         self,
         handle: Callable[[Key], Awaitable[Outcome]],
         *,
         backoff: Backoff,
+        tell: Callable[[Key, Failed], Awaitable[None]] = nobody,
         workers: int = DEFAULT_WORKERS,
-        patience: float = PATIENCE_SECONDS,
-        max_slow: int = MAX_SLOW,
+        fairness: Fairness = DEFAULT_FAIRNESS,
         precedence: Precedence | None = None,
     ) -> None:
-        """`workers` prompt keys and `max_slow` slow ones are in flight at most.
+        """`workers` prompt keys are in flight at most, and the slow ones of `fairness`.
 
         Beside them are a quarter as many as `workers` that have no hurry. Queues that get the same
         `precedence` give it to each other's keys.
         """
         self.meter = QueueMeter()
         self._handle = handle
+        self._tell = tell
         self._backoff = backoff
-        self._patience = patience
+        self._patience = fairness.patience
         self._prompt: _Lane[Key] = _Lane(workers)
         self._unhurried: _Lane[Key] = _Lane(max(1, workers // 4))
-        self._beside: _Lane[Key] = _Lane(max_slow)
+        self._beside: _Lane[Key] = _Lane(fairness.max_slow)
         self._lanes = (self._prompt, self._unhurried, self._beside)
         self._precedence = precedence or Precedence()
         self._held: asyncio.TimerHandle | None = None
@@ -226,16 +246,14 @@ class WorkQueue(Generic[Key]):
     async def _run_one(self, key: Key) -> Outcome:
         try:
             return await self._handle(key)
-        except OLMError as error:
-            return outcome_of(error)
-        except asyncio.CancelledError:
-            if _is_being_cancelled():
-                raise
-            # Work that was shared with others was cancelled, not this handling: it goes on.
-            log.exception("handling of %s was cut short", key)
-        except Exception:
-            log.exception("unexpected failure while handling %s", key)
-        return Retry("internal error; see the log of the controller")
+        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - it is logged there
+            failed = failure_of(error, str(key))
+            # A conflict, or a moment without the API server, has passed by the next try.
+            if not isinstance(error, ApiError) or key in self._failures:
+                untold = await attempt(self._tell(key, failed), f"the status of {key}")
+                if untold is not None:
+                    log.warning("%s: its status cannot be written: %s", key, untold.message)
+            return failed
 
     def _schedule(self, key: Key, outcome: Outcome) -> None:
         retries = self._failures.pop(key, 0)
@@ -255,8 +273,3 @@ class WorkQueue(Generic[Key]):
                 log.warning("%s: blocked (%s): %s", key, reason, message)
         if key in self._again:
             self.add(key, hurry=self._again.pop(key))
-
-
-def _is_being_cancelled() -> bool:
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0

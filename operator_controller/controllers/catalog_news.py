@@ -10,9 +10,9 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from olm_shared.errors import OLMError
 from olm_shared.kube_object import KubeObject, is_true, labels_of
-from olm_shared.outcome import Done, Outcome, outcome_of
+from olm_shared.outcome import Done, Failed, Outcome
+from olm_shared.runtime.attempt import attempt
 from operator_controller.controllers.triggers import Add
 from operator_controller.controllers.wants import Wants
 
@@ -60,19 +60,17 @@ class CatalogNews:
         looks = (self._look(name, raw, package) for package in packages)
         faults = [fault for fault in await asyncio.gather(*looks) if fault is not None]
         # One that does not serve says so when it does.
-        return outcome_of(faults[0]) if faults and is_true(raw, "Serving") else Done()
+        return faults[0] if faults and is_true(raw, "Serving") else Done()
 
-    async def _look(self, name: str, raw: KubeObject, package: str) -> OLMError | None:
+    async def _look(self, name: str, raw: KubeObject, package: str) -> Failed | None:
         """Tells the extensions of a package if it changed; the error where that is not known.
 
         They say themselves what is wrong, so they are told of an outage once, and of its end.
         """
-        fault = None
         async with self._gate:
-            try:
-                changed_in, is_there = await self.catalogs.changed_in(raw, package)
-            except OLMError as error:
-                fault, changed_in, is_there = error, "", True
+            found = await attempt(self.catalogs.changed_in(raw, package), f"ClusterCatalog {name}")
+        fault = None if isinstance(found, tuple) else found
+        changed_in, is_there = found if isinstance(found, tuple) else ("", True)
         told = self._told.get((name, package))
         self._told[name, package] = changed_in, is_there
         if changed_in == (told[0] if told else _older(raw, changed_in)):

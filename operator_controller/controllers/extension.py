@@ -7,22 +7,30 @@ Rolling out is the story of the revision (`controllers.object_set`).
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
+from typing import Any
 
 from api import wire
 from api.v1 import names
 from api.v1.clusterextension import ClusterExtension, ClusterExtensionStatus
-from api.v1.conditions import Condition, Reason, merge_conditions
+from api.v1.conditions import Condition, merge_conditions
 from api.wire import InvalidObjectError
-from olm_shared.errors import OLMError, TerminalError, TransientError
+from olm_shared.errors import TerminalError, TransientError
 from olm_shared.kube_object import GVK, KubeObject, metadata, name_of
-from olm_shared.outcome import Blocked, Done, Outcome, Wait, outcome_of
+from olm_shared.outcome import Done, Failed, Outcome, Wait
 from olm_shared.runtime.api_errors import ConflictError, NotFoundError
+from olm_shared.runtime.attempt import attempt
 from olm_shared.runtime.kube import KubeClient
+from olm_shared.runtime.statuses import (
+    progressing_after,
+    readable_conditions,
+    with_condition,
+    write_status,
+)
 from operator_controller.apply.pack import ContentError, MissingContentError, sanitised
 from operator_controller.apply.phases import into_phases
 from operator_controller.apply.revisions import (
@@ -45,14 +53,12 @@ from operator_controller.io.bundles import BundleSource
 from operator_controller.io.catalogs import CatalogClient
 from operator_controller.io.events import Announcer
 from operator_controller.io.revisions import RevisionStore
-from operator_controller.io.statuses import write_status
 from operator_controller.io.watches import ManagedWatches
 from operator_controller.metrics import Metrics
 from operator_controller.status.extension import (
     ExtensionFacts,
     extension_status,
     removing,
-    unreadable,
 )
 from operator_controller.status.transitions import UNINSTALLED, transitions
 
@@ -117,36 +123,33 @@ class ExtensionController:
         if metadata(raw).get("deletionTimestamp"):
             return await self._delete(raw)
         raw = await self._ensure_finalizers(raw)
-        try:
-            context = Context(raw, ClusterExtension.from_object(raw))
-        except InvalidObjectError as error:
-            return await self._refuse(raw, str(error))
-        context, outcome = await self._run(context)
+        context, outcome = await self._run(Context(raw, _read(raw)))
         status = await self._write_status(context, outcome)
         seconds = asyncio.get_running_loop().time() - begun
         self.metrics.observe(name, status, now=self.clock().timestamp(), seconds=seconds)
         return outcome
 
-    async def _refuse(self, raw: KubeObject, message: str) -> Outcome:
-        """An object that the API server took but nobody can act on, such as one without spec."""
-        await self._say(raw, unreadable(message, int(metadata(raw).get("generation") or 0)))
-        return Blocked(Reason.BLOCKED, message)
+    async def tell_failure(self, name: str, failed: Failed) -> None:
+        """Says in the status why a reconcile ended before it could say anything itself."""
+        raw = await self.client.find(EXTENSION, name)
+        if raw is not None:
+            await self._say(raw, progressing_after(failed, _generation(raw)))
 
     async def _say(self, raw: KubeObject, condition: Condition) -> None:
         """One condition of an object that no steps are run for."""
-        old = wire.read(ClusterExtensionStatus, raw.get("status") or {})
         now = self.clock()
-        new = replace(old, conditions=merge_conditions(old.conditions, [condition], now))
+        status = with_condition(raw, condition, now)
+        old, new = map(_readable_status, (raw.get("status") or {}, status))
         self.metrics.observe(name_of(raw), new, now=now.timestamp())
-        if await write_status(self.client, raw, wire.write(new)):
+        if await write_status(self.client, raw, status):
             self.events.announce(raw, transitions(old, new))
 
     async def _run(self, context: Context) -> tuple[Context, Outcome]:
         for step in self._steps:
-            try:
-                context = await step(context)
-            except OLMError as error:
-                return context, outcome_of(error)
+            found = await attempt(step(context), f"ClusterExtension {context.name}")
+            if not isinstance(found, Context):
+                return context, found
+            context = found
         return context, Done()
 
     async def _ensure_finalizers(self, raw: KubeObject) -> KubeObject:
@@ -193,8 +196,7 @@ class ExtensionController:
 
     async def _tell_removal(self, raw: KubeObject, remaining: Sequence[Revision]) -> Outcome:
         """Waits for revisions that are taken down; says what of theirs does not go."""
-        generation = int(metadata(raw).get("generation") or 0)
-        told = removing(remaining, generation, LETTING_GO_SECONDS)
+        told = removing(remaining, _generation(raw), LETTING_GO_SECONDS)
         if told is not None:
             await self._say(raw, told)
         return Wait(REMOVAL_LOOK_SECONDS)
@@ -367,3 +369,23 @@ class ExtensionController:
 
 
 Step = Callable[[Context], Awaitable[Context]]
+
+
+def _read(raw: KubeObject) -> ClusterExtension:
+    """Raises TerminalError for what the API server took but nobody can act on."""
+    try:
+        return ClusterExtension.from_object(raw)
+    except InvalidObjectError as error:
+        raise TerminalError(str(error)) from error
+
+
+def _readable_status(status: Mapping[str, Any]) -> ClusterExtensionStatus:
+    """As much of a status as can be read."""
+    try:
+        return wire.read(ClusterExtensionStatus, status)
+    except InvalidObjectError:
+        return ClusterExtensionStatus(conditions=tuple(readable_conditions(status)))
+
+
+def _generation(raw: KubeObject) -> int:
+    return int(metadata(raw).get("generation") or 0)

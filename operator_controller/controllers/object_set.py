@@ -15,10 +15,9 @@ from typing import Any
 
 from api import wire
 from api.v1 import names
-from api.v1.clusterobjectset import ClusterObjectSet
 from api.v1.conditions import ConditionStatus, ConditionType, merge_conditions
 from api.v1.probes import ProgressionProbe
-from olm_shared.errors import OLMError, TerminalError, WaitingError
+from olm_shared.errors import TerminalError, WaitingError
 from olm_shared.kube_object import (
     KubeObject,
     annotations_of,
@@ -26,9 +25,16 @@ from olm_shared.kube_object import (
     metadata,
     name_of,
 )
-from olm_shared.outcome import Done, Outcome, Retry, Wait, outcome_of
+from olm_shared.outcome import Done, Failed, Outcome, Retry, Wait
 from olm_shared.runtime.api_errors import NotFoundError
+from olm_shared.runtime.attempt import attempt
 from olm_shared.runtime.kube import KubeClient
+from olm_shared.runtime.statuses import (
+    progressing_after,
+    readable_conditions,
+    with_condition,
+    write_status,
+)
 from operator_controller.apply.checks import check_phases
 from operator_controller.apply.observed import ObservedPhases, check_unchanged, observed_phases
 from operator_controller.apply.ownership import Owner, controller_of
@@ -46,7 +52,6 @@ from operator_controller.io.certificates import CertificateKeeper
 from operator_controller.io.revisions import RevisionStore
 from operator_controller.io.rollout import Memory, RevisionRollout
 from operator_controller.io.stale_webhooks import clear_the_way
-from operator_controller.io.statuses import write_status
 from operator_controller.io.watches import ManagedWatches
 from operator_controller.observe.assertions import check_selectors
 from operator_controller.observe.probes import Gate, Probes
@@ -109,6 +114,14 @@ class ObjectSetController:
             self.ring,
         )
 
+    async def tell_failure(self, name: str, failed: Failed) -> None:
+        """Says in the status why a reconcile ended before it could say anything itself."""
+        raw = await self.store.find(name)
+        if raw is not None:
+            generation = int(metadata(raw).get("generation") or 0)
+            told = progressing_after(failed, generation)
+            await write_status(self.client, raw, with_condition(raw, told, self.clock()))
+
     def retire(self, revision: Revision) -> bool:
         """Has a revision go with its owner, which is deleted; whether that is news to it.
 
@@ -133,13 +146,7 @@ class ObjectSetController:
             self._forget(name)
             return Done()
         story = Story(parse_revision(raw))
-        try:
-            outcome = await self._advance(story)
-        except OLMError as error:
-            outcome = outcome_of(error)
-        except Exception:
-            log.exception("unexpected failure while handling %s", name)
-            outcome = Retry("internal error; see the log of the controller")
+        outcome = await attempt(self._advance(story), f"ClusterObjectSet {name}")
         if story.untold:
             return outcome
         if memory := self._memories.get(name):
@@ -358,7 +365,7 @@ class ObjectSetController:
 
     async def _write_status(self, story: Story, outcome: Outcome) -> None:
         revision, now = story.revision, self.clock()
-        old = ClusterObjectSet.from_object(revision.raw).status
+        status: dict[str, Any] = dict(revision.raw.get("status") or {})
         left = None if story.leaving else seconds_left(revision, now)
         facts = RevisionFacts(
             version=revision.bundle.version or str(revision.number),
@@ -370,8 +377,7 @@ class ObjectSetController:
             leaving=story.leaving,
             overdue_minutes=None if left is None or left > 0 else deadline_minutes(revision),
         )
-        merged = merge_conditions(old.conditions, revision_conditions(facts), now)
-        status: dict[str, Any] = dict(revision.raw.get("status") or {})
+        merged = merge_conditions(readable_conditions(status), revision_conditions(facts), now)
         status["conditions"] = [wire.write(condition) for condition in merged]
         if story.observed and not status.get("observedPhases"):
             status["observedPhases"] = story.observed

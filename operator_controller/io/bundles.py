@@ -1,6 +1,7 @@
 """Bundles from their images, as the objects to apply."""
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 
@@ -8,6 +9,7 @@ from api.v1 import names
 from olm_shared.errors import OLMError, TerminalError, TransientError
 from olm_shared.kube_object import GVK, KubeObject
 from olm_shared.runtime.api_errors import NotFoundError
+from olm_shared.runtime.disk import DiskError
 from olm_shared.runtime.image_store import ImageStore
 from olm_shared.runtime.kube import KubeClient
 from operator_controller.apply.revisions import BundleIdentity
@@ -29,6 +31,7 @@ _SIGNS = (
 Where there is none, we issue certificates ourselves.
 """
 
+log = logging.getLogger(__name__)
 
 Installed = Callable[[], Awaitable[Iterable[KubeObject]]]
 """Reads the objects that are installed, where somebody has to know."""
@@ -105,8 +108,15 @@ class BundleSource:
         return Rendered(objects, properties)
 
     async def forget(self, owner: str) -> None:
-        """Removes what was unpacked for an owner."""
-        await asyncio.to_thread(self._images.forget, owner)
+        """Removes what was unpacked for an owner, who goes; what stays is `collect`ed later."""
+        try:
+            await asyncio.to_thread(self._images.forget, owner)
+        except DiskError as error:
+            log.warning("%s", error)
+
+    async def collect(self, owners: Collection[str]) -> None:
+        """Removes what was unpacked for others than these. Raises DiskError."""
+        await asyncio.to_thread(self._images.collect, owners, interrupted=False)
 
 
 async def certificate_provider_of(

@@ -1,17 +1,17 @@
 """What catalogs said of packages: on disk for restarts and outages, in memory under a bound.
 
 One file for a catalog and package, of the newest content that was asked for: a header line, then
-a line for each blob. A file that is cut short or of another format counts as absent.
+a line for each blob. A file that cannot be read, whatever the reason, counts as absent; a disk that
+cannot be written costs requests, and no extension.
 """
 
 import asyncio
-import contextlib
 import hashlib
 import logging
 import os
 import shutil
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -26,6 +26,9 @@ from operator_controller.io.catalogd import Blobs
 FORMAT = 1
 MAX_MEMORY_BYTES = 4 * 1024 * 1024
 """Of the texts that packages were built from; as objects they take three times as much."""
+
+Header = dict[str, Any]
+HEADER_TEXTS = ("source", "changedIn", "fingerprint", "etag")
 
 log = logging.getLogger(__name__)
 
@@ -79,7 +82,7 @@ class CatalogCache:
         before = await self.find(catalog, package)
         fingerprint = _fingerprint(blobs.lines)
         same = before is not None and before.fingerprint == fingerprint
-        header = {
+        header: Header = {
             "format": FORMAT,
             "source": source,
             "changedIn": before.changed_in if before and same else source,
@@ -92,19 +95,22 @@ class CatalogCache:
 
     async def confirm(self, catalog: str, package: str, source: str) -> Known | None:
         """Notes that the content `source` has the package as it is known already."""
-        lines = await asyncio.to_thread(self._read, catalog, package)
-        if not lines:
+        content = await asyncio.to_thread(self._read, catalog, package)
+        if content is None:
             return None
-        header = _header(lines)
-        etag = str(header.get("etag") or "") if header else ""
-        return await self.put(catalog, package, source, Blobs(tuple(lines[1:]), etag))
+        header, lines = content
+        return await self.put(catalog, package, source, Blobs(tuple(lines), header["etag"]))
 
     def forget(self, catalog: str) -> None:
-        """Drops everything of a catalog that is gone."""
+        """Drops everything of a catalog that is gone; on disk, if that can be written."""
         for key in [key for key in self._memory if key[0] == catalog]:
             self._bytes -= self._memory.pop(key).size
-        with contextlib.suppress(FileNotFoundError):
+        try:
             shutil.rmtree(self._folder / catalog)
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            log.warning("cannot remove the cache of catalog %s: %s", catalog, error)
 
     def _remember(self, key: tuple[str, str], known: Known) -> None:
         old = self._memory.pop(key, None)
@@ -117,25 +123,33 @@ class CatalogCache:
         return self._folder / catalog / hashlib.sha256(package.encode()).hexdigest()
 
     def _load(self, catalog: str, package: str) -> Known | None:
-        lines = self._read(catalog, package)
-        header = _header(lines)
-        if header is None or header["fingerprint"] != _fingerprint(lines[1:]):
+        content = self._read(catalog, package)
+        if content is None:
             return None
-        return self._known(package, header, lines[1:])
-
-    def _read(self, catalog: str, package: str) -> list[bytes]:
         try:
-            return self._path(catalog, package).read_bytes().splitlines()
-        except FileNotFoundError:
-            return []
+            return self._known(package, *content)
+        except Exception:
+            log.exception("the cache of catalog %s is not used for %s", catalog, package)
+            return None
+
+    def _read(self, catalog: str, package: str) -> tuple[Header, list[bytes]] | None:
+        """The header and the lines of a file, if they are what was written."""
+        try:
+            first, *lines = self._path(catalog, package).read_bytes().splitlines()
+            header = orjson.loads(first)
+        except (FileNotFoundError, ValueError):
+            return None
         except OSError as error:
             log.warning("cannot read the cache of catalog %s: %s", catalog, error)
-            return []
+            return None
+        whole = _is_header(header) and header["fingerprint"] == _fingerprint(lines)
+        return (header, lines) if whole else None
 
-    def _keep(
-        self, catalog: str, package: str, header: dict[str, Any], lines: Iterable[bytes]
-    ) -> Known:
+    def _keep(self, catalog: str, package: str, header: Header, lines: Sequence[bytes]) -> Known:
         """Writes the file in one step; without it only a restart or an outage costs more."""
+        known = self._known(
+            package, header, lines
+        )  # before it is written: what cannot be read is not
         path = self._path(catalog, package)
         draft = path.with_suffix(".new")
         try:
@@ -144,9 +158,9 @@ class CatalogCache:
             os.replace(draft, path)  # noqa: PTH105 - says that an old one is replaced
         except OSError as error:
             log.warning("cannot write the cache of catalog %s: %s", catalog, error)
-        return self._known(package, header, list(lines))
+        return known
 
-    def _known(self, package: str, header: dict[str, Any], lines: list[bytes]) -> Known:
+    def _known(self, package: str, header: Header, lines: Sequence[bytes]) -> Known:
         built, fault = None, None
         try:
             built = self._build(package, map(orjson.loads, lines))
@@ -167,12 +181,10 @@ def _fingerprint(lines: Iterable[bytes]) -> str:
     return hashlib.sha256(b"\n".join(sorted(lines))).hexdigest()
 
 
-def _header(lines: list[bytes]) -> dict[str, Any] | None:
-    """The header of a file that can be used."""
-    try:
-        header = orjson.loads(lines[0]) if lines else None
-    except orjson.JSONDecodeError:
-        return None
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        return None
-    return header
+def _is_header(found: Any) -> bool:
+    """Whether it is the header of a file that can be used."""
+    return (
+        isinstance(found, dict)
+        and found.get("format") == FORMAT
+        and all(isinstance(found.get(key), str) for key in HEADER_TEXTS)
+    )

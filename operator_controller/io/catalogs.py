@@ -13,8 +13,9 @@ from enum import StrEnum
 from typing import Protocol
 
 from api.v1.clustercatalog import AvailabilityMode, ClusterCatalog
+from api.wire import InvalidObjectError
 from olm_shared.errors import OLMError
-from olm_shared.kube_object import GVK, KubeObject, is_true
+from olm_shared.kube_object import GVK, KubeObject, is_true, labels_of, name_of
 from olm_shared.runtime.kube import KubeClient
 from operator_controller.catalog import Package
 from operator_controller.io.catalog_cache import CatalogCache, Known
@@ -97,34 +98,33 @@ class CatalogClient:
 
     async def contents(self, raws: list[KubeObject], package: str) -> list[CatalogContent]:
         """What each catalog that is switched on has of a package."""
-        catalogs = [(ClusterCatalog.from_object(raw), raw) for raw in raws]
-        return list(
-            await asyncio.gather(
-                *(
-                    self._content(catalog, raw, package)
-                    for catalog, raw in catalogs
-                    if catalog.spec.availability_mode is AvailabilityMode.AVAILABLE
-                )
-            )
-        )
+        found = await asyncio.gather(*(self._content(raw, package) for raw in raws))
+        return [content for content in found if content is not None]
 
     async def changed_in(self, raw: KubeObject, package: str) -> tuple[str, bool]:
         """The first content in which the package was as it is now; whether it is there.
 
         Raises OLMError.
         """
-        known = await self._known(ClusterCatalog.from_object(raw), raw, package)
+        known = await self._known(_read(raw), raw, package)
         return known.changed_in, known.package is not None or known.fault is not None
 
     async def forget(self, catalog: str) -> None:
         """Drops what is known of a catalog that is gone."""
         await asyncio.to_thread(self._cache.forget, catalog)
 
-    async def _content(
-        self, catalog: ClusterCatalog, raw: KubeObject, package: str
-    ) -> CatalogContent:
+    async def _content(self, raw: KubeObject, package: str) -> CatalogContent | None:
+        """What one catalog has of a package; None if it is switched off."""
         found: Package | None = None
         problem: OLMError | None = None
+        try:
+            catalog = _read(raw)
+        except CatalogUnavailableError as error:
+            return CatalogContent(
+                name=name_of(raw), priority=0, labels=labels_of(raw), unavailable=error
+            )
+        if catalog.spec.availability_mode is not AvailabilityMode.AVAILABLE:
+            return None
         try:
             known = await self._known(catalog, raw, package)
             found, problem = known.package, known.fault
@@ -171,6 +171,16 @@ class CatalogClient:
                 f'catalog "{name}": answered "not modified" to a request without condition'
             )
         return await self._cache.put(name, package, source, blobs)
+
+
+def _read(raw: KubeObject) -> ClusterCatalog:
+    """Raises CatalogUnavailableError: one that cannot be read concerns only who selects it."""
+    try:
+        return ClusterCatalog.from_object(raw)
+    except InvalidObjectError as error:
+        raise CatalogUnavailableError(
+            str(error), hint=f"mend it: kubectl edit clustercatalog {name_of(raw)}"
+        ) from error
 
 
 def _not_served(name: str) -> CatalogUnavailableError:

@@ -8,6 +8,7 @@ from typing import NoReturn
 from api.v1 import names
 from olm_shared.happening import Happening
 from olm_shared.kube_object import KubeObject, metadata
+from olm_shared.runtime.attempt import attempt
 from olm_shared.runtime.events import EventRecorder
 from olm_shared.runtime.kube import KubeClient
 
@@ -43,4 +44,4 @@ class Announcer:
     async def run(self) -> NoReturn:
         """Writes until cancelled."""
         while True:
-            await self._recorder.record(*await self._pending.get())
+            await attempt(self._recorder.record(*await self._pending.get()), "an Event")

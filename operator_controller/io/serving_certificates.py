@@ -15,7 +15,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from olm_shared.kube_object import GVK, KubeObject, metadata
-from olm_shared.runtime.api_errors import ApiError
+from olm_shared.runtime.attempt import attempt
+from olm_shared.runtime.disk import disk_errors
 from olm_shared.runtime.kube import KubeClient
 from operator_controller.certificates.kept import (
     NEXT_CERTIFICATE_KEY,
@@ -81,17 +82,21 @@ class CertificateFiles:
     async def look(self) -> None:
         """Writes what has changed; what cannot be read stays as it is."""
         for certificate in self._certificates:
-            folder = self._folder / certificate.secret
-            try:
-                _, kept = await _read(self._client, self._namespace, certificate)
-            except ApiError as error:
-                log.warning("certificate %s cannot be read: %s", certificate.secret, error)
-                continue
-            if certificate.secret not in self._written or kept != self._written[certificate.secret]:
-                await asyncio.to_thread(_write_files, folder, kept)
-                self._written[certificate.secret] = kept
+            following = f"following of certificate {certificate.secret}"
+            failed = await attempt(self._look_at(certificate), following)
+            if failed is not None:
+                log.warning("%s failed: %s", following, failed.message)
         if all(self._written.get(certificate.secret) for certificate in self._certificates):
             self.complete.set()
+
+    async def _look_at(self, certificate: ServingCertificate) -> None:
+        """Raises ApiError, DiskError."""
+        name, folder = certificate.secret, self._folder / certificate.secret
+        _, kept = await _read(self._client, self._namespace, certificate)
+        if name not in self._written or kept != self._written[name]:
+            with disk_errors(f"write certificate {name}", folder):
+                await asyncio.to_thread(_write_files, folder, kept)
+            self._written[name] = kept
 
 
 class CertificateIssuer:
@@ -123,12 +128,11 @@ class CertificateIssuer:
             await asyncio.sleep(_pause(self._settle) if all(kept) else FIRST_LOOK_SECONDS)
 
     async def _tried(self, certificate: ServingCertificate) -> bool:
-        try:
-            await self.keep(certificate)
-        except ApiError as error:
-            log.warning("certificate %s cannot be kept: %s", certificate.secret, error)
-            return False
-        return True
+        keeping = f"keeping of certificate {certificate.secret}"
+        failed = await attempt(self.keep(certificate), keeping)
+        if failed is not None:
+            log.warning("%s failed: %s", keeping, failed.message)
+        return failed is None
 
     async def keep(self, certificate: ServingCertificate) -> None:
         """Takes the step that is due for one of them. Raises ApiError."""

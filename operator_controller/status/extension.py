@@ -79,17 +79,6 @@ def extension_status(facts: ExtensionFacts) -> ClusterExtensionStatus:
     )
 
 
-def unreadable(message: str, generation: int) -> Condition:
-    """What to say of an object that cannot be read, and so has no facts."""
-    return Condition(
-        type=ConditionType.PROGRESSING,
-        status=ConditionStatus.FALSE,
-        reason=Reason.BLOCKED,
-        message=message,
-        observed_generation=generation,
-    )
-
-
 def removing(remaining: Sequence[Revision], generation: int, limit: float) -> Condition | None:
     """What keeps a deleted extension's revisions from going; None while that is not known.
 

@@ -22,7 +22,7 @@ from operator_controller.preflight.crd_upgrade.schema import Schema, differing, 
 
 Check = Callable[[KubeObject, KubeObject], Iterator[Finding]]
 
-_KUBE_VERSION = re.compile(r"v([0-9]+)(?:(alpha|beta)([0-9]+))?")
+_KUBE_VERSION = re.compile(r"v([0-9]{1,18})(?:(alpha|beta)([0-9]{1,18}))?")
 _STABILITY = {"alpha": 0, "beta": 1, None: 2}
 
 

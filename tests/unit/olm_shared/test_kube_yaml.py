@@ -158,3 +158,8 @@ def test_json_integers_beyond_64_bits_become_floats() -> None:
     (found,) = load_all(data)
     assert (found["most"], found["more"]) == (2**63 - 1, float(2**63))
     assert isinstance(found["more"], float)
+
+
+@pytest.mark.parametrize("digits", [400, 5000])
+def test_a_number_that_no_float_holds_is_text_as_in_yaml(digits: int) -> None:
+    assert one(f'{{"a": {"9" * digits}}}') == {"a": "9" * digits}

@@ -9,6 +9,9 @@ from olm_shared.versions import (
     parse_version,
 )
 
+LONG = "9" * 5000
+"""More digits than Python makes a number of."""
+
 FAULTS = {
     "": "Version string empty",
     "1": "No Major.Minor.Patch elements found",
@@ -26,6 +29,7 @@ FAULTS = {
     "1.2.3-99999999999999999999": (
         'strconv.ParseUint: parsing "99999999999999999999": value out of range'
     ),
+    f"1.2.3-{LONG}": f'strconv.ParseUint: parsing "{LONG}": value out of range',
     "1.2.3+": "Build meta data is empty",
     "1.2.3+a b": 'Invalid character(s) found in build meta data "a b"',
 }

@@ -9,9 +9,10 @@ import pytest
 import uvloop
 
 from olm_shared.errors import TerminalError, TransientError, WaitingError
-from olm_shared.outcome import Blocked, Done, Outcome, Retry, Wait
+from olm_shared.outcome import Blocked, Done, Failed, Outcome, Retry, Wait
+from olm_shared.runtime.api_errors import ApiError
 from olm_shared.runtime.precedence import Precedence
-from olm_shared.runtime.workqueue import Backoff, WorkQueue
+from olm_shared.runtime.workqueue import Backoff, Fairness, WorkQueue
 
 PATIENCE = 5.0
 SOON = 0.001
@@ -223,7 +224,7 @@ async def test_keys_that_hang_in_every_slot_give_way_to_the_others() -> None:
         handled.append(key)
         return Done()
 
-    queue: WorkQueue[str] = WorkQueue(handle, backoff=quick(), workers=8, patience=SOON)
+    queue: WorkQueue[str] = WorkQueue(handle, backoff=quick(), workers=8, fairness=Fairness(SOON))
     async with running(queue):
         for number in range(40):
             queue.add(f"hangs-{number}")
@@ -242,7 +243,9 @@ async def test_a_key_that_was_slow_starts_beside_the_slots_until_it_is_prompt_ag
             await gate.wait()
         return Done()
 
-    queue: WorkQueue[str] = WorkQueue(handle, backoff=quick(), workers=1, patience=10 * SOON)
+    queue: WorkQueue[str] = WorkQueue(
+        handle, backoff=quick(), workers=1, fairness=Fairness(10 * SOON)
+    )
     async with running(queue):
         queue.add("slow")
         queue.add("other")  # only after the slow one gave its slot away
@@ -264,7 +267,9 @@ async def test_what_is_in_flight_is_bounded_also_when_everything_hangs() -> None
         await asyncio.Event().wait()
         return Done()
 
-    queue: WorkQueue[str] = WorkQueue(handle, backoff=quick(), workers=2, patience=SOON, max_slow=3)
+    queue: WorkQueue[str] = WorkQueue(
+        handle, backoff=quick(), workers=2, fairness=Fairness(SOON, 3)
+    )
     async with running(queue):
         for number in range(20):
             queue.add(str(number))
@@ -329,6 +334,41 @@ async def test_an_unexpected_exception_is_logged_with_its_trace(
     assert "unexpected failure while handling a" in record.message
     assert record.exc_info is not None
     assert "a bug" in str(record.exc_info[1])
+
+
+@pytest.mark.parametrize(
+    ("errors", "told"),
+    [
+        pytest.param([RuntimeError("bug")], 1, id="a fault of the program is told"),
+        pytest.param([TerminalError("no")], 1, id="an error of ours that nobody told is told"),
+        pytest.param([ApiError("away")], 0, id="a moment without the API server is not"),
+        pytest.param([ApiError("a"), ApiError("b")], 1, id="what it goes on saying is"),
+    ],
+)
+async def test_what_a_handling_raises_is_told(errors: list[Exception], *, told: int) -> None:
+    said: list[tuple[str, Failed]] = []
+
+    async def tell(key: str, failed: Failed) -> None:
+        said.append((key, failed))
+
+    handle = Scripted(a=[*errors])
+    queue: WorkQueue[str] = WorkQueue(handle, backoff=quick(), tell=tell)
+    async with running(queue):
+        queue.add("a")
+        await handle.until(lambda calls: len(calls) >= len(errors))
+        await settled()
+    assert [key for key, _ in said] == ["a"] * told
+
+
+async def test_a_status_that_cannot_be_written_stops_nothing() -> None:
+    async def tell(_: str, __: Failed) -> None:
+        raise OSError("nor this")
+
+    handle = Scripted(a=[RuntimeError("bug"), RuntimeError("bug")])
+    queue: WorkQueue[str] = WorkQueue(handle, backoff=quick(), tell=tell)
+    async with running(queue):
+        queue.add("a")
+        await handle.until(lambda calls: len(calls) == 3)
 
 
 async def test_work_that_was_cancelled_by_others_costs_no_worker() -> None:

@@ -153,6 +153,11 @@ def test_versions_are_ranked_as_kubernetes_ranks_them() -> None:
     assert ascending(names) == list(reversed(names))
 
 
+def test_a_version_of_more_digits_than_python_reads_is_a_name_as_any_other() -> None:
+    long = f"v{'1' * 5000}"
+    assert ascending(["v1", long]) == [long, "v1"]
+
+
 # The message
 
 

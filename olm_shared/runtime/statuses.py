@@ -1,0 +1,97 @@
+"""Writes a status: once per reconcile, not at all when nothing changed, and over nobody else's."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from api import wire
+from api.v1.conditions import (
+    Condition,
+    ConditionStatus,
+    ConditionType,
+    Reason,
+    merge_conditions,
+)
+from api.wire import InvalidObjectError
+from olm_shared.kube_object import KubeObject, gvk_of, metadata, name_of
+from olm_shared.outcome import Blocked, Failed
+from olm_shared.runtime.api_errors import ConflictError, NotFoundError
+from olm_shared.runtime.kube import JSON_PATCH, KubeClient
+
+TRIES = 3
+"""Annotations change while a status is computed, but not again and again."""
+
+
+async def write_status(
+    client: KubeClient, raw: KubeObject, status: Mapping[str, Any]
+) -> KubeObject | None:
+    """Replaces the status of an object if it differs from `raw`'s; the object, if it was written.
+
+    An object that is gone by now has no status to write. Raises ConflictError where it is not
+    computed from what is there: somebody else wrote one, or the object is another or asks for
+    something else. A leader that slept must not take back what the next one has found out.
+    """
+    if (raw.get("status") or {}) == status:
+        return None
+    for left in reversed(range(TRIES)):
+        try:
+            return await replace_status(client, raw, status)
+        except NotFoundError:
+            break
+        except ConflictError:
+            now = await client.find(gvk_of(raw), name_of(raw))
+            if not left or now is None or _basis(now) != _basis(raw):
+                raise
+            raw = now
+    return None
+
+
+async def replace_status(
+    client: KubeClient, raw: KubeObject, status: Mapping[str, Any]
+) -> KubeObject:
+    """Replaces the status of the very version that was read. Raises ConflictError, ApiError."""
+    version = metadata(raw)["resourceVersion"]
+    patch = [
+        {"op": "replace", "path": "/metadata/resourceVersion", "value": version},
+        {"op": "add", "path": "/status", "value": status},
+    ]
+    written: KubeObject = await client.patch(
+        raw, patch, subresource="status", content_type=JSON_PATCH
+    )
+    return written
+
+
+def _basis(raw: KubeObject) -> tuple[Any, ...]:
+    """What a status is computed from, of the object itself."""
+    meta = metadata(raw)
+    return meta.get("uid"), meta.get("generation"), raw.get("status") or {}
+
+
+def progressing_after(failed: Failed, generation: int) -> Condition:
+    """What to say of a reconcile that failed before it could say anything itself."""
+    blocked = isinstance(failed, Blocked)
+    return Condition(
+        type=ConditionType.PROGRESSING,
+        status=ConditionStatus.FALSE if blocked else ConditionStatus.TRUE,
+        reason=failed.reason if isinstance(failed, Blocked) else Reason.RETRYING,
+        message=failed.message,
+        observed_generation=generation,
+    )
+
+
+def with_condition(raw: KubeObject, condition: Condition, now: datetime) -> dict[str, Any]:
+    """The status of an object that perhaps cannot be read, with one condition set."""
+    status = dict(raw.get("status") or {})
+    merged = merge_conditions(readable_conditions(status), [condition], now)
+    return status | {"conditions": [wire.write(each) for each in merged]}
+
+
+def readable_conditions(status: Mapping[str, Any]) -> list[Condition]:
+    """The conditions of a status, without those that are none."""
+    found = []
+    for raw in status.get("conditions") or ():
+        try:
+            found.append(wire.read(Condition, raw))
+        except InvalidObjectError:
+            continue
+    return found
