@@ -16,6 +16,7 @@ from olm_shared.runtime.kube import KubeClient
 from olm_shared.runtime.precedence import Precedence
 from olm_shared.runtime.program import utc_now
 from olm_shared.runtime.registry import PullSettings
+from olm_shared.runtime.statuses import StatusWriter
 from olm_shared.runtime.workqueue import Backoff, WorkQueue
 from operator_controller.apply.revisions import Revision
 from operator_controller.controllers.catalog_news import CatalogNews
@@ -40,6 +41,8 @@ from operator_controller.settings import Settings
 LEASE = "9c4404e7.operatorframework.io"
 RESYNC_SECONDS = 600.0
 CATALOG_WORKERS = 2
+OTHERS_STATUS_SECONDS = 1.0
+"""Whoever insists on a status of his own is not written over more often."""
 LONGEST_APPLY_DELAY_SECONDS = 30.0
 """An object that somebody else had is taken this soon after it was freed."""
 
@@ -101,6 +104,7 @@ class Controllers:
             _features(settings.gates),
         )
         self.watches = ManagedWatches(self._managed)
+        self._statuses = StatusWriter(client)
         self._store = RevisionStore(client, settings.system_namespace, wrote=self._wrote)
         object_set = self._object_set_controller(settings)
         extension = self._extension_controller(settings, events, object_set.retire)
@@ -128,6 +132,8 @@ class Controllers:
             self.catalogs.add,
             object_set.news.notice,
             wants,
+            self._statuses,
+            self._look_again,
         )
         self.cluster_operator = ClusterOperatorController(
             client,
@@ -146,6 +152,7 @@ class Controllers:
             catalogs=self._catalogs,
             bundles=self._bundles,
             store=self._store,
+            statuses=self._statuses,
             watches=self.watches,
             checks=Preflight(self._client, settings.gates["PreflightPermissions"]),
             events=events,
@@ -161,6 +168,7 @@ class Controllers:
         return ObjectSetController(
             client=self._client,
             store=self._store,
+            statuses=self._statuses,
             watches=self.watches,
             gate=_gate(wait_for_workloads=settings.gates["BoxcutterRuntime"]),
             certificates=CertificateKeeper(issue, settings.certificate_settle, utc_now),
@@ -190,6 +198,10 @@ class Controllers:
             self.object_sets.add_after(name, seconds)
         else:
             self.object_sets.add(name)
+
+    def _look_again(self, obj: KubeObject) -> None:
+        queue = self.extensions if obj["kind"] == names.CLUSTER_EXTENSION else self.object_sets
+        queue.add_after(name_of(obj), OTHERS_STATUS_SECONDS)
 
     def bells(self) -> list[Bell]:
         """What to watch, and whom to tell."""

@@ -1,6 +1,7 @@
-"""Writes a status: once per reconcile, not at all when nothing changed, and over nobody else's."""
+"""Writes statuses: not at all when nothing changed, and never over what somebody else found out."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -22,28 +23,57 @@ TRIES = 3
 """Annotations change while a status is computed, but not again and again."""
 
 
-async def write_status(
-    client: KubeClient, raw: KubeObject, status: Mapping[str, Any]
-) -> KubeObject | None:
-    """Replaces the status of an object if it differs from `raw`'s; the object, if it was written.
+@dataclass(slots=True)
+class _Noted:
+    """Of one object: the status that it should have, and of which version we wrote it last."""
 
-    An object that is gone by now has no status to write. Raises ConflictError where it is not
-    computed from what is there: somebody else wrote one, or the object is another or asks for
-    something else. A leader that slept must not take back what the next one has found out.
-    """
-    if (raw.get("status") or {}) == status:
-        return None
-    for left in reversed(range(TRIES)):
-        try:
-            return await replace_status(client, raw, status)
-        except NotFoundError:
-            break
-        except ConflictError:
-            now = await client.find(gvk_of(raw), name_of(raw))
-            if not left or now is None or _basis(now) != _basis(raw):
-                raise
-            raw = now
-    return None
+    status: Any
+    version: int = 0
+
+
+class StatusWriter:
+    """Writes statuses, and tells its own from those of others."""
+
+    def __init__(self, client: KubeClient) -> None:
+        self._client = client
+        self._noted: dict[tuple[str, str], _Noted] = {}
+
+    async def write(self, raw: KubeObject, status: Mapping[str, Any]) -> bool:
+        """Replaces the status of an object if it differs from `raw`'s; whether it was written.
+
+        An object that is gone by now has no status to write. Raises ConflictError where it is not
+        computed from what is there: somebody else wrote one, or the object is another or asks for
+        something else. A leader that slept must not take back what the next one has found out.
+        """
+        noted = self._noted.setdefault(_key(raw), _Noted(status))
+        noted.status = status  # before it is sent: the event may be faster than the answer
+        if (raw.get("status") or {}) == status:
+            return False
+        for left in reversed(range(TRIES)):
+            try:
+                written = await replace_status(self._client, raw, status)
+            except NotFoundError:
+                break
+            except ConflictError:
+                now = await self._client.find(gvk_of(raw), name_of(raw))
+                if not left or now is None or _basis(now) != _basis(raw):
+                    raise
+                raw = now
+            else:
+                noted.version = _version(written)
+                return True
+        return False
+
+    def is_of_others(self, obj: KubeObject) -> bool:
+        """Whether an event shows a status that somebody else wrote."""
+        noted = self._noted.get(_key(obj))
+        if noted is None or _version(obj) <= noted.version:
+            return False
+        return bool((obj.get("status") or {}) != noted.status)
+
+    def forget(self, obj: KubeObject) -> None:
+        """The object is gone."""
+        self._noted.pop(_key(obj), None)
 
 
 async def replace_status(
@@ -59,6 +89,16 @@ async def replace_status(
         raw, patch, subresource="status", content_type=JSON_PATCH
     )
     return written
+
+
+def _key(obj: KubeObject) -> tuple[str, str]:
+    return str(obj["kind"]), name_of(obj)
+
+
+def _version(obj: KubeObject) -> int:
+    """Versions of one kind grow."""
+    text = str(metadata(obj).get("resourceVersion") or "")
+    return int(text) if text.isdecimal() else 0
 
 
 def _basis(raw: KubeObject) -> tuple[Any, ...]:

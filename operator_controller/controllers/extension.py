@@ -26,10 +26,10 @@ from olm_shared.runtime.api_errors import ConflictError, NotFoundError
 from olm_shared.runtime.attempt import attempt
 from olm_shared.runtime.kube import KubeClient
 from olm_shared.runtime.statuses import (
+    StatusWriter,
     progressing_after,
     readable_conditions,
     with_condition,
-    write_status,
 )
 from operator_controller.apply.pack import ContentError, MissingContentError, sanitised
 from operator_controller.apply.phases import into_phases
@@ -88,6 +88,7 @@ class ExtensionController:
     watches: ManagedWatches
     checks: Preflight
     events: Announcer
+    statuses: StatusWriter
     metrics: Metrics
     clock: Callable[[], datetime]
     retire: Callable[[Revision], bool]
@@ -141,7 +142,7 @@ class ExtensionController:
         status = with_condition(raw, condition, now)
         old, new = map(_readable_status, (raw.get("status") or {}, status))
         self.metrics.observe(name_of(raw), new, now=now.timestamp())
-        if await write_status(self.client, raw, status):
+        if await self.statuses.write(raw, status):
             self.events.announce(raw, transitions(old, new))
 
     async def _run(self, context: Context) -> tuple[Context, Outcome]:
@@ -361,7 +362,7 @@ class ExtensionController:
         merged = replace(
             new, conditions=merge_conditions(old.conditions, new.conditions, self.clock())
         )
-        if await write_status(self.client, context.raw, wire.write(merged)):
+        if await self.statuses.write(context.raw, wire.write(merged)):
             latest = context.history.latest
             changes = transitions(old, merged, latest.bundle if latest else None)
             self.events.announce(context.raw, changes)

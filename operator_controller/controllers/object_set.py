@@ -17,7 +17,7 @@ from api import wire
 from api.v1 import names
 from api.v1.conditions import ConditionStatus, ConditionType, merge_conditions
 from api.v1.probes import ProgressionProbe
-from olm_shared.errors import TerminalError, WaitingError
+from olm_shared.errors import OLMError, TerminalError, WaitingError
 from olm_shared.kube_object import (
     KubeObject,
     annotations_of,
@@ -30,10 +30,10 @@ from olm_shared.runtime.api_errors import NotFoundError
 from olm_shared.runtime.attempt import attempt
 from olm_shared.runtime.kube import KubeClient
 from olm_shared.runtime.statuses import (
+    StatusWriter,
     progressing_after,
     readable_conditions,
     with_condition,
-    write_status,
 )
 from operator_controller.apply.checks import check_phases
 from operator_controller.apply.observed import ObservedPhases, check_unchanged, observed_phases
@@ -91,6 +91,7 @@ class ObjectSetController:
 
     client: KubeClient
     store: RevisionStore
+    statuses: StatusWriter
     watches: ManagedWatches
     gate: Gate
     certificates: CertificateKeeper
@@ -120,7 +121,7 @@ class ObjectSetController:
         if raw is not None:
             generation = int(metadata(raw).get("generation") or 0)
             told = progressing_after(failed, generation)
-            await write_status(self.client, raw, with_condition(raw, told, self.clock()))
+            await self.statuses.write(raw, with_condition(raw, told, self.clock()))
 
     def retire(self, revision: Revision) -> bool:
         """Has a revision go with its owner, which is deleted; whether that is news to it.
@@ -381,7 +382,7 @@ class ObjectSetController:
         status["conditions"] = [wire.write(condition) for condition in merged]
         if story.observed and not status.get("observedPhases"):
             status["observedPhases"] = story.observed
-        await write_status(self.client, revision.raw, status)
+        await self.statuses.write(revision.raw, status)
 
 
 def _probes_of(revision: Revision) -> tuple[ProgressionProbe, ...]:

@@ -28,6 +28,16 @@ class Add(Protocol):
         """By name."""
 
 
+class Statuses(Protocol):
+    """Who writes our statuses."""
+
+    def is_of_others(self, obj: KubeObject) -> bool:
+        """Whether an event shows a status that somebody else wrote."""
+
+    def forget(self, obj: KubeObject) -> None:
+        """The object is gone."""
+
+
 Notice = Callable[[str, OwnerKey, ObjectKey], None]
 """Told of a ClusterObjectSet in service, its owner, and an object of the owner that changed."""
 Seen = tuple[Any, ...]
@@ -47,6 +57,9 @@ class Triggers:
     add_catalog: Add
     notice: Notice
     wants: Wants
+    statuses: Statuses
+    look_again: Callable[[KubeObject], None]
+    """Has an object looked at soon whose status somebody else wrote."""
     _extensions: dict[str, Seen] = field(default_factory=dict)
     _catalogs: dict[str, tuple[Seen, Seen]] = field(default_factory=dict)
     _object_sets: dict[str, Seen] = field(default_factory=dict)
@@ -56,6 +69,7 @@ class Triggers:
 
     def extension(self, event: str, obj: KubeObject) -> None:
         """A ClusterExtension was listed, made, changed or deleted."""
+        self._attend_to_status(event, obj)
         if event == "DELETED":
             self.wants.drop(name_of(obj))
         else:
@@ -67,6 +81,7 @@ class Triggers:
 
     def object_set(self, event: str, obj: KubeObject) -> None:
         """A ClusterObjectSet; its extension looks at its conditions too."""
+        self._attend_to_status(event, obj)
         owner = _owner_of(obj)
         if event == "DELETED" or _is_archived(obj):
             self._forget_set(owner, name_of(obj))
@@ -80,6 +95,13 @@ class Triggers:
             if event == "DELETED" and owner[1] not in self._extensions:
                 return  # it followed its extension
             self.add_extension(owner[1], hurry=hurry)
+
+    def _attend_to_status(self, event: str, obj: KubeObject) -> None:
+        """What is installed is read from statuses: one that is not ours is made right."""
+        if event == "DELETED":
+            self.statuses.forget(obj)
+        elif event == "MODIFIED" and self.statuses.is_of_others(obj):
+            self.look_again(obj)
 
     def wrote(self, obj: KubeObject) -> None:
         """A ClusterObjectSet as its extension's reconcile wrote it just now: it knows of that."""

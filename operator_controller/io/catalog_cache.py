@@ -147,9 +147,7 @@ class CatalogCache:
 
     def _keep(self, catalog: str, package: str, header: Header, lines: Sequence[bytes]) -> Known:
         """Writes the file in one step; without it only a restart or an outage costs more."""
-        known = self._known(
-            package, header, lines
-        )  # before it is written: what cannot be read is not
+        known = self._known(package, header, lines)  # first: what cannot be read is not kept
         path = self._path(catalog, package)
         draft = path.with_suffix(".new")
         try:

@@ -20,13 +20,22 @@ class Bells:
         self.rung: list[str] = []
         self.calmly: list[str] = []
         """What was rung without hurry."""
+        self.forgotten: list[str] = []
         self.triggers = Triggers(
             self._bell("extension"),
             self._bell("set"),
             self._bell("catalog"),
             lambda name, owner, key: self.rung.append(f"set {name}"),
             Wants(),
+            self,
+            lambda obj: self.rung.append(f"soon {obj['metadata']['name']}"),
         )
+
+    def is_of_others(self, obj: KubeObject) -> bool:
+        return bool(obj["status"].get("foreign"))
+
+    def forget(self, obj: KubeObject) -> None:
+        self.forgotten.append(obj["metadata"]["name"])
 
     def _bell(self, kind: str) -> Add:
         def ring(name: str, *, hurry: bool = True) -> None:
@@ -90,6 +99,23 @@ def test_the_finalizers_that_a_reconcile_sets_first_ring_only_when_they_are_take
     assert bells.heard() == ["extension ext"]
     bells.triggers.extension("MODIFIED", obj(finalizers=FINALIZERS))
     assert bells.heard() == ["extension ext"]
+
+
+@pytest.mark.parametrize("event", ["", "ADDED", "MODIFIED"])
+def test_a_status_that_somebody_else_wrote_is_looked_at_soon(bells: Bells, event: str) -> None:
+    bells.triggers.extension("ADDED", obj())
+    bells.triggers.object_set("ADDED", revision("ext-1"))
+    bells.heard()
+    bells.triggers.extension(event, {**obj(), "status": {"foreign": True}})
+    bells.triggers.object_set(event, {**revision("ext-1"), "status": {"foreign": True}})
+    soon = [rung for rung in bells.heard() if rung.startswith("soon")]
+    assert soon == (["soon ext", "soon ext-1"] if event == "MODIFIED" else [])
+
+
+def test_the_status_of_what_is_gone_is_forgotten(bells: Bells) -> None:
+    bells.triggers.extension("DELETED", obj())
+    bells.triggers.object_set("DELETED", revision("ext-1"))
+    assert bells.forgotten == ["ext", "ext-1"]
 
 
 def progressing(reason: str, generation: int = 1) -> dict[str, Any]:
