@@ -41,6 +41,7 @@ from olm_shared.runtime.program import (
     configure_logging,
     run,
     serve_health,
+    steady_clock,
     until_answered,
     wait_until_served,
 )
@@ -148,7 +149,7 @@ class Program:
             )
 
         images = Images(image_settings, metrics)
-        around = Surroundings(settings.base_url, time.time, random.random)
+        around = Surroundings(settings.base_url, time.time, steady_clock(), random.random)
         role = _Role(
             CatalogReconciler(cluster, store, images, around),
             CatalogFollower(cluster, store, images),

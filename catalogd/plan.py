@@ -30,7 +30,7 @@ class Action(Enum):
 
 
 def decide(catalog: ClusterCatalog | None, stored: Stored | None, now: float) -> Action:
-    """The action for a catalog; `now` in seconds since the epoch."""
+    """The action for a catalog; `now` in seconds since the epoch, by a clock that is not set."""
     if catalog is None:
         return Action.FORGET
     if catalog.spec.availability_mode is AvailabilityMode.UNAVAILABLE:
@@ -42,7 +42,7 @@ def decide(catalog: ClusterCatalog | None, stored: Stored | None, now: float) ->
         return Action.INGEST
     if stored.requested != catalog.spec.source.image.ref:
         return Action.INGEST
-    due = next_poll(catalog, stored)
+    due = next_poll(catalog, stored, now)
     return Action.INGEST if due is not None and due <= now else Action.KEEP
 
 
@@ -52,21 +52,26 @@ def is_wanted(catalog: ClusterCatalog) -> bool:
     return available and not catalog.metadata.is_deleted
 
 
-def next_poll(catalog: ClusterCatalog, stored: Stored) -> float | None:
-    """When the registry is to be asked again, in seconds since the epoch; None for never."""
+def next_poll(catalog: ClusterCatalog, stored: Stored, now: float) -> float | None:
+    """When the registry is to be asked again, in seconds since the epoch; None for never.
+
+    At once if it was asked in the future: the clock was set back while nobody ran here.
+    """
     minutes = catalog.spec.source.image.poll_interval_minutes
-    return None if minutes is None else stored.polled + minutes * SECONDS_PER_MINUTE
+    if minutes is None:
+        return None
+    return stored.polled + minutes * SECONDS_PER_MINUTE if stored.polled <= now else now
 
 
 def poll_delay(
     catalog: ClusterCatalog, stored: Stored, *, now: float, jitter: float
 ) -> float | None:
     """Seconds until the next poll, `jitter` in [0, 1); None for no polling."""
-    due = next_poll(catalog, stored)
+    due = next_poll(catalog, stored, now)
     if due is None:
         return None
-    interval = due - stored.polled
-    return max(0.0, due + interval * POLL_JITTER * jitter - now)
+    late = max(0.0, due - stored.polled) * POLL_JITTER * jitter
+    return max(0.0, due + late - now)
 
 
 def protection(catalog: ClusterCatalog) -> dict[str, Any]:

@@ -69,10 +69,15 @@ class ImagesPort(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What is the same for all catalogs. `clock` gives seconds since the epoch."""
+    """What is the same for all catalogs.
+
+    Both clocks give seconds since the epoch: `clock` those of conditions, `steady` those by which
+    polls wait, which never go back.
+    """
 
     base_url: str
     clock: Callable[[], float]
+    steady: Callable[[], float]
     jitter: Callable[[], float]
 
     def now(self) -> datetime:
@@ -109,7 +114,7 @@ class CatalogReconciler:
         catalog = await self._cluster.find(name)
         # Loading serves, so what is not to be served is not even looked at.
         stored = await self._store.load(name) if catalog and is_wanted(catalog) else None
-        action = decide(catalog, stored, self._around.clock())
+        action = decide(catalog, stored, self._around.steady())
         log.debug("catalog %s: %s", name, action.name.lower())
         if catalog is None:
             return await self._forget(name)
@@ -177,7 +182,7 @@ class CatalogReconciler:
             uid=metadata.uid,
             generation=metadata.generation,
             unpacked=fetched.unpacked,
-            polled=self._around.clock(),
+            polled=self._around.steady(),
         )
         await self._store.commit(state.name, stored)
         return stored
@@ -195,7 +200,7 @@ class CatalogReconciler:
         delay = poll_delay(
             state.catalog,
             state.stored,
-            now=self._around.clock(),
+            now=self._around.steady(),
             jitter=self._around.jitter(),
         )
         return Done(requeue_after=delay)

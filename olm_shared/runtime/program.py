@@ -33,6 +33,15 @@ def utc_now() -> datetime:
     return datetime.fromtimestamp(time.time(), UTC)
 
 
+def steady_clock() -> Callable[[], float]:
+    """Seconds since the epoch as they were at the start, and from then on by the monotonic clock.
+
+    Nobody waits longer or less because somebody sets the clock.
+    """
+    start = time.time() - time.monotonic()
+    return lambda: start + time.monotonic()
+
+
 def configure_logging(level: int) -> None:
     """One line a record on standard error; libraries speak up from warnings on."""
     logging.Formatter.converter = time.gmtime

@@ -58,6 +58,9 @@ OURS = {"finalizers": [FINALIZER_DELETE_SERVER_CACHE, "other/one"]}
         (catalog(), STORED, 1e9, Action.KEEP),
         (catalog(poll=1), STORED, 1059.0, Action.KEEP),
         (catalog(poll=1), STORED, 1060.0, Action.INGEST),
+        (catalog(poll=1), STORED, 1000.0, Action.KEEP),
+        (catalog(poll=1), STORED, 999.0, Action.INGEST),
+        (catalog(), STORED, 999.0, Action.KEEP),
         (catalog(), replace(STORED, requested="quay.io/org/cat:v0"), 0.0, Action.INGEST),
         (catalog(), replace(STORED, generation=0), 0.0, Action.INGEST),
         (catalog(), replace(STORED, uid="another"), 0.0, Action.INGEST),
@@ -81,7 +84,13 @@ def test_only_available_catalogs_that_stay_are_served() -> None:
 
 @pytest.mark.parametrize(
     ("poll", "now", "jitter", "delay"),
-    [(None, 0, 0, None), (10, 1000, 0, 600), (10, 1000, 1, 606), (10, 9999, 0, 0)],
+    [
+        (None, 0, 0, None),
+        (10, 1000, 0, 600),
+        (10, 1000, 1, 606),
+        (10, 9999, 0, 0),
+        (10, 999, 1, 0),
+    ],
 )
 def test_polls_come_after_the_interval_and_at_most_a_hundredth_later(
     poll: int | None, now: float, jitter: float, delay: float | None
