@@ -9,9 +9,9 @@ from olm_cli.bundle_files import read_source
 from olm_cli.fields import RequestError
 from olm_shared.errors import OLMError, TerminalError
 from olm_shared.kube_object import KubeObject, gvk_of, name_of
+from olm_shared.kube_types import go_types
 from olm_shared.kube_yaml import load_all
 from olm_shared.runtime.workstation import Registries
-from operator_controller.bundle import go_types
 from operator_controller.bundle.loader import CRD_KIND, MANIFESTS
 
 MANIFEST_SUFFIXES = frozenset({".yaml", ".yml", ".json"})

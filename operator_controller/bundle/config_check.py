@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from olm_shared.go_text import quote
-from operator_controller.bundle import go_types
+from olm_shared.kube_types import go_types
 
 DEPLOYMENT_CONFIG = "DeploymentConfig"
 

@@ -13,7 +13,7 @@ from typing import Any
 from api.v1.names import ANNOTATION_WATCH_NAMESPACE
 from olm_shared.errors import TerminalError
 from olm_shared.go_text import quote, quote_single
-from operator_controller.bundle import go_types
+from olm_shared.kube_types import go_types
 from operator_controller.bundle.config_check import (
     DEPLOYMENT_CONFIG,
     FAILED,

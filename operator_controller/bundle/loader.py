@@ -10,9 +10,9 @@ from typing import Any
 from olm_shared import go_json
 from olm_shared.errors import bounded
 from olm_shared.kube_object import KubeObject, annotations_of, name_of
+from olm_shared.kube_types import go_types
+from olm_shared.kube_types.go_scalars import go_kind, json_kind
 from olm_shared.kube_yaml import BAD_SEPARATOR, YamlError, json_texts, load_all
-from operator_controller.bundle import go_types
-from operator_controller.bundle.go_scalars import go_kind, json_kind
 from operator_controller.bundle.metadata_files import (
     BundleError,
     read_package_name,

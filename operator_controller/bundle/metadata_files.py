@@ -11,8 +11,8 @@ from typing import Any
 from olm_shared import go_json
 from olm_shared.errors import TransientError
 from olm_shared.go_text import quote_single
+from olm_shared.kube_types.go_scalars import json_kind
 from olm_shared.kube_yaml import YamlError, load_all
-from operator_controller.bundle.go_scalars import json_kind
 
 ANNOTATIONS_FILE = "metadata/annotations.yaml"
 PROPERTIES_FILE = "metadata/properties.yaml"

@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from operator_controller.bundle.crd_types import CRD_TYPES, META_TYPES
-from operator_controller.bundle.csv_types import CONFIG_TYPES, CSV_TYPES
-from operator_controller.bundle.go_scalars import (
+from olm_shared.kube_types.crd_types import CRD_TYPES, META_TYPES
+from olm_shared.kube_types.csv_types import CONFIG_TYPES, CSV_TYPES
+from olm_shared.kube_types.go_scalars import (
     PLAIN,
     Read,
     Reader,
@@ -29,7 +29,7 @@ from operator_controller.bundle.go_scalars import (
     json_number_kind,
     none,
 )
-from operator_controller.bundle.pod_types import POD_TYPES, SCHEDULING_TYPES, VOLUME_TYPES
+from olm_shared.kube_types.pod_types import POD_TYPES, SCHEDULING_TYPES, VOLUME_TYPES
 
 __all__ = ["ShapeError", "fields_of", "json_problem", "read"]
 

@@ -1,6 +1,6 @@
 import pytest
 
-from operator_controller.bundle.quantity import canonical
+from olm_shared.kube_types.quantity import canonical
 
 
 @pytest.mark.parametrize(

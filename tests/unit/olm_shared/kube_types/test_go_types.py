@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from operator_controller.bundle.go_types import ShapeError, fields_of, read
+from olm_shared.kube_types.go_types import ShapeError, fields_of, read
 
 SCHEMA = "JSONSchemaProps"
 

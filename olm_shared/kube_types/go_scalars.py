@@ -12,8 +12,8 @@ from typing import Any
 
 from olm_shared import go_json
 from olm_shared.go_text import quote
+from olm_shared.kube_types import quantity
 from olm_shared.versions import VersionError, parse_version
-from operator_controller.bundle import quantity
 
 Read = Callable[[Any], Any]
 
