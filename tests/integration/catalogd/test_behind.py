@@ -114,7 +114,7 @@ def pair(tmp_path: Path, control_plane: ControlPlane, registry: Registry) -> Ite
             shutil.copyfile(olm.catalogs_ca, cas / f"{number}.crt")
             stack.callback(olm.stop)
             olm.start_catalogd("--leader-elect", f"--external-address={front.address}")
-            api.wait(LEASE, lambda obj: bool((obj or {})["spec"]["holderIdentity"]), what="leader")
+            api.wait(LEASE, is_held, what="a leader")
         made = Pair(leader, follower, registry, api, cas)
         yield made
         api.patch(made.path, {"metadata": {"finalizers": None}})
@@ -149,6 +149,10 @@ def found_by_a_person(pair: Pair, catalog: KubeObject, cache: Path) -> bool:
     cluster = Cluster(str(pair.leader.control_plane.kubeconfig), pair.cas)
     content = cluster.content(Served.of(catalog), Kept(cache))
     return any(b"p.v2.0.0" in blob for blob in content.blobs("p"))
+
+
+def is_held(lease: KubeObject | None) -> bool:
+    return lease is not None and bool(lease["spec"].get("holderIdentity"))
 
 
 def test_nobody_gets_old_content_for_new(pair: Pair, tmp_path: Path) -> None:
