@@ -146,6 +146,7 @@ class Program:
                 cluster=cluster_pulls.settings,
                 limits=settings.limits,
                 document_bytes=settings.document_bytes,
+                objects=settings.objects,
             )
 
         images = Images(image_settings, metrics)

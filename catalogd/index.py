@@ -11,7 +11,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from olm_shared.errors import TransientError
+
 FORMAT = 2
+MAX_WORDS_LENGTH = 32 << 20
+"""Characters of all names together: each replica holds them all."""
 NOTHING: Sequence[int] = ()
 
 
@@ -66,10 +70,16 @@ class BadIndexError(ValueError):
     """A stored index that cannot be read."""
 
 
-class IndexBuilder:
-    """Takes blobs in file order."""
+class TooManyObjectsError(TransientError):
+    """A catalog of which no index is made: it would take too much memory of what serves it."""
 
-    def __init__(self) -> None:
+
+class IndexBuilder:
+    """Takes blobs in file order, `most` of them."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._room = MAX_WORDS_LENGTH
         self._ends = array("Q")
         self._columns = {field: array("I") for field in ("schema", "package", "name")}
         self._words: dict[str, int] = {}
@@ -78,11 +88,27 @@ class IndexBuilder:
         self._sums: Mapping[Query, Sum] = {}
 
     def add(self, *, schema: str, package: str, name: str, length: int) -> None:
-        """The next blob; `length` in bytes with its line break."""
+        """The next blob; `length` in bytes with its line break. Raises TooManyObjectsError."""
+        if len(self._ends) == self._most:
+            raise TooManyObjectsError(
+                f"catalog has more than {self._most} objects",
+                hint="if you trust the image, start catalogd with --max-catalog-objects",
+            )
         last = self._ends[-1] if self._ends else 0
         self._ends.append(last + length)
         for field, value in (("schema", schema), ("package", package), ("name", name)):
-            self._columns[field].append(self._words.setdefault(value, len(self._words)))
+            self._columns[field].append(self._number(value))
+
+    def _number(self, word: str) -> int:
+        number = self._words.get(word)
+        if number is None:
+            self._room -= len(word)
+            if self._room < 0:
+                raise TooManyObjectsError(
+                    f"names of the catalog's objects have more than {MAX_WORDS_LENGTH} characters"
+                )
+            number = self._words[word] = len(self._words)
+        return number
 
     def __len__(self) -> int:
         """Blobs so far."""

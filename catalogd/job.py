@@ -7,7 +7,15 @@ import orjson
 
 from olm_shared.cluster_settings import ClusterSettings, read_settings
 from olm_shared.fbc import MAX_DOCUMENT_BYTES
-from olm_shared.limits import Limits
+from olm_shared.limits import MIB, Limits
+
+BASE_MEMORY = 192 * MIB
+"""Address space of a process that pulls and reads little: modules, stacks, buffers."""
+DOCUMENT_FACTOR, JSON_FACTOR, WINDOW_FACTOR = 24, 64, 2
+"""What a byte becomes: of a document, whose values are bounded, of a manifest or configuration,
+whose values are not, and of a window."""
+MAX_OBJECTS = 100_000
+"""Of a catalog; several times the largest of real ones. Each takes up to 2 KiB of who serves it."""
 
 UNPACK_FOLDER, CATALOGS_FOLDER = "unpack", "catalogs"
 """Below the cache folder: images being read, and the contents that are served."""
@@ -32,6 +40,17 @@ class Job:
     cluster: ClusterSettings = field(default_factory=ClusterSettings)
     limits: Limits = field(default_factory=Limits)
     document_bytes: int = MAX_DOCUMENT_BYTES
+    objects: int = MAX_OBJECTS
+
+    @property
+    def memory(self) -> int:
+        """Address space in bytes in which the largest catalog within the limits is unpacked."""
+        limits = self.limits
+        return BASE_MEMORY + max(
+            DOCUMENT_FACTOR * self.document_bytes,
+            JSON_FACTOR * max(limits.manifest_bytes, limits.config_bytes),
+            WINDOW_FACTOR * limits.window_bytes,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +67,17 @@ class Result:
     error: str = ""
     hint: str = ""
     blocked: bool = False
+
+
+MORE_MEMORY = (
+    "if you trust the image, start catalogd with a larger --max-document-bytes, and raise the"
+    " memory limit of its container"
+)
+
+
+def out_of_memory(job: Job) -> str:
+    """What is wrong when a job does not fit into the memory that it may take."""
+    return f"it needs more than {job.memory // MIB} MiB of memory"
 
 
 def read_job(line: bytes) -> Job:

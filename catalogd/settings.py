@@ -8,6 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from api.v1 import names
+from catalogd.job import MAX_OBJECTS
 from olm_shared.fbc import MAX_DOCUMENT_BYTES
 from olm_shared.flags import (
     Gate,
@@ -15,6 +16,7 @@ from olm_shared.flags import (
     feature_gates,
     log_level,
     parse_address,
+    parse_count,
     parse_duration,
     parse_size,
 )
@@ -64,6 +66,7 @@ class Settings:
     metas: bool
     limits: Limits
     document_bytes: int
+    objects: int
     log_level: int
 
     @property
@@ -114,6 +117,7 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
         metas=gates[METAS_GATE],
         limits=limits_of(given),
         document_bytes=given.max_document_bytes,
+        objects=given.max_catalog_objects,
         log_level=log_level(given.klog_v),
     )
 
@@ -173,11 +177,19 @@ def _parser() -> argparse.ArgumentParser:
         default=("", 8081),
         help="address of /healthz and /readyz (default: :8081)",
     )
-    add_limits(parser, Limits()).add_argument(
+    limits = add_limits(parser, Limits())
+    limits.add_argument(
         "--max-document-bytes",
         type=parse_size,
         default=MAX_DOCUMENT_BYTES,
         metavar="SIZE",
         help="size of one document of a catalog file (default: %(default)s)",
+    )
+    limits.add_argument(
+        "--max-catalog-objects",
+        type=parse_count,
+        default=MAX_OBJECTS,
+        metavar="COUNT",
+        help="objects of a catalog (default: %(default)s)",
     )
     return parser

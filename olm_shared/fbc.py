@@ -7,27 +7,40 @@ taken piece by piece; memory is bounded by the largest document, not by the file
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 
 from olm_shared.canonical_json import CanonicalError, canonical
 from olm_shared.errors import TransientError, bounded
 from olm_shared.json_documents import leading_values
-from olm_shared.kube_yaml import YamlError, load_all
+from olm_shared.kube_yaml import TooManyValuesError, YamlError, load_all, too_many_values
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 INDEX_IGNORE = ".indexignore"
-MAX_DOCUMENT_BYTES = 64 << 20
+MAX_DOCUMENT_BYTES = 16 << 20
+"""Several times the largest of real catalogs."""
+VALUES_ALWAYS_FREE = 1_000_000
+BYTES_A_VALUE = 32
+"""Of a larger limit. Two bytes of text are a list or a map, which takes fifty times that."""
+RAISE_DOCUMENT_BYTES = "if you trust the image, start catalogd with --max-document-bytes"
 
 EMPTY = b"null"
 """The canonical form of a document that says nothing."""
 
+T = TypeVar("T")
+
 _META_KEYS = ("schema", "package", "name")
 
+# Up to each character that begins a value, or the end, so that no byte is looked at twice; what is
+# inside a string is passed over.
+_JSON_VALUE = re.compile(rb'(?:[^",{\[]++|"(?:[^"\\]++|\\.)*+"?+)*+(?:[,{\[]|\Z)', re.DOTALL)
+_OPENING = re.compile(rb"[ \t\r\n]*+\{")
+_NOT_BLANK = re.compile(rb"\S")
 # Between the brackets only white space and at least one line break: inside a JSON string a raw
 # line break is forbidden, and between values there is a comma, so this is always a boundary.
 _JSON_BOUNDARY = re.compile(rb"\}[ \t\r]*\n(?:---[ \t\r]*\n)?\s*(?=\{)")
@@ -91,7 +104,8 @@ def parse_pieces(
 ) -> Iterator[Blob]:
     """As `parse`, for a file that arrives in pieces of any size.
 
-    A document larger than `document_bytes` is an error. Of the parts that documents are dealt to
+    A document larger than `document_bytes` is an error, and one of more values than such a document
+    may have. Of the parts that documents are dealt to
     in turn, `part` tells the one to read (from 0) and how many there are. Documents that say
     nothing are passed over; with `empty_too` they are blobs without a schema.
     """
@@ -100,13 +114,16 @@ def parse_pieces(
         if document.number % parts != mine:
             continue
         if len(document.text) > document_bytes:
-            raise _too_large(path, document.number, document.line, document_bytes)
-        is_json = document.text[:1] == b"{"
-        values = _from_json(document, path) if is_json else _from_yaml(document, path)
+            raise _too_large(path, document, document_bytes)
+        most = max(VALUES_ALWAYS_FREE, document_bytes // BYTES_A_VALUE)
+        values = _values(document, path, most)
+        document = replace(document, text=b"")  # noqa: PLW2901 - is not held while blobs are used
         found = False
         for value in values:
             found = True
-            yield _blob(value, document, path)
+            blob = _blob(value, document, path)
+            del value
+            yield blob
         if empty_too and not found:
             yield Blob("", "", "", EMPTY, document.line)
 
@@ -153,31 +170,35 @@ def _documents(pieces: Iterable[bytes], path: str, limit: int) -> Iterator[_Docu
         boundary = boundary or _boundary_of(pending)
         cuts = boundary.finditer(pending, max(0, searched - _OVERLAP)) if boundary else ()
         start = 0
+        found: list[_Document] = []
         for cut in cuts:
             begun = boundary is _YAML_BOUNDARY and cut.start() == start and not begun
             if not begun:
                 end = cut.start() + (boundary is _JSON_BOUNDARY)
-                yield _document(pending[start:end], number, line)
+                found.append(_document(pending, start, end, number, line))
                 number += 1
             line += pending.count(b"\n", start, cut.end())
             start = cut.end()
-        del pending[:start]
+        del cuts, pending[:start]
+        yield from _consumed(found)
         searched = len(pending)
         if searched > limit:
-            raise _too_large(path, number, line, limit)
-    if pending.strip() or (boundary is not _JSON_BOUNDARY and (begun or pending)):
-        yield _document(pending, number, line)
+            raise _too_large(path, _Document(b"", number, line), limit)
+    if _NOT_BLANK.search(pending) or (boundary is not _JSON_BOUNDARY and (begun or pending)):
+        found = [_document(pending, 0, len(pending), number, line)]
+        del pending
+        yield from _consumed(found)
 
 
-def _too_large(path: str, number: int, line: int, limit: int) -> FbcError:
-    fault = f"is larger than {limit} bytes"
-    return FbcError(
-        f"{path}: document {number}, line {line}: {fault}",
-        hint="if you trust the image, start catalogd with --max-document-bytes",
-        path=path,
-        line=line,
-        fault=fault,
-    )
+def _consumed(items: list[T]) -> Iterator[T]:
+    """The items; each is let go when it is taken, for it may be large."""
+    items.reverse()
+    while items:
+        yield items.pop()
+
+
+def _too_large(path: str, document: _Document, limit: int) -> FbcError:
+    return _error(path, document, f"is larger than {limit} bytes", hint=RAISE_DOCUMENT_BYTES)
 
 
 def _boundary_of(start: bytearray) -> re.Pattern[bytes] | None:
@@ -187,13 +208,25 @@ def _boundary_of(start: bytearray) -> re.Pattern[bytes] | None:
     return _JSON_BOUNDARY if first == b"{" else _YAML_BOUNDARY
 
 
-def _document(text: bytearray, number: int, line: int) -> _Document:
-    stripped = text.lstrip(b" \t\r\n") if text.lstrip()[:1] == b"{" else text
-    skipped = text.count(b"\n", 0, len(text) - len(stripped))
-    return _Document(bytes(stripped), number, line + skipped)
+def _document(text: bytearray, start: int, end: int, number: int, line: int) -> _Document:
+    """What is between two places of a text, which is copied once: it may be large."""
+    opening = _OPENING.match(text, start, end)
+    begin = opening.end() - 1 if opening else start
+    skipped = text.count(b"\n", start, begin)
+    return _Document(bytes(memoryview(text)[begin:end]), number, line + skipped)
 
 
-def _from_json(document: _Document, path: str) -> list[Any]:
+def _values(document: _Document, path: str, most: int) -> Iterator[Any]:
+    if document.text[:1] != b"{":
+        return _from_yaml(document, path, most)
+    if len(document.text) > most:  # else there cannot be more
+        places = _JSON_VALUE.finditer(document.text)
+        if next(islice(places, most, None), None) is not None:
+            raise _error(path, document, too_many_values(most), hint=RAISE_DOCUMENT_BYTES)
+    return _consumed(_from_json(document, path, most))
+
+
+def _from_json(document: _Document, path: str, most: int) -> list[Any]:
     try:
         return [orjson.loads(document.text)]
     except orjson.JSONDecodeError as refused:
@@ -201,29 +234,33 @@ def _from_json(document: _Document, path: str) -> list[Any]:
         if not rest.strip():
             return values
         if not values:
-            return _flow_style(document, path, refused)
+            return _flow_style(document, path, refused, most)
         gap = rest[: len(rest) - len(rest.lstrip())]
         if "\n" not in gap:
             raise _error(path, document, str(refused.msg), line=refused.lineno) from refused
         read = document.text.decode(errors="replace").removesuffix(rest)
         line = document.line + read.count("\n")
-        return [*values, *_from_yaml(_Document(rest.encode(), document.number, line), path)]
+        remainder = _Document(rest.encode(), document.number, line)
+        return [*values, *_from_yaml(remainder, path, most)]
 
 
-def _flow_style(document: _Document, path: str, refused: orjson.JSONDecodeError) -> list[Any]:
+def _flow_style(
+    document: _Document, path: str, refused: orjson.JSONDecodeError, most: int
+) -> list[Any]:
     """YAML may begin with a brace too; if it is none, the fault of the JSON is the better one."""
     try:
-        return list(load_all(document.text))
+        return list(load_all(document.text, max_values=most))
     except YamlError as error:
         raise _error(path, document, str(refused.msg), line=refused.lineno) from error
 
 
-def _from_yaml(document: _Document, path: str) -> Iterator[Any]:
+def _from_yaml(document: _Document, path: str, most: int) -> Iterator[Any]:
     try:
-        yield from load_all(document.text)
+        yield from load_all(document.text, max_values=most)
     except YamlError as error:
         fault = error.message.removeprefix(f"yaml: line {error.line}: ")  # counted in the document
-        raise _error(path, document, fault, line=error.line) from error
+        hint = RAISE_DOCUMENT_BYTES if isinstance(error, TooManyValuesError) else ""
+        raise _error(path, document, fault, line=error.line, hint=hint) from error
 
 
 def _blob(value: Any, document: _Document, path: str) -> Blob:
@@ -232,7 +269,9 @@ def _blob(value: Any, document: _Document, path: str) -> Blob:
         raise _error(path, document, f"expected an object with a schema, got {kind}")
     try:
         schema, package, name = _meta(value)
-        return Blob(schema, package, name, canonical(value), document.line)
+        # Copied, because orjson leaves many times what it has written reserved behind it.
+        raw = bytes(memoryview(canonical(value)))
+        return Blob(schema, package, name, raw, document.line)
     except (CanonicalError, _MetaError) as error:
         raise _error(path, document, str(error)) from error
 
@@ -263,7 +302,9 @@ def _text(value: Any, key: str) -> str:
     return value
 
 
-def _error(path: str, document: _Document, fault: str, *, line: int = 1) -> FbcError:
+def _error(
+    path: str, document: _Document, fault: str, *, line: int = 1, hint: str = ""
+) -> FbcError:
     at, said = document.line + max(line, 1) - 1, bounded(fault, 300)
     message = f"{path}: document {document.number}, line {at}: {said}"
-    return FbcError(message, path=path, line=at, fault=said)
+    return FbcError(message, hint=hint, path=path, line=at, fault=said)

@@ -12,6 +12,7 @@ every scalar is ours to decide. What is written as nearly all is, `yaml_blocks` 
 import json
 import math
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn
@@ -43,6 +44,9 @@ NODES_ALWAYS_FREE = 1000
 ALIAS_SHARE_FALLS_FROM, ALIAS_SHARE_FALLS_TO = 400_000, 4_000_000
 """Between these sizes of a document the share allowed to aliases falls from 99 % to 10 %."""
 
+MAX_ALIASED_TEXT = 64 << 20
+"""Characters that aliases may add: a value's size says nothing of how long its texts are."""
+
 BAD_SEPARATOR = "invalid Yaml document separator"
 """How the message begins when a line begins like a separator and goes on."""
 
@@ -65,13 +69,25 @@ class YamlError(TerminalError):
         self.go_message = go_message or message
 
 
-def load_all(data: bytes, *, unique_keys: bool = False) -> Iterator[Any]:
+class TooManyValuesError(YamlError):
+    """A document of more values than the caller lets it have."""
+
+
+def too_many_values(most: int) -> str:
+    """How the message ends."""
+    return f"holds more than {most} values"
+
+
+def load_all(
+    data: bytes, *, unique_keys: bool = False, max_values: int | None = None
+) -> Iterator[Any]:
     """Every document of a stream, empty ones (null) left out.
 
     Documents are separated as k8s.io/apimachinery separates them: by lines that begin with
     `---`; JSON values may also simply follow each other. A key given twice keeps its last
     value, as in every Kubernetes tool, unless `unique_keys` makes that an error.
-    Values under an anchor are shared, not copied: treat the result as read-only.
+    Values under an anchor are shared, not copied: treat the result as read-only. A YAML document
+    of more than `max_values` is a TooManyValuesError.
 
     Raises YamlError, with the number of the document and the line in the stream.
     """
@@ -86,11 +102,11 @@ def load_all(data: bytes, *, unique_keys: bool = False) -> Iterator[Any]:
             yield value
             continue
         try:
-            value = _Document(chunk, unique_keys=unique_keys).load()
+            value = _Document(chunk, unique_keys=unique_keys, max_values=max_values).load()
         except YamlError as error:
             line = error.line + first_line if error.line else 0
             where = f"line {line}: " if line else ""
-            raise YamlError(
+            raise type(error)(
                 f"yaml: {where}{error.message}",
                 document=number,
                 line=line,
@@ -223,26 +239,34 @@ class _Frame:
     merged: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Anchored:
     """A value under an anchor and how many values it is made of."""
 
     value: Any
     size: int
+    _text: int | None = None
+
+    def text_length(self) -> int:
+        """Characters in its texts; looked at when the first alias asks."""
+        if self._text is None:
+            self._text = _text_length(self.value)
+        return self._text
 
 
 class _Document:
     """One document, built from the parser's events with a stack of open collections."""
 
-    def __init__(self, chunk: bytes, *, unique_keys: bool) -> None:
+    def __init__(self, chunk: bytes, *, unique_keys: bool, max_values: int | None = None) -> None:
         # The reference reads by lines and ends the last one itself, which block scalars show.
         self._parser = CParser(chunk if chunk.endswith(b"\n") else chunk + b"\n")
         self._unique_keys = unique_keys
+        self._max_values = sys.maxsize if max_values is None else max_values
         self._stack: list[_Frame] = []
         self._top = _Frame([], None, 0)
         self._anchors: dict[str, _Anchored | None] = {}  # None: begun, not complete
         self._nodes = 0
-        self._from_aliases = 0
+        self._from_aliases = self._aliased_text = 0
 
     def load(self) -> Any:
         """The value of the first document; what follows a `...` line is not read."""
@@ -250,6 +274,8 @@ class _Document:
         event: Any = None
         try:
             while (kind := type(event := get_event())) not in _ENDS:
+                if self._nodes > self._max_values:
+                    raise TooManyValuesError(too_many_values(self._max_values))
                 if kind is _SCALAR:  # most events are
                     scalar(event)
                 elif (handler := handler_of(kind)) is not None:
@@ -259,7 +285,8 @@ class _Document:
         except (ScalarError, YamlError) as error:
             line = getattr(getattr(event, "start_mark", None), "line", -1) + 1
             prefix = "" if isinstance(error, ScalarError) else "yaml: "
-            raise YamlError(str(error), line=line, go_message=f"{prefix}{error}") from error
+            refusal = type(error) if isinstance(error, YamlError) else YamlError
+            raise refusal(str(error), line=line, go_message=f"{prefix}{error}") from error
         finally:
             self._parser.dispose()
         root: list[Any] = self._top.container
@@ -335,7 +362,7 @@ class _Document:
             raise YamlError(f"anchor '{event.anchor}' value contains itself")
         self._nodes += 1 + anchored.size
         self._from_aliases += anchored.size
-        if self._too_many_aliases():
+        if self._too_many_aliases() or self._too_much_text(anchored):
             raise YamlError("document contains excessive aliasing")
         self._add(anchored.value, aliased=True)
 
@@ -344,6 +371,10 @@ class _Document:
         if self._from_aliases <= ALIASES_ALWAYS_FREE or self._nodes <= NODES_ALWAYS_FREE:
             return False
         return self._from_aliases / self._nodes > _allowed_alias_share(self._nodes)
+
+    def _too_much_text(self, aliased: _Anchored) -> bool:
+        self._aliased_text += aliased.text_length()
+        return self._aliased_text > MAX_ALIASED_TEXT
 
     # Functions of the class: methods bound to a document would be a cycle, and its memory be held
     # until the collector comes by.
@@ -360,6 +391,21 @@ def _allowed_alias_share(nodes: int) -> float:
     """How much of a document may come from aliases: all but 1 % of a small one, 10 % of a huge."""
     beyond = (nodes - ALIAS_SHARE_FALLS_FROM) / (ALIAS_SHARE_FALLS_TO - ALIAS_SHARE_FALLS_FROM)
     return 0.99 - 0.89 * min(max(beyond, 0.0), 1.0)
+
+
+def _text_length(value: Any) -> int:
+    """Characters in all texts of a value, shared ones as often as they are there."""
+    length, pending = 0, [value]
+    while pending:
+        item = pending.pop()
+        if type(item) is str:
+            length += len(item)
+        elif type(item) is dict:
+            length += sum(map(len, item))
+            pending += item.values()
+        elif type(item) is list:
+            pending += item
+    return length
 
 
 def _is_merge(event: yaml.ScalarEvent) -> bool:

@@ -2,16 +2,18 @@
 
 import asyncio
 import logging
+import signal
 import sys
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 import orjson
 
-from catalogd.job import TURN, Job, Result
+from catalogd.job import MAX_OBJECTS, MORE_MEMORY, TURN, Job, Result, out_of_memory
 from catalogd.metrics import Metrics, PollResult
 from catalogd.stored import Stored
 from olm_shared.cluster_settings import ClusterSettings
@@ -20,8 +22,9 @@ from olm_shared.fbc import MAX_DOCUMENT_BYTES
 from olm_shared.limits import Limits
 
 PARSING_AT_ONCE = 2
-"""Parsing takes a core and a half each; the serving loop must get its share. Waiting for a
-registry takes nothing, so one that hangs holds up no other catalog."""
+"""Parsing takes a core and a half each; the serving loop must get its share."""
+PROCESSES_AT_ONCE = 16
+"""Those that wait for a registry take 30 MiB each, and so many may hang before others wait."""
 TIMEOUT_SECONDS = 1800.0
 MAX_RESULT_BYTES = 1 << 20
 
@@ -39,6 +42,7 @@ class ImageSettings:
     cluster: ClusterSettings = field(default_factory=ClusterSettings)
     limits: Limits = field(default_factory=Limits)
     document_bytes: int = MAX_DOCUMENT_BYTES
+    objects: int = MAX_OBJECTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,7 @@ class Images:
         self._settings = settings
         self._metrics = metrics
         self._turns = asyncio.Semaphore(PARSING_AT_ONCE)
+        self._processes = asyncio.Semaphore(PROCESSES_AT_ONCE)
 
     async def fetch(self, name: str, reference: str, known: Stored | None) -> Fetched:
         """The content of a reference, written to disk if it is not `known`.
@@ -68,7 +73,8 @@ class Images:
             return Fetched(known.source, known.version, known.unpacked)
         outcome, started = PollResult.FAILED, time.monotonic()
         try:
-            result = await self._run(partial(self._job, name, reference, known))
+            async with self._processes:
+                result = await self._run(partial(self._job, name, reference, known))
             if result.error:
                 raise _error(result)
             same = known is not None and result.version == known.version
@@ -92,28 +98,21 @@ class Images:
             cluster=settings.cluster,
             limits=settings.limits,
             document_bytes=settings.document_bytes,
+            objects=settings.objects,
         )
 
     async def _run(self, job: Callable[[], Awaitable[Job]]) -> Result:
         """Starts the process, and asks for the job while it loads its modules."""
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "catalogd.io.ingest",
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            limit=MAX_RESULT_BYTES,
-        )
+        process = await _start()
         try:
             async with asyncio.timeout(TIMEOUT_SECONDS):
-                output = await self._converse(process, await job())
-                return _result(output, await process.wait())
+                given = await job()
+                output = await self._converse(process, given)
+                return _result(output, await process.wait(), given)
         except TimeoutError as error:
             raise TransientError(
                 f"catalog was not unpacked within {TIMEOUT_SECONDS:.0f} s"
             ) from error
-        except ConnectionError as error:
-            raise TransientError("ingest process ended early") from error
         finally:
             await _stop(process)
 
@@ -121,14 +120,29 @@ class Images:
         """Hands over the job, grants a turn if one is asked for, takes the result."""
         if process.stdin is None or process.stdout is None:
             raise TransientError("ingest process has no pipes")
-        process.stdin.write(orjson.dumps(job) + b"\n")
-        await process.stdin.drain()
+        with suppress(ConnectionError):  # it has ended; how, its exit code says
+            process.stdin.write(orjson.dumps(job) + b"\n")
+            await process.stdin.drain()
         first = await process.stdout.readline()
         if first != TURN:
             return first + await process.stdout.read()
         async with self._turns:
             process.stdin.write(TURN)
             return await process.stdout.read()
+
+
+async def _start() -> asyncio.subprocess.Process:
+    try:
+        return await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "catalogd.io.ingest",
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            limit=MAX_RESULT_BYTES,
+        )
+    except OSError as error:
+        raise TransientError(f"no process can be started to unpack: {error.strerror}") from error
 
 
 def _error(result: Result) -> TerminalError | TransientError:
@@ -143,9 +157,22 @@ async def _stop(process: asyncio.subprocess.Process) -> None:
         await process.wait()
 
 
-def _result(output: bytes, code: int) -> Result:
+def _result(output: bytes, code: int, job: Job) -> Result:
     try:
         return Result(**orjson.loads(output))
     except (orjson.JSONDecodeError, TypeError) as error:
-        log.exception("ingest process ended with %d: %s", code, bounded(repr(output), 200))
-        raise TransientError(f"unpacking ended unexpectedly (exit code {code})") from error
+        said = bounded(repr(output), 200)
+        log.warning("catalog %s: %s; it said %s", job.catalog, _ending(code, job), said)
+        raise TransientError(_ending(code, job), hint=MORE_MEMORY if code < 0 else "") from error
+
+
+def _ending(code: int, job: Job) -> str:
+    """Why a process ended that could not say it itself: libraries die when there is no memory."""
+    if code >= 0:
+        return f"unpacking ended unexpectedly (exit code {code})"
+    name = signal.Signals(-code).name
+    if -code == signal.SIGKILL:
+        return (
+            f"unpacking was ended by {name}, most likely because the container has no memory left"
+        )
+    return f"unpacking was ended by {name}, most likely because {out_of_memory(job)}"

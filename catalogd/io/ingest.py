@@ -2,7 +2,8 @@
 
 Flow: a job comes as JSON on standard input, a result leaves as JSON on standard output. The
 process ends after one job, so its memory is returned, and hostile content can hurt nothing else.
-It writes only below the catalog's own folders, and ends when its parent does.
+It writes only below the catalog's own folders, and ends when its parent does. Its memory is
+bounded, and where the system has too little all the same, it is the first to be killed.
 
 Run as `python -m catalogd.io.ingest`.
 """
@@ -10,17 +11,28 @@ Run as `python -m catalogd.io.ingest`.
 import asyncio
 import os
 import random
+import resource
 import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import orjson
 
 from catalogd.io.store import prepare_version, publish_version
 from catalogd.io.writer import write_content
-from catalogd.job import CATALOGS_FOLDER, TURN, UNPACK_FOLDER, Job, Result, read_job
+from catalogd.job import (
+    CATALOGS_FOLDER,
+    MORE_MEMORY,
+    TURN,
+    UNPACK_FOLDER,
+    Job,
+    Result,
+    out_of_memory,
+    read_job,
+)
 from olm_shared.errors import OLMError, TerminalError, TransientError
 from olm_shared.layers import Rules
 from olm_shared.runtime.attempt import failure_of
@@ -28,6 +40,7 @@ from olm_shared.runtime.disk import DiskError, disk_errors
 from olm_shared.runtime.fbc_folder import read_catalog
 from olm_shared.runtime.folders import remove_tree
 from olm_shared.runtime.image_store import ImageStore
+from olm_shared.runtime.memory import share_one_arena
 from olm_shared.runtime.registry import PullSettings
 
 CONFIGS_LABEL = "operators.operatorframework.io.index.configs.v1"
@@ -98,7 +111,7 @@ def _write_version(job: Job, root: Path, folder: Path) -> str:
     work = prepare_version(folder)
     blobs = read_catalog(root, document_bytes=job.document_bytes)
     try:
-        manifest = write_content(blobs, work)
+        manifest = write_content(blobs, work, objects=job.objects)
         if manifest.version != job.known_version:
             publish_version(work, manifest.version)
     except OLMError as error:
@@ -140,16 +153,42 @@ async def _serve(job: Job) -> Result:
     return await ingest(job, _Parent().turn)
 
 
+def confine(memory: int) -> None:
+    """Bounds the address space, in bytes; to be called before any thread is started.
+
+    Where the kernel kills the whole container for one process, that bound is what keeps serving.
+    """
+    share_one_arena()  # each arena would reserve 64 MiB
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    with suppress(OSError):  # not Linux
+        Path("/proc/self/oom_score_adj").write_text("1000")
+
+
+def refusal(error: Exception, job: Job) -> Result:
+    """What to say of a job that failed, whatever it met."""
+    if isinstance(error, OLMError):
+        blocked = isinstance(error, TerminalError)
+        return Result(error=error.message, hint=error.hint, blocked=blocked)
+    if _is_lack_of_memory(error):
+        return Result(error=f"catalog cannot be unpacked: {out_of_memory(job)}", hint=MORE_MEMORY)
+    return Result(error=failure_of(error, f"unpacking of catalog {job.catalog}").message)
+
+
+def _is_lack_of_memory(error: BaseException | None) -> bool:
+    """Some libraries raise an error of their own because of it."""
+    while error is not None and not isinstance(error, MemoryError):
+        error = error.__cause__
+    return error is not None
+
+
 def main() -> None:
     """Does the one job on standard input."""
     job = read_job(sys.stdin.buffer.readline())
+    confine(job.memory)
     try:
         result = asyncio.run(_serve(job))
-    except OLMError as error:
-        blocked = isinstance(error, TerminalError)
-        result = Result(error=error.message, hint=error.hint, blocked=blocked)
-    except Exception as error:  # noqa: BLE001 - it is logged there
-        result = Result(error=failure_of(error, f"unpacking of catalog {job.catalog}").message)
+    except Exception as error:  # noqa: BLE001 - whatever it met is told
+        result = refusal(error, job)
     sys.stdout.buffer.write(orjson.dumps(result))
     sys.stdout.flush()
     # Without waiting for threads that still hold a connection to a registry.

@@ -20,6 +20,7 @@ import zstandard
 from catalogd import gzip_parts
 from catalogd.index import IndexBuilder, Query, Sum, extracts_with
 from catalogd.io.content import FILES, GZIP, INDEX_FILE, MANIFEST_FILE, PLAIN, ZSTD, Manifest
+from catalogd.job import MAX_OBJECTS
 from olm_shared.fbc import Blob
 
 CHUNK_BYTES = 256 << 10
@@ -152,13 +153,13 @@ class _Worker:
 class _Grouper:
     """Gathers blobs into chunks and notices where the schema or the package changes."""
 
-    def __init__(self, emit: Callable[[_Chunk], None]) -> None:
+    def __init__(self, emit: Callable[[_Chunk], None], objects: int) -> None:
         self._emit = emit
         self._parts: list[bytes] = []
         self._size = 0
         self._group: tuple[str, str] | None = None
         self.firsts: list[int] = []
-        self.index = IndexBuilder()
+        self.index = IndexBuilder(objects)
 
     def add(self, blob: Blob) -> None:
         group = blob.schema, blob.package
@@ -177,15 +178,20 @@ class _Grouper:
         self._flush(ends_group=True)
 
     def _flush(self, *, ends_group: bool) -> None:
-        if self._group is not None and (self._parts or ends_group):
-            self._emit(_Chunk(b"".join(self._parts), *self._group, ends_group))
-            self._parts, self._size = [], 0
+        """A blob that is larger than a chunk leaves in several, so that few of it are in flight."""
+        data = b"".join(self._parts)
+        self._parts, self._size = [], 0
+        if self._group is None or not (data or ends_group):
+            return
+        for begin in range(0, max(len(data), 1), CHUNK_BYTES):
+            end = begin + CHUNK_BYTES
+            self._emit(_Chunk(data[begin:end], *self._group, ends_group and end >= len(data)))
 
 
-def write_content(blobs: Iterable[Blob], folder: Path) -> Manifest:
+def write_content(blobs: Iterable[Blob], folder: Path, *, objects: int = MAX_OBJECTS) -> Manifest:
     """Writes all files of a version into the empty folder; the manifest last.
 
-    Raises what reading `blobs` raises, and OSError.
+    Raises what reading `blobs` raises, OSError, and TooManyObjectsError beyond `objects` blobs.
     """
     outs = {coding: _Digesting(folder / name) for coding, name in FILES.items()}
     gzipped, zstd = _Gzip(outs[GZIP]), _Zstd(outs[ZSTD])
@@ -196,7 +202,7 @@ def write_content(blobs: Iterable[Blob], folder: Path) -> Manifest:
             worker.put(chunk)
         outs[PLAIN].write(chunk.data)
 
-    grouper = _Grouper(emit)
+    grouper = _Grouper(emit, objects)
     try:
         for blob in blobs:
             grouper.add(blob)

@@ -33,6 +33,10 @@ HOSTILE = {
     "bomb": (build_image([bomb()], labels={LABEL: "/configs"}), "more than 300 times its size"),
     "aliases": (catalog_image({"a.yaml": LAUGHS.encode()}), "configs/a.yaml: document 1, line "),
     "depth": (catalog_image({"a.json": b'{"a":' + b"[" * DEEP}), "configs/a.json: document 1"),
+    "values": (
+        catalog_image({"a.json": b'{"schema":"s","a":[' + b",".join([b"{}"] * 1_000_000) + b"]}"}),
+        "holds more than 1000000 values",
+    ),
     "colliding": (catalog_image({"a.json": b'{"schema":"s","SCHEMA":"t"}'}), "duplicate keys"),
     "no tar": (build_image([b"no tar at all" * 99], labels={LABEL: "/configs"}), "layer[0]"),
 }

@@ -21,7 +21,7 @@ QUERIES = st.builds(Query, WORD, WORD, WORD)
 
 
 def build(blobs: list[Blob]) -> Index:
-    builder = IndexBuilder()
+    builder = IndexBuilder(1000)
     for blob in blobs:
         builder.add(
             schema=blob.schema, package=blob.package, name=blob.name, length=len(blob.raw) + 1

@@ -15,12 +15,16 @@ import yaml
 
 import catalogd.http.exposition
 import operator_controller.exposition
+from catalogd.io.images import PARSING_AT_ONCE, PROCESSES_AT_ONCE
+from catalogd.job import Job
 from catalogd.metrics import Metrics as CatalogdMetrics
 from catalogd.settings import parse_settings as parse_catalogd
 from config.chart import COMPONENTS, value_rows
 from e2e.olm.chart import CHART, SNAPSHOTS, VALUE_SETS
 from olm_shared.exposition import written
+from olm_shared.flags import parse_size
 from olm_shared.kube_object import KubeObject
+from olm_shared.limits import MIB
 from olm_shared.runtime.cluster_pulls import INJECTED
 from operator_controller.metrics import Metrics, Readings
 from operator_controller.settings import parse_settings as parse_operator_controller
@@ -109,6 +113,25 @@ def test_pods_are_restricted_and_write_only_to_their_volumes(values: str, compon
     assert volumes.keys() == {mount["name"] for mount in manager["volumeMounts"]}
     for mount in manager["volumeMounts"]:
         assert ("emptyDir" in volumes[mount["name"]]) is not mount.get("readOnly", False)
+
+
+SERVING, WAITING = 256 * MIB, 32 * MIB
+"""What catalogd takes without unpacking, and a process of it that waits for a registry."""
+
+
+@sets
+def test_what_catalogd_may_take_to_unpack_fits_into_its_memory(values: str) -> None:
+    limits = container(values, "catalogd")["resources"]["limits"]
+    settings = parse_catalogd(container(values, "catalogd")["args"])
+    job = Job(
+        catalog="c",
+        reference="r",
+        cache_dir="",
+        limits=settings.limits,
+        document_bytes=settings.document_bytes,
+    )
+    waiting = (PROCESSES_AT_ONCE - PARSING_AT_ONCE) * WAITING
+    assert parse_size(limits["memory"]) >= SERVING + waiting + PARSING_AT_ONCE * job.memory
 
 
 @pods
