@@ -9,11 +9,15 @@ from typing import Self
 class ForwardProxy:
     """CONNECT, and requests with whole addresses; every name leads to this machine."""
 
-    def __init__(self, *, user: str = "", tls: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self, *, user: str = "", tls: ssl.SSLContext | None = None, refusal: str | None = None
+    ) -> None:
+        """`refusal` is the status of every answer; if it is empty, there is none."""
         self.asked: list[str] = []
         self.address = ""
         self._user = user
         self._tls = tls
+        self._refusal = refusal
         self._server: asyncio.Server | None = None
 
     async def __aenter__(self) -> Self:
@@ -31,8 +35,10 @@ class ForwardProxy:
         self.asked.append(f"{method} {target}")
         pair = base64.b64encode(self._user.encode()).decode()
         if self._user and f"proxy-authorization: basic {pair}".lower() not in head.lower():
-            writer.write(b"HTTP/1.1 407 Who are you\r\nContent-Length: 0\r\n\r\n")
-            writer.close()
+            _refuse(writer, "407 Who are you")
+            return
+        if self._refusal is not None:
+            _refuse(writer, self._refusal)
             return
         place, _, path = target.removeprefix("http://").partition("/")
         far_reader, far_writer = await asyncio.open_connection("127.0.0.1", place.split(":")[1])
@@ -48,6 +54,12 @@ class ForwardProxy:
         finally:
             far_writer.close()
             writer.close()
+
+
+def _refuse(writer: asyncio.StreamWriter, status: str) -> None:
+    if status:
+        writer.write(f"HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n".encode())
+    writer.close()
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -94,9 +94,9 @@ async def _fetch(cluster: Cluster, catalog: Served, writer: Writer) -> bool:
     import httpx
 
     from olm_shared.runtime.access import load_access
+    from olm_shared.runtime.proxied import http_client
     from olm_shared.runtime.trust import registry_trust
     from operator_controller.io.catalogd_proxy import proxy_path
-    from operator_controller.io.proxied_http import http_client
     from operator_controller.io.replicas import ReplicaBehindError, answer_of, names_source
 
     path = proxy_path(catalog.base)
@@ -116,7 +116,7 @@ async def _fetch(cluster: Cluster, catalog: Served, writer: Writer) -> bool:
     timeout = httpx.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS)
     try:
         async with (
-            http_client(tls, timeout) as http,
+            http_client(timeout, origin=tls) as http,
             answer_of(http, f"{address}/api/v1/all", catalog.digest, headers=headers) as answer,
         ):
             await _refuse(answer)

@@ -1,27 +1,48 @@
-"""HTTP connections that go through the proxies of the environment, or directly."""
+"""HTTP connections that go through the proxies of the environment, or directly.
 
+Nothing else of the environment counts: passwords of a .netrc are not for registries and catalogs.
+"""
+
+import os
 import ssl
+from typing import Any
 
 import httpx
 
-from olm_shared.proxies import Proxies, without_password
+from olm_shared.proxies import Proxies, read_proxies, without_password
+from olm_shared.runtime.transport_faults import reason
 
 PROXY_AUTHENTICATION_REQUIRED = 407
+
+
+def http_client(
+    timeout: httpx.Timeout,
+    *,
+    origin: ssl.SSLContext,
+    proxy: ssl.SSLContext | None = None,
+    proxies: Proxies | None = None,
+) -> httpx.AsyncClient:
+    """`origin` judges certificates of servers; `proxy` those of proxies, the same if None.
+
+    `proxies` are those of the environment as it is now, unless given. Raises TransientError for a
+    variable that holds no address.
+    """
+    ways = read_proxies(os.environ) if proxies is None else proxies
+    transport = ProxiedTransport(ways, origin=origin, proxy=proxy or origin)
+    return httpx.AsyncClient(transport=transport, timeout=timeout, trust_env=False)
 
 
 class ProxiedTransport(httpx.AsyncBaseTransport):
     """Sends each request through the proxy that is for it.
 
     Raises httpx.ProxyError, naming the proxy, when it is the proxy that does not let us through.
+    `proxyconnect` is what programs in Go call that, so that people look for it.
     """
 
-    def __init__(
-        self, proxies: Proxies, *, origin: ssl.SSLContext, proxy: ssl.SSLContext | None = None
-    ) -> None:
-        """`origin` judges certificates of servers; `proxy` those of proxies, the same if None."""
+    def __init__(self, proxies: Proxies, *, origin: ssl.SSLContext, proxy: ssl.SSLContext) -> None:
         self._proxies = proxies
         self._origin = origin
-        self._proxy = proxy or origin
+        self._proxy = proxy
         self._transports: dict[str, httpx.AsyncHTTPTransport] = {}
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
@@ -30,16 +51,20 @@ class ProxiedTransport(httpx.AsyncBaseTransport):
         transport = self._transport(address)
         if not address:
             return await transport.handle_async_request(request)
-        shown = without_password(address)
+        what = f"proxyconnect: proxy {without_password(address)}"
+        way = _Way(tunnelled=request.url.scheme == "https")
+        request.extensions["trace"] = way.trace
         try:
             answer = await transport.handle_async_request(request)
-        except (httpx.ProxyError, httpx.ConnectError, httpx.ConnectTimeout) as error:
-            if _is_about_tls(error):
+        except httpx.ProxyError as error:
+            raise httpx.ProxyError(f"{what} refuses: {error}") from error
+        except httpx.TransportError as error:
+            if not way.ends_at_proxy:
                 raise
-            raise httpx.ProxyError(f"proxy {shown}: {str(error) or 'no answer'}") from error
+            raise httpx.ProxyError(f"{what}: {reason(error)}") from error
         if answer.status_code == PROXY_AUTHENTICATION_REQUIRED:
             await answer.aclose()
-            raise httpx.ProxyError(f"proxy {shown}: 407 {answer.reason_phrase}")
+            raise httpx.ProxyError(f"{what} refuses: 407 {answer.reason_phrase}")
         return answer
 
     async def aclose(self) -> None:
@@ -50,21 +75,30 @@ class ProxiedTransport(httpx.AsyncBaseTransport):
     def _transport(self, address: str) -> httpx.AsyncHTTPTransport:
         if address not in self._transports:
             self._transports[address] = httpx.AsyncHTTPTransport(
-                verify=self._origin, proxy=self._way(address), trust_env=False
+                verify=self._origin, proxy=self._through(address), trust_env=False
             )
         return self._transports[address]
 
-    def _way(self, address: str) -> httpx.Proxy | None:
+    def _through(self, address: str) -> httpx.Proxy | None:
         if not address:
             return None
         context = self._proxy if address.startswith("https:") else None
         return httpx.Proxy(address, ssl_context=context)
 
 
-def _is_about_tls(error: BaseException | None) -> bool:
-    """Whether it is the server's certificate, beyond the proxy, that was refused."""
-    while error is not None:
-        if isinstance(error, ssl.SSLCertVerificationError):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
+class _Way:
+    """How far a request has come, by the events that httpcore tells of it."""
+
+    def __init__(self, *, tunnelled: bool) -> None:
+        self._past_proxy = (
+            "proxy.start_tls.started" if tunnelled else "http11.send_request_headers.started"
+        )
+        self.ends_at_proxy = False
+        """Whether a connection was begun, and not got beyond the proxy."""
+
+    async def trace(self, event: str, _: dict[str, Any]) -> None:
+        """An extension of httpx: `trace`."""
+        if event == "connection.connect_tcp.started":
+            self.ends_at_proxy = True
+        elif event == self._past_proxy:
+            self.ends_at_proxy = False

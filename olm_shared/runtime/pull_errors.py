@@ -8,13 +8,13 @@ RegistryError
 └── ImageNotFoundError   it does not have that image
 """
 
-import socket
 import ssl
 
 import httpx
 
 from olm_shared.errors import TransientError, bounded
 from olm_shared.image_ref import ImageRef
+from olm_shared.runtime.transport_faults import causes, reason
 
 
 class RegistryError(TransientError):
@@ -43,27 +43,27 @@ class ImageNotFoundError(RegistryError):
 
 def from_transport(error: Exception, ref: ImageRef, host: str) -> RegistryError:
     """The error for a request that got no answer."""
-    causes = _chain(error)
-    verification = next((c for c in causes if isinstance(c, ssl.SSLCertVerificationError)), None)
+    if isinstance(error, httpx.ProxyError):
+        return UnreachableError(
+            f'image "{ref}": cannot reach registry {host}: {bounded(str(error), 300)}',
+            hint="check HTTPS_PROXY and HTTP_PROXY (where they are not set, OpenShift's Proxy "
+            "cluster), or name the registry in NO_PROXY",
+        )
+    behind = causes(error)
+    verification = next((c for c in behind if isinstance(c, ssl.SSLCertVerificationError)), None)
     if verification is not None:
         return UntrustedError(
             f'image "{ref}": certificate of registry {host} is not trusted: '
             f"{verification.verify_message}",
             hint="put the certificate of its CA into the folder given with --pull-cas-dir",
         )
-    if isinstance(error, httpx.ProxyError):
-        return UnreachableError(
-            f'image "{ref}": cannot reach registry {host}: {_proxy_fault(error, causes)}',
-            hint="check HTTPS_PROXY and HTTP_PROXY (where they are not set, OpenShift's Proxy "
-            "cluster), or name the registry in NO_PROXY",
-        )
-    if any("WRONG_VERSION_NUMBER" in str(c) or "record layer" in str(c) for c in causes):
+    if any("WRONG_VERSION_NUMBER" in str(c) or "record layer" in str(c) for c in behind):
         return NoTlsError(
             f'image "{ref}": registry {host} does not speak TLS',
             hint="serve it over HTTPS, or mark it insecure in registries.conf",
         )
     return UnreachableError(
-        f'image "{ref}": cannot reach registry {host}: {_reason(error, causes)}',
+        f'image "{ref}": cannot reach registry {host}: {reason(error)}',
         hint="check the host name in the reference, and the network between here and there",
     )
 
@@ -83,28 +83,3 @@ def from_answer(status: int, ref: ImageRef, host: str, text: str = "") -> Regist
         )
     kind = UnreachableError if status >= 500 or status in (408, 429) else RegistryError
     return kind(f'image "{ref}": registry {host} answers {status}{said}')
-
-
-def _chain(error: BaseException | None) -> list[BaseException]:
-    found: list[BaseException] = []
-    while error is not None and len(found) < 10:
-        found.append(error)
-        error = error.__cause__ or error.__context__
-    return found
-
-
-def _proxy_fault(error: httpx.ProxyError, causes: list[BaseException]) -> str:
-    if any(isinstance(cause, socket.gaierror) for cause in causes):
-        return f"{str(error).partition(': ')[0]}: its name cannot be resolved"
-    return bounded(str(error), 200)
-
-
-def _reason(error: Exception, causes: list[BaseException]) -> str:
-    if isinstance(error, httpx.TimeoutException):
-        return "no answer in time"
-    if any(isinstance(cause, socket.gaierror) for cause in causes):
-        return "its name cannot be resolved"
-    if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
-        return "connection refused"
-    text = bounded(str(error), 200)
-    return text or type(error).__name__

@@ -26,7 +26,7 @@ from olm_shared.oci import ImageContentError
 from olm_shared.proxies import given_first, read_proxies
 from olm_shared.registries_conf import Source
 from olm_shared.registry_auth import Challenge, credential_for, host_of, may_send_credentials
-from olm_shared.runtime.proxied import ProxiedTransport
+from olm_shared.runtime.proxied import http_client
 from olm_shared.runtime.pull_errors import (
     RegistryError,
     UnreachableError,
@@ -154,8 +154,7 @@ class RegistryHttp:
 
     def _connections(self, context: ssl.SSLContext) -> httpx.AsyncClient:
         """What is insecure is a registry; a proxy's certificate is always checked."""
-        transport = ProxiedTransport(self._proxies, origin=context, proxy=self._trust)
-        return httpx.AsyncClient(transport=transport, timeout=TIMEOUT)
+        return http_client(TIMEOUT, origin=context, proxy=self._trust, proxies=self._proxies)
 
     async def _send(self, source: Source, url: str, origin: str, call: Call) -> httpx.Response:
         """Follows redirects by hand: each is judged, and only the registry gets the token."""

@@ -16,10 +16,10 @@ import httpx
 import orjson
 
 from olm_shared.errors import TransientError, bounded
+from olm_shared.runtime.proxied import http_client
 from olm_shared.runtime.tls import TlsProfile
 from olm_shared.runtime.trust import registry_trust, trust_state
 from operator_controller.catalog import needed
-from operator_controller.io.proxied_http import http_client
 from operator_controller.io.replicas import ReplicaBehindError, answer_of
 
 CONNECT_SECONDS = 5.0
@@ -124,7 +124,7 @@ class Catalogd:
 
 
 def _connections(tls: ssl.SSLContext) -> httpx.AsyncClient:
-    return http_client(tls, httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS))
+    return http_client(httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS), origin=tls)
 
 
 async def fetch(

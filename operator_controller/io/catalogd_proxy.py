@@ -12,6 +12,7 @@ import httpx
 
 from olm_shared.errors import OLMError
 from olm_shared.runtime.access import ClusterAccess
+from olm_shared.runtime.proxied import http_client
 from operator_controller.io.catalogd import (
     CONNECT_SECONDS,
     READ_SECONDS,
@@ -22,7 +23,6 @@ from operator_controller.io.catalogd import (
     CatalogUnavailableError,
     fetch,
 )
-from operator_controller.io.proxied_http import http_client
 
 DEFAULT_PORTS = {"https": 443, "http": 80}
 
@@ -34,7 +34,7 @@ class CatalogdFromOutside:
         self._access = access
         self._direct = direct
         timeout = httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS)
-        self._http = http_client(access.tls(), timeout)
+        self._http = http_client(timeout, origin=access.tls())
 
     async def close(self) -> None:
         """Closes the connections."""

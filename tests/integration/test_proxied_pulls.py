@@ -13,7 +13,7 @@ from e2e.harness.registry import Registry
 from olm_shared.cluster_settings import ClusterSettings
 from olm_shared.proxies import Proxies
 from olm_shared.runtime.image_store import ImageStore
-from olm_shared.runtime.pull_errors import UnreachableError, UntrustedError
+from olm_shared.runtime.pull_errors import NoTlsError, UnreachableError, UntrustedError
 from olm_shared.runtime.registry import PullSettings
 
 pytestmark = pytest.mark.integration
@@ -115,17 +115,70 @@ async def test_a_proxy_that_refuses_us_is_named_without_the_password(
 ) -> None:
     async with ForwardProxy(user=USER) as proxy:
         monkeypatch.setenv(variable(far), f"http://{user}{proxy.address}")
-        with pytest.raises(UnreachableError, match=f"proxy http://{proxy.address}: 407") as caught:
+        told = f"proxyconnect: proxy http://{proxy.address} refuses: 407"
+        with pytest.raises(UnreachableError, match=told) as caught:
             await store(tmp_path, far).pull(f"{name_of(far)}/org/cat:v1", owner="o")
     assert "NO_PROXY" in caught.value.hint
     assert "wrong" not in caught.value.describe()
+
+
+@pytest.mark.parametrize(
+    ("refusal", "said"),
+    [
+        ("403 Forbidden", " refuses: 403 Forbidden"),
+        ("502 Bad Gateway", " refuses: 502 Bad Gateway"),
+        ("", ": Server disconnected without sending a response"),
+    ],
+)
+async def test_a_proxy_that_opens_no_tunnel_is_told_with_its_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusal: str, said: str
+) -> None:
+    async with ForwardProxy(refusal=refusal) as proxy:
+        monkeypatch.setenv("HTTPS_PROXY", f"http://me:secret@{proxy.address}")
+        settings = PullSettings(registries_conf=tmp_path / "registries.conf")
+        images = ImageStore(tmp_path / "i", lambda: settings, jitter=lambda: 0.0)
+        told = f"cannot reach registry {NAME}: proxyconnect: proxy http://{proxy.address}{said}"
+        with pytest.raises(UnreachableError, match=told) as caught:
+            await images.pull(f"{NAME}/org/cat:v1", owner="o")
+    assert set(proxy.asked) == {f"CONNECT {NAME}:443"}
+    assert "secret" not in caught.value.describe()
+
+
+async def test_a_proxy_whose_certificate_is_not_trusted_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    authority = CertificateAuthority.create("proxy-ca")
+    pair = authority.issue_server("proxy", hosts=["127.0.0.1"]).write(tmp_path, "proxy")
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(*pair)
+    async with ForwardProxy(tls=context) as proxy:
+        monkeypatch.setenv("HTTPS_PROXY", f"https://{proxy.address}")
+        settings = PullSettings(registries_conf=tmp_path / "registries.conf")
+        images = ImageStore(tmp_path / "i", lambda: settings, jitter=lambda: 0.0)
+        told = f"proxyconnect: proxy https://{proxy.address}: .*CERTIFICATE_VERIFY_FAILED"
+        with pytest.raises(UnreachableError, match=told):
+            await images.pull(f"{NAME}/org/cat:v1", owner="o")
+
+
+async def test_a_registry_without_tls_beyond_the_proxy_is_not_the_proxys_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Registry(tmp_path / "registry", tls=False, names=[NAME]) as registry:
+        async with ForwardProxy() as proxy:
+            monkeypatch.setenv("HTTPS_PROXY", f"http://{proxy.address}")
+            settings = PullSettings(registries_conf=tmp_path / "registries.conf")
+            images = ImageStore(tmp_path / "i", lambda: settings, jitter=lambda: 0.0)
+            with pytest.raises(NoTlsError, match="does not speak TLS"):
+                await images.pull(f"{name_of(registry)}/org/cat:v1", owner="o")
 
 
 async def test_a_proxy_that_is_not_there_is_named(
     far: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(variable(far), "http://127.0.0.1:1")
-    with pytest.raises(UnreachableError, match=r"proxy http://127\.0\.0\.1:1"):
+    with pytest.raises(
+        UnreachableError, match=r"proxyconnect: proxy http://127\.0\.0\.1:1: connection ref"
+    ):
         await store(tmp_path, far).pull(f"{name_of(far)}/org/cat:v1", owner="o")
 
 

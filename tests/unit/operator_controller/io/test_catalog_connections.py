@@ -116,8 +116,21 @@ async def test_a_proxy_in_the_way_is_named_without_its_password(
         with pytest.raises(CatalogUnavailableError) as caught:
             await ask(catalogd, port)
         await catalogd.close()
-    assert f"through the proxy http://{proxy.address}: 407" in caught.value.message
+    told = f"proxyconnect: proxy http://{proxy.address} refuses: 407"
+    assert told in caught.value.message
     assert "wrong" not in caught.value.message
+
+
+async def test_a_proxy_that_is_not_there_is_named_as_upstream_does(
+    port: int, cas: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Source: upstream's end-to-end suite, which looks for the word `proxyconnect`."""
+    catalogd = Catalogd(cas)
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
+    told = "proxyconnect: proxy http://127.0.0.1:1: connection refused"
+    with pytest.raises(CatalogUnavailableError, match=told):
+        await ask(catalogd, port)
+    await catalogd.close()
 
 
 async def test_a_ca_that_is_rotated_is_believed_at_the_next_request(
