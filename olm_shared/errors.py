@@ -30,12 +30,16 @@ class OLMError(Exception):
 class TransientError(OLMError):
     """May be different next time: retried with back-off.
 
-    `within` bounds the wait, in seconds, where a person is likely to mend it at any moment.
+    `within` bounds the wait, in seconds, where a person is likely to mend it at any moment;
+    `after` is how long whoever was asked wants to be left alone.
     """
 
-    def __init__(self, message: str, *, hint: str = "", within: float | None = None) -> None:
+    def __init__(
+        self, message: str, *, hint: str = "", within: float | None = None, after: float = 0.0
+    ) -> None:
         super().__init__(message, hint=hint)
         self.within = within
+        self.after = after
 
 
 class WaitingError(OLMError):

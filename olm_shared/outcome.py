@@ -22,10 +22,14 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """Failed in a way that may pass: try again with back-off, but `within` so many seconds."""
+    """Failed in a way that may pass: try again with back-off, but `within` so many seconds.
+
+    In any case not before `after` seconds.
+    """
 
     message: str
     within: float | None = None
+    after: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,6 @@ def outcome_of(error: OLMError) -> Failed:
         case WaitingError():
             return Wait(error.seconds, error.describe())
         case TransientError():
-            return Retry(error.describe(), error.within)
+            return Retry(error.describe(), error.within, error.after)
         case _:
             return Retry(error.describe())

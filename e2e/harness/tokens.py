@@ -10,6 +10,7 @@ import binascii
 import hmac
 import json
 import logging
+import secrets
 import ssl
 import sys
 import threading
@@ -30,6 +31,7 @@ KEY_ID = "olmv1-harness"
 ISSUER = "olmv1-harness"
 SERVICE = "olmv1-registry"
 TOKEN_LIFETIME = 300
+LIFETIME = {"expires_in": TOKEN_LIFETIME}
 COORDINATE_BYTES = 32  # of a P-256 point or signature part
 SHUTDOWN_POLL = 0.05
 
@@ -59,6 +61,8 @@ class TokenService:
         self._thread: threading.Thread | None = None
         self.requests: list[str] = []
         """The targets of all requests so far, in order of arrival."""
+        self.identity_token = secrets.token_urlsafe()
+        """What stands for the password, if it is posted (RFC 6749, section 6)."""
 
     def key_set(self) -> dict[str, Any]:
         """The public key by which the registry checks our tokens, as a JSON web key set."""
@@ -107,13 +111,24 @@ class TokenService:
         if not known and (authorization is not None or not self._anonymous_pull):
             return HTTPStatus.UNAUTHORIZED, {"details": "wrong or missing credentials"}
         query = parse_qs(urlsplit(target).query)
+        return HTTPStatus.OK, {"token": self._token(query, known=known), **LIFETIME}
+
+    def trade(self, target: str, body: str) -> tuple[HTTPStatus, dict[str, Any]]:
+        """Decide on a request with an identity token."""
+        self.requests.append(target)
+        form = parse_qs(body)
+        given = (form.get("grant_type"), form.get("refresh_token"))
+        if given != (["refresh_token"], [self.identity_token]) or not form.get("client_id"):
+            return HTTPStatus.UNAUTHORIZED, {"details": "wrong or missing identity token"}
+        return HTTPStatus.OK, {"access_token": self._token(form, known=True), **LIFETIME}
+
+    def _token(self, asked: dict[str, list[str]], *, known: bool) -> str:
         access = [
             _permission(scope, everything=known)
-            for scopes in query.get("scope", [])
+            for scopes in asked.get("scope", [])
             for scope in scopes.split()
         ]
-        token = self._sign(access, subject=self._credentials.username if known else "")
-        return HTTPStatus.OK, {"token": token, "expires_in": TOKEN_LIFETIME}
+        return self._sign(access, subject=self._credentials.username if known else "")
 
     def _is_password(self, authorization: str) -> bool:
         scheme, _, encoded = authorization.partition(" ")
@@ -146,7 +161,13 @@ class TokenService:
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                status, body = service.answer(self.path, self.headers.get("authorization"))
+                self._reply(*service.answer(self.path, self.headers.get("authorization")))
+
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers.get("content-length", 0)))
+                self._reply(*service.trade(self.path, body.decode()))
+
+            def _reply(self, status: HTTPStatus, body: dict[str, Any]) -> None:
                 content = json.dumps(body).encode()
                 self.send_response(status)
                 self.send_header("content-type", "application/json")

@@ -25,7 +25,7 @@ from olm_shared.runtime.kube import KubeClient
 
 SECRET = GVK("", "v1", "Secret")
 SERVICE_ACCOUNT = GVK("", "v1", "ServiceAccount")
-KEPT_FIELDS = ("auth", "email")
+KEPT_FIELDS = ("auth", "email", "identitytoken")
 
 log = logging.getLogger(__name__)
 

@@ -1,7 +1,6 @@
 """Logins of registries in the file that podman, docker and we share (containers-auth.json(5))."""
 
 import asyncio
-import base64
 import os
 import tempfile
 from collections.abc import Mapping
@@ -15,13 +14,8 @@ from olm_shared.image_ref import ImageRef
 from olm_shared.registries_conf import Source
 from olm_shared.runtime.pull_errors import RegistryError, UnauthorizedError
 from olm_shared.runtime.registry import PullSettings, registry_http
-from olm_shared.runtime.registry_http import Call, refusal
+from olm_shared.runtime.registry_calls import Call, refusal
 from olm_shared.runtime.workstation import Registries, advised, auth_files
-
-
-def credential(user: str, password: str) -> str:
-    """As the file holds them, and as basic authentication sends them."""
-    return base64.b64encode(f"{user}:{password}".encode()).decode()
 
 
 def check_login(registry: str, given: str, access: Registries) -> None:
@@ -66,8 +60,16 @@ def login_target(environment: Mapping[str, str], home: Path) -> Path:
 
 
 def add_login(file: Path, registry: str, given: str) -> None:
-    """Puts the login into the file, which only its owner may read. Raises TerminalError."""
+    """Puts the login into the file, which only its owner may read. Raises TerminalError.
+
+    Not where it would not be looked at: a helper that is named for the registry goes first.
+    """
     content = _content(file)
+    if helper := (content.get("credHelpers") or {}).get(registry):
+        raise TerminalError(
+            f"{file} says that logins of {registry} are kept by docker-credential-{helper}",
+            hint="log in with it, or name another file with --authfile",
+        )
     content["auths"] = {**(content.get("auths") or {}), registry: {"auth": given}}
     _write(file, content)
 

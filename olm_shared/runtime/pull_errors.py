@@ -68,8 +68,10 @@ def from_transport(error: Exception, ref: ImageRef, host: str) -> RegistryError:
     )
 
 
-def from_answer(status: int, ref: ImageRef, host: str, text: str = "") -> RegistryError:
-    """The error for an answer that is no success."""
+def from_answer(
+    status: int, ref: ImageRef, host: str, text: str = "", *, after: float = 0.0
+) -> RegistryError:
+    """The error for an answer that is no success; `after` as it asked."""
     said = f" ({bounded(text, 200)})" if text else ""
     if status in (401, 403):
         return UnauthorizedError(
@@ -81,5 +83,6 @@ def from_answer(status: int, ref: ImageRef, host: str, text: str = "") -> Regist
             f'image "{ref}" not found in registry {host}{said}',
             hint="check the repository and the tag or digest",
         )
+    wait = f" and wants to be asked again in {after:.0f} s" if after else ""
     kind = UnreachableError if status >= 500 or status in (408, 429) else RegistryError
-    return kind(f'image "{ref}": registry {host} answers {status}{said}')
+    return kind(f'image "{ref}": registry {host} answers {status}{said}{wait}', after=after)

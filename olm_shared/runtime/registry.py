@@ -23,7 +23,7 @@ import oras.defaults
 
 from olm_shared.cluster_settings import ClusterSettings
 from olm_shared.errors import bounded
-from olm_shared.image_ref import ImageRef
+from olm_shared.image_ref import ImageRef, digest_fault
 from olm_shared.limits import Limits, raise_hint
 from olm_shared.mirror_sets import with_mirrors
 from olm_shared.oci import (
@@ -41,14 +41,20 @@ from olm_shared.oci import (
     verify,
 )
 from olm_shared.registries_conf import RegistryBlockedError, Source
+from olm_shared.runtime.login_files import LoginFiles
 from olm_shared.runtime.pull_errors import RegistryError, UnreachableError
 from olm_shared.runtime.registries_file import read_registries
-from olm_shared.runtime.registry_http import PULL, RegistryHttp, read_bounded, retrying
+from olm_shared.runtime.registry_calls import Call, read_bounded, refusal
+from olm_shared.runtime.registry_http import PULL, RegistryHttp, registry_path, retrying
 
 CHUNK_BYTES = 256 << 10
 RESOLVE_SECONDS = 120.0
 FETCH_SECONDS = 1500.0
 """Of one source. A registry that sends a byte now and then never falls silent, but must end."""
+ACCEPTED = ", ".join(
+    dict.fromkeys((*MANIFEST_TYPES, *oras.defaults.default_manifest_accepted_media_types))
+)
+"""All that oras asks for by default, so that artifacts are recognised and named."""
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "armv7l": "arm"}
 
 T = TypeVar("T")
@@ -66,7 +72,8 @@ class PullSettings:
     `plain_http` holds the registries, as they stand in references, that are spoken to without
     TLS; `insecure` those of which any certificate will do. `auth_file` is a docker configuration
     file, in place of all others; without it `login_files` are asked in their order, else the file
-    of `docker login`. They may be absent.
+    of `docker login`. They may be absent. `run_helpers` says that the credential helpers that they
+    name may be run.
     `registries_conf` is read in place of the system's. Proxies are those of the environment, else
     those of the `cluster`, whose mirrors and CAs are added to ours.
     """
@@ -74,6 +81,7 @@ class PullSettings:
     cas_dir: Path | None = None
     auth_file: Path | None = None
     login_files: tuple[Path, ...] = ()
+    run_helpers: bool = False
     plain_http: frozenset[str] = frozenset()
     insecure: frozenset[str] = frozenset()
     platform: Platform = field(default_factory=this_platform)
@@ -86,7 +94,7 @@ def registry_http(settings: PullSettings, actions: str = PULL) -> RegistryHttp:
     """The conversation that the settings describe. Raises as RegistryHttp."""
     return RegistryHttp(
         cas_dir=settings.cas_dir,
-        auth_files=credential_files(settings, os.environ),
+        logins=LoginFiles(credential_files(settings, os.environ), settings.run_helpers),
         plain_http=settings.plain_http,
         cluster=settings.cluster,
         actions=actions,
@@ -134,8 +142,6 @@ class RegistryClient:
         self._registries = with_mirrors(conf, settings.cluster.mirrors)
         self._insecure = settings.insecure
         self._http = registry_http(settings)
-        self._resolved: dict[tuple[str, str], tuple[bytes, str]] = {}
-        """What `resolve` read, by repository and digest; `fetch` need not ask for it again."""
 
     async def __aenter__(self) -> Self:
         return self
@@ -156,13 +162,7 @@ class RegistryClient:
         if ref.is_canonical:
             return ref.canonical(ref.digest)
 
-        async def ask(source: Source) -> str:
-            manifest = await self._manifest(source)
-            digest = sha256_digest(manifest[0])
-            self._resolved[source.ref.name, digest] = manifest
-            return digest
-
-        return ref.canonical(await self._from_any(ref, ask, RESOLVE_SECONDS))
+        return ref.canonical(await self._from_any(ref, self._digest, RESOLVE_SECONDS))
 
     async def fetch(self, ref: ImageRef, folder: Path) -> FetchedImage:
         """Downloads the layers of a digest into `folder`. Raises as `resolve`.
@@ -217,7 +217,7 @@ class RegistryClient:
                 raise
             said = bounded("; ".join(failures), 600)
             message = f"{error.message} (mirrors failed too: {said})"
-            raise type(error)(message, hint=error.hint) from error
+            raise type(error)(message, hint=error.hint, after=error.after) from error
 
     async def _fetch(self, ref: ImageRef, source: Source, folder: Path) -> FetchedImage:
         data, media_type = await self._manifest(source)
@@ -234,14 +234,30 @@ class RegistryClient:
         layers = [await self._blob(source, layer, folder) for layer in found.layers]
         return FetchedImage(canonical, labels, tuple(layers))
 
+    async def _digest(self, source: Source) -> str:
+        """What a tag names now. HEAD, because registries count what is pulled, not what is asked.
+
+        The manifest itself where the registry does not say, or to hear why it refuses.
+        """
+        call = Call(method="HEAD", headers={"Accept": ACCEPTED})
+
+        async def head() -> str:
+            path = registry_path(source.ref, "manifest")
+            async with self._http.exchange(source, path, call) as answer:
+                if answer.status_code == 429 or answer.status_code >= 500:
+                    raise await refusal(answer, source.ref)
+                said = answer.headers.get("Docker-Content-Digest", "")
+                known = answer.status_code == 200 and not digest_fault(said)
+                return str(said) if known else ""
+
+        known = await retrying(head, self._jitter)
+        return known or sha256_digest((await self._manifest(source))[0])
+
     async def _manifest(self, source: Source) -> tuple[bytes, str]:
         ref = source.ref
-        if known := self._resolved.get((ref.name, ref.digest)):
-            return known
-        accept = ", ".join((*MANIFEST_TYPES, *_oras_types()))
 
         async def get() -> tuple[bytes, str]:
-            async with self._http.open(source, "manifest", accept) as answer:
+            async with self._http.open(source, "manifest", ACCEPTED) as answer:
                 data = await self._bounded_manifest(answer, ref)
                 return data, answer.headers.get("Content-Type", "")
 
@@ -302,9 +318,3 @@ async def within(seconds: float, source: Source, ask: Callable[[Source], Awaitab
 
 def _nested(ref: ImageRef) -> ImageContentError:
     return ImageContentError(f'image "{ref}": an index inside an index is not supported')
-
-
-def _oras_types() -> tuple[str, ...]:
-    """What else oras asks for by default, so that artifacts are recognised and named."""
-    known = oras.defaults.default_manifest_accepted_media_types
-    return tuple(kind for kind in known if kind not in MANIFEST_TYPES)

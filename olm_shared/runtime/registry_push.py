@@ -27,7 +27,8 @@ from olm_shared.runtime.registry import (
     registry_http,
     within,
 )
-from olm_shared.runtime.registry_http import PUSH, Call, refusal, registry_path, retrying
+from olm_shared.runtime.registry_calls import Call, once, refusal
+from olm_shared.runtime.registry_http import PUSH, registry_path, retrying
 
 
 def blob_path(layout: Path, digest: str) -> Path:
@@ -85,7 +86,7 @@ class RegistryPush:
             call = Call(
                 method="PUT",
                 headers={"Content-Type": manifest.media_type, "Content-Length": str(len(data))},
-                body=lambda: _once(data),
+                body=lambda: once(data),
             )
             await self._expect(201, source, registry_path(name, "manifest"), call)
 
@@ -133,10 +134,6 @@ def _upload_address(source: Source, begun: httpx.Response, blob: Descriptor) -> 
         raise RegistryError(f'image "{ref}": registry {ref.registry} names no place for a blob')
     address = urljoin(str(begun.url), location)
     return f"{address}{'&' if '?' in address else '?'}digest={blob.digest}"
-
-
-async def _once(data: bytes) -> AsyncIterator[bytes]:
-    yield data
 
 
 async def _chunks(file: Path) -> AsyncIterator[bytes]:

@@ -263,10 +263,10 @@ class WorkQueue(Generic[Key]):
                     self.add_after(key, seconds)
             case Wait(seconds=seconds):
                 self.add_after(key, seconds)
-            case Retry(message=message, within=within):
+            case Retry(message=message, within=within, after=after):
                 self._failures[key] = retries + 1
                 delay = self._backoff.delay(retries + 1)
-                delay = delay if within is None else min(delay, within)
+                delay = max(after, delay if within is None else min(delay, within))
                 log.warning("%s: %s; next try in %.1f s", key, message, delay)
                 self.add_after(key, delay)
             case Blocked(reason=reason, message=message):

@@ -47,6 +47,7 @@ class Registries:
             cas_dir=self.cas_dir,
             auth_file=self.auth_file,
             login_files=() if self.auth_file else tuple(auth_files(os.environ, Path.home())),
+            run_helpers=True,
             plain_http=here if self.plain_http else frozenset(),
             insecure=here if self.skip_tls_verify else frozenset(),
             limits=limits,

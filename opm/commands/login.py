@@ -34,7 +34,8 @@ def login(
     Example:
       opm login registry.example.com -u me --password-stdin < password
     """
-    from olm_shared.runtime.logins import add_login, check_login, credential, login_target
+    from olm_shared.registry_auth import encoded
+    from olm_shared.runtime.logins import add_login, check_login, login_target
     from olm_shared.runtime.workstation import Registries
 
     if password_stdin and not username:
@@ -45,7 +46,7 @@ def login(
         password = sys.stdin.read().rstrip("\r\n")
         if not password:
             raise TerminalError("there is no password on standard input")
-    given = credential(user, password or _asked_password())
+    given = encoded(user, password or _asked_password())
     access = Registries(**registries)
     check_login(host, given, access)
     add_login(access.auth_file or login_target(os.environ, Path.home()), host, given)

@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import json
+import ssl
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -13,10 +14,12 @@ Answer = bytes | Callable[[], AsyncIterator[bytes]]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One request: its target, and its headers by lower-case name."""
+    """One request: method, target, headers by lower-case name, and body."""
 
+    method: str
     target: str
     headers: dict[str, str]
+    body: bytes = b""
 
 
 @dataclass(slots=True)
@@ -26,10 +29,11 @@ class Evil:
     routes: dict[str, Answer]
     asked: list[Asked] = field(default_factory=list)
     address: str = ""
+    tls: ssl.SSLContext | None = None
     _server: asyncio.Server | None = None
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self.tls)
         self.address = f"127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
         return self
 
@@ -42,17 +46,21 @@ class Evil:
             head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
             fields = (line.partition(":") for line in head[1:] if line)
             headers = {name.lower(): value.strip() for name, _, value in fields}
-            target = head[0].split()[1]
-            self.asked.append(Asked(target, headers))
-            await self._answer(target, writer)
+            method, target, _ = head[0].split()
+            body = await reader.readexactly(int(headers.get("content-length", 0)))
+            self.asked.append(Asked(method, target, headers, body))
+            await self._answer(self.choose(self.asked[-1]), writer)
         except (ConnectionError, asyncio.IncompleteReadError):
             pass  # the client had enough
         finally:
             writer.close()
 
-    async def _answer(self, target: str, writer: asyncio.StreamWriter) -> None:
-        found = (answer for key, answer in self.routes.items() if key in target)
-        answer = next(found, reply(b"", status="404 Not Found"))
+    def choose(self, asked: Asked) -> Answer:
+        """The answer to a request."""
+        found = (answer for key, answer in self.routes.items() if key in asked.target)
+        return next(found, reply(b"", status="404 Not Found"))
+
+    async def _answer(self, answer: Answer, writer: asyncio.StreamWriter) -> None:
         if isinstance(answer, bytes):
             writer.write(answer.replace(b"$HOST", self.address.encode()))
         else:

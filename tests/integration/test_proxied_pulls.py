@@ -69,7 +69,7 @@ async def test_the_proxy_of_the_scheme_is_asked(
     if far.ca_file:
         assert set(proxy.asked) == {f"CONNECT {name_of(far)}"}
     else:
-        assert f"GET http://{name_of(far)}/v2/org/cat/manifests/v1" in proxy.asked
+        assert f"HEAD http://{name_of(far)}/v2/org/cat/manifests/v1" in proxy.asked
 
 
 async def test_the_proxy_of_the_cluster_is_asked_unless_the_environment_names_one(

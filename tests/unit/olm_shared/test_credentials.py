@@ -22,6 +22,8 @@ def secret(key: str, content: Any) -> dict[str, Any]:
             {"r": {"auth": "x", "email": "e"}},
         ),
         (secret(".dockercfg", {"r": {"auth": "x"}}), {"r": {"auth": "x"}}),
+        (secret(".dockercfg", {"r": {"identitytoken": "x"}}), {"r": {"identitytoken": "x"}}),
+        (secret(".dockerconfigjson", {"credsStore": "x", "credHelpers": {"r": "x"}}), {}),
         (secret(".dockerconfigjson", b"junk"), {}),
         (secret(".dockerconfigjson", []), {}),
         (secret(".dockercfg", {"r": "text"}), {}),

@@ -1,11 +1,10 @@
-"""Manifests, and who may be told credentials."""
+"""Manifests."""
 
 import json
 from typing import Any
 
 import pytest
 
-from olm_shared.image_ref import parse_ref
 from olm_shared.limits import Limits
 from olm_shared.oci import (
     DOCKER_INDEX,
@@ -20,7 +19,6 @@ from olm_shared.oci import (
     sha256_digest,
     verify,
 )
-from olm_shared.registry_auth import credential_for, host_of, may_send_credentials
 
 HERE = Platform("linux", "amd64")
 DIGEST = "sha256:" + "ab" * 32
@@ -90,61 +88,3 @@ def test_bytes_must_match_their_digest() -> None:
 )
 def test_labels(config: Any, labels: dict[str, str]) -> None:
     assert read_labels(json.dumps(config).encode()) == labels
-
-
-@pytest.mark.parametrize(
-    ("realm", "registry", "plain", "allowed"),
-    [
-        ("https://quay.io/v2/auth", "quay.io", False, True),
-        ("https://auth.docker.io/token", "docker.io", False, True),
-        ("https://gitlab.com/jwt/auth", "registry.gitlab.com", False, True),
-        ("https://auth.example.com/t", "registry.example.com", False, True),
-        ("https://127.0.0.1:5001/token", "127.0.0.1:5000", False, True),
-        ("https://evil.com/token", "quay.io", False, False),
-        ("https://quay.io.evil.com/token", "quay.io", False, False),
-        ("https://evilquay.io/token", "quay.io", False, False),
-        ("https://shop.co.uk/token", "registry.co.uk", False, False),
-        ("https://auth.registry.co.uk/token", "registry.co.uk", False, True),
-        ("https://127.0.0.2/token", "127.0.0.1", False, False),
-        ("https://evil.0.0.1/token", "127.0.0.1", False, False),
-        ("http://quay.io/token", "quay.io", False, False),
-        ("http://localhost:1/token", "localhost:5000", True, True),
-        ("ftp://quay.io/token", "quay.io", True, False),
-        ("https://", "quay.io", False, False),
-        ("https://quay.io@evil.com/", "quay.io", False, False),
-    ],
-)
-def test_credentials_stay_on_the_registrys_site(
-    realm: str, registry: str, *, plain: bool, allowed: bool
-) -> None:
-    assert may_send_credentials(realm, registry, plain_http=plain) is allowed
-
-
-AUTHS = {
-    "quay.io": {"auth": "host"},
-    "quay.io/org": {"auth": "org"},
-    "https://index.docker.io/v1/": {"auth": "hub"},
-    "empty.io": {},
-    "odd.io": "text",
-}
-
-
-@pytest.mark.parametrize(
-    ("reference", "credential"),
-    [
-        ("quay.io/other/cat:v1", "host"),
-        ("quay.io/org/cat:v1", "org"),
-        ("quay.io/organic/cat:v1", "host"),
-        ("docker.io/org/cat:v1", "hub"),
-        ("empty.io/org/cat:v1", ""),
-        ("odd.io/org/cat:v1", ""),
-        ("quay.io.evil.com/org/cat:v1", ""),
-    ],
-)
-def test_the_longest_key_that_covers_the_repository_wins(reference: str, credential: str) -> None:
-    assert credential_for(AUTHS, parse_ref(reference)) == credential
-
-
-def test_host_of() -> None:
-    assert host_of("Quay.io:443") == "quay.io"
-    assert host_of("[::1]:5000") == "::1"

@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 
 from olm_shared.errors import TerminalError
-from olm_shared.runtime.logins import add_login, credential, login_target, remove_login
+from olm_shared.registry_auth import encoded
+from olm_shared.runtime.logins import add_login, login_target, remove_login
 from olm_shared.runtime.registry import PullSettings, credential_files
 from olm_shared.runtime.workstation import auth_files
 
 
 def test_a_login_joins_what_is_there(tmp_path: Path) -> None:
     file = tmp_path / "containers" / "auth.json"
-    add_login(file, "a.test", credential("me", "pass:word"))
+    add_login(file, "a.test", encoded("me", "pass:word"))
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert json.loads(file.read_bytes()) == {"auths": {"a.test": {"auth": "bWU6cGFzczp3b3Jk"}}}
     file.write_text(json.dumps({"credHelpers": {"x": "y"}, "auths": {"b.test": {"auth": "1"}}}))
@@ -27,6 +28,16 @@ def test_a_login_joins_what_is_there(tmp_path: Path) -> None:
     assert not remove_login(file, "a.test")
     assert json.loads(file.read_bytes())["auths"] == {"b.test": {"auth": "1"}}
     assert [each.name for each in file.parent.iterdir()] == ["auth.json"], "nothing is left aside"
+
+
+def test_a_login_goes_nowhere_where_it_would_not_be_looked_at(tmp_path: Path) -> None:
+    file = tmp_path / "auth.json"
+    content = json.dumps({"credHelpers": {"a.test": "gcloud"}})
+    file.write_text(content)
+    with pytest.raises(TerminalError, match="docker-credential-gcloud"):
+        add_login(file, "a.test", "1")
+    assert file.read_text() == content
+    add_login(file, "b.test", "1")
 
 
 @pytest.mark.parametrize("content", ["{", "[]"])

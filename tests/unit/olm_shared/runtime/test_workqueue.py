@@ -322,6 +322,27 @@ async def test_what_comes_again_by_itself(first: Outcome | Exception, *, again: 
     assert handle.calls == ["a"] * (2 if again else 1)
 
 
+@pytest.mark.parametrize(
+    ("outcome", "seconds"),
+    [
+        (Retry("busy", after=600.0), 600.0),
+        (Retry("busy", within=1.0, after=600.0), 600.0),
+        (Retry("busy", after=SOON / 100), SOON / 2),
+        (Retry("no", within=SOON / 4), SOON / 4),
+    ],
+)
+async def test_who_wants_to_be_left_alone_is(
+    outcome: Retry, seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    delays: list[float] = []
+    monkeypatch.setattr(WorkQueue, "add_after", lambda _, key, delay: delays.append(delay))
+    queue: WorkQueue[str] = WorkQueue(Scripted(a=[outcome]), backoff=quick())
+    async with running(queue):
+        queue.add("a")
+        await until(lambda: bool(delays))
+    assert delays == [seconds]
+
+
 async def test_an_unexpected_exception_is_logged_with_its_trace(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
