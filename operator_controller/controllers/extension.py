@@ -237,7 +237,8 @@ class ExtensionController:
         wanted = context.extension.spec.source.catalog
         raws = await self.catalogs.list_catalogs()
         contents = await self.catalogs.contents(raws, wanted.package_name)
-        found = choose(wanted, context.history, raws, contents)
+        # Aside: thousands of bundles take longer than a lease may wait for its renewal.
+        found = await asyncio.to_thread(choose, wanted, context.history, raws, contents)
         return replace(
             context, bundle=found.bundle, deprecations=found.deprecations, notes=found.notes
         )

@@ -79,5 +79,9 @@ _HOPELESS: Mapping[Hopeless, str] = MappingProxyType(
             "no change of spec.source.catalog alone helps: give the catalogs different "
             "spec.priority"
         ),
+        Hopeless.NOT_ALL_TRIED: (
+            "no change of spec.source.catalog was found: the package has too many bundles to try "
+            "all that are possible"
+        ),
     }
 )

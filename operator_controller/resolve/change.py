@@ -25,12 +25,13 @@ class Field(StrEnum):
 
 
 class Hopeless(StrEnum):
-    """Why no change of the spec helps."""
+    """Why no change of the spec helps, or none was found."""
 
     PACKAGE_ABSENT = "PackageAbsent"
     CATALOG_UNAVAILABLE = "CatalogUnavailable"
     NOT_INSTALLABLE = "NotInstallable"
     NOT_TOLD_APART = "NotToldApart"
+    NOT_ALL_TRIED = "NotAllTried"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

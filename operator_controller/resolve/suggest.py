@@ -6,12 +6,13 @@ SelfCertified. The smallest sets the fewest; among equals one that keeps the cat
 (the policy stays) goes first, then bundles that are not deprecated, then the highest version.
 
 What the rules say a bundle lacks only narrows the search: a change is told when `resolve` itself,
-asked with it, comes to that bundle.
+asked with it, comes to that bundle. Each edit is tried once, and all tries together are bounded by
+what they look at.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations, islice, product
+from itertools import combinations, product
 
 from api.v1.clusterextension import CatalogFilter, UpgradeConstraintPolicy
 from api.v1.common import LabelSelector
@@ -22,22 +23,22 @@ from operator_controller.resolve.rules import written
 from operator_controller.resolve.select import resolve
 from operator_controller.resolve.targets import Target, more_channels, pin, targets_of
 
-MAX_TRIES = 500
-"""So often is the choice made to find a change. Real packages need one to five tries; the bound is
-for catalogs made to need thousands, where the best bundles still are tried first."""
+MAX_WORK = 100_000
+"""So many bundles and entries of channels are looked at to find a change: half a second or so. Real
+packages need one to five tries; the bound is for catalogs that would need thousands, where the best
+bundles still are tried first."""
 
 
 def advise(request: Request, catalogs: Sequence[CatalogContent]) -> Change | Hopeless:
     """For a request that comes to no bundle: the smallest change with which it comes to one."""
     targets = targets_of(request, catalogs)
-    found = _smallest(request, catalogs, targets)
-    return found or _hopeless(catalogs, targets)
+    return _smallest(request, catalogs, targets) or _hopeless(catalogs, targets)
 
 
 def change_for(
     request: Request, catalogs: Sequence[CatalogContent], *, catalog: str, bundle: str
 ) -> Change | None:
-    """The smallest change with which that bundle of that catalog is chosen; None if none is.
+    """The smallest change with which that bundle of that catalog is chosen; None if none is found.
 
     A request that comes to it already needs no change: the answer then has no fields.
     """
@@ -46,15 +47,24 @@ def change_for(
         for target in targets_of(request, catalogs)
         if (target.catalog.name, target.bundle.name) == (catalog, bundle)
     ]
-    return _smallest(request, catalogs, targets)
+    found = _smallest(request, catalogs, targets)
+    return found if isinstance(found, Change) else None
 
 
 def _smallest(
     request: Request, catalogs: Sequence[CatalogContent], targets: Sequence[Target]
-) -> Change | None:
+) -> Change | Hopeless | None:
     """The first edit that comes to its target, looking at small ones first."""
-    for target, wanted in islice(_edits(request.wanted, targets), MAX_TRIES):
-        if _comes_to(replace(request, wanted=wanted), catalogs, target):
+    per_try, work = _size(catalogs), 0
+    known: dict[Hashable, tuple[str, str] | None] = {}
+    for target, wanted in _edits(request.wanted, targets):
+        key, work = _identity(wanted), work + 1
+        if key not in known:
+            work += per_try
+            if known and work > MAX_WORK:
+                return Hopeless.NOT_ALL_TRIED
+            known[key] = _outcome(replace(request, wanted=wanted), catalogs)
+        if known[key] == (target.catalog.name, target.bundle.name):
             return Change(
                 before=request.wanted,
                 after=wanted,
@@ -65,12 +75,33 @@ def _smallest(
     return None
 
 
-def _comes_to(request: Request, catalogs: Sequence[CatalogContent], target: Target) -> bool:
+def _size(catalogs: Sequence[CatalogContent]) -> int:
+    """How much one choice looks at: bundles, and what their entries in channels follow."""
+    packages = [catalog.package for catalog in catalogs if catalog.package]
+    entries = (
+        entry for package in packages for channel in package.channels for entry in channel.entries
+    )
+    return sum(len(p.bundles) for p in packages) + sum(1 + len(e.skips) for e in entries)
+
+
+def _identity(wanted: CatalogFilter) -> Hashable:
+    selector = wanted.selector
+    return (
+        wanted.version,
+        wanted.channels,
+        tuple(selector.match_labels.items()),
+        selector.match_expressions,
+        wanted.upgrade_constraint_policy,
+    )
+
+
+def _outcome(request: Request, catalogs: Sequence[CatalogContent]) -> tuple[str, str] | None:
+    """The catalog and bundle that a request comes to."""
     try:
         found = resolve(request, catalogs)
     except ResolutionError:
-        return False
-    return (found.catalog, found.bundle) == (target.catalog.name, target.bundle.name)
+        return None
+    return found.catalog, found.bundle
 
 
 def _edits(
