@@ -16,6 +16,9 @@ CLUSTER_OBJECT_SET = "ClusterObjectSet"
 FIELD_MANAGER = GROUP
 """Field manager of server-side apply for the objects of an extension."""
 
+UPSTREAM_FIELD_MANAGER = "operator-controller"
+"""Of upstream's controller where it installs by Helm, by updates."""
+
 REVISION_FIELD_MANAGER = f"{GROUP}/clusterextension-controller"
 """Field manager of server-side apply for ClusterObjectSets."""
 
@@ -51,6 +54,8 @@ ANNOTATION_APPLIED = f"{GROUP}/applied"
 """On a ClusterObjectSet: a digest of its objects as they were left, to know them by later."""
 ANNOTATION_TRY_AGAIN = f"{GROUP}/try-again"
 """On a definition that is being deleted: changed to have the API server try again."""
+ANNOTATION_INSTALL_NAMESPACE = f"{GROUP}/install-namespace"
+"""On a ClusterObjectSet: where its extension is installed."""
 ANNOTATION_SERVICE_ACCOUNT_NAME = f"{GROUP}/service-account-name"
 """On a ClusterObjectSet: the identity that applies it. Absent: the controller's own."""
 ANNOTATION_SERVICE_ACCOUNT_NAMESPACE = f"{GROUP}/service-account-namespace"

@@ -18,8 +18,8 @@ INSTALL_MODES = ("AllNamespaces", "SingleNamespace", "OwnNamespace", "MultiNames
 class BundleSpec:
     """What a test wants to be in a bundle: a ConfigMap for each name, a CRD if it has a group.
 
-    `modes` are the install modes that the bundle supports, `operator` is the operator's image, by
-    default one that nobody can pull.
+    `crd_type` is the type of the one field that the CRD has, `modes` are the install modes that the
+    bundle supports, `operator` is the operator's image, by default one that nobody can pull.
     """
 
     package: str
@@ -27,6 +27,7 @@ class BundleSpec:
     configmaps: Sequence[str] = ("settings",)
     data: Mapping[str, str] = field(default_factory=lambda: {"key": "value"})
     crd_group: str = ""
+    crd_type: str = "string"
     csv: bool = True
     modes: Sequence[str] = ("AllNamespaces",)
     operator: str = ""
@@ -99,10 +100,9 @@ class BundleSpec:
         }
 
     def _crd(self) -> dict[str, Any]:
-        schema = {
-            "type": "object",
-            "properties": {"spec": {"type": "object", "properties": {"x": {"type": "string"}}}},
-        }
+        fields = {"x": {"type": self.crd_type}}
+        spec = {"type": "object", "properties": fields}
+        schema = {"type": "object", "properties": {"spec": spec}}
         version = {
             "name": "v1",
             "served": True,

@@ -28,7 +28,6 @@ from operator_controller.apply.ownership import (
     Policy,
     Situation,
     action_for,
-    controller_of,
     refusal,
     situation_of,
 )
@@ -74,7 +73,7 @@ class DryRun:
             except ApiError as error:
                 found.append(Planned(None, Change(key, Action.UNKNOWN, message=error.message)))
                 continue
-            if live is not None and (controller_of(live) or {}).get("uid") == self.owner.uid:
+            if live is not None and self.owner.controls(live):
                 found.append(Planned(live, Change(key, Action.DELETE)))
         return found
 

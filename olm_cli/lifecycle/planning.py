@@ -30,7 +30,7 @@ from operator_controller.apply.history import with_content_of
 from operator_controller.apply.ownership import Owner
 from operator_controller.apply.pack import ContentError, MissingContentError, sanitised
 from operator_controller.apply.phases import Identity, identity, into_phases, without
-from operator_controller.apply.revisions import Revisions, owner_labels
+from operator_controller.apply.revisions import Revisions, owner_labels, owner_of_extension
 from operator_controller.controllers.choice import Choice, choose
 from operator_controller.controllers.inputs import inputs_digest, install_request
 from operator_controller.io.access import examine as examine_rights
@@ -295,11 +295,10 @@ def _changed(target: Target) -> list[FieldChange]:
 
 
 def _owner(raw: KubeObject, history: Revisions) -> Owner:
-    return Owner(
-        api_version=names.API_VERSION,
-        kind=names.CLUSTER_EXTENSION,
-        name=name_of(raw),
-        uid=str(metadata(raw).get("uid") or ""),
-        revision=history.next_number,
+    return owner_of_extension(
+        name_of(raw),
+        str(metadata(raw).get("uid") or ""),
         namespace=raw["spec"]["namespace"],
+        history=history,
+        number=history.next_number,
     )

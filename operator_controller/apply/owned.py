@@ -11,7 +11,7 @@ import orjson
 from api.v1 import names
 from olm_shared.kube_object import KubeObject, ObjectKey, annotations_of, metadata
 from operator_controller.apply.controlled import is_scaling
-from operator_controller.apply.managed_fields import is_ours
+from operator_controller.apply.managed_fields import Entry, entries_of, is_ours
 from operator_controller.apply.ownership import OWNING_ANNOTATIONS, Owner, revision_of
 
 Fingerprint = tuple[object, ...]
@@ -111,26 +111,34 @@ _REMEMBERED_OF_MANAGERS = ("manager", "operation", "subresource")
 
 def needs_migration(live: KubeObject) -> bool:
     """Whether fields are still those of our POST; a sighting is enough to tell."""
-    return any(_is_ours(e, "Update") for e in metadata(live).get("managedFields") or ())
+    return any(_is_ours(e, "Update") for e in entries_of(live))
 
 
-def field_migration(live: KubeObject) -> list[dict[str, Any]] | None:
+def field_migration(live: KubeObject, *, inherited: bool = False) -> list[dict[str, Any]] | None:
     """A JSON patch that turns fields which our POST set into applied ones; None if none are.
 
     An object is created by POST, so that a collision is seen, and changed by server-side apply.
-    To the server these are two managers, and fields of the first would never be removed again.
+    To the server these are two managers, and fields of the first would never be removed again. Of
+    an `inherited` object the same holds for what upstream's Helm set.
     """
-    entries = list(metadata(live).get("managedFields") or ())
-    posted = [i for i, e in enumerate(entries) if _is_ours(e, "Update")]
+    entries = entries_of(live)
+    posted = [e for e in entries if _is_ours(e, "Update") or (inherited and _is_upstreams(e))]
     if not posted:
         return None
-    if any(_is_ours(e, "Apply") for e in entries):
-        entries = [e for i, e in enumerate(entries) if i not in posted]
-    else:
-        entries[posted[0]] = {**entries[posted[0]], "operation": "Apply"}
+    applied = next((e for e in entries if _is_ours(e, "Apply")), posted[0])
+    fields: dict[str, Any] = {}
+    for entry in (applied, *posted):
+        fields = _merged(fields, entry.get("fieldsV1") or {})
+    merged = {
+        **applied,
+        "manager": names.FIELD_MANAGER,
+        "operation": "Apply",
+        "fieldsV1": fields,
+    }
+    kept = [merged if e is applied else e for e in entries if e is applied or e not in posted]
     return [
         {"op": "test", "path": "/metadata/uid", "value": metadata(live)["uid"]},
-        {"op": "replace", "path": "/metadata/managedFields", "value": entries},
+        {"op": "replace", "path": "/metadata/managedFields", "value": kept},
         {
             "op": "replace",
             "path": "/metadata/resourceVersion",
@@ -139,5 +147,18 @@ def field_migration(live: KubeObject) -> list[dict[str, Any]] | None:
     ]
 
 
-def _is_ours(entry: Mapping[str, Any], operation: str) -> bool:
+def _merged(fields: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+    """The union of two `fieldsV1`."""
+    return fields | {step: _merged(fields.get(step, {}), below) for step, below in more.items()}
+
+
+def _is_upstreams(entry: Entry) -> bool:
+    return (entry.get("manager"), entry.get("operation"), bool(entry.get("subresource"))) == (
+        names.UPSTREAM_FIELD_MANAGER,
+        "Update",
+        False,
+    )
+
+
+def _is_ours(entry: Entry, operation: str) -> bool:
     return is_ours(entry) and entry.get("operation") == operation

@@ -9,6 +9,7 @@ from enum import Enum, auto
 
 from api.v1 import names
 from olm_shared.kube_object import KubeObject, annotations_of, key_of, labels_of, metadata
+from operator_controller.apply.managed_fields import entries_of, is_ours
 
 ANNOTATION_HELM_RELEASE = "meta.helm.sh/release-name"
 OWNING_ANNOTATIONS = frozenset({names.ANNOTATION_REVISION, ANNOTATION_HELM_RELEASE})
@@ -64,6 +65,13 @@ class Owner:
     """Revisions of the same owner that are in service and newer than this one."""
     namespace: str = ""
     """Where the extension is installed; messages about cluster-scoped objects name it."""
+    sets: frozenset[str] = frozenset()
+    """The uids of its ClusterObjectSets: they control what upstream applied."""
+
+    def controls(self, live: KubeObject) -> bool:
+        """Whether an object is this owner's, or one of its ClusterObjectSets'."""
+        uid = (controller_of(live) or {}).get("uid")
+        return uid == self.uid or uid in self.sets
 
     @property
     def label(self) -> str:
@@ -116,7 +124,7 @@ def situation_of(live: KubeObject | None, owner: Owner) -> Situation:
     controller = controller_of(live)
     if controller is None:
         return _uncontrolled(live, owner)
-    if controller.get("uid") == owner.uid:
+    if owner.controls(live):
         return _by_revision(live, owner)
     if not str(controller.get("apiVersion")).startswith(f"{names.GROUP}/"):
         return Situation.OTHER_CONTROLLER
@@ -142,10 +150,7 @@ def _uncontrolled(live: KubeObject, owner: Owner) -> Situation:
 
 def _is_written_by_us(live: KubeObject) -> bool:
     """Whether the server notes fields as ours. Labels alone are copied with the rest of a YAML."""
-    return any(
-        entry.get("manager") == names.FIELD_MANAGER and not entry.get("subresource")
-        for entry in metadata(live).get("managedFields") or ()
-    )
+    return any(map(is_ours, entries_of(live)))
 
 
 def _by_revision(live: KubeObject, owner: Owner) -> Situation:
@@ -161,10 +166,18 @@ def outruns(live: KubeObject, owner: Owner) -> bool:
 
     It was made since we looked, or deleted before: only another look at the revisions tells.
     """
+    return owner.controls(live) and revision_of(live) > max((owner.revision, *owner.newer))
+
+
+def is_inherited(live: KubeObject, owner: Owner) -> bool:
+    """Whether an object of ours was applied last by upstream's controller.
+
+    Its ClusterObjectSet controls it, or it came with a Helm release and so has no revision.
+    """
     controller = controller_of(live) or {}
-    return controller.get("uid") == owner.uid and revision_of(live) > max(
-        (owner.revision, *owner.newer)
-    )
+    if controller.get("uid") == owner.uid:
+        return names.ANNOTATION_REVISION not in annotations_of(live)
+    return controller.get("uid") in owner.sets
 
 
 def is_set_free(live: KubeObject, owner: Owner) -> bool:

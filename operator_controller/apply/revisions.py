@@ -11,9 +11,11 @@ from olm_shared.kube_object import (
     annotations_of,
     condition,
     is_true,
+    labels_of,
     metadata,
     name_of,
 )
+from operator_controller.apply.ownership import Owner
 from operator_controller.apply.phases import Phase, content_digest
 from operator_controller.bundle.properties import noted
 
@@ -76,6 +78,16 @@ class Revision:
         return annotations_of(self.raw).get(names.ANNOTATION_BUNDLE_PROPERTIES, "")
 
     @property
+    def is_upstreams(self) -> bool:
+        """Whether upstream's controller made it, or it was made of what that installed by Helm."""
+        return not self.inputs
+
+    @property
+    def names_account(self) -> bool:
+        """Whether it says as which service account it is to be applied."""
+        return names.ANNOTATION_SERVICE_ACCOUNT_NAME in annotations_of(self.raw)
+
+    @property
     def retrying(self) -> bool:
         """Whether its last reconcile failed."""
         return (condition(self.raw, "Progressing") or {}).get("reason") == "Retrying"
@@ -111,7 +123,7 @@ def parse_revision(raw: KubeObject) -> Revision:
         archived=spec.get("lifecycleState") == "Archived",
         finished=(condition(raw, "Progressing") or {}).get("reason") == "Archived",
         deleting=bool(metadata(raw).get("deletionTimestamp")),
-        succeeded=is_true(raw, "Succeeded"),
+        succeeded=is_true(raw, "Succeeded") or names.LABEL_MIGRATED_FROM_HELM in labels_of(raw),
         raw=raw,
     )
 
@@ -208,11 +220,13 @@ class Content:
 class Desired:
     """What the newest revision of an extension should hold.
 
-    `properties` are those of the bundle, as JSON text; empty if it has none.
+    `properties` are those of the bundle, as JSON text; empty if it has none. `from_helm`: upstream
+    installed it as a Helm release.
     """
 
     extension: str
     extension_uid: str
+    namespace: str
     service_account: tuple[str, str] | None
     bundle: BundleIdentity
     inputs: str
@@ -220,6 +234,23 @@ class Desired:
     generation: int
     progress_deadline_minutes: int | None = None
     properties: str = ""
+    from_helm: bool = False
+
+
+def owner_of_extension(
+    name: str, uid: str, *, namespace: str, history: Revisions, number: int
+) -> Owner:
+    """An extension as the owner of what one of its revisions applies."""
+    return Owner(
+        api_version=names.API_VERSION,
+        kind=names.CLUSTER_EXTENSION,
+        name=name,
+        uid=uid,
+        revision=number,
+        newer=frozenset(r.number for r in history.active if r.number > number),
+        namespace=namespace,
+        sets=frozenset(r.uid for r in history.every),
+    )
 
 
 def is_kept(latest: Revision, desired: Desired) -> bool:
@@ -243,16 +274,23 @@ def revision_annotations(desired: Desired) -> dict[str, str]:
         names.ANNOTATION_RENDER_INPUTS: desired.inputs,
         names.ANNOTATION_CONTENT_DIGEST: content_digest(desired.phases),
         names.ANNOTATION_EXTENSION_GENERATION: str(desired.generation),
+        names.ANNOTATION_INSTALL_NAMESPACE: desired.namespace,
     }
     if bundle.release is not None:
         notes[names.ANNOTATION_BUNDLE_RELEASE] = bundle.release
     if desired.properties:
         notes[names.ANNOTATION_BUNDLE_PROPERTIES] = noted(desired.properties)
     if desired.service_account:
-        namespace, name = desired.service_account
-        notes[names.ANNOTATION_SERVICE_ACCOUNT_NAMESPACE] = namespace
-        notes[names.ANNOTATION_SERVICE_ACCOUNT_NAME] = name
+        notes |= account_annotations(*desired.service_account)
     return notes
+
+
+def account_annotations(namespace: str, name: str) -> dict[str, str]:
+    """The annotations that say as which service account a revision is applied."""
+    return {
+        names.ANNOTATION_SERVICE_ACCOUNT_NAMESPACE: namespace,
+        names.ANNOTATION_SERVICE_ACCOUNT_NAME: name,
+    }
 
 
 def revision_object(
@@ -267,12 +305,15 @@ def revision_object(
     }
     if desired.progress_deadline_minutes:
         spec["progressDeadlineMinutes"] = desired.progress_deadline_minutes
+    labels = owner_labels(names.CLUSTER_EXTENSION, desired.extension)
+    if desired.from_helm:
+        labels[names.LABEL_MIGRATED_FROM_HELM] = "true"
     return {
         "apiVersion": names.API_VERSION,
         "kind": names.CLUSTER_OBJECT_SET,
         "metadata": {
             "name": revision_name(desired.extension, number),
-            "labels": owner_labels(names.CLUSTER_EXTENSION, desired.extension),
+            "labels": labels,
             "annotations": revision_annotations(desired) | {names.ANNOTATION_CAUSE: cause},
             "ownerReferences": [
                 {

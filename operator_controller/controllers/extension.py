@@ -31,13 +31,17 @@ from olm_shared.runtime.statuses import (
     readable_conditions,
     with_condition,
 )
+from operator_controller.apply.ownership import Owner
 from operator_controller.apply.pack import ContentError, MissingContentError, sanitised
 from operator_controller.apply.phases import into_phases
 from operator_controller.apply.revisions import (
+    BundleIdentity,
     Content,
     Desired,
     Revision,
+    account_annotations,
     is_kept,
+    owner_of_extension,
     revision_annotations,
 )
 from operator_controller.controllers.choice import choose
@@ -102,6 +106,7 @@ class ExtensionController:
         self._steps = (
             self.read_revisions,
             self.archive_superseded,
+            self.inherit,
             self.check_identity,
             self.resolve,
             self.compare,
@@ -220,6 +225,33 @@ class ExtensionController:
                 await self.store.archive(revision, as_read=True)
         return await self.read_revisions(context) if superseded else context
 
+    async def inherit(self, context: Context) -> Context:
+        """Makes what upstream's controller installed ours: a Helm release becomes a revision.
+
+        Its own revisions name nobody to act as. What they hold is taken over object by object.
+        """
+        spec, history = context.extension.spec, context.history
+        if not history.every:
+            return await self._inherit_release(context)
+        nameless = [r for r in history.unfinished if r.is_upstreams and not r.names_account]
+        if not nameless or not spec.service_account_name:
+            return context
+        for revision in nameless:
+            notes = account_annotations(spec.namespace, spec.service_account_name)
+            await self.store.patch(revision, {"metadata": {"annotations": notes}})
+        return await self.read_revisions(context)
+
+    async def _inherit_release(self, context: Context) -> Context:
+        extension = context.extension
+        release = await self.store.inherited(context.name, extension.metadata.uid)
+        if release is None:
+            return context
+        phases = into_phases(release.objects)
+        desired = self._desired(context, release.bundle, Content(phases, ""), from_helm=True)
+        created = await self.store.create(desired, context.history)
+        log.info("%s: %s was installed by Helm", created.name, release.bundle.name)
+        return replace(context, revisions=context.history.followed_by(created))
+
     async def check_identity(self, context: Context) -> Context:
         """There is a service account to act as, or acting as ourselves is allowed."""
         spec = context.extension.spec
@@ -289,11 +321,17 @@ class ExtensionController:
             )
             phases = into_phases(sanitised(obj) for obj in rendered.objects)
             content = Content(phases, rendered.properties)
+        return replace(context, desired=self._desired(context, bundle, content))
+
+    def _desired(
+        self, context: Context, bundle: BundleIdentity, content: Content, *, from_helm: bool = False
+    ) -> Desired:
         spec = context.extension.spec
         account = spec.service_account_name
-        desired = Desired(
+        return Desired(
             extension=context.name,
             extension_uid=context.extension.metadata.uid,
+            namespace=spec.namespace,
             service_account=(spec.namespace, account) if account else None,
             bundle=bundle,
             inputs=context.inputs,
@@ -301,8 +339,8 @@ class ExtensionController:
             properties=content.properties,
             generation=context.generation,
             progress_deadline_minutes=spec.progress_deadline_minutes,
+            from_helm=from_helm,
         )
-        return replace(context, desired=desired)
 
     async def _installed(self, context: Context) -> list[KubeObject]:
         """The objects of the newest revision; none where its content is lost."""
@@ -322,7 +360,7 @@ class ExtensionController:
         """Nothing unpermitted and nothing unsafe is about to be written."""
         if context.desired is not None:
             held = await self._objects(context.history.active)
-            await self.checks.check(context.extension, context.desired, held)
+            await self.checks.check(context.extension, context.desired, held, _owner(context))
         return context
 
     async def revise(self, context: Context) -> Context:
@@ -368,6 +406,17 @@ class ExtensionController:
             changes = transitions(old, merged, latest.bundle if latest else None)
             self.events.announce(context.raw, changes)
         return merged
+
+
+def _owner(context: Context) -> Owner:
+    """Who is to own the objects of the next revision."""
+    return owner_of_extension(
+        context.name,
+        context.extension.metadata.uid,
+        namespace=context.extension.spec.namespace,
+        history=context.history,
+        number=context.history.next_number,
+    )
 
 
 Step = Callable[[Context], Awaitable[Context]]

@@ -43,6 +43,7 @@ from operator_controller.apply.revisions import (
     Revision,
     Revisions,
     deadline_minutes,
+    owner_of_extension,
     parse_revision,
     seconds_left,
 )
@@ -408,17 +409,17 @@ def _numbers(revisions: Sequence[Revision]) -> frozenset[int]:
 
 def owner_of(revision: Revision, siblings: Revisions) -> Owner:
     """Who owns the objects of a revision: its extension, or else the ClusterObjectSet itself."""
-    namespace = annotations_of(revision.raw).get(names.ANNOTATION_SERVICE_ACCOUNT_NAMESPACE, "")
+    notes = annotations_of(revision.raw)
+    account_namespace = notes.get(names.ANNOTATION_SERVICE_ACCOUNT_NAMESPACE, "")
+    namespace = notes.get(names.ANNOTATION_INSTALL_NAMESPACE, account_namespace)
     controller = controller_of(revision.raw)
     if controller is not None and controller.get("kind") == names.CLUSTER_EXTENSION:
-        return Owner(
-            api_version=names.API_VERSION,
-            kind=names.CLUSTER_EXTENSION,
-            name=str(controller["name"]),
-            uid=str(controller["uid"]),
-            revision=revision.number,
-            newer=_numbers(_newer_of(revision, siblings)),
+        return owner_of_extension(
+            str(controller["name"]),
+            str(controller["uid"]),
             namespace=namespace,
+            history=siblings if siblings.every else Revisions((revision,)),
+            number=revision.number,
         )
     return Owner(
         api_version=names.API_VERSION,

@@ -1,4 +1,7 @@
-"""What is checked before a revision is written: permissions first, then changes of definitions."""
+"""What is checked before a revision is written: permissions first, then changes of definitions.
+
+Whose a definition is counts more than both.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,10 +10,11 @@ from api.v1.clusterextension import ClusterExtension
 from olm_shared.errors import TransientError
 from olm_shared.kube_object import KubeObject
 from olm_shared.runtime.kube import KubeClient
+from operator_controller.apply.ownership import Owner
 from operator_controller.apply.phases import without
 from operator_controller.apply.revisions import Desired
 from operator_controller.io.access import missing_permissions
-from operator_controller.io.definitions import unsafe_definitions
+from operator_controller.io.definitions import check_owners, unsafe_definitions
 from operator_controller.preflight.crd_upgrade.findings import SWITCH_OFF
 from operator_controller.preflight.rbac import Account
 
@@ -30,17 +34,38 @@ class Preflight:
         extension: ClusterExtension,
         desired: Desired,
         held: Sequence[KubeObject],
+        owner: Owner,
     ) -> None:
         """Raises TransientError with everything that stands against the revision.
 
-        `held` are the objects of the revisions that it replaces.
+        `held` are the objects of the revisions that it replaces. A definition that somebody else
+        has needs no permission and no comparison: that alone is told of it.
         """
         objects = [obj for phase in desired.phases for obj in phase.objects]
+        try:
+            await self._check(extension, desired, objects, held, owner)
+        except TransientError:
+            await check_owners(self._acting(desired), objects, owner)
+            raise
+
+    async def _check(
+        self,
+        extension: ClusterExtension,
+        desired: Desired,
+        objects: list[KubeObject],
+        held: Sequence[KubeObject],
+        owner: Owner,
+    ) -> None:
         account = Account(*desired.service_account) if desired.service_account else None
         if self.permissions and account is not None:
             await self._check_permissions(account, objects, held, extension.metadata.name)
         if extension.spec.crd_upgrade_safety_enforced:
-            await self._check_definitions(account, objects, desired, held)
+            await self._check_definitions(objects, desired, held, owner)
+
+    def _acting(self, desired: Desired) -> KubeClient:
+        if desired.service_account is None:
+            return self.client
+        return self.client.as_service_account(*desired.service_account)
 
     async def _check_permissions(
         self,
@@ -57,15 +82,12 @@ class Preflight:
 
     async def _check_definitions(
         self,
-        account: Account | None,
         objects: list[KubeObject],
         desired: Desired,
         held: Sequence[KubeObject],
+        owner: Owner,
     ) -> None:
-        client = self.client
-        if account is not None:
-            client = client.as_service_account(account.namespace, account.name)
-        unsafe = await unsafe_definitions(client, objects, held, desired.extension_uid)
+        unsafe = await unsafe_definitions(self._acting(desired), objects, held, owner)
         if unsafe:
             bundle = desired.bundle
             raise TransientError(

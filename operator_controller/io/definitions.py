@@ -2,13 +2,16 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from olm_shared.kube_object import GVK, KubeObject, gvk_of, name_of
-from olm_shared.runtime.api_errors import ForbiddenError
+from olm_shared.runtime.api_errors import ForbiddenError, NotFoundError
 from olm_shared.runtime.kube import KubeClient
-from operator_controller.apply.ownership import controller_of
+from operator_controller.apply.ownership import Action, Owner, Policy, action_for, situation_of
+from operator_controller.io.objects import collision
 from operator_controller.io.stored_objects import Bounds, count, examine
+from operator_controller.io.together import together
 from operator_controller.preflight.crd_upgrade import Finding, check
 from operator_controller.preflight.crd_upgrade.going import (
     Going,
@@ -37,12 +40,12 @@ async def unsafe_definitions(
     client: KubeClient,
     objects: Sequence[KubeObject],
     held: Iterable[KubeObject] = (),
-    owner: str = "",
+    owner: Owner | None = None,
 ) -> str | None:
     """Why applying `objects` in place of `held` would endanger stored objects; None if it does not.
 
     Each definition among them is compared with the live one of its name, read as `client`; those
-    that are new are safe. A definition that goes, of those that `owner` (a uid) controls, is
+    that are new are safe. A definition that goes, of those that `owner` controls, is
     refused if objects are stored of it. Where a change is refused, the last lines tell how many
     stored objects would be invalid. Raises ApiError naming the definition that could not be read.
     """
@@ -66,7 +69,7 @@ class _Comparison:
     """Live definitions compared with those that come, and what is to be asked about them."""
 
     client: KubeClient
-    owner: str
+    owner: Owner | None
     findings: list[Finding] = field(default_factory=list)
     asked: list[Question] = field(default_factory=list)
     going: list[Going] = field(default_factory=list)
@@ -96,9 +99,27 @@ class _Comparison:
             except ForbiddenError as error:
                 self.findings.append(unknown(crd, error.message))
                 return
-            controller = (controller_of(live) if live else None) or {}
-            if live and controller.get("uid") == self.owner and (going := removed(live)):
+            if live is None or self.owner is None or not self.owner.controls(live):
+                return
+            if going := removed(live):
                 self.going.append(going)
+
+
+async def check_owners(client: KubeClient, objects: Sequence[KubeObject], owner: Owner) -> None:
+    """Raises CollisionError for definitions that are not the owner's to have.
+
+    Those that `client` may not read are left to who tells of permissions.
+    """
+    slots = asyncio.Semaphore(PARALLEL_COMPARISONS)
+
+    async def check_owner(new: KubeObject) -> None:
+        async with slots:
+            with suppress(ForbiddenError, NotFoundError):
+                live = await client.get(DEFINITION, name_of(new), metadata_only=True)
+                if action_for(situation_of(live, owner), Policy.PREVENT) is Action.REFUSE:
+                    raise collision(live, owner)
+
+    await together(check_owner(obj) for obj in objects if gvk_of(obj) == DEFINITION)
 
 
 def _order(question: Question) -> tuple[str, str, str]:

@@ -1,6 +1,7 @@
 """Writes one object of a revision: look, name the situation, act as the ownership table says."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
@@ -11,6 +12,7 @@ from olm_shared.runtime.api_errors import (
     AlreadyExistsError,
     ApiError,
     ConflictError,
+    ForbiddenError,
     InvalidError,
     NotFoundError,
 )
@@ -31,8 +33,8 @@ from operator_controller.apply.ownership import (
     Policy,
     Situation,
     action_for,
-    controller_of,
     demoted_controller,
+    is_inherited,
     is_set_free,
     outruns,
     refusal,
@@ -65,6 +67,12 @@ class Result(Enum):
 
 class CollisionError(TransientError):
     """The object belongs to somebody else. Heals when it is freed, so it is tried again."""
+
+
+def collision(live: KubeObject, owner: Owner) -> CollisionError:
+    """The refusal of an object that is not ours to have."""
+    message, hint = refusal(live, situation_of(live, owner), owner)
+    return CollisionError(message, hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +120,10 @@ class ObjectWriter:
         while True:
             looks -= 1
             try:
-                if live is not None and needs_migration(live):
+                if live is not None and self._is_to_migrate(live):
                     live = await self._metadata(obj)  # whole, as it is to be written back
                 if live is None:
-                    return await self._create(obj)
+                    return await self._create_unowned(obj, policy)
                 if outruns(live, self._owner) or is_set_free(live, self._owner):
                     self._owner = replace(self._owner, newer=await newer())
                 return await self._settle(obj, live, policy)
@@ -123,6 +131,9 @@ class ObjectWriter:
                 if not looks or not _looked_too_early(error):
                     raise
                 live = await self._metadata(obj)
+
+    def _is_to_migrate(self, live: KubeObject) -> bool:
+        return needs_migration(live) or is_inherited(live, self._owner)
 
     async def _settle(self, obj: KubeObject, live: KubeObject, policy: Policy) -> Applied:
         """Does for an object that is there what the ownership table says."""
@@ -138,8 +149,7 @@ class ObjectWriter:
                     seconds=LEFTOVER_SECONDS,
                 )
             case Action.REFUSE:
-                message, hint = refusal(live, situation, self._owner)
-                raise CollisionError(message, hint=hint)
+                raise collision(live, self._owner)
 
     async def look(self, obj: KubeObject) -> KubeObject | None:
         """The metadata of what there is by an object's name. Raises ApiError naming it."""
@@ -154,6 +164,22 @@ class ObjectWriter:
             return await self._client.get(key.gvk, key.name, key.namespace, metadata_only=True)
         except NotFoundError:
             return None
+
+    async def _create_unowned(self, obj: KubeObject, policy: Policy) -> Applied:
+        """Creates an object that nobody is known to have.
+
+        Where that is refused, the server has not looked whether there is one: whose it is counts
+        more than what else is wrong.
+        """
+        try:
+            return await self._create(obj)
+        except (ForbiddenError, InvalidError) as error:
+            with suppress(ApiError):
+                live = await self._metadata(obj)
+                situation = situation_of(live, self._owner)
+                if live is not None and action_for(situation, policy) is Action.REFUSE:
+                    raise collision(live, self._owner) from error
+            raise
 
     async def _create(self, obj: KubeObject) -> Applied:
         created = await self._client.create(
@@ -234,7 +260,7 @@ class ObjectWriter:
         return patched
 
     async def _migrate_fields(self, live: KubeObject) -> KubeObject:
-        migration = field_migration(live)
+        migration = field_migration(live, inherited=is_inherited(live, self._owner))
         if migration is None:
             return live
         patched: KubeObject = await self._client.patch(
@@ -276,8 +302,7 @@ class ObjectWriter:
         return None
 
     def _may_remove(self, live: KubeObject, any_revision: bool) -> bool:
-        controller = controller_of(live)
-        if controller is None or controller.get("uid") != self._owner.uid:
+        if not self._owner.controls(live):
             return False
         return any_revision or revision_of(live) == self._owner.revision
 

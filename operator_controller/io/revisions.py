@@ -14,6 +14,7 @@ from olm_shared.errors import TransientError
 from olm_shared.kube_object import GVK, KubeObject, labels_of, metadata, name_of
 from olm_shared.runtime.api_errors import AlreadyExistsError, NotFoundError
 from olm_shared.runtime.kube import KubeClient
+from operator_controller.apply.helm_release import Release
 from operator_controller.apply.history import cause_of, with_content_of
 from operator_controller.apply.ownership import controller_of
 from operator_controller.apply.pack import (
@@ -39,6 +40,7 @@ from operator_controller.apply.revisions import (
     revision_object,
 )
 from operator_controller.io.caught_up import CaughtUpLists
+from operator_controller.io.helm_releases import find_release
 from operator_controller.io.together import together
 
 OBJECT_SET = GVK(names.GROUP, names.VERSION, names.CLUSTER_OBJECT_SET)
@@ -83,6 +85,10 @@ class RevisionStore:
     async def of_all_extensions(self) -> list[KubeObject]:
         """The ClusterObjectSets of all extensions, as new as what is known of any."""
         return await self._object_sets.list(f"{names.LABEL_OWNER_KIND}={names.CLUSTER_EXTENSION}")
+
+    async def inherited(self, extension: str, uid: str) -> Release | None:
+        """What upstream's controller installed by Helm; None where it did not. Raises OLMError."""
+        return await find_release(self._client, self._namespace, extension, uid)
 
     async def find(self, name: str) -> KubeObject | None:
         """One ClusterObjectSet, or None."""

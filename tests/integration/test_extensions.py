@@ -357,6 +357,54 @@ def test_refuses_what_another_extension_owns_and_goes_on_when_it_is_freed(
     api.wait_gone(crd(group))
 
 
+@pytest.mark.parametrize("permitted", [True, False])
+def test_whose_a_definition_is_counts_more_than_rights_and_unsafe_changes(
+    olm: Olm,
+    api: Api,
+    package: str,
+    publish_catalog: Publish,
+    serve_catalog: Serve,
+    apply: Apply,
+    permitted: bool,
+) -> None:
+    group, rival = f"{package}.example.com", f"{package}-rival"
+    first = BundleSpec(package=package, version="1.0.0", crd_group=group)
+    serve_catalog(package, publish_catalog(first))
+    apply(with_administrator(package))
+    api.wait_installed(package, "1.0.0")
+    second = BundleSpec(package=rival, version="1.0.0", crd_group=group, crd_type="integer")
+    serve_catalog(rival, publish_catalog(second))
+    account, binding = installer(rival).split("---")
+    reader = binding.replace("name: cluster-admin", f"name: {rival}")
+    role = READER.replace("NAME", rival)
+    apply("---".join((namespace(rival), account, binding if permitted else role + reader)))
+    apply(extension(rival))
+    message = (
+        f"CustomResourceDefinition 'things.{group}' already exists in namespace '{rival}' "
+        "and cannot be managed by operator-controller"
+    )
+    found = api.wait_condition(extension_path(rival), "Progressing", "True", message=message)
+    assert f"it belongs to ClusterExtension '{package}'" in str(found["status"])
+    events = api.list("/apis/events.k8s.io/v1/namespaces/default/events")
+    told = [e["note"] for e in events if e["regarding"]["name"] == rival]
+    assert not [note for note in told if "upgrade safety" in note or "permissions" in note]
+    api.delete(extension_path(rival))
+    api.delete(extension_path(package))
+    api.wait_gone(crd(group))
+
+
+READER = """
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: NAME}
+rules:
+- apiGroups: [apiextensions.k8s.io]
+  resources: [customresourcedefinitions]
+  verbs: [get]
+---
+"""
+
+
 def test_says_that_no_service_account_is_given(
     api: Api, package: str, publish_catalog: Publish, serve_catalog: Serve, apply: Apply
 ) -> None:

@@ -23,6 +23,7 @@ from olm_shared.kube_object import GVK, KubeObject, gvk_of, name_of, namespace_o
 from olm_shared.runtime.access import load_access
 from olm_shared.runtime.api_errors import ApiError, ForbiddenError, NotFoundError
 from olm_shared.runtime.kube import KubeClient
+from operator_controller.apply.ownership import Owner
 from operator_controller.bundle import load
 from operator_controller.io.access import examine, missing_permissions
 from operator_controller.io.definitions import unsafe_definitions
@@ -561,7 +562,8 @@ async def test_a_definition_goes_only_if_nothing_is_known_to_be_stored_of_it(
     name = name_of(owned)
 
     async def told(acting: KubeClient = client, owner: str = owner) -> str:
-        return await unsafe_definitions(acting, [], [owned], owner) or ""
+        who = Owner(api_version="v1", kind="ConfigMap", name="any", uid=owner, revision=1)
+        return await unsafe_definitions(acting, [], [owned], who) or ""
 
     assert await told() == ""
     await holder.make(_sample_of(owned, holder.account.namespace))

@@ -25,6 +25,13 @@ class TestOwnership:
         world.wait("Succeeded", "True")
         assert world.map()["data"] == {"a": "ours"}
 
+    def test_whose_it_is_counts_more_than_what_is_wrong_with_it(self, world: World) -> None:
+        world.apply(world.config_map(a="theirs"))
+        world.apply(world.object_set([world.config_map(**{"no key!": "ours"})]))
+        world.wait("Progressing", "True", message="ConfigMap 'settings' already exists")
+        world.api.delete(world.map_path())
+        world.wait("Progressing", "True", message="a valid config key must consist of")
+
     @pytest.mark.parametrize("policy", ["IfNoController", "None"])
     def test_a_foreign_object_is_adopted_where_the_policy_says_so(
         self, world: World, policy: str

@@ -24,7 +24,7 @@ RUN = {
     DOCS / "concepts" / "security-model.md",
 }  # fmt: skip
 """Pages of which tests/integration/test_pages.py and tests/node/test_pages.py run everything."""
-OTHERS_RUN = {"build-a-catalog.md", "permissions.md", "sqlite-indexes.md"}
+OTHERS_RUN = {"build-a-catalog.md", "from-upstream.md", "permissions.md", "sqlite-indexes.md"}
 """Of which other tests do."""
 
 named = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -175,3 +175,28 @@ def test_field_migration(
             {"op": "replace", "path": "/metadata/managedFields", "value": expected},
             {"op": "replace", "path": "/metadata/resourceVersion", "value": "7"},
         ]
+
+
+HELM = entry("operator-controller", "Update", **{"f:data": {"f:a": {}, "f:b": {}}})
+
+
+def migrated(found: KubeObject) -> list[dict[str, Any]]:
+    patch = field_migration(found, inherited=True)
+    assert patch is not None
+    entries: list[dict[str, Any]] = patch[1]["value"]
+    return entries
+
+
+def test_fields_that_upstreams_helm_set_become_applied() -> None:
+    assert migrated(live(USER, HELM)) == [
+        USER,
+        {**HELM, "manager": MANAGER, "operation": "Apply"},
+    ]
+    assert field_migration(live(USER, HELM)) is None, "another program may be called like it"
+
+
+def test_what_only_helm_set_is_added_to_what_was_applied() -> None:
+    both: dict[str, Any] = {"f:data": {"f:a": {}, "f:b": {}}}
+    assert migrated(live(HELM, entry(), USER)) == [{**entry(), "fieldsV1": both}, USER]
+    status = {**HELM, "subresource": "status"}
+    assert field_migration(live(entry(), status), inherited=True) is None

@@ -12,6 +12,7 @@ from operator_controller.apply.ownership import (
     Situation,
     action_for,
     demoted_controller,
+    is_inherited,
     outruns,
     refusal,
     revision_of,
@@ -27,6 +28,7 @@ OWNER = Owner(
     revision=2,
     newer=frozenset({3}),
     namespace="home",
+    sets=frozenset({"uid-set"}),
 )
 
 TABLE: dict[Situation, tuple[Action, Action, Action]] = {
@@ -161,6 +163,19 @@ def test_an_object_that_asks_for_another_look_at_the_revisions(
             id="a ClusterObjectSet of our name",
         ),
         pytest.param(
+            live(reference("mine-1", uid="uid-set", kind="ClusterObjectSet")),
+            Situation.OURS_OLDER,
+            id="a revision of ours, as upstream leaves it",
+        ),
+        pytest.param(
+            live(
+                reference("mine-3", uid="uid-set", kind="ClusterObjectSet"),
+                annotations={f"{GROUP}/revision": "3"},
+            ),
+            Situation.OURS_NEWER,
+            id="a newer revision of ours, as upstream leaves it",
+        ),
+        pytest.param(
             live(reference("rs", kind="ReplicaSet", api="apps/v1")),
             Situation.OTHER_CONTROLLER,
             id="a controller of Kubernetes",
@@ -184,6 +199,20 @@ def test_an_object_that_asks_for_another_look_at_the_revisions(
 )
 def test_the_name_of_the_situation(found: KubeObject | None, expected: Situation) -> None:
     assert situation_of(found, OWNER) is expected
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        pytest.param(ours(None), True, id="our extension's, of no revision: Helm's"),
+        pytest.param(ours("2"), False, id="our extension's, of a revision"),
+        pytest.param(live(reference("mine-1", uid="uid-set")), True, id="our revision's"),
+        pytest.param(live(reference("theirs")), False, id="another extension's"),
+        pytest.param(live(), False, id="nobody's"),
+    ],
+)
+def test_what_upstream_applied_last(found: KubeObject, expected: bool) -> None:
+    assert is_inherited(found, OWNER) is expected
 
 
 @pytest.mark.parametrize(

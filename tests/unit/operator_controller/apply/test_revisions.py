@@ -14,6 +14,7 @@ from operator_controller.apply.revisions import (
     Desired,
     Revisions,
     is_kept,
+    owner_of_extension,
     parse_revision,
     revision_annotations,
     revision_name,
@@ -140,6 +141,7 @@ def test_what_keeps_an_archived_revision_from_going_is_told(obj: KubeObject, obs
 
 
 DESIRED = Desired(
+    namespace="home",
     extension="ext",
     extension_uid="uid-ext",
     service_account=("ns", "installer"),
@@ -150,6 +152,21 @@ DESIRED = Desired(
     generation=4,
     progress_deadline_minutes=10,
 )
+
+
+def test_what_upstream_installed_by_helm_has_rolled_out_and_says_where_it_comes_from() -> None:
+    made = parse_revision(revision_object(replace(DESIRED, from_helm=True), 1, [], cause="Install"))
+    assert made.succeeded
+    assert made.raw["metadata"]["labels"][f"{GROUP}/migrated-from-helm"] == "true"
+    assert not parse_revision(revision_object(DESIRED, 1, [], cause="Install")).succeeded
+
+
+def test_an_extension_as_owner_knows_its_sets_and_the_newer_ones() -> None:
+    history = Revisions.of([raw(1, state="Archived"), raw(2), raw(3)])
+    owner = owner_of_extension("ext", "uid-ext", namespace="home", history=history, number=2)
+    assert (owner.revision, owner.namespace) == (2, "home")
+    assert owner.newer == {3}
+    assert owner.sets == {"uid-1", "uid-2", "uid-3"}
 
 
 @pytest.mark.parametrize(
