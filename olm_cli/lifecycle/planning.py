@@ -27,7 +27,7 @@ from olm_shared.runtime.access import ClusterAccess
 from olm_shared.runtime.api_errors import ForbiddenError
 from olm_shared.runtime.kube import KubeClient
 from operator_controller.apply.history import with_content_of
-from operator_controller.apply.ownership import Owner
+from operator_controller.apply.ownership import Owner, Policy, is_refused
 from operator_controller.apply.pack import ContentError, MissingContentError, sanitised
 from operator_controller.apply.phases import Identity, identity, into_phases, without
 from operator_controller.apply.revisions import Revisions, owner_labels, owner_of_extension
@@ -199,8 +199,14 @@ class Planner:
         old: Sequence[KubeObject],
         new: Sequence[KubeObject],
     ) -> Plan:
-        run = DryRun(self._kube, _owner(target.raw, history), namespaces_in(target.beside))
+        owner = _owner(target.raw, history)
+        run = DryRun(self._kube, owner, namespaces_in(target.beside))
         planned = await run.applied(new)
+        to_have = [
+            (obj, each)
+            for obj, each in zip(new, planned, strict=True)
+            if not is_refused(each.live, owner, Policy.PREVENT)
+        ]
         deleted = await run.deleted(without(old, new))
         rights = await self._rights(found, target, old, new)
         acting = self._kube
@@ -211,7 +217,9 @@ class Planner:
             found,
             changes=[each.change for each in (*planned, *deleted)],
             instances=await self._instances(deleted),
-            definitions=await self._definitions([*planned, *deleted], new, acting),
+            definitions=await self._definitions(
+                [*(each for _, each in to_have), *deleted], [obj for obj, _ in to_have], acting
+            ),
             rights=rights,
             images_added=sorted(after - before),
             images_removed=sorted(before - after),

@@ -117,6 +117,11 @@ def action_for(situation: Situation, policy: Policy) -> Action:
     return _ALWAYS.get(situation) or _BY_POLICY[situation, policy]
 
 
+def is_refused(live: KubeObject | None, owner: Owner, policy: Policy) -> bool:
+    """Whether the table says that an owner may not have an object."""
+    return action_for(situation_of(live, owner), policy) is Action.REFUSE
+
+
 def situation_of(live: KubeObject | None, owner: Owner) -> Situation:
     """Names the situation from the live object's metadata (nothing else is looked at)."""
     if live is None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from olm_shared.kube_object import GVK, KubeObject, gvk_of, name_of
 from olm_shared.runtime.api_errors import ForbiddenError, NotFoundError
 from olm_shared.runtime.kube import KubeClient
-from operator_controller.apply.ownership import Action, Owner, Policy, action_for, situation_of
+from operator_controller.apply.ownership import Owner, Policy, is_refused
 from operator_controller.io.objects import collision
 from operator_controller.io.stored_objects import Bounds, count, examine
 from operator_controller.io.together import together
@@ -116,7 +116,7 @@ async def check_owners(client: KubeClient, objects: Sequence[KubeObject], owner:
         async with slots:
             with suppress(ForbiddenError, NotFoundError):
                 live = await client.get(DEFINITION, name_of(new), metadata_only=True)
-                if action_for(situation_of(live, owner), Policy.PREVENT) is Action.REFUSE:
+                if is_refused(live, owner, Policy.PREVENT):
                     raise collision(live, owner)
 
     await together(check_owner(obj) for obj in objects if gvk_of(obj) == DEFINITION)

@@ -35,6 +35,7 @@ from operator_controller.apply.ownership import (
     action_for,
     demoted_controller,
     is_inherited,
+    is_refused,
     is_set_free,
     outruns,
     refusal,
@@ -176,8 +177,7 @@ class ObjectWriter:
         except (ForbiddenError, InvalidError) as error:
             with suppress(ApiError):
                 live = await self._metadata(obj)
-                situation = situation_of(live, self._owner)
-                if live is not None and action_for(situation, policy) is Action.REFUSE:
+                if live is not None and is_refused(live, self._owner, policy):
                     raise collision(live, self._owner) from error
             raise
 
