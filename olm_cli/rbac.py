@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -14,6 +13,7 @@ from olm_cli.output import show
 from olm_cli.rbac_install import Asked, Install, bundle_of
 from olm_cli.rbac_source import is_bundle
 from olm_cli.rbac_text import commented, difference, facts
+from olm_cli.reach import CLUSTER_OPTIONS
 from olm_shared.runtime.async_work import run_async
 from operator_controller.preflight.rbac import (
     as_rules,
@@ -76,14 +76,7 @@ _OPTIONS = (
         metavar="NAME",
         help="Print what a live service account lacks.",
     ),
-    click.option(
-        "--kubeconfig", metavar="FILE", help="How to reach the cluster; default: as kubectl does."
-    ),
-    click.option(
-        "--catalogd-cas-dir",
-        type=click.Path(exists=True, file_okay=False, path_type=Path),
-        help="CAs to check catalogd with, where it is not asked through the API server.",
-    ),
+    *CLUSTER_OPTIONS,
     click.option(
         "-o",
         "--output",

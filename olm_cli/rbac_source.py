@@ -9,6 +9,7 @@ from typing import Any
 from api.v1.clusterextension import CatalogFilter
 from api.wire import InvalidObjectError
 from olm_cli.bundle_files import read_source, registries
+from olm_cli.reach import Reach
 from olm_cli.resolve import CatalogFolder, contents
 from olm_shared.errors import OLMError, TerminalError
 from olm_shared.runtime.async_work import run_async
@@ -128,7 +129,7 @@ async def _read_cluster(package: str, options: Options) -> Catalogs:
     access = load_access(options["kubeconfig"])
     async with (
         KubeClient.connect(access) as kube,
-        catalogs_of(kube, access, options["catalogd_cas_dir"]) as client,
+        catalogs_of(kube, access, Reach.of(options)) as client,
     ):
         try:
             offered = await client.contents(await client.list_catalogs(), package)

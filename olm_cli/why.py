@@ -3,7 +3,6 @@
 import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import click
@@ -13,6 +12,7 @@ from api.v1.conditions import ConditionType
 from api.wire import InvalidObjectError
 from olm_cli.finding.extensions import extension_argument
 from olm_cli.output import output_option, show
+from olm_cli.reach import Reach, cluster_options
 from olm_cli.resolve_text import Outcome, explanation, facts, reasons
 from olm_cli.why_cluster import Situation, read_situation
 from olm_shared.errors import TerminalError
@@ -38,16 +38,9 @@ class Answer:
 
 @click.command("why")
 @extension_argument
-@click.option(
-    "--kubeconfig", metavar="FILE", help="How to reach the cluster; default: as kubectl does."
-)
-@click.option(
-    "--catalogd-cas-dir",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="CAs to check catalogd with, where it is asked directly and not through the API server.",
-)
+@cluster_options
 @output_option
-def why(extension: str, kubeconfig: str | None, catalogd_cas_dir: Path | None, output: str) -> None:
+def why(extension: str, output: str, **options: Any) -> None:
     """Tell why an extension has the bundle it has, of every other one why not, and what to change.
 
     Only reads: the ClusterExtension, its ClusterObjectSets, the ClusterCatalogs, and of catalogd
@@ -59,9 +52,7 @@ def why(extension: str, kubeconfig: str | None, catalogd_cas_dir: Path | None, o
       olm why quay -o json | jq .explanation.advice.patch
     """
     try:
-        situation = run_async(
-            read_situation(extension, kubeconfig=kubeconfig, cas_dir=catalogd_cas_dir)
-        )
+        situation = run_async(read_situation(extension, Reach.of(options)))
     except InvalidObjectError as error:
         raise TerminalError(str(error)) from error
     answer = _answer(situation)

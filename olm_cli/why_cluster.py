@@ -8,6 +8,7 @@ from pathlib import Path
 
 from api.v1 import names
 from api.v1.clusterextension import BundleMetadata, ClusterExtension
+from olm_cli.reach import Reach
 from olm_shared.errors import TerminalError
 from olm_shared.kube_object import GVK
 from olm_shared.runtime.access import ClusterAccess, load_access
@@ -38,15 +39,13 @@ class Situation:
         return Request(self.extension.spec.source.catalog, self.installed)
 
 
-async def read_situation(
-    extension: str, *, kubeconfig: str | None, cas_dir: Path | None
-) -> Situation:
+async def read_situation(extension: str, reach: Reach) -> Situation:
     """Raises TerminalError if there is no such extension, ApiError, InvalidObjectError."""
-    access = load_access(kubeconfig)
+    access = load_access(reach.kubeconfig)
     async with KubeClient.connect(access) as kube:
         found = await _extension(kube, extension)
         installed = await _installed(kube, extension)
-        async with catalogs_of(kube, access, cas_dir) as client:
+        async with catalogs_of(kube, access, reach) as client:
             raws = await client.list_catalogs()
             contents = await client.contents(raws, found.spec.source.catalog.package_name)
     return Situation(found, installed, contents)
@@ -61,11 +60,12 @@ async def read_installed(extension: str, *, kubeconfig: str | None) -> BundleMet
 
 @asynccontextmanager
 async def catalogs_of(
-    kube: KubeClient, access: ClusterAccess, cas_dir: Path | None
+    kube: KubeClient, access: ClusterAccess, reach: Reach
 ) -> AsyncIterator[CatalogClient]:
     """The catalogs of a cluster, read from outside it, with no more memory than this."""
     with tempfile.TemporaryDirectory(prefix="olm-catalogs-") as folder:
-        catalogd = CatalogdFromOutside(access, Catalogd(cas_dir))
+        direct = Catalogd(reach.cas_dir, allow_http=reach.allow_http)
+        catalogd = CatalogdFromOutside(access, direct)
         client = CatalogClient(kube, catalogd, CatalogCache(Path(folder)))
         try:
             yield client

@@ -112,7 +112,11 @@ class _Process:
             await wait_until_served(client, kind)
         catalogs = CatalogClient(
             client,
-            Catalogd(settings.catalogd_cas_dir, settings.tls_profile),
+            Catalogd(
+                settings.catalogd_cas_dir,
+                settings.tls_profile,
+                allow_http=settings.allow_http_catalogs,
+            ),
             CatalogCache(
                 settings.cache_path / "catalogs",
                 release_field=settings.gates["BundleReleaseSupport"],

@@ -77,6 +77,7 @@ class Settings:
     system_namespace: str
     cache_path: Path
     catalogd_cas_dir: Path | None
+    allow_http_catalogs: bool
     pull_cas_dir: Path | None
     global_pull_secret: tuple[str, str] | None
     limits: Limits
@@ -128,6 +129,7 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
         system_namespace=given.system_namespace or own_namespace(names.DEFAULT_SYSTEM_NAMESPACE),
         cache_path=given.cache_path,
         catalogd_cas_dir=Path(given.catalogd_cas_dir) if given.catalogd_cas_dir else None,
+        allow_http_catalogs=given.allow_http_catalogs,
         pull_cas_dir=Path(given.pull_cas_dir) if given.pull_cas_dir else None,
         global_pull_secret=given.global_pull_secret,
         limits=limits_of(given),
@@ -214,6 +216,11 @@ def _parser() -> argparse.ArgumentParser:
     add_common(parser)
     parser.add_argument(
         "--catalogd-cas-dir", default="", help="folder of CA files to check catalogd with"
+    )
+    add_switch(
+        parser,
+        "--allow-http-catalogs",
+        "read catalogs whose address has no TLS; whoever is in between can change what they say",
     )
     parser.add_argument(
         "--cache-path",

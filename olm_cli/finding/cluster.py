@@ -6,11 +6,11 @@ is one of the cluster's own. What is kept is named by the digest that the catalo
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from olm_cli.finding.contents import Content, Writer
 from olm_cli.finding.kept import Kept
+from olm_cli.reach import Reach
 from olm_shared.errors import OLMError, TerminalError, bounded
 from olm_shared.runtime.async_work import run_async
 
@@ -38,18 +38,17 @@ class Served:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """How to reach a cluster, and the CAs to check catalogd with where it is asked directly."""
+    """The catalogs of the cluster that a command reaches."""
 
-    kubeconfig: str | None
-    cas_dir: Path | None
+    reach: Reach
 
     def catalogs(self) -> list[Served]:
         """The catalogs that are switched on, by name. Raises OLMError."""
         from olm_cli.finding.quick_list import quick_list
 
-        found = quick_list(self.kubeconfig)
+        found = quick_list(self.reach.kubeconfig)
         if found is None:
-            found = run_async(_listed(self.kubeconfig))
+            found = run_async(_listed(self.reach.kubeconfig))
         served = (Served.of(catalog) for catalog in found)
         return sorted((each for each in served if each.available), key=lambda each: each.name)
 
@@ -96,16 +95,18 @@ async def _fetch(cluster: Cluster, catalog: Served, writer: Writer) -> bool:
     from olm_shared.runtime.access import load_access
     from olm_shared.runtime.proxied import http_client
     from olm_shared.runtime.trust import registry_trust
+    from operator_controller.io.catalogd import server_of
     from operator_controller.io.catalogd_proxy import proxy_path
     from operator_controller.io.replicas import ReplicaBehindError, answer_of, names_source
 
+    server_of(catalog.name, catalog.base, allow_http=cluster.reach.allow_http)
     path = proxy_path(catalog.base)
     headers = {}
     if path is None:
-        address, tls = catalog.base, registry_trust(cluster.cas_dir)
+        address, tls = catalog.base, registry_trust(cluster.reach.cas_dir)
         hint = "check that catalogd runs and that its certificate is trusted (--catalogd-cas-dir)"
     else:
-        access = load_access(cluster.kubeconfig)
+        access = load_access(cluster.reach.kubeconfig)
         address, tls = access.server + path, access.tls()
         authorization = access.authorization()
         headers = {"Authorization": authorization} if authorization else {}

@@ -13,6 +13,7 @@ import click
 from olm_cli.finding.cluster import Cluster, Served
 from olm_cli.finding.contents import Content
 from olm_cli.finding.kept import Kept, folder_key
+from olm_cli.reach import CLUSTER_OPTIONS, Reach, cluster_options
 from olm_shared.errors import OLMError, TerminalError
 from olm_shared.image_ref import ImageRef, parse_ref
 from olm_shared.near import near
@@ -22,17 +23,6 @@ from olm_shared.runtime.workstation import Registries
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 DIGEST = "sha256:"
-
-_CLUSTER_OPTIONS = (
-    click.option(
-        "--kubeconfig", metavar="FILE", help="How to reach the cluster; default: as kubectl does."
-    ),
-    click.option(
-        "--catalogd-cas-dir",
-        type=click.Path(exists=True, file_okay=False, path_type=Path),
-        help="CAs to check catalogd with, where it is not asked through the API server.",
-    ),
-)
 
 _CATALOG_OPTION = click.option(
     "--catalog",
@@ -49,7 +39,7 @@ def catalog_options(command: Command) -> Command:
     from olm_cli.bundle_files import registry_options
 
     command = registry_options(command)
-    for option in reversed((_CATALOG_OPTION, *_CLUSTER_OPTIONS)):
+    for option in reversed((_CATALOG_OPTION, *CLUSTER_OPTIONS)):
         command = option(command)
     return command
 
@@ -59,13 +49,6 @@ def reach_options(command: Command) -> Command:
     from olm_cli.bundle_files import registry_options
 
     return cluster_options(registry_options(command))
-
-
-def cluster_options(command: Command) -> Command:
-    """Adds the options that say how the cluster and its catalogs are reached."""
-    for option in reversed(_CLUSTER_OPTIONS):
-        command = option(command)
-    return command
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +65,7 @@ class Sources:
 
     def __init__(self, options: Mapping[str, Any], kept: Kept | None = None) -> None:
         self._options = options
-        self._cluster = Cluster(options["kubeconfig"], options["catalogd_cas_dir"])
+        self._cluster = Cluster(Reach.of(options))
         self._kept = kept or Kept.of_user()
 
     def offers(self) -> list[Offer]:

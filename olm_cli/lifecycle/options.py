@@ -77,7 +77,7 @@ def spec_options(command: Command) -> Command:
 def source_options(command: Command) -> Command:
     """Adds the options that say how cluster, catalogs and registries are reached."""
     from olm_cli.bundle_files import registry_options
-    from olm_cli.finding.sources import cluster_options
+    from olm_cli.reach import cluster_options
 
     return _with(cluster_options(registry_options(command)), (_CERTIFICATES,))
 

@@ -20,6 +20,7 @@ from olm_cli.lifecycle.plan import Plan, Rights
 from olm_cli.lifecycle.removal import Instances
 from olm_cli.lifecycle.removing import instances_of
 from olm_cli.lifecycle.wish import differences
+from olm_cli.reach import Reach
 from olm_cli.why_cluster import catalogs_of
 from olm_shared.errors import OLMError, TerminalError
 from olm_shared.kube_object import GVK, KubeObject, gvk_of, metadata, name_of
@@ -146,8 +147,8 @@ class Planner:
 
     async def _choice(self, extension: ClusterExtension, history: Revisions) -> Choice:
         wanted = extension.spec.source.catalog
-        cas = self._options["catalogd_cas_dir"]
-        async with catalogs_of(self._kube, self._access, cas) as client:
+        reach = Reach.of(self._options)
+        async with catalogs_of(self._kube, self._access, reach) as client:
             raws = await client.list_catalogs()
             contents = await client.contents(raws, wanted.package_name)
         return choose(wanted, history, raws, contents)

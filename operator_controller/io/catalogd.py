@@ -5,12 +5,14 @@ whole catalog (`/all`, where `/metas` is off) cost no more memory than what is k
 """
 
 import asyncio
+import logging
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import orjson
@@ -32,6 +34,8 @@ MAX_KEPT_BYTES = 64 * 1024 * 1024
 
 MAX_BODY_TOLD = 200
 """Characters of the text of an error answer."""
+
+log = logging.getLogger(__name__)
 
 
 class CatalogUnavailableError(TransientError):
@@ -76,9 +80,13 @@ class Catalogd:
     before each request, so that a rotated CA needs no restart.
     """
 
-    def __init__(self, cas_dir: Path | None, profile: TlsProfile | None = None) -> None:
-        """`profile` bounds TLS versions, suites and curves."""
+    def __init__(
+        self, cas_dir: Path | None, profile: TlsProfile | None = None, *, allow_http: bool = False
+    ) -> None:
+        """`profile` bounds TLS versions, suites and curves; `allow_http` is to do without TLS."""
         self._cas_dir = cas_dir
+        self._allow_http = allow_http
+        self._servers: dict[str, str] = {}
         self._profile = profile or TlsProfile(ssl.TLSVersion.TLSv1_2)
         self._session: _Session | None = None
 
@@ -92,8 +100,23 @@ class Catalogd:
 
         Raises CatalogUnavailableError, naming the catalog and the cause.
         """
+        self.check(address)
         async with self._client() as http:
             return await fetch(http, address, package, etag=etag)
+
+    def check(self, address: Address) -> None:
+        """Refuses an address that is not to be asked, and logs whom one names that is.
+
+        Raises CatalogUnavailableError.
+        """
+        name = address.catalog
+        server = server_of(name, address.base, allow_http=self._allow_http)
+        before = self._servers.get(name, server)
+        if before != server:
+            log.warning('catalog "%s" is read from %s, until now %s', name, server, before)
+        elif name not in self._servers:
+            log.info('catalog "%s" is read from %s', name, server)
+        self._servers[name] = server
 
     @asynccontextmanager
     async def _client(self) -> AsyncIterator[httpx.AsyncClient]:
@@ -121,6 +144,27 @@ class Catalogd:
         if old is not None:
             old.replaced = True
         return self._session
+
+
+def server_of(catalog: str, base: str, *, allow_http: bool) -> str:
+    """The host, and the port if it is named, that a catalog's status has us ask.
+
+    Raises CatalogUnavailableError for what is no HTTPS, unless HTTP is allowed.
+    """
+    told = f'catalog "{catalog}" is not read: its status.urls.base, {bounded(base)}, '
+    try:
+        url = urlsplit(base)
+        server = f"{url.hostname}:{url.port}" if url.port else url.hostname
+    except ValueError:
+        server = None
+    if not server or url.scheme not in ("https", "http"):
+        raise CatalogUnavailableError(f"{told}is no address of HTTPS")
+    if url.scheme == "http" and not allow_http:
+        raise CatalogUnavailableError(
+            f"{told}has no TLS: anybody between {server} and us could change what it says",
+            hint="have it served over HTTPS, or allow this with --allow-http-catalogs",
+        )
+    return server
 
 
 def _connections(tls: ssl.SSLContext) -> httpx.AsyncClient:

@@ -46,6 +46,7 @@ class CatalogdFromOutside:
 
         Raises CatalogUnavailableError, naming the catalog and the cause.
         """
+        self._direct.check(address)
         path = proxy_path(address.base)
         if path is None:
             return await self._direct.package(address, package, etag=etag)

@@ -23,6 +23,7 @@ from e2e.olm.manifests import catalog as catalog_manifest
 from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
 from olm_cli.finding.cluster import Cluster, Served
 from olm_cli.finding.kept import Kept
+from olm_cli.reach import Reach
 from olm_shared.kube_object import KubeObject
 from olm_shared.runtime.access import load_access
 from olm_shared.runtime.kube import KubeClient
@@ -146,7 +147,7 @@ class Asker:
 
 def found_by_a_person(pair: Pair, catalog: KubeObject, cache: Path) -> bool:
     """Whether `olm` has the newest version of the package."""
-    cluster = Cluster(str(pair.leader.control_plane.kubeconfig), pair.cas)
+    cluster = Cluster(Reach(str(pair.leader.control_plane.kubeconfig), pair.cas))
     content = cluster.content(Served.of(catalog), Kept(cache))
     return any(b"p.v2.0.0" in blob for blob in content.blobs("p"))
 

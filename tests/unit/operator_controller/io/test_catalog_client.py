@@ -105,7 +105,7 @@ class Client:
     def __init__(self, folder: Path, served: Served) -> None:
         self._folder = folder
         self._served = served
-        self._catalogd = Catalogd(None)
+        self._catalogd = Catalogd(None, allow_http=True)
         self.restart()
 
     def restart(self) -> None:
@@ -327,6 +327,43 @@ async def test_an_unreachable_catalogd_is_named_with_the_cause(
     assert "--catalogd-cas-dir" in fault.hint
 
 
+@pytest.mark.parametrize(
+    ("base", "fault"),
+    [
+        ("http://evil.test:8080/catalogs/c", "anybody between evil.test:8080 and us"),
+        ("ftp://evil.test/catalogs/c", "is no address of HTTPS"),
+        ("https:///catalogs/c", "is no address of HTTPS"),
+        ("https://h.test:port/catalogs/c", "is no address of HTTPS"),
+        ("https://[h.test/catalogs/c", "is no address of HTTPS"),
+    ],
+)
+async def test_what_is_no_https_is_not_asked(
+    tmp_path: Path, served: Served, base: str, fault: str
+) -> None:
+    served.base = base
+    asker = Client(tmp_path, served)
+    asker.client = CatalogClient(None, Catalogd(None), CatalogCache(tmp_path))  # type: ignore[arg-type]
+    refused = (await asker.content()).unavailable
+    assert refused
+    assert refused.message.startswith(f'catalog "c" is not read: its status.urls.base, {base}, ')
+    assert fault in refused.message
+    await asker.client.close()
+
+
+async def test_who_serves_a_catalog_is_logged_when_that_changes(
+    client: Client, served: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "operator_controller")
+    for package_name in ("p", "q"):
+        await client.content(package=package_name)
+    host = served.base.split("/")[2]
+    assert [r.message for r in caplog.records] == [f'catalog "c" is read from {host}']
+    served.base = served.base.replace("127.0.0.1", "localhost")
+    await client.content("2")
+    moved = f'catalog "c" is read from {host.replace("127.0.0.1", "localhost")}, until now {host}'
+    assert (caplog.records[-1].message, caplog.records[-1].levelname) == (moved, "WARNING")
+
+
 async def test_a_line_that_is_no_json_is_named(client: Client, served: Served) -> None:
     served.blobs = ["p"]  # type: ignore[list-item]
     served.answer = lambda *_: (200, b'{"package": "p"\n')  # type: ignore[method-assign]
@@ -337,7 +374,7 @@ async def test_a_line_that_is_no_json_is_named(client: Client, served: Served) -
 
 async def test_memory_is_bounded(tmp_path: Path, served: Served) -> None:
     cache = CatalogCache(tmp_path / "c", max_bytes=1000)
-    catalogd = Catalogd(None)
+    catalogd = Catalogd(None, allow_http=True)
     client = CatalogClient(None, catalogd, cache)  # type: ignore[arg-type]
     raw = Client(tmp_path, served).raw("1")
     served.blobs = [b for i in range(20) for b in package(f"p{i}", "1.0.0")]

@@ -69,6 +69,17 @@ async def test_the_proxy_is_asked_with_the_users_token(
     await catalogd.close()
 
 
+async def test_the_proxy_is_not_asked_to_go_on_without_tls(
+    asked: tuple[list[tuple[str, str | None]], CatalogdFromOutside],
+) -> None:
+    seen, catalogd = asked
+    plain = IN_CLUSTER.replace("https:", "http:")
+    with pytest.raises(CatalogUnavailableError, match="has no TLS: anybody between"):
+        await catalogd.package(Address("c", plain, SOURCE), "p")
+    assert not seen
+    await catalogd.close()
+
+
 async def test_a_refusal_names_the_permission(
     asked: tuple[list[tuple[str, str | None]], CatalogdFromOutside],
 ) -> None:
