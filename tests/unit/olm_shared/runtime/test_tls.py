@@ -1,7 +1,11 @@
 """TLS profiles, judged by real handshakes; and certificates that change."""
 
+import os
 import ssl
+import subprocess
+import sys
 import warnings
+from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
 import pytest
@@ -114,6 +118,57 @@ def test_only_the_curves_named_are_taken(
     else:
         with pytest.raises(ssl.SSLError):
             shake(served, asking)
+
+
+POST_QUANTUM = "X25519MLKEM768"
+has_post_quantum = pytest.mark.skipif(
+    ssl.OPENSSL_VERSION_INFO < (3, 5), reason="see test_with_an_openssl_that_has_them"
+)
+
+
+@has_post_quantum
+@pytest.mark.parametrize(
+    ("wanted", "asked", "fits"),
+    [
+        (profile("modern"), POST_QUANTUM, True),
+        (profile("intermediate"), POST_QUANTUM, True),
+        (profile(curves=POST_QUANTUM), POST_QUANTUM, True),
+        (profile(curves=POST_QUANTUM), "X25519", False),
+        (profile(curves=f"{POST_QUANTUM},X25519"), "X25519", True),
+        (profile(curves="X25519"), POST_QUANTUM, False),
+        (profile(curves="SecP256r1MLKEM768"), "SecP256r1MLKEM768", True),
+        (profile(curves="SecP384r1MLKEM1024"), "SecP384r1MLKEM1024", True),
+    ],
+)
+def test_post_quantum_curves(tmp_path: Path, wanted: TlsProfile, asked: str, fits: bool) -> None:
+    asking = client()
+    set_groups(asking, (asked,))
+    if fits:
+        assert shake(server(tmp_path, wanted), asking).version() == "TLSv1.3"
+    else:
+        with pytest.raises(ssl.SSLError):
+            shake(server(tmp_path, wanted), asking)
+
+
+@pytest.mark.skipif(ssl.OPENSSL_VERSION_INFO >= (3, 5), reason="the tests ran with one")
+def test_with_an_openssl_that_has_them(tmp_path: Path) -> None:
+    """All of this file again, with the libraries that a wheel brings in place of Python's."""
+    try:
+        brought = files("psycopg2-binary") or []
+    except PackageNotFoundError:
+        pytest.skip("psycopg2-binary is not installed: make install")
+    for name in ("libssl", "libcrypto"):
+        [library] = [f for f in brought if f.name.startswith(f"{name}-")]
+        (tmp_path / f"{name}.so.3").symlink_to(Path(str(library.locate())))
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-rs", __file__],
+        env={**os.environ, "LD_LIBRARY_PATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "1 skipped" in done.stdout, "this test alone"
 
 
 def test_a_curve_that_the_library_lacks_is_left_out(caplog: pytest.LogCaptureFixture) -> None:
