@@ -149,16 +149,17 @@ def short_deadlines(world: World) -> None:
     world.api.patch(path, {"spec": {"versions": [version]}})
 
 
-def test_a_deadline_that_passes_is_told_and_a_late_success_still_counts(
+def test_after_a_deadline_a_late_success_counts_and_archiving_cleans_up(
     world: World, short_deadlines: None
 ) -> None:
     probe = by_kind("ConfigMap", field_value("data.foo", "bar"))
-    late = world.object_set([world.config_map()], progressionProbes=[probe])
-    late["spec"]["progressDeadlineMinutes"] = 1
+    hasty: dict[str, Any] = {"progressionProbes": [probe], "progressDeadlineMinutes": 1}
+    late = world.object_set([world.config_map()], **hasty)
+    never = world.object_set([world.config_map("never")], name="never", **hasty)
 
     def accepted() -> bool:  # the server takes a moment to know the other schema
         try:
-            world.apply(late)
+            world.apply(late, never)
         except CommandFailed:
             return False
         return True
@@ -173,6 +174,12 @@ def test_a_deadline_that_passes_is_told_and_a_late_success_still_counts(
     world.api.patch(world.map_path(), {"data": {"foo": "bar"}})
     world.wait("Succeeded", "True")
     world.wait("Progressing", "True", message="Revision 1 has rolled out.")
+    world.wait("Progressing", "False", name="never", message=message)
+    assert world.api.get(world.map_path("never")) is not None
+    world.api.patch(world.path("never"), {"spec": {"lifecycleState": "Archived"}})
+    found = world.wait("Progressing", "False", name="never", message="revision is archived")
+    assert (condition(found, "Progressing") or {})["reason"] == "Archived"
+    assert world.api.get(world.map_path("never")) is None
 
 
 def test_content_that_is_swapped_is_refused_until_it_is_what_it_was(world: World) -> None:

@@ -213,6 +213,37 @@ def test_a_version_in_which_nothing_is_new_is_a_revision_of_its_own(
     assert found["spec"]["template"] == before, "its pods need not be made anew"
 
 
+def test_a_second_extension_collides_in_each_revision_and_the_first_is_left_alone(
+    api: Api, package: str, publish_catalog: Publish, serve_catalog: Serve, apply: Apply
+) -> None:
+    group = f"{package}.example.com"
+    bundles = [BundleSpec(package=package, version=v, crd_group=group) for v in ("1.0.0", "1.1.0")]
+    serve_catalog(package, publish_catalog(*bundles))
+    apply(with_administrator(package, "1.0.0"))
+    api.wait_installed(package, "1.0.0")
+    change(api, package, source={"catalog": {"version": "1.1.0"}})
+    api.wait_installed(package, "1.1.0")
+    definition = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.{group}"
+    before = api.get(definition), deployment(api, package)["metadata"]["uid"]
+
+    rival = f"{package}-rival"
+    apply(with_administrator(package, name=rival))
+    collision = f"CustomResourceDefinition 'things.{group}' already exists"
+    wait_told(api, rival, "Retrying", collision)
+    configure(api, rival, deploymentConfig={"nodeSelector": {"disk": "fast"}})
+    api.wait_condition(
+        f"{OLM}/clusterobjectsets/{rival}-2", "Progressing", "True", message=collision
+    )
+    archived = f"{OLM}/clusterobjectsets/{rival}-1"
+    api.wait_condition(archived, "Progressing", "False", message="revision is archived")
+    wait_told(api, rival, "Retrying", collision)
+    api.wait_installed(package, "1.1.0")
+    assert (api.get(definition), deployment(api, package)["metadata"]["uid"]) == before
+    api.delete(extension_path(rival))
+    api.wait_gone(extension_path(rival))
+    assert api.get(definition) == before[0]
+
+
 def test_an_object_in_the_way_is_named_and_the_install_goes_on_without_it(
     api: Api, package: str, publish_catalog: Publish, serve_catalog: Serve, apply: Apply
 ) -> None:
