@@ -217,10 +217,12 @@ class KubeClient:
         accept = _accepted(metadata_only=metadata_only)
         return _of_kind(gvk, await self.request("GET", f"{path}/{name}", accept=accept))
 
-    async def find(self, gvk: GVK, name: str, namespace: str = "") -> KubeObject | None:
+    async def find(
+        self, gvk: GVK, name: str, namespace: str = "", *, metadata_only: bool = False
+    ) -> KubeObject | None:
         """One object, or None if it (or its kind) does not exist."""
         try:
-            return await self.get(gvk, name, namespace)
+            return await self.get(gvk, name, namespace, metadata_only=metadata_only)
         except NotFoundError:
             return None
 
@@ -234,25 +236,26 @@ class KubeClient:
         metadata_only: bool = False,
         not_older_than: str = "",
     ) -> tuple[list[KubeObject], str]:
-        """All objects, page by page, and the resource version to watch from.
+        """All objects, and the resource version to watch from.
 
-        As they are at the moment; with `not_older_than`, a resource version, as they were then or
-        later, for which the server has no need to ask etcd.
+        As they are at the moment, page by page. With `not_older_than`, a resource version, as they
+        were then or later, at once: the server has them in memory, but asks etcd for pages.
         """
         path = (await self.resource(gvk)).path(namespace)
         accept = METADATA_LIST if metadata_only else JSON_TYPE
         selectors = {"labelSelector": labels, "fieldSelector": fields}
-        params = {"limit": str(PAGE_SIZE)} | {k: v for k, v in selectors.items() if v}
+        params = {k: v for k, v in selectors.items() if v}
+        pages = params | {"limit": str(PAGE_SIZE)}
+        begun = params | _since(not_older_than) if not_older_than else pages
         try:
-            items, version = await self._pages(path, params | _since(not_older_than), accept)
+            items, version = await self._pages(path, begun, accept)
         except GoneError:  # while we were reading, the first page became too old for the next
-            del params["limit"]
             items, version = await self._pages(path, params, accept)
         except ApiError as error:
             if not not_older_than or error.status != 504:
                 raise
             # The server has not come so far, or never will: etcd was restored from a backup.
-            items, version = await self._pages(path, params, accept)
+            items, version = await self._pages(path, pages, accept)
         return [_of_kind(gvk, item) for item in items], version
 
     async def _pages(
@@ -261,7 +264,7 @@ class KubeClient:
         items: list[KubeObject] = []
         token = ""
         while True:
-            asked = {**_without_version(params), "continue": token} if token else params
+            asked = {**params, "continue": token} if token else params
             page = await self.request("GET", path, params=asked, accept=accept)
             items += page.get("items") or []
             meta = page.get("metadata") or {}
@@ -415,15 +418,8 @@ def _abort(response: aiohttp.ClientResponse) -> None:
 
 
 def _since(version: str) -> dict[str, str]:
-    """Parameters of a list that must not be older than a version, if there is one."""
-    if not version:
-        return {}
+    """Parameters of a list that must not be older than a version."""
     return {"resourceVersion": version, "resourceVersionMatch": "NotOlderThan"}
-
-
-def _without_version(params: Mapping[str, str]) -> dict[str, str]:
-    """Further pages are of the version of the first; asking for one is refused."""
-    return {key: value for key, value in params.items() if not key.startswith("resourceVersion")}
 
 
 def _accepted(*, metadata_only: bool) -> str:

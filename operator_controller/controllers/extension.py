@@ -352,8 +352,8 @@ class ExtensionController:
         found: list[KubeObject] = []
         for revision in revisions:
             with suppress(ContentError, MissingContentError):
-                for phase in await self.store.content(revision.raw, self.client):
-                    found += phase.objects
+                content = await self.store.content(revision.raw, self.client)
+                found += [obj for phase in content.phases for obj in phase.objects]
         return found
 
     async def preflight(self, context: Context) -> Context:

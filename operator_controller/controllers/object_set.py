@@ -36,7 +36,7 @@ from olm_shared.runtime.statuses import (
     with_condition,
 )
 from operator_controller.apply.checks import check_phases
-from operator_controller.apply.observed import ObservedPhases, check_unchanged, observed_phases
+from operator_controller.apply.observed import ObservedPhases, check_unchanged
 from operator_controller.apply.ownership import Owner, controller_of
 from operator_controller.apply.phases import Phase
 from operator_controller.apply.revisions import (
@@ -157,6 +157,8 @@ class ObjectSetController:
         if story.rollout.complete:
             await self._archive_older(story)
             await self._keep_record(story)
+        if outcome == Done():
+            self.store.release(story.revision.raw)
         return _by_deadline(outcome, seconds_left(story.revision, self.clock()))
 
     async def _advance(self, story: Story) -> Outcome:
@@ -253,12 +255,11 @@ class ObjectSetController:
     async def _read(self, story: Story, account: KubeClient) -> Sequence[Phase]:
         """The content, which must be well-formed and what it was at the first time."""
         raw = story.revision.raw
-        phases = await self.store.content(raw, account)
-        observed = observed_phases(phases)
-        check_unchanged(raw.get("status") or {}, observed)
-        story.observed = observed
-        check_phases(phases)
-        return phases
+        content = await self.store.content(raw, account)
+        check_unchanged(raw.get("status") or {}, content.observed)
+        story.observed = content.observed
+        check_phases(content.phases)
+        return content.phases
 
     async def _hold(self, revision: Revision) -> None:
         """Puts our finalizer on a set that owns its objects, before it owns any."""

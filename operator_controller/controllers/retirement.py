@@ -71,7 +71,7 @@ class Retirement:
         try:
             account = self.identity_of(in_service[-1] if in_service else revision)
             memory.doomed = memory.doomed or names_only(
-                await self.store.content(revision.raw, account)
+                (await self.store.content(revision.raw, account)).phases
             )
         except (MissingContentError, TerminalError) as error:
             if not memory.owner_takes_all:
@@ -108,7 +108,7 @@ class Retirement:
             await self.store.content(revision.raw, self.identity_of(revision))
             for revision in revisions
         ]
-        return frozenset(identity(obj) for phases in found for p in phases for obj in p.objects)
+        return frozenset(identity(obj) for each in found for p in each.phases for obj in p.objects)
 
     async def owner_goes(self, revision: Revision) -> bool:
         """Whether the owner of a revision's objects is being deleted, or gone."""

@@ -40,6 +40,7 @@ from operator_controller.apply.revisions import (
     revision_object,
 )
 from operator_controller.io.caught_up import CaughtUpLists
+from operator_controller.io.contents import KeptContents, StoredContent
 from operator_controller.io.helm_releases import find_release
 from operator_controller.io.together import together
 
@@ -71,6 +72,7 @@ class RevisionStore:
         self._wrote = wrote
         self._object_sets = CaughtUpLists(client, OBJECT_SET)
         self._in_creation: set[str] = set()
+        self._contents = KeptContents()
 
     def heard(self, raw: KubeObject) -> None:
         """Notes a ClusterObjectSet of which an event told: no list will be older."""
@@ -172,32 +174,43 @@ class RevisionStore:
                 within=MISSING_SECONDS,
             )
 
-    async def content(self, raw: KubeObject, account: KubeClient) -> tuple[Phase, ...]:
-        """The phases with their objects. Raises ContentError, MissingContentError, ApiError.
+    async def content(self, raw: KubeObject, account: KubeClient) -> StoredContent:
+        """What a set holds. Raises ContentError, MissingContentError, ApiError.
 
         Secrets outside the system namespace are read as the account: a revision gives nobody
-        sight of what he may not read himself.
+        sight of what he may not read himself. What is decoded is kept until `release`.
         """
         spec = raw.get("spec") or {}
+        if self._contents.knows(raw):
+            now = await self._secrets(spec, account, metadata_only=True)
+            if (kept := self._contents.find(raw, now)) is not None:
+                return kept
         secrets = await self._secrets(spec, account)
-        if name_of(raw) not in self._in_creation:  # who creates it is about to do the same
-            orphans = [
-                secret
-                for (namespace, _), secret in secrets.items()
-                if namespace == self._namespace and not metadata(secret).get("ownerReferences")
-            ]
+        orphans = [
+            secret
+            for (namespace, _), secret in secrets.items()
+            if namespace == self._namespace and not metadata(secret).get("ownerReferences")
+        ]
+        content = StoredContent(unpack(spec, secrets, self._namespace))
+        if not orphans:
+            self._contents.keep(raw, secrets, content)
+        elif name_of(raw) not in self._in_creation:  # who creates it is about to do the same
             await self._own(raw, orphans)
-        return unpack(spec, secrets, self._namespace)
+        return content
+
+    def release(self, raw: KubeObject) -> None:
+        """Forgets the content of a set that nobody works on for now."""
+        self._contents.drop(raw)
 
     async def _secrets(
-        self, spec: Mapping[str, Any], account: KubeClient
+        self, spec: Mapping[str, Any], account: KubeClient, *, metadata_only: bool = False
     ) -> dict[Where, KubeObject]:
         """The Secrets that a ClusterObjectSet's spec refers to, as far as they are there."""
         wanted = sorted(refs(spec.get("phases") or (), self._namespace))
         readers = (self._client if space == self._namespace else account for space, _ in wanted)
         found = await asyncio.gather(
             *(
-                reader.find(SECRET, name, namespace)
+                reader.find(SECRET, name, namespace, metadata_only=metadata_only)
                 for reader, (namespace, name) in zip(readers, wanted, strict=True)
             )
         )
@@ -214,7 +227,7 @@ class RevisionStore:
         if kept is None:
             return None
         try:
-            phases = await self.content(kept.raw, self._client)
+            phases = (await self.content(kept.raw, self._client)).phases
         except (ContentError, MissingContentError):
             return None
         whole = content_digest(phases) == kept.content

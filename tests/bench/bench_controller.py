@@ -12,6 +12,7 @@ and its rights, as small operators do.
 import argparse
 import json
 import os
+import random
 import statistics
 import tempfile
 import time
@@ -21,15 +22,16 @@ from pathlib import Path
 import yaml
 
 from e2e.harness.controlplane import ControlPlane
-from e2e.harness.images import bundle_image, catalog_image
+from e2e.harness.images import build_image, bundle_image, catalog_image
 from e2e.harness.registry import Registry
 from e2e.olm.api import OLM, Api, catalog_path, extension_path
+from e2e.olm.bundles import PACKAGE_LABEL, BundleSpec
 from e2e.olm.fbc import bundle_facts, catalog_files, package_blobs
 from e2e.olm.manifests import catalog, extension, installer, namespace
 from e2e.olm.programs import Olm
 from olm_shared.kube_object import condition, is_true, metadata
 from tests.bench.bench_catalogd import generate
-from tests.bench.controller_world import World, status_mib, until
+from tests.bench.controller_world import VERSIONS, World, status_mib, until
 
 Figures = dict[str, float]
 SINGLE = 10
@@ -43,6 +45,7 @@ AWAITED = "package-0"
 RESOLVED = f'"{AWAITED}" not found'
 """Said of its namespace."""
 REAL = "external-secrets-operator"
+LARGE, LARGE_MAPS, LARGE_BYTES = "large", 20, 800 * 1024
 
 
 def one(world: World) -> Figures:
@@ -163,6 +166,42 @@ def real(world: World) -> Figures:
     return {"a real bundle with 17 CRDs (s)": time.monotonic() - started}
 
 
+def large(world: World) -> Figures:
+    """A bundle whose objects fill several Secrets, and that has definitions to wait for."""
+    chance = random.Random(LARGE)  # what is all the same would compress to nothing
+    spec = BundleSpec(package=LARGE, version=VERSIONS[0], crd_group=f"{LARGE}.example.com")
+    maps = {
+        f"manifests/map-{i:02}.yaml": json.dumps(
+            {
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "metadata": {"name": f"map-{i:02}"},
+                "data": {"text": chance.randbytes(LARGE_BYTES // 2).hex()},
+            }
+        ).encode()
+        for i in range(LARGE_MAPS)
+    }
+    registry = world.olm.registry
+    bundle = build_image([spec.files() | maps], labels={PACKAGE_LABEL: LARGE})
+    pushed = registry.push(bundle, f"bundles/{LARGE}", tag="bench").tag_reference
+    image = catalog_image(catalog_files([package_blobs([spec.as_published(pushed)])]))
+    reference = registry.push(image, f"catalogs/{LARGE}", tag="latest").tag_reference
+    world.apply(catalog(LARGE, reference))
+    world.api.wait_condition(catalog_path(LARGE), "Serving", "True")
+    world.apply(namespace(LARGE), installer(LARGE))
+    world.quiet()
+    cpu, started = world.cpu(), time.monotonic()
+    world.create_many(f"{OLM}/clusterextensions", [yaml.safe_load(extension(LARGE))])
+    world.api.wait_installed(LARGE, VERSIONS[0])
+    seconds = time.monotonic() - started
+    world.quiet()
+    mebibytes = LARGE_MAPS * LARGE_BYTES >> 20
+    return {
+        f"a bundle of {mebibytes} MiB (s)": seconds,
+        f"a bundle of {mebibytes} MiB, CPU (s)": world.cpu() - cpu,
+    }
+
+
 def _corpus() -> Path:
     return Path(os.environ.get("OLMV1_CORPUS") or "../shared/corpus")
 
@@ -244,7 +283,7 @@ def hundreds(world: World) -> Figures:
 
 
 PARTS: tuple[Callable[[World], Figures], ...] = (
-    one, few, many, update, restart, settle, rest, drift, real, new_catalog, delete, foreign,
+    one, few, many, update, restart, settle, rest, drift, real, large, new_catalog, delete, foreign,
     hundreds,
 )  # fmt: skip
 QUICK = ("one", "few")

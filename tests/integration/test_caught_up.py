@@ -45,7 +45,9 @@ async def test_what_was_heard_is_in_every_list_after_it(
     for number in range(10):
         made.append(f"x{number}")
         lists.heard(await client.create(lease(namespace, made[-1]), field_manager="m"))
+        asked = client.answers["GET", "200"]
         assert found_in(namespace, await lists.list(LABELS)) == made
+        assert client.answers["GET", "200"] == asked + 1, "a server may ask etcd for each page"
 
 
 async def test_the_moment_has_what_nobody_told_of(

@@ -1,0 +1,81 @@
+"""The content of a set is decoded once, and never other than what is stored."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from e2e.harness.controlplane import ControlPlane
+from olm_shared.kube_object import GVK, KubeObject, metadata
+from olm_shared.runtime.access import load_access
+from olm_shared.runtime.kube import KubeClient
+from operator_controller.apply.pack import MissingContentError, Packed, pack
+from operator_controller.apply.phases import Phase
+from operator_controller.io.revisions import RevisionStore
+
+pytestmark = pytest.mark.integration
+
+CONFIG_MAP = GVK("", "v1", "ConfigMap")
+
+
+@pytest.fixture
+async def client(control_plane: ControlPlane) -> AsyncIterator[KubeClient]:
+    async with KubeClient.connect(load_access(str(control_plane.kubeconfig))) as client:
+        yield client
+
+
+class Content:
+    """A set in a namespace, and the Secrets that it refers to."""
+
+    def __init__(self, client: KubeClient, namespace: str) -> None:
+        self.client = client
+        self.store = RevisionStore(client, namespace)
+        meta = {"name": "one", "namespace": namespace}
+        wanted = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta}
+        self.phases = (Phase("settings", (wanted,)),)
+        self.packed: Packed = pack("set-1", "set", namespace, self.phases)
+        self.raw: KubeObject = {
+            "metadata": {"name": "set-1", "uid": "set-1", "generation": 1},
+            "spec": {"phases": list(self.packed.phases)},
+        }
+
+    async def write(self) -> None:
+        """The Secret, with an owner, as the one of a set that was made a while ago."""
+        (secret,) = self.packed.secrets
+        namespace = metadata(secret)["namespace"]
+        meta = {"name": "owner", "namespace": namespace}
+        owner = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta}
+        await self.client.apply(owner, field_manager="test")
+        found = await self.client.get(CONFIG_MAP, "owner", namespace)
+        reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner"}
+        reference["uid"] = metadata(found)["uid"]
+        owned = {**metadata(secret), "ownerReferences": [reference]}
+        await self.client.create({**secret, "metadata": owned}, field_manager="test")
+
+
+@pytest.fixture
+async def content(client: KubeClient, namespace: str) -> Content:
+    content = Content(client, namespace)
+    await content.write()
+    return content
+
+
+async def test_it_is_decoded_once_until_nobody_works_on_it(content: Content) -> None:
+    first = await content.store.content(content.raw, content.client)
+    assert [phase.objects for phase in first.phases] == [p.objects for p in content.phases]
+    assert await content.store.content(content.raw, content.client) is first
+    content.store.release(content.raw)
+    again = await content.store.content(content.raw, content.client)
+    assert again is not first
+    assert again == first
+
+
+async def test_what_is_lost_is_missed_although_it_was_known(content: Content) -> None:
+    first = await content.store.content(content.raw, content.client)
+    (secret,) = content.packed.secrets
+    await content.client.delete(secret)
+    with pytest.raises(MissingContentError, match="not found"):
+        await content.store.content(content.raw, content.client)
+    await content.write()
+    again = await content.store.content(content.raw, content.client)
+    assert again is not first, "a Secret of the same name may hold anything"
+    assert again == first

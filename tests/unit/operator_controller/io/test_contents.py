@@ -1,0 +1,60 @@
+"""What is kept of the content of sets: what it still is, and no more than there is room for."""
+
+from typing import Any
+
+import pytest
+
+from olm_shared.kube_object import KubeObject
+from operator_controller.apply.phases import Phase
+from operator_controller.io.contents import KeptContents, StoredContent
+
+WHERE = ("system", "set-1")
+CONTENT = StoredContent((Phase("a", ()),))
+
+
+def of(uid: str, generation: int = 1) -> KubeObject:
+    return {"metadata": {"uid": uid, "generation": generation}}
+
+
+def secret(uid: str, data: str = "1234") -> dict[Any, KubeObject]:
+    return {WHERE: {"metadata": {"uid": uid}, "data": {"key": data}}}
+
+
+@pytest.mark.parametrize(
+    ("raw", "secrets", "found"),
+    [
+        pytest.param(of("a"), secret("s"), True, id="as it was"),
+        pytest.param(of("a"), {WHERE: {"metadata": {"uid": "s"}}}, True, id="by metadata alone"),
+        pytest.param(of("a"), secret("other"), False, id="a Secret was made anew"),
+        pytest.param(of("a"), {}, False, id="a Secret is gone"),
+        pytest.param(of("b"), secret("s"), False, id="another set"),
+        pytest.param(of("a", 2), secret("s"), False, id="its spec was changed"),
+    ],
+)
+def test_content_is_known_again_by_uids(
+    raw: KubeObject, secrets: dict[Any, KubeObject], *, found: bool
+) -> None:
+    kept = KeptContents()
+    kept.keep(of("a"), secret("s"), CONTENT)
+    assert kept.find(raw, secrets) is (CONTENT if found else None)
+
+
+def test_what_was_not_asked_for_longest_gives_way() -> None:
+    kept = KeptContents(max_bytes=8)
+    kept.keep(of("a"), secret("s"), CONTENT)
+    kept.keep(of("b"), secret("s"), CONTENT)
+    assert kept.find(of("a"), secret("s"))
+    kept.keep(of("c"), secret("s"), CONTENT)
+    assert [uid for uid in "abc" if kept.knows(of(uid))] == ["a", "c"]
+    kept.keep(of("a"), secret("t"), CONTENT)
+    assert [uid for uid in "abc" if kept.knows(of(uid))] == ["a", "c"], "in place of the former"
+    kept.keep(of("d"), secret("s", "123456789"), CONTENT)
+    assert not any(kept.knows(of(uid)) for uid in "abcd"), "too large to be kept"
+
+
+def test_what_is_dropped_is_not_known() -> None:
+    kept = KeptContents()
+    kept.keep(of("a"), secret("s"), CONTENT)
+    kept.drop(of("a"))
+    kept.drop(of("b"))
+    assert not kept.knows(of("a"))
