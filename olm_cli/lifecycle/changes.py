@@ -10,7 +10,6 @@ import orjson
 
 from api.v1 import names
 from olm_shared.kube_object import KubeObject, ObjectKey, annotations_of, gvk_of, metadata
-from operator_controller.render.certificates import CERTIFICATE_KEY, PRIVATE_KEY_KEY
 
 LONGEST_VALUE = 80
 """Characters of a value in a text."""
@@ -18,7 +17,9 @@ LONGEST_VALUE = 80
 _SERVERS_OWN = frozenset(
     {"creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"}
 )
-_SECRET_FIELDS = ("data.", "stringData.")
+_SECRET_FIELDS = ("data", "stringData")
+_FILLED_IN_SECRETS = frozenset({"kubernetes.io/tls", "kubernetes.io/service-account-token"})
+"""Types of Secrets whose keys come from operator-controller or cert-manager, and Kubernetes."""
 
 
 class Action(StrEnum):
@@ -56,11 +57,11 @@ class Change:
 def field_changes(live: KubeObject, result: KubeObject) -> list[FieldChange]:
     """How a dry run's result differs from what is there, but for what the server keeps itself.
 
-    Certificates of our own, which operator-controller fills in after rendering, do not count, and
-    neither does the number of the revision. Values of Secrets are not told.
+    What others fill in after rendering does not count, and neither does the number of the revision.
+    Values of Secrets are not told.
     """
     found = _differences(_told(live), _told(result), "")
-    changes = (each for each in found if not _filled_in(result, each.path))
+    changes = (each for each in found if not _filled_in(result, each))
     if gvk_of(live).kind != "Secret":
         return list(changes)
     return [_without_values(change) for change in changes]
@@ -74,15 +75,16 @@ def _told(obj: KubeObject) -> dict[str, Any]:
     return {"metadata": {**meta, "annotations": notes}, **rest}
 
 
-def _filled_in(obj: KubeObject, path: str) -> bool:
-    if path.endswith(".caBundle"):
+def _filled_in(obj: KubeObject, change: FieldChange) -> bool:
+    """Whether the object leaves the field to whoever issues its certificate or token."""
+    if change.path.endswith(".caBundle"):
         return names.ANNOTATION_INJECT_CA in annotations_of(obj)
-    keys = (f"data.{CERTIFICATE_KEY}", f"data.{PRIVATE_KEY_KEY}")
-    return path in keys and obj.get("type") == "kubernetes.io/tls"
+    left_open = change.path.partition(".")[0] == "data" and change.new in (None, "")
+    return left_open and obj.get("type") in _FILLED_IN_SECRETS
 
 
 def _without_values(change: FieldChange) -> FieldChange:
-    if not change.path.startswith(_SECRET_FIELDS):
+    if change.path.partition(".")[0] not in _SECRET_FIELDS:
         return change
     old, new = (None if value is None else "(not shown)" for value in (change.old, change.new))
     return FieldChange(change.path, old, new)

@@ -7,6 +7,8 @@ checked by the API server against the `caBundle` and the names in it.
 import base64
 import json
 import logging
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -138,8 +140,21 @@ def wait_served(http: httpx.Client, installed: Installed) -> None:
     wait_until(admitted, what="the webhooks answer")
 
 
+def planned(olm: Olm, extension: str) -> Any:
+    """What `olm plan` says that a look at the extension as it is would change."""
+    command = [
+        str(Path(sys.executable).with_name("olm")),
+        *("plan", extension, "-o", "json"),
+        f"--kubeconfig={olm.control_plane.kubeconfig}",
+        f"--catalogd-cas-dir={olm.catalogs_ca.parent}",
+    ]
+    told = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert told.returncode == 0, told.stdout + told.stderr
+    return json.loads(told.stdout)["plans"][0]
+
+
 def test_webhooks_of_all_kinds_work_without_anybody_else_to_issue_certificates(
-    control_plane: ControlPlane, api: Api, install: Install
+    control_plane: ControlPlane, api: Api, olm: Olm, install: Install
 ) -> None:
     installed = install()
     with control_plane.client() as http:
@@ -159,6 +174,8 @@ def test_webhooks_of_all_kinds_work_without_anybody_else_to_issue_certificates(
     assert set(secret["data"]) == {"tls.crt", "tls.key", "ca.crt"}, "no CA key is kept"
     (owner,) = metadata(secret)["ownerReferences"]
     assert (owner["kind"], owner["name"]) == ("ClusterExtension", installed.package)
+    plan = planned(olm, installed.package)
+    assert [(o["kind"], o["fields"]) for o in plan["objects"] if o["action"] != "unchanged"] == []
 
 
 def test_a_ca_bundle_that_somebody_changes_is_restored(

@@ -79,12 +79,29 @@ def test_values_of_secrets_are_not_told() -> None:
         FieldChange("data.k", "(not shown)", "(not shown)"),
         FieldChange("data.n", None, "(not shown)"),
     ]
+    bare = {key: value for key, value in old.items() if key != "data"}
+    assert field_changes(old, bare) == [FieldChange("data", "(not shown)", None)]
 
 
 def test_certificates_that_are_filled_in_later_are_no_change() -> None:
     tls = {"kind": "Secret", "type": "kubernetes.io/tls"}
-    live = configmap({"tls.crt": "eA==", "tls.key": "eQ=="}) | tls
+    live = (
+        configmap({"tls.crt": "eA==", "tls.key": "eQ==", "ca.crt": "eg==", "next.key": "eg=="})
+        | tls
+    )
     assert field_changes(live, configmap({"tls.crt": "", "tls.key": ""}) | tls) == []
+    brought = configmap({"tls.crt": "YQ==", "tls.key": "YQ=="}) | tls
+    assert [change.path for change in field_changes(brought | live, brought)] == [
+        "data.tls.crt",
+        "data.tls.key",
+    ]
+
+    token = {"kind": "Secret", "type": "kubernetes.io/service-account-token"}
+    issued = configmap({"token": "eA==", "ca.crt": "eQ==", "namespace": "eg=="}) | token
+    assert field_changes(issued, configmap({"token": ""}) | token) == []
+    assert field_changes(issued, {k: v for k, v in issued.items() if k != "data"}) == []
+    opaque = {"kind": "Secret", "type": "Opaque"}
+    assert field_changes(configmap({"k": "eA=="}) | opaque, configmap({}) | opaque)
 
     def hook(bundle: str | None, **notes: str) -> KubeObject:
         given = {"url": "https://x"} | ({"caBundle": bundle} if bundle else {})
