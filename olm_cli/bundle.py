@@ -15,12 +15,13 @@ from olm_cli.bundle_validate import validate_command
 from olm_cli.fields import text
 from olm_cli.kube_names import namespace_name
 from olm_cli.output import show_answers
+from olm_cli.watching import with_hint
 from olm_shared.errors import OLMError, TerminalError
 from olm_shared.kube_object import KubeObject
 from olm_shared.kube_yaml import load_all
 from olm_shared.runtime.workstation import Registries
 from operator_controller.bundle import RegistryV1, load
-from operator_controller.bundle.configuration import WATCH_NAMESPACE
+from operator_controller.bundle.configuration import WATCH_NAMESPACE, ConfigurationError
 from operator_controller.render import CertificateProvider, InstallRequest, install_objects
 
 KEPT_BUNDLES = 2
@@ -127,7 +128,11 @@ def rendered(
         config=with_watch_namespace(config, watch_namespace),
         certificate_provider=CertificateProvider(provider),
     )
-    return install_objects(loaded(tuple(files.items())), request)
+    bundle = loaded(tuple(files.items()))
+    try:
+        return install_objects(bundle, request)
+    except ConfigurationError as error:
+        raise with_hint(error, bundle, install_namespace) from error
 
 
 @lru_cache(maxsize=KEPT_BUNDLES)

@@ -16,6 +16,7 @@ from olm_cli.finding.timeline import timeline
 from olm_cli.kube_names import object_name
 from olm_cli.output import show
 from olm_shared.errors import TerminalError
+from olm_shared.near import suggestion_or_all
 from olm_shared.runtime.async_work import run_async
 from opm.edges import Graph, from_edge, graph
 from opm.lanes import heads, updates
@@ -88,8 +89,8 @@ def _part(whole: Graph, channel: str, oldest: str) -> Graph:
     if channel:
         names = [each.name for each in whole.channels]
         if channel not in names:
-            known = ", ".join(names) or "none"
-            raise TerminalError(f'no channel "{channel}"', hint=f"channels: {known}")
+            hint = suggestion_or_all(channel, names, none="there is none")
+            raise TerminalError(f'no channel "{channel}"', hint=hint)
         chosen = tuple(each for each in whole.channels if each.name == channel)
         whole = replace(whole, channels=chosen)
     return from_edge(whole, _entry(whole, oldest)) if oldest else whole

@@ -9,16 +9,17 @@ from typing import Any
 from api.v1 import names
 from api.v1.clusterextension import ClusterExtension
 from api.wire import InvalidObjectError
+from olm_cli.extension import find_extension
+from olm_cli.field_manager import FIELD_MANAGER
 from olm_shared.errors import TerminalError
 from olm_shared.kube_object import GVK, KubeObject, gvk_of, metadata, name_of
 from olm_shared.runtime.access import load_access
-from olm_shared.runtime.api_errors import ConflictError, ForbiddenError, NotFoundError
+from olm_shared.runtime.api_errors import ConflictError, ForbiddenError
 from olm_shared.runtime.kube import KubeClient
 from operator_controller.apply.pack import refs, unpack
 from operator_controller.apply.revisions import Revision, Revisions, owner_labels
 from operator_controller.io.definitions import DEFINITION
 
-EXTENSION = GVK(names.GROUP, names.VERSION, names.CLUSTER_EXTENSION)
 OBJECT_SET = GVK(names.GROUP, names.VERSION, names.CLUSTER_OBJECT_SET)
 SECRET = GVK("", "v1", "Secret")
 
@@ -42,13 +43,8 @@ async def cluster(kubeconfig: str | None) -> AsyncIterator[KubeClient]:
 async def read_record(kube: KubeClient, name: str) -> Record:
     """Raises TerminalError if there is no such extension, ApiError."""
     try:
-        raw = await kube.get(EXTENSION, name)
+        raw = await find_extension(kube, name)
         extension = ClusterExtension.from_object(raw)
-    except NotFoundError as error:
-        raise TerminalError(
-            f'there is no ClusterExtension "{name}"',
-            hint="see which there are: kubectl get clusterextensions",
-        ) from error
     except InvalidObjectError as error:
         raise TerminalError(str(error)) from error
     labels = owner_labels(names.CLUSTER_EXTENSION, name)
@@ -99,7 +95,7 @@ async def change(kube: KubeClient, record: Record, patch: Mapping[str, Any]) -> 
     """Merges into the spec that was read. Raises TerminalError if it is another by now."""
     body = {**patch, "metadata": {"resourceVersion": metadata(record.raw)["resourceVersion"]}}
     try:
-        await kube.patch(record.raw, body, field_manager="olm")
+        await kube.patch(record.raw, body, field_manager=FIELD_MANAGER)
     except ConflictError as error:
         raise TerminalError(
             f'ClusterExtension "{name_of(record.raw)}" was changed by somebody else meanwhile',

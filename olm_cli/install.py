@@ -12,8 +12,8 @@ from api import wire
 from api.v1.clusterextension import ClusterExtension
 from api.wire import InvalidObjectError
 from olm_cli.bundle_files import read_source, registries
+from olm_cli.extension import EXTENSION
 from olm_cli.finding.names import package_argument
-from olm_cli.finding.sources import Sources
 from olm_cli.history_cluster import cluster
 from olm_cli.kube_names import namespace_name, object_name
 from olm_cli.lifecycle.applying import Applied, apply_all, check_acceptable
@@ -22,18 +22,16 @@ from olm_cli.lifecycle.interrupted import run
 from olm_cli.lifecycle.options import source_options, spec_options, timeout_option, wish_of
 from olm_cli.lifecycle.overview import Phase, extension_facts, installed_bundle, standing_of
 from olm_cli.lifecycle.screen import Screen
-from olm_cli.lifecycle.waiting import EXTENSION, Wait
+from olm_cli.lifecycle.waiting import Wait
 from olm_cli.lifecycle.wish import differences, new_extension
 from olm_cli.output import show
 from olm_cli.rbac_install import Asked, Install
-from olm_cli.rbac_source import Options, Source, is_bundle, resolved
+from olm_cli.rbac_source import Catalogs, Source, is_bundle, resolved
 from olm_cli.rbac_text import commented
-from olm_shared.errors import OLMError, TerminalError
+from olm_shared.errors import TerminalError
 from olm_shared.kube_object import KubeObject, name_of
-from olm_shared.near import near
 from olm_shared.runtime.kube import KubeClient
 from operator_controller.preflight.rbac import Document, as_rules, installer
-from operator_controller.resolve import Resolution
 
 
 @click.command("install")
@@ -165,7 +163,8 @@ def _order(package: str, given: Mapping[str, Any]) -> _Order:
     catalogs = (given["catalog"],) if disk else ()
     name = given["extension"] or package
     asked = Asked(package, {**given, "extension": name, "catalogs": catalogs})
-    found = _resolved(asked, _read(new_extension(package, name, "default", "default", wish)))
+    wanted = _read(new_extension(package, name, "default", "default", wish)).spec.source.catalog
+    found = resolved(wanted, asked.catalogs or Catalogs(package, ()), asked.options)
     source = Source(read_source(found.image, registries(dict(given))), found.catalog)
     install = Install.of(asked, source)
     account = install.account
@@ -185,30 +184,6 @@ def _read(raw: KubeObject) -> ClusterExtension:
         return ClusterExtension.from_object(raw)
     except InvalidObjectError as error:
         raise TerminalError(str(error)) from error
-
-
-def _resolved(asked: Asked, extension: ClusterExtension) -> Resolution:
-    """What the extension gets. Raises TerminalError; an unknown package is told with near ones."""
-    offered = asked.catalogs.contents if asked.catalogs else ()
-    try:
-        return resolved(extension.spec.source.catalog, offered)
-    except TerminalError as error:
-        if offered and not any(content.package or content.unavailable for content in offered):
-            package = extension.spec.source.catalog.package_name
-            near = _near(package, asked.options)
-            raise TerminalError(error.message, hint=near or error.hint) from error
-        raise
-
-
-def _near(package: str, options: Options) -> str:
-    """Packages that may have been meant; empty if that cannot be found out."""
-    try:
-        offers = Sources(options).offers()
-    except OLMError:
-        return ""
-    known = (name for offer in offers if offer.content for name in offer.content.digests())
-    meant = near(package, known)
-    return f"did you mean {', '.join(meant)}?" if meant else "olm search WORDS finds packages"
 
 
 def _print(order: _Order, output: str) -> None:

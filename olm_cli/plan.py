@@ -9,9 +9,11 @@ from typing import Any
 import click
 
 from api.v1 import names
+from olm_cli.extension import EXTENSION
 from olm_cli.finding.extensions import known_extensions
-from olm_cli.history_cluster import EXTENSION, read_record
+from olm_cli.history_cluster import read_record
 from olm_cli.kube_names import object_name
+from olm_cli.lifecycle.applying import apply
 from olm_cli.lifecycle.changes import Change
 from olm_cli.lifecycle.dry_run import namespaces_in, updated, users_write
 from olm_cli.lifecycle.interrupted import run
@@ -165,7 +167,7 @@ async def _of_file(kube: KubeClient, obj: KubeObject, beside: Sequence[KubeObjec
     """An extension as it would be if a document of a file were applied."""
     before = await kube.find(EXTENSION, name_of(obj))
     try:
-        after = await kube.apply(obj, field_manager="olm", dry_run=True)
+        after = await apply(kube, obj, dry_run=True)
     except ApiError as error:
         raise TerminalError(f"ClusterExtension {name_of(obj)}: {error.message}") from error
     return Target(after, before, beside)

@@ -104,12 +104,13 @@ def rbac(target: str | None, output: str | None, **given: Any) -> None:
 
     \b
     Examples:
-      olm rbac argocd-operator | kubectl apply -f -
+      olm rbac argocd-operator | kubectl apply --server-side --field-manager=olm -f -
       olm rbac argocd-operator --version 0.18.x --install-namespace argocd
       olm rbac ./argocd-operator/0.18.0
       olm rbac argocd-operator --diff 0.17.0 0.18.0
       olm rbac --diff ./argocd-operator/0.17.0 ./argocd-operator/0.18.0
-      olm rbac argocd-operator --version 0.18.0 --update-from 0.17.0 | kubectl apply -f -
+      olm rbac argocd-operator --version 0.18.0 --update-from 0.17.0 \\
+          | kubectl apply --server-side --field-manager=olm -f -
       olm rbac argocd-operator --check argocd-operator-installer
 
     OLD, FROM and TO are versions if PACKAGE is given, else each a BUNDLE. --check exits with 1

@@ -14,10 +14,8 @@ from olm_cli.rbac_source import (
     read_catalogs,
     read_from_catalogs,
 )
-from olm_shared.errors import TerminalError
 from olm_shared.kube_object import KubeObject
 from operator_controller.bundle import RegistryV1
-from operator_controller.bundle.configuration import ConfigurationError
 from operator_controller.preflight.rbac import Account, Needed, guessed_kinds, least, needs_of
 from operator_controller.render.kinds import placed
 
@@ -81,17 +79,13 @@ class Install:
     def objects(self, source: Source) -> list[KubeObject]:
         """What installing creates."""
         options = self.asked.options
-        try:
-            objects = rendered(
-                files=source.files,
-                install_namespace=self.account.namespace,
-                watch_namespace=options["watch_namespace"] or "",
-                provider=self.asked.provider,
-                config=read_config(options["config_file"]),
-            )
-        except ConfigurationError as error:
-            hint = "see --watch-namespace and --config: they are to say what the extension will"
-            raise TerminalError(error.message, hint=hint) from error
+        objects = rendered(
+            files=source.files,
+            install_namespace=self.account.namespace,
+            watch_namespace=options["watch_namespace"] or "",
+            provider=self.asked.provider,
+            config=read_config(options["config_file"]),
+        )
         return [placed(obj) for obj in objects]
 
     def needed(self, source: Source) -> Needed:

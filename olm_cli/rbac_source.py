@@ -1,7 +1,7 @@
 """What `olm rbac` is asked about: a bundle, or a package in catalogs on disk or of a cluster."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,8 +9,10 @@ from typing import Any
 from api.v1.clusterextension import CatalogFilter
 from api.wire import InvalidObjectError
 from olm_cli.bundle_files import read_source, registries
+from olm_cli.finding.sources import near_packages
 from olm_cli.reach import Reach
 from olm_cli.resolve import CatalogFolder, contents
+from olm_cli.unmatched import what_there_is
 from olm_shared.errors import OLMError, TerminalError
 from olm_shared.runtime.async_work import run_async
 from operator_controller.bundle.loader import MANIFESTS
@@ -25,19 +27,21 @@ from operator_controller.resolve import (
 
 _PACKAGE = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
 
-VERSIONS_TOLD = 10
-
 Options = Mapping[str, Any]
 """The command line's options by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Catalogs:
-    """What the catalogs have of one package, and who issues certificates where they are."""
+    """What the catalogs have of one package, and who issues certificates where they are.
+
+    `switched_off` are catalogs of the cluster that are not asked.
+    """
 
     package: str
     contents: Sequence[CatalogContent]
     provider: CertificateProvider | None = None
+    switched_off: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,36 +84,23 @@ def read_from_catalogs(catalogs: Catalogs, versions: str, options: Options) -> S
     wanted = CatalogFilter(
         package_name=catalogs.package, version=versions, channels=options["channels"]
     )
-    found = resolved(wanted, catalogs.contents)
+    found = resolved(wanted, catalogs, options)
     return Source(read_source(found.image, registries(dict(options))), found.catalog)
 
 
-def resolved(wanted: CatalogFilter, offered: Sequence[CatalogContent]) -> Resolution:
+def resolved(wanted: CatalogFilter, catalogs: Catalogs, options: Options) -> Resolution:
     """What a new ClusterExtension gets. Raises TerminalError that says what there is instead."""
     try:
-        return resolve(Request(wanted, None), offered)
+        return resolve(Request(wanted, None), catalogs.contents)
     except ResolutionError as error:
-        raise TerminalError(error.message, hint="; ".join(_what_there_is(offered))) from error
-
-
-def _what_there_is(offered: Sequence[CatalogContent]) -> Iterator[str]:
-    """What each catalog has of the package."""
-    if not offered:
-        yield "there is no catalog: create a ClusterCatalog, or give --catalog DIR"
-    for content in offered:
-        if content.unavailable is not None:
-            yield content.unavailable.message
-        elif content.package is None:
-            yield f"catalog {content.name} has no package of that name"
-        else:
-            found = sorted(
-                (b.version for b in content.package.bundles if b.version),
-                key=lambda version: version.key,
-                reverse=True,
-            )
-            more = ", ..." if len(found) > VERSIONS_TOLD else ""
-            versions = ", ".join(map(str, found[:VERSIONS_TOLD]))
-            yield f"catalog {content.name} has versions {versions}{more}"
+        instead = what_there_is(
+            error,
+            wanted,
+            catalogs.contents,
+            switched_off=catalogs.switched_off,
+            near_packages=lambda: near_packages(wanted.package_name, options),
+        )
+        raise TerminalError(error.message, hint=instead) from error
 
 
 def _catalog(text: str) -> CatalogFolder:
@@ -121,7 +112,7 @@ def _catalog(text: str) -> CatalogFolder:
 
 
 async def _read_cluster(package: str, options: Options) -> Catalogs:
-    from olm_cli.why_cluster import catalogs_of
+    from olm_cli.why_cluster import catalogs_of, switched_off
     from olm_shared.runtime.access import load_access
     from olm_shared.runtime.kube import KubeClient
     from operator_controller.io.bundles import certificate_provider_of
@@ -132,7 +123,8 @@ async def _read_cluster(package: str, options: Options) -> Catalogs:
         catalogs_of(kube, access, Reach.of(options)) as client,
     ):
         try:
-            offered = await client.contents(await client.list_catalogs(), package)
+            raws = await client.list_catalogs()
+            offered = await client.contents(raws, package)
         except InvalidObjectError as error:
             raise TerminalError(str(error)) from error
-        return Catalogs(package, offered, await certificate_provider_of(kube))
+        return Catalogs(package, offered, await certificate_provider_of(kube), switched_off(raws))

@@ -9,8 +9,9 @@ import click
 import orjson
 
 from api.v1 import names
+from olm_cli.extension import EXTENSION, no_extension
 from olm_cli.finding.extensions import known_extensions
-from olm_cli.history_cluster import EXTENSION, OBJECT_SET, cluster
+from olm_cli.history_cluster import OBJECT_SET, cluster
 from olm_cli.kube_names import object_name
 from olm_cli.lifecycle.interrupted import run
 from olm_cli.lifecycle.mirror import Mirror, Objects
@@ -20,8 +21,7 @@ from olm_cli.lifecycle.screen import Screen
 from olm_cli.output import output_option, show
 from olm_cli.status_one import facts_of, lines_of
 from olm_cli.table import table
-from olm_shared.errors import TerminalError
-from olm_shared.kube_object import GVK, KubeObject
+from olm_shared.kube_object import GVK, KubeObject, name_of
 from olm_shared.runtime.kube import KubeClient
 
 CATALOG = GVK(names.GROUP, names.VERSION, names.CLUSTER_CATALOG)
@@ -113,13 +113,9 @@ async def _told(kube: KubeClient, extension: str | None) -> AsyncGenerator[tuple
 
 def _one(objects: Objects, name: str) -> KubeObject:
     for raw in objects[EXTENSION]:
-        if raw["metadata"]["name"] == name:
+        if name_of(raw) == name:
             return raw
-    present = ", ".join(raw["metadata"]["name"] for raw in objects[EXTENSION])
-    raise TerminalError(
-        f'there is no ClusterExtension "{name}"',
-        hint=f"there are {present}" if present else "there is none: olm install PACKAGE",
-    )
+    raise no_extension(name, map(name_of, objects[EXTENSION]))
 
 
 def _overview(objects: Objects) -> Facts:

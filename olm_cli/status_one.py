@@ -6,8 +6,10 @@ from typing import Any
 import click
 
 from api.v1 import names
+from olm_cli.field_manager import APPLY
 from olm_cli.history_cluster import content_of
 from olm_cli.lifecycle.looking import Look, look_at
+from olm_cli.lifecycle.obstacle import UNSERVED
 from olm_cli.lifecycle.overview import Phase, extension_facts, standing_of, wish_text
 from olm_cli.lifecycle.screen import wrapped
 from olm_cli.table import table
@@ -17,6 +19,7 @@ from olm_shared.runtime.kube import KubeClient
 from operator_controller.apply.history import state_of
 from operator_controller.apply.revisions import Revision, Revisions, owner_labels
 
+_LACKS = "requires the following permissions"
 _COLOURS = {"True": "green", "False": "red"}
 _WARNINGS = {"True": "yellow"}
 """Of conditions that tell what is not good."""
@@ -84,11 +87,13 @@ def _hint(raw: KubeObject, facts: Mapping[str, Any]) -> str:
     match standing_of(raw).phase:
         case Phase.RETRYING | Phase.BLOCKED if "no bundles found" in facts["message"]:
             return f"of every bundle why it is not taken: olm why {name}"
-        case Phase.RETRYING | Phase.BLOCKED if "pre-authorization failed" in facts["message"]:
+        case Phase.RETRYING | Phase.BLOCKED if _LACKS in facts["message"]:
             return (
-                f"rights that {facts['package']} needs, to apply: olm rbac {facts['package']} "
-                f"--extension {name} --install-namespace {facts['namespace']}"
+                f"grant what {facts['package']} needs: olm rbac {facts['package']} "
+                f"--extension {name} --install-namespace {facts['namespace']} | {APPLY}"
             )
+        case Phase.RETRYING | Phase.BLOCKED if "no matches for kind" in facts["message"]:
+            return UNSERVED
         case Phase.PENDING:
             return "if this lasts, see whether operator-controller runs"
         case _:

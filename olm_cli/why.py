@@ -1,7 +1,7 @@
 """`olm why`: why an extension in a cluster has the bundle it has, and what would change it."""
 
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +11,11 @@ import orjson
 from api.v1.conditions import ConditionType
 from api.wire import InvalidObjectError
 from olm_cli.finding.extensions import extension_argument
+from olm_cli.finding.sources import near_packages
 from olm_cli.output import output_option, show
 from olm_cli.reach import Reach, cluster_options
 from olm_cli.resolve_text import Outcome, explanation, facts, reasons
+from olm_cli.unmatched import hints
 from olm_cli.why_cluster import Situation, read_situation
 from olm_shared.errors import TerminalError
 from olm_shared.runtime.async_work import run_async
@@ -34,6 +36,15 @@ class Answer:
     situation: Situation
     outcome: Outcome
     advice: Change | Hopeless | None
+    hints: Sequence[str] = ()
+
+    @property
+    def is_known(self) -> bool:
+        """Whether all was read that the choice depends on."""
+        if isinstance(self.outcome, Resolution):
+            return True
+        causes = self.outcome.findings.causes
+        return not any(cause.reason is Reason.CATALOG_UNAVAILABLE for cause in causes)
 
 
 @click.command("why")
@@ -42,6 +53,8 @@ class Answer:
 @output_option
 def why(extension: str, output: str, **options: Any) -> None:
     """Tell why an extension has the bundle it has, of every other one why not, and what to change.
+
+    Exit code: 0, or 1 if there is no such extension, or a catalog that counts cannot be read.
 
     Only reads: the ClusterExtension, its ClusterObjectSets, the ClusterCatalogs, and of catalogd
     the one package.
@@ -55,20 +68,40 @@ def why(extension: str, output: str, **options: Any) -> None:
         situation = run_async(read_situation(extension, Reach.of(options)))
     except InvalidObjectError as error:
         raise TerminalError(str(error)) from error
-    answer = _answer(situation)
+    answer = _answer(situation, options)
     if output == "text":
         click.echo("\n".join(_text(answer)))
     else:
         show(_data(answer), output)
+    if not answer.is_known:
+        raise SystemExit(1)
 
 
-def _answer(situation: Situation) -> Answer:
+def _answer(situation: Situation, options: Mapping[str, Any]) -> Answer:
     request, catalogs = situation.request, situation.catalogs
     try:
         found = resolve(request, catalogs)
     except ResolutionError as error:
-        return Answer(situation, error, advise(request, catalogs))
+        advice = advise(request, catalogs)
+        return Answer(situation, error, advice, [*_instead(situation, error, options)])
     return Answer(situation, found, _to_the_newest(situation, found))
+
+
+def _instead(
+    situation: Situation, error: ResolutionError, options: Mapping[str, Any]
+) -> Iterable[str]:
+    """What there is instead, where no bundle of the package was even looked at; each thing once."""
+    if error.findings.considered:
+        return ()
+    wanted = situation.request.wanted
+    found = hints(
+        error,
+        wanted,
+        situation.catalogs,
+        switched_off=situation.switched_off,
+        near_packages=lambda: near_packages(wanted.package_name, options),
+    )
+    return dict.fromkeys(found)
 
 
 def _to_the_newest(situation: Situation, found: Resolution) -> Change | None:
@@ -96,6 +129,7 @@ def _data(answer: Answer) -> dict[str, Any]:
         else None,
         **facts(answer.outcome),
         **explanation(answer.outcome, answer.situation.request, answer.advice),
+        **({"hints": list(answer.hints)} if answer.hints else {}),
     }
 
 
@@ -112,15 +146,7 @@ def _text(answer: Answer) -> Iterator[str]:
     yield ""
     yield from (f"note: {remark(note)}" for note in answer.outcome.findings.notes)
     yield from reasons(answer.outcome.findings, answer.situation.request)
-    yield from (f"hint: {hint}" for hint in _hints(answer))
-
-
-def _hints(answer: Answer) -> Iterable[str]:
-    """What to do about the catalogs that could not be asked and were wanted, each thing once."""
-    causes = answer.outcome.findings.causes
-    wanted = {c.catalog for c in causes if c.reason is Reason.CATALOG_UNAVAILABLE}
-    faults = [c.unavailable for c in answer.situation.catalogs if c.name in wanted]
-    return dict.fromkeys(fault.hint for fault in faults if fault and fault.hint)
+    yield from (f"hint: {hint}" for hint in answer.hints)
 
 
 def _wish(answer: Answer) -> str:

@@ -1,18 +1,18 @@
 """Reads from a cluster what an extension's choice of bundle depends on. Writes nothing."""
 
 import tempfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from api.v1 import names
+from api.v1.clustercatalog import AvailabilityMode
 from api.v1.clusterextension import BundleMetadata, ClusterExtension
+from olm_cli.extension import find_extension
 from olm_cli.reach import Reach
-from olm_shared.errors import TerminalError
-from olm_shared.kube_object import GVK
+from olm_shared.kube_object import GVK, KubeObject, name_of
 from olm_shared.runtime.access import ClusterAccess, load_access
-from olm_shared.runtime.api_errors import NotFoundError
 from olm_shared.runtime.kube import KubeClient
 from operator_controller.apply.revisions import Revisions, owner_labels
 from operator_controller.io.catalog_cache import CatalogCache
@@ -21,17 +21,17 @@ from operator_controller.io.catalogd_proxy import CatalogdFromOutside
 from operator_controller.io.catalogs import CatalogClient
 from operator_controller.resolve import CatalogContent, Request
 
-EXTENSION = GVK(names.GROUP, names.VERSION, names.CLUSTER_EXTENSION)
 OBJECT_SET = GVK(names.GROUP, names.VERSION, names.CLUSTER_OBJECT_SET)
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """An extension as it is, and what the catalogs offer it."""
+    """An extension as it is, and what the catalogs offer it, but for those switched off."""
 
     extension: ClusterExtension
     installed: BundleMetadata | None
     catalogs: Sequence[CatalogContent]
+    switched_off: Sequence[str]
 
     @property
     def request(self) -> Request:
@@ -43,19 +43,28 @@ async def read_situation(extension: str, reach: Reach) -> Situation:
     """Raises TerminalError if there is no such extension, ApiError, InvalidObjectError."""
     access = load_access(reach.kubeconfig)
     async with KubeClient.connect(access) as kube:
-        found = await _extension(kube, extension)
+        found = ClusterExtension.from_object(await find_extension(kube, extension))
         installed = await _installed(kube, extension)
         async with catalogs_of(kube, access, reach) as client:
             raws = await client.list_catalogs()
             contents = await client.contents(raws, found.spec.source.catalog.package_name)
-    return Situation(found, installed, contents)
+    return Situation(found, installed, contents, switched_off(raws))
 
 
 async def read_installed(extension: str, *, kubeconfig: str | None) -> BundleMetadata | None:
     """What an extension has installed. Raises TerminalError if there is none of that name."""
     async with KubeClient.connect(load_access(kubeconfig)) as kube:
-        await _extension(kube, extension)
+        await find_extension(kube, extension)
         return await _installed(kube, extension)
+
+
+def switched_off(raws: Iterable[KubeObject]) -> list[str]:
+    """The names of the catalogs that are not to be asked, though they are there."""
+    return [
+        name_of(raw)
+        for raw in raws
+        if (raw.get("spec") or {}).get("availabilityMode") == AvailabilityMode.UNAVAILABLE
+    ]
 
 
 @asynccontextmanager
@@ -71,16 +80,6 @@ async def catalogs_of(
             yield client
         finally:
             await client.close()
-
-
-async def _extension(kube: KubeClient, name: str) -> ClusterExtension:
-    try:
-        return ClusterExtension.from_object(await kube.get(EXTENSION, name))
-    except NotFoundError as error:
-        raise TerminalError(
-            f'there is no ClusterExtension "{name}"',
-            hint="see which there are: kubectl get clusterextensions",
-        ) from error
 
 
 async def _installed(kube: KubeClient, extension: str) -> BundleMetadata | None:

@@ -32,4 +32,5 @@ def suggestion_or_all(name: str, known: Iterable[str], *, none: str) -> str:
     if not names:
         return none
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-    return suggestion(name, names) or f"there are {', '.join(names[:LISTED])}{more}"
+    verb = "is" if len(names) == 1 else "are"
+    return suggestion(name, names) or f"there {verb} {', '.join(names[:LISTED])}{more}"

@@ -5,6 +5,7 @@ from typing import Any
 
 from olm_shared.errors import TerminalError
 from olm_shared.go_text import quote
+from olm_shared.near import suggestion_or_all
 from opm.catalog import BUNDLE, CHANNEL, CSV_METADATA, PACKAGE, Record, properties
 from opm.migrate import embedded_csv
 from opm.validate.channels import GraphError, head
@@ -55,7 +56,9 @@ def bundles(records: Iterable[Record], package: str = "") -> list[Row]:
 def _of(records: Iterable[Record], schema: str, package: str) -> list[Record]:
     given = list(records)
     if package and not any(each.package == package for each in given):
-        raise TerminalError(f"package {quote(package)} not found")
+        known = {each.package for each in given if each.package}
+        hint = suggestion_or_all(package, sorted(known), none="there is none")
+        raise TerminalError(f"package {quote(package)} not found", hint=hint)
     return [each for each in given if each.schema == schema and package in {"", each.package}]
 
 

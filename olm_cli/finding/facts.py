@@ -8,6 +8,7 @@ import orjson
 from olm_cli.finding.entry import csv_metadata
 from olm_shared.errors import TerminalError
 from olm_shared.fbc import Blob
+from olm_shared.near import suggestion_or_all
 from olm_shared.ranges import parse_extension_range
 from olm_shared.versions import Version, VersionError, parse_version
 from operator_controller.catalog.model import UNSUPPORTED_DEPENDENCIES
@@ -103,8 +104,9 @@ def _chosen(
     named = channel or ("" if version else default)
     channels = [each for each in drawn.channels if named in {"", each.name}]
     if named and not channels:
-        known = ", ".join(each.name for each in drawn.channels) or "none"
-        raise TerminalError(f'no channel "{named}"', hint=f"channels: {known}")
+        names = (each.name for each in drawn.channels)
+        hint = suggestion_or_all(named, names, none="there is none")
+        raise TerminalError(f'no channel "{named}"', hint=hint)
     if not version:
         tops = [name for each in channels for name in heads(each) if name in bundles]
         if tops:

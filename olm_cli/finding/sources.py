@@ -16,7 +16,7 @@ from olm_cli.finding.kept import Kept, folder_key
 from olm_cli.reach import CLUSTER_OPTIONS, Reach, cluster_options
 from olm_shared.errors import OLMError, TerminalError
 from olm_shared.image_ref import ImageRef, parse_ref
-from olm_shared.near import near
+from olm_shared.near import suggestion, suggestion_or_all
 from olm_shared.runtime.async_work import run_async
 from olm_shared.runtime.workstation import Registries
 
@@ -125,7 +125,7 @@ class Sources:
         names = [each.name for each in self._served]
         raise TerminalError(
             f'there is no folder and no catalog "{name}" in the cluster',
-            hint=f"catalogs of the cluster: {', '.join(near(name, names) or names) or 'none'}",
+            hint=suggestion_or_all(name, names, none="the cluster has no catalog"),
         )
 
     def _kept_content(self, text: str, digest: str) -> Content:
@@ -227,6 +227,25 @@ def warn(offers: Sequence[Offer]) -> None:
                 click.echo(f"hint: {offer.fault.hint}", err=True)
 
 
+def near_packages(package: str, options: Mapping[str, Any]) -> str:
+    """Asks whether another package was meant; empty if none is near, or that cannot be found out.
+
+    Catalogs may be given as NAME=DIR, too.
+    """
+    folders = [text.rpartition("=")[2] for text in options.get("catalogs") or ()]
+    try:
+        offers = Sources({**options, "catalogs": folders}).offers()
+    except OLMError:
+        return ""
+    return suggestion(package, _packages(offers))
+
+
+def _packages(offers: Sequence[Offer]) -> Iterator[str]:
+    return (
+        name for offer in offers if offer.content is not None for name in offer.content.digests()
+    )
+
+
 def with_package(offers: Sequence[Offer], package: str) -> list[tuple[str, list[bytes]]]:
     """The catalogs that have a package, and its blobs. Raises TerminalError if none has."""
     found = [
@@ -235,9 +254,7 @@ def with_package(offers: Sequence[Offer], package: str) -> list[tuple[str, list[
         if offer.content is not None and (blobs := offer.content.blobs(package))
     ]
     if not found:
-        known = (n for o in offers if o.content is not None for n in o.content.digests())
-        meant = near(package, known)
-        hint = f"did you mean {', '.join(meant)}?" if meant else "olm search WORDS finds packages"
+        hint = suggestion(package, _packages(offers)) or "olm search WORDS finds packages"
         where = ", ".join(offer.name for offer in offers if offer.content is not None)
         raise TerminalError(f'no package "{package}" in {where}', hint=hint)
     return found

@@ -1,10 +1,13 @@
 """Writes what an install needs: first the account, then the extension."""
 
+import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from api.v1 import names
+from olm_cli.extension import not_served
+from olm_cli.field_manager import FIELD_MANAGER
 from olm_shared.errors import TerminalError
 from olm_shared.kube_object import (
     KubeObject,
@@ -22,8 +25,11 @@ from olm_shared.runtime.api_errors import (
     NotFoundError,
 )
 from olm_shared.runtime.kube import KubeClient
+from operator_controller.preflight.rbac.installer import is_written_by_olm
 
-FIELD_MANAGER = "olm"
+_OF_KUBECTL = frozenset({"kubectl", "kubectl-client-side-apply"})
+"""As whom kubectl applies what is piped into it without more ado."""
+_MANAGER = re.compile(r'conflict with "([^"]+)"')
 
 _ONLY_CREATED = frozenset({"Namespace", names.CLUSTER_EXTENSION})
 """Namespaces are somebody's, and changing one needs rights. An extension belongs to who changes its
@@ -51,11 +57,7 @@ async def check_acceptable(kube: KubeClient, extension: KubeObject) -> None:
     try:
         await kube.create(extension, field_manager=FIELD_MANAGER, dry_run=True)
     except NotFoundError as error:
-        raise TerminalError(
-            "the cluster does not serve ClusterExtensions",
-            hint="Operator Lifecycle Manager v1 is not installed there, or the kubeconfig means "
-            "another cluster",
-        ) from error
+        raise not_served() from error
     except ApiError as error:
         raise _told(extension, error) from error
 
@@ -64,23 +66,57 @@ async def apply_all(kube: KubeClient, objects: Sequence[KubeObject]) -> AsyncIte
     """Applies objects one after the other, and tells of each when it is done. Raises OLMError."""
     for obj in objects:
         try:
-            yield Applied(key_of(obj), await _apply(kube, obj))
+            yield Applied(key_of(obj), await _written(kube, obj))
         except ApiError as error:
             raise _told(obj, error) from error
 
 
-async def _apply(kube: KubeClient, obj: KubeObject) -> Result:
+async def _written(kube: KubeClient, obj: KubeObject) -> Result:
     gvk = gvk_of(obj)
     before = await kube.find(gvk, name_of(obj), namespace_of(obj))
     if gvk.kind in _ONLY_CREATED:
         if before is None:
             await kube.create(obj, field_manager=FIELD_MANAGER)
         return Result.UNCHANGED if before else Result.CREATED
-    after = await kube.apply(obj, field_manager=FIELD_MANAGER, force=False)
+    after = await apply(kube, obj)
     if before is None:
         return Result.CREATED
     same = metadata(after).get("resourceVersion") == metadata(before).get("resourceVersion")
     return Result.UNCHANGED if same else Result.CHANGED
+
+
+async def apply(kube: KubeClient, obj: KubeObject, *, dry_run: bool = False) -> KubeObject:
+    """Applies an object; takes over what `olm` itself wrote, or printed for kubectl to apply.
+
+    Raises ConflictError where somebody else keeps a field otherwise, ApiError.
+    """
+    try:
+        return await _apply(kube, obj, force=False, dry_run=dry_run)
+    except ConflictError as error:
+        if not await _is_own(kube, obj, _managers(error)):
+            raise
+    return await _apply(kube, obj, force=True, dry_run=dry_run)
+
+
+async def _apply(kube: KubeClient, obj: KubeObject, *, force: bool, dry_run: bool) -> KubeObject:
+    found: KubeObject = await kube.apply(
+        obj, field_manager=FIELD_MANAGER, force=force, dry_run=dry_run
+    )
+    return found
+
+
+def _managers(error: ConflictError) -> set[str]:
+    """Who keeps fields otherwise."""
+    told = (_MANAGER.search(cause.message) for cause in error.causes)
+    return {found[1] for found in told if found}
+
+
+async def _is_own(kube: KubeClient, obj: KubeObject, managers: set[str]) -> bool:
+    """Whether what is there comes from `olm`, by those who keep it or by its label."""
+    if not managers or not managers <= {FIELD_MANAGER, *_OF_KUBECTL}:
+        return False
+    live = await kube.find(gvk_of(obj), name_of(obj), namespace_of(obj))
+    return managers == {FIELD_MANAGER} or (live is not None and is_written_by_olm(live))
 
 
 def _told(obj: KubeObject, error: ApiError) -> TerminalError:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from api.v1 import names
+from olm_cli.lifecycle.applying import apply
 from olm_cli.lifecycle.changes import Action, Change, field_changes, without_leftovers
 from olm_shared.kube_object import KubeObject, gvk_of, key_of, metadata, name_of, namespace_of
 from olm_shared.runtime.api_errors import (
@@ -175,7 +176,7 @@ async def users_write(kube: KubeClient, obj: KubeObject, promised: frozenset[str
         live = await kube.find(key.gvk, key.name, key.namespace)
         if live is None and key.namespace in promised:
             return Change(key, Action.CREATE)
-        result = await kube.apply(obj, field_manager="olm", dry_run=True)
+        result = await apply(kube, obj, dry_run=True)
     except NotFoundError as error:
         return Change(key, Action.REFUSED, message=error.message)
     except ApiError as error:

@@ -6,6 +6,11 @@ from typing import Any
 
 import click
 
+UNSERVED = (
+    "no permission helps: the cluster does not serve this kind in this version; take a version of "
+    "the bundle that is made for this cluster"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:

@@ -92,7 +92,7 @@ def wish_of(given: Mapping[str, Any]) -> Wish:
     """What `spec_options` say. Raises TerminalError for what cannot be meant."""
     if given["catalog"] and given["selector"]:
         raise click.UsageError("give --catalog or --selector")
-    selector = of_catalog(given["catalog"]) if given["catalog"] else None
+    selector = of_catalog(_name_of_catalog(given["catalog"])) if given["catalog"] else None
     if given["selector"]:
         selector = parse_selector(given["selector"])
     config = with_watch_namespace(read_config(given["config_file"]), given["watch_namespace"] or "")
@@ -109,3 +109,14 @@ def wish_of(given: Mapping[str, Any]) -> Wish:
         config=config or None,
         deadline_minutes=given.get("progress_deadline_minutes"),
     )
+
+
+def _name_of_catalog(given: str) -> str:
+    """Raises TerminalError for what was meant to be a folder."""
+    if "/" in given or given.startswith("."):
+        raise TerminalError(
+            f"{given}: no such folder",
+            hint="--catalog names a ClusterCatalog, or with install --dry-run the root folder of "
+            "a catalog",
+        )
+    return given

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from olm_cli.crd_output import Comparison
+from olm_cli.field_manager import APPLY
 from olm_cli.lifecycle.changes import Action, Change, FieldChange
-from olm_cli.lifecycle.obstacle import Obstacle
+from olm_cli.lifecycle.obstacle import UNSERVED, Obstacle
 from olm_cli.lifecycle.removal import Instances
 from operator_controller.apply.revisions import BundleIdentity
 from operator_controller.preflight.crd_upgrade.findings import SWITCH_OFF, report
@@ -16,9 +17,11 @@ from operator_controller.preflight.rbac import NeededRule
 class Rights:
     """What the account lacks (operator-controller's report, empty if nothing), and what it needs
     more and less than for what is installed. `unknown` says why the first is not known.
+    `grants_help` is False where nothing is lacked but kinds that the cluster does not serve.
     """
 
     missing: str = ""
+    grants_help: bool = True
     unknown: str = ""
     added: Sequence[NeededRule] = ()
     removed: Sequence[NeededRule] = ()
@@ -57,7 +60,8 @@ class Plan:
         """Everything that operator-controller would stop at, in the order in which it would."""
         found = list(self.faults)
         if self.rights.missing:
-            found.append(Obstacle(self.rights.missing, hint=self._grant))
+            hint = self._grant if self.rights.grants_help else UNSERVED
+            found.append(Obstacle(self.rights.missing, hint=hint))
         findings = self.definitions.findings if self.definitions else ()
         if findings and self.crds_enforced:
             found.append(Obstacle(report(findings), hint=SWITCH_OFF))
@@ -73,7 +77,7 @@ class Plan:
             ("--service-account", self.account),
         ]
         given = " ".join(f"{option} {value}" for option, value in options if value)
-        return f"grant them: olm rbac {self.package} {given} | kubectl apply -f -"
+        return f"grant them: olm rbac {self.package} {given} | {APPLY}"
 
 
 def _refused(change: Change) -> Obstacle:

@@ -12,6 +12,7 @@ from olm_cli.bundle import loaded
 from olm_cli.bundle_files import read_source, registries
 from olm_cli.crd import compare
 from olm_cli.crd_output import Comparison
+from olm_cli.finding.sources import near_packages
 from olm_cli.history_cluster import OBJECT_SET, content_of
 from olm_cli.lifecycle.changes import Action, FieldChange, images_of
 from olm_cli.lifecycle.dry_run import DryRun, Planned, namespaces_in
@@ -21,7 +22,9 @@ from olm_cli.lifecycle.removal import Instances
 from olm_cli.lifecycle.removing import instances_of
 from olm_cli.lifecycle.wish import differences
 from olm_cli.reach import Reach
-from olm_cli.why_cluster import catalogs_of
+from olm_cli.unmatched import what_there_is
+from olm_cli.watching import with_hint
+from olm_cli.why_cluster import catalogs_of, switched_off
 from olm_shared.errors import OLMError, TerminalError
 from olm_shared.kube_object import GVK, KubeObject, gvk_of, metadata, name_of
 from olm_shared.runtime.access import ClusterAccess
@@ -32,6 +35,7 @@ from operator_controller.apply.ownership import Owner, Policy, is_refused
 from operator_controller.apply.pack import ContentError, MissingContentError, sanitised
 from operator_controller.apply.phases import Identity, identity, into_phases, without
 from operator_controller.apply.revisions import Revisions, owner_labels, owner_of_extension
+from operator_controller.bundle.configuration import ConfigurationError
 from operator_controller.controllers.choice import Choice, choose
 from operator_controller.controllers.inputs import inputs_digest, install_request
 from operator_controller.io.access import examine as examine_rights
@@ -54,6 +58,7 @@ from operator_controller.preflight.rbac import (
 from operator_controller.render import CertificateProvider, install_objects
 from operator_controller.render.certificates import provider_in
 from operator_controller.render.kinds import placed
+from operator_controller.resolve import ResolutionError
 
 NAMESPACE, ACCOUNT = GVK("", "v1", "Namespace"), GVK("", "v1", "ServiceAccount")
 STORED_BOUNDS = Bounds(objects=1000, seconds=20.0)
@@ -151,7 +156,20 @@ class Planner:
         async with catalogs_of(self._kube, self._access, reach) as client:
             raws = await client.list_catalogs()
             contents = await client.contents(raws, wanted.package_name)
-        return choose(wanted, history, raws, contents)
+        try:
+            return choose(wanted, history, raws, contents)
+        except ResolutionError as error:
+            if error.findings.considered:
+                raise
+            instead = await asyncio.to_thread(
+                what_there_is,
+                error,
+                wanted,
+                contents,
+                switched_off=switched_off(raws),
+                near_packages=lambda: near_packages(wanted.package_name, self._options),
+            )
+            raise TerminalError(error.message, hint=instead) from error
 
     async def _present(self, history: Revisions) -> tuple[list[KubeObject], str]:
         """The objects of the revisions in service, and why they are not known."""
@@ -188,7 +206,10 @@ class Planner:
         if forced is None and bundle.csv.webhooks:
             provider = await certificate_provider_of(self._kube, provider_in(old))
             request = replace(request, certificate_provider=provider)
-        objects = await asyncio.to_thread(install_objects, bundle, request)
+        try:
+            objects = await asyncio.to_thread(install_objects, bundle, request)
+        except ConfigurationError as error:
+            raise with_hint(error, bundle, extension.spec.namespace) from error
         phases = into_phases(sanitised(placed(obj)) for obj in objects)
         return [obj for phase in phases for obj in phase.objects]
 
@@ -286,7 +307,7 @@ class Planner:
             )
         except ForbiddenError as error:
             return replace(rights, unknown=error.message)
-        return replace(rights, missing=report(verdict))
+        return replace(rights, missing=report(verdict), grants_help=not verdict.only_unserved)
 
 
 def _read(raw: KubeObject) -> ClusterExtension:

@@ -4,15 +4,14 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from api.v1 import names
+from olm_cli.extension import EXTENSION
 from olm_cli.lifecycle.overview import Phase, Standing, installed_bundle, standing_of
 from olm_cli.lifecycle.screen import Screen
 from olm_shared.errors import OLMError, TerminalError
-from olm_shared.kube_object import GVK, KubeObject, metadata
+from olm_shared.kube_object import KubeObject, metadata
 from olm_shared.runtime.api_errors import ApiError
 from olm_shared.runtime.kube import KubeClient
 
-EXTENSION = GVK(names.GROUP, names.VERSION, names.CLUSTER_EXTENSION)
 LOOK_SECONDS = 0.5
 SERVER_FAULT = 500
 

@@ -63,6 +63,10 @@ _RISK = ", an update that its author does not offer: check first that data survi
 
 _HOPELESS: Mapping[Hopeless, str] = MappingProxyType(
     {
+        Hopeless.NO_CATALOG: (
+            "no change of spec.source.catalog helps: no catalog is switched on; create a "
+            "ClusterCatalog, or set spec.availabilityMode of one to Available"
+        ),
         Hopeless.PACKAGE_ABSENT: (
             "no change of spec.source.catalog helps: no catalog has the package; check "
             "packageName, or add a ClusterCatalog that has it"

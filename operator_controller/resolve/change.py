@@ -27,6 +27,7 @@ class Field(StrEnum):
 class Hopeless(StrEnum):
     """Why no change of the spec helps, or none was found."""
 
+    NO_CATALOG = "NoCatalog"
     PACKAGE_ABSENT = "PackageAbsent"
     CATALOG_UNAVAILABLE = "CatalogUnavailable"
     NOT_INSTALLABLE = "NotInstallable"

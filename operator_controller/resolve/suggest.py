@@ -136,6 +136,8 @@ def _edit(
 def _hopeless(catalogs: Sequence[CatalogContent], targets: Sequence[Target]) -> Hopeless:
     if targets:
         return Hopeless.NOT_TOLD_APART
+    if not catalogs:
+        return Hopeless.NO_CATALOG
     if any(catalog.unavailable for catalog in catalogs):
         return Hopeless.CATALOG_UNAVAILABLE
     if any(catalog.package and catalog.package.bundles for catalog in catalogs):

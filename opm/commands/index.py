@@ -182,11 +182,14 @@ def _fetch(reference: str, target: Path, registries: dict[str, Any]) -> None:
     if not reference:
         create(target)
         return
+    from olm_shared.runtime.workstation import Registries, pulled
+    from opm.io.references import inside_image, is_database, no_database
+
     if Path(reference).is_file():
+        if not is_database(Path(reference)):
+            raise no_database(Path(reference))
         shutil.copyfile(reference, target)
         return
-    from olm_shared.runtime.workstation import Registries, pulled
-    from opm.io.references import inside_image
 
     with pulled(reference, Registries(**registries)) as image:
         if DATABASE_LABEL not in image.labels:

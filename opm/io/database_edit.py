@@ -6,6 +6,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from olm_shared.errors import TerminalError
+from olm_shared.near import suggestion_or_all
+from opm.io.references import is_database, no_database
 
 # What belongs to a bundle; upstream leaves some of it to foreign keys, which old files lack.
 _OF_BUNDLES = ("api_provider", "api_requirer", "properties", "dependencies", "related_image")
@@ -24,9 +26,13 @@ def remove_packages(path: Path, names: Iterable[str]) -> None:
     with opened(path) as connection:
         wanted = list(dict.fromkeys(name for name in names if name))
         entries = connection.execute("SELECT DISTINCT package_name FROM channel_entry")
-        missing = sorted(set(wanted) - {name for (name,) in entries})
+        there = {name for (name,) in entries if name}
+        missing = sorted(set(wanted) - there)
         if missing:
-            raise TerminalError(f"no package found for packagename {', '.join(missing)}")
+            raise TerminalError(
+                f"no package found for packagename {', '.join(missing)}",
+                hint=suggestion_or_all(missing[0], sorted(there), none="there is none"),
+            )
         _remove(connection, wanted)
 
 
@@ -47,6 +53,8 @@ def remove_bundles(connection: sqlite3.Connection, names: Iterable[str]) -> None
 @contextmanager
 def opened(path: Path) -> Iterator[sqlite3.Connection]:
     """One transaction; then the file is made as small as what is left. Raises TerminalError."""
+    if not is_database(path):
+        raise no_database(path)
     try:
         with closing(sqlite3.connect(path)) as connection:
             connection.execute("PRAGMA trusted_schema = OFF")

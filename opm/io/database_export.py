@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from olm_shared.errors import TerminalError
+from olm_shared.near import suggestion_or_all
 from olm_shared.yaml_text import dump_all
 from opm.bundle import MANIFESTS
 from opm.index.tables import BundleRow, Tables
@@ -21,7 +22,8 @@ def export_packages(path: Path, names: Iterable[str], folder: Path, how: Reading
     wanted = list(dict.fromkeys(names)) or there
     if missing := sorted(set(wanted) - set(there)):
         raise TerminalError(
-            f"the index has no package {', '.join(missing)}", hint=f"it has {', '.join(there)}"
+            f"the index has no package {', '.join(missing)}",
+            hint=suggestion_or_all(missing[0], there, none="it has none"),
         )
     for package in wanted:
         place = folder / _name(package)

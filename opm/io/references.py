@@ -178,6 +178,15 @@ def is_database(path: Path) -> bool:
         return file.read(len(SQLITE_MAGIC)) == SQLITE_MAGIC
 
 
+def no_database(path: Path) -> TerminalError:
+    """The error for a file that was taken for one."""
+    return TerminalError(
+        f"{path} is no SQLite database",
+        hint="such as /database/index.db of an index image is wanted; file-based catalogs are "
+        "changed with `opm render` and `opm build`",
+    )
+
+
 def _database(path: Path, how: Reading) -> list[Record]:
     if not is_database(path):
         raise TerminalError(

@@ -28,6 +28,8 @@ KINDS = [
     f"{plural}.olm.operatorframework.io"
     for plural in ("clusterextensions", "clustercatalogs", "clusterobjectsets")
 ]
+APPLY = ("apply", "--server-side", "--field-manager=olm", "-f", "-")
+"""As hints have it."""
 REVIEWS = {"selfsubjectrulesreviews", "selfsubjectaccessreviews"}
 
 Publish = Callable[..., str]
@@ -205,9 +207,10 @@ def _plan_that_writes_nothing(olm: Olm, planner: Shell, package: str) -> Any:
     [obstacle] = lacking["obstacles"]
     assert obstacle["message"].startswith("pre-authorization failed: service account requires")
     assert "--update-from 1.0.0" in obstacle["hint"]
+    assert obstacle["hint"].endswith(" | kubectl apply --server-side --field-manager=olm -f -")
     assert lacking["permissions"]["needed"]
     rights = planner("rbac", package, "--version=2.0.0", "--update-from=1.0.0")
-    olm.control_plane.kubectl("apply", "-f", "-", stdin=rights.stdout)
+    olm.control_plane.kubectl(*APPLY, stdin=rights.stdout)
     [plan] = planner.answer("plan", package, "--version", "2.0.0")["plans"]
     assert plan["obstacles"] == []
     assert plan["images"] == {
@@ -349,6 +352,62 @@ def test_whoever_may_not_is_told_what_he_lacks(
         refused.stderr
     )
     assert api.get(f"/api/v1/namespaces/{served}") is None
+
+
+def test_an_account_passes_between_olm_and_kubectl(olm: Olm, shell: Shell, served: str) -> None:
+    kubectl = olm.control_plane.kubectl
+    assert shell("install", served, "--version", "1.x").returncode == 0
+    update = shell("rbac", served, "--version=2.0.0", "--update-from=1.0.0")
+    kubectl(*APPLY, stdin=update.stdout)
+    kubectl("delete", "clusterextension", served)
+    kubectl("apply", "-f", "-", stdin=shell("rbac", served, "--version=1.0.0").stdout)
+    told = shell.answer("install", served, "--version", "2.0.0")
+    results = {(each["kind"], each["result"]) for each in told["objects"]}
+    assert ("ClusterRole", "changed") in results, "its own, though kubectl applied it"
+    kubectl("delete", "clusterextension", served)
+    edited = '{"rules":[{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}]}'
+    patch = ("patch", "clusterrole", f"{served}-installer", "--type=merge", "-p", edited)
+    kubectl(*patch, "--field-manager=kubectl-edit")
+    refused = shell("install", served, "--version", "2.0.0")
+    assert refused.returncode == 1
+    assert 'conflict with "kubectl-edit"' in refused.stderr
+    assert "hint: somebody else keeps it otherwise" in refused.stderr
+
+
+def test_a_name_that_is_wrong_is_told_with_what_there_is(
+    olm: Olm, api: Api, shell: Shell, served: str
+) -> None:
+    def hint(*arguments: str, code: int = 1) -> str:
+        told = shell(*arguments)
+        assert (told.returncode, told.stdout) == (code, "")
+        return told.stderr.partition("hint: ")[2].strip()
+
+    nearly = served[:-1]
+    assert f'there is no catalog "{nearly}": did you mean {served}' in hint(
+        "install", served, "--catalog", nearly
+    )
+    assert hint("install", served, "--channel", "stabel") == (
+        'there is no channel "stabel": did you mean stable?'
+    )
+    assert hint("graph", served, "--channel", "stabel") == "did you mean stable?"
+    assert hint("install", served, "--catalog", "./none").startswith("--catalog names a Cluster")
+    wide = hint("install", served, "--watch-namespace", "apps")
+    assert wide == f"{served}.v2.0.0 always watches all namespaces: leave --watch-namespace out"
+    assert shell("install", served, "--version", "1.x").returncode == 0
+    for command in ("why", "status", "history", "rollback", "uninstall", "plan"):
+        code = 2 if command == "plan" else 1
+        assert hint(command, nearly, code=code) == f"did you mean {served}?"
+    off, on = ({"spec": {"availabilityMode": mode}} for mode in ("Unavailable", "Available"))
+    api.patch(catalog_path(served), off)
+    try:
+        api.wait_condition(catalog_path(served), "Serving", "False")
+        is_off = f"catalog {served} is switched off: see its spec.availabilityMode"
+        assert is_off in hint("install", served, "--catalog", served)
+        why = shell("why", served)
+        assert is_off in why.stdout
+        assert "packageName" not in why.stdout
+    finally:
+        api.patch(catalog_path(served), on)
 
 
 def test_a_package_or_a_catalog_that_is_not_there(

@@ -324,7 +324,7 @@ def test_what_goes_wrong_is_told_with_what_to_do(shell: Shell) -> None:
     absent = shell("olm rbac hello-operatr")
     assert absent.returncode == 1
     assert 'error: no bundles found for package "hello-operatr"\n' in absent.stderr
-    assert "catalog hello has no package of that name" in absent.stderr
+    assert f"did you mean {HELLO}?" in absent.stderr
     version = shell(f"olm rbac {HELLO} --version 7.x")
     assert "catalog hello has versions 0.2.0, 0.1.0" in version.stderr
     account = shell(f"olm rbac {HELLO} --install-namespace default --check nobody")

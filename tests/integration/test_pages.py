@@ -218,7 +218,8 @@ SITUATIONS = {
     "There is no such version": asking("7.x"),
     "The update is not offered": asking("1.2.0"),
     "An object belongs to somebody else": (
-        f"olm rbac {GREETER} --version 1.1.0 --update-from 1.0.0 | kubectl apply -f -\n"
+        f"olm rbac {GREETER} --version 1.1.0 --update-from 1.0.0"
+        " | kubectl apply --server-side --field-manager=olm -f -\n"
         f"kubectl --namespace {GREETER} create configmap greeter-extra"
     ),
     "A catalog is not served, or stays old": applied(BROKEN),

@@ -82,14 +82,12 @@ def test_a_blocked_update_is_explained_and_the_change_that_is_told_unblocks_it(
 def test_an_extension_that_is_not_there(olm: Olm) -> None:
     told = olm_why(olm, "nobody")
     assert told.returncode == 1
-    assert told.stderr == (
-        'error: there is no ClusterExtension "nobody"\n'
-        "hint: see which there are: kubectl get clusterextensions\n"
-    )
+    assert told.stderr.startswith('error: there is no ClusterExtension "nobody"\nhint: ')
 
 
 def test_a_catalogd_that_is_not_trusted_is_named(olm: Olm, blocked: str, tmp_path: Path) -> None:
     told = olm_why(olm, blocked, cas_dir=tmp_path)
+    assert told.returncode == 1
     assert f'catalog "{blocked}" cannot be read' in told.stdout
     assert "CERTIFICATE_VERIFY_FAILED" in told.stdout
 

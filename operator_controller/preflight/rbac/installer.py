@@ -4,13 +4,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from olm_shared.kube_object import KubeObject
+from olm_shared.kube_object import KubeObject, labels_of
 from operator_controller.preflight.rbac.authority import Account
 from operator_controller.preflight.rbac.least import NeededRule
 from operator_controller.preflight.rbac.merge import MergedRule
 from operator_controller.preflight.rbac.needs import RBAC_GROUP
 
 RBAC_VERSION = f"{RBAC_GROUP}/v1"
+MANAGED_BY, WRITER = "app.kubernetes.io/managed-by", "olm"
+"""The label by which accounts are known that `olm` wrote, whoever applied them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,11 @@ def installer(account: Account, rules: Sequence[NeededRule]) -> list[Document]:
             )
         ),
     ]
+
+
+def is_written_by_olm(obj: KubeObject) -> bool:
+    """Whether it is of an account as made here."""
+    return labels_of(obj).get(MANAGED_BY) == WRITER
 
 
 def _bound_role(
@@ -76,5 +83,7 @@ def policy_rule(rule: MergedRule) -> dict[str, Any]:
 
 
 def _object(api_version: str, kind: str, name: str, namespace: str = "") -> KubeObject:
-    metadata = {"name": name} | ({"namespace": namespace} if namespace else {})
+    metadata: dict[str, Any] = {"name": name} | ({"namespace": namespace} if namespace else {})
+    if kind != "Namespace":  # which may be somebody's
+        metadata["labels"] = {MANAGED_BY: WRITER}
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata}

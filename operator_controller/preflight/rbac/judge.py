@@ -7,6 +7,8 @@ from operator_controller.preflight.rbac.authority import Authority
 from operator_controller.preflight.rbac.needs import Grant, Needs, RoleKey
 from operator_controller.preflight.rbac.rules import Permission, Rule
 
+NO_MATCHES = "no matches for kind"
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -19,6 +21,12 @@ class Verdict:
     def granted(self) -> bool:
         """Whether nothing stands in the way."""
         return not self.missing and not self.errors
+
+    @property
+    def only_unserved(self) -> bool:
+        """Whether all that stands in the way are kinds that the cluster does not serve."""
+        unserved = all(error.startswith(NO_MATCHES) for error in self.errors)
+        return not self.missing and bool(self.errors) and unserved
 
 
 RoleContent = tuple[Rule, ...] | str | None
@@ -39,9 +47,7 @@ def unresolved(needs: Needs, authority: Authority) -> list[RoleKey]:
 def judge(needs: Needs, authority: Authority, roles: Mapping[RoleKey, RoleContent]) -> Verdict:
     """The verdict; `roles` has what `unresolved` asked for."""
     missing: set[Permission] = set()
-    errors = [
-        f'no matches for kind "{k.kind}" in version "{k.api_version}"' for k in needs.unserved
-    ]
+    errors = [f'{NO_MATCHES} "{k.kind}" in version "{k.api_version}"' for k in needs.unserved]
     for action in needs.actions:
         missing |= authority.lacks(action.namespace, action.rule) - authority.otherwise
     handed_out: set[tuple[str, Rule]] = set()

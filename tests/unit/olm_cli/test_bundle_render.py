@@ -58,6 +58,7 @@ def test_a_refusal_is_told_without_a_traceback(folder: Path) -> None:
     assert result.stderr == (
         "error: invalid ClusterExtension configuration: invalid configuration: "
         'unknown field "watchNamespace"\n'
+        "hint: example.v1.0.0 always watches all namespaces: leave --watch-namespace out\n"
     )
 
 

@@ -79,7 +79,8 @@ def test_names_are_as_asked(bundle: Path) -> None:
     )  # fmt: skip
     objects = json.loads(shown.output)["items"]
     assert objects[0]["metadata"] == {"name": "ns"}
-    assert objects[1]["metadata"] == {"name": "sa", "namespace": "ns"}
+    labels = {"app.kubernetes.io/managed-by": "olm"}
+    assert objects[1]["metadata"] == {"name": "sa", "namespace": "ns", "labels": labels}
     assert objects[2]["rules"][0]["resourceNames"] == ["ext"]
 
 
@@ -159,7 +160,11 @@ def failure(*arguments: Any) -> OLMError:
 def test_a_package_that_no_catalog_has(catalog: Path) -> None:
     error = failure("opp", "--catalog", catalog)
     assert error.message == 'no bundles found for package "opp"'
-    assert error.hint == "catalog catalog has no package of that name"
+    assert error.hint == "did you mean op?"
+    absent = failure("another", "--catalog", catalog)
+    assert absent.hint == (
+        "catalog catalog has no package of that name; olm search WORDS finds packages"
+    )
 
 
 def test_a_version_that_the_package_does_not_have(catalog: Path) -> None:
@@ -181,6 +186,23 @@ def test_no_cluster() -> None:
     error = failure("op", "--kubeconfig", "/nowhere")
     assert error.message.startswith("cannot read the cluster configuration: ")
     assert "--catalog" in error.hint
+
+
+@pytest.mark.parametrize(
+    ("modes", "watched", "hint"),
+    [
+        (["AllNamespaces"], "apps", "op.v1.0.0 always watches all namespaces: leave"),
+        (["OwnNamespace"], "apps", "can watch one namespace: say --watch-namespace op, its own"),
+        (["OwnNamespace", "AllNamespaces"], "apps", "its own, or leave it out to have all watched"),
+        (["SingleNamespace"], "op", "say --watch-namespace NS, another than its own (op)"),
+        (["SingleNamespace", "OwnNamespace"], "", "can watch one namespace: say --watch-namespace"),
+    ],
+)
+def test_what_a_bundle_can_watch_is_told(
+    modes: list[str], watched: str, hint: str, tmp_path: Path
+) -> None:
+    folder = write(tmp_path / "b", BundleSpec(package="op", version="1.0.0", modes=modes))
+    assert hint in failure(folder, "--watch-namespace", watched).hint
 
 
 def test_a_bundle_that_cannot_be_rendered(bundle: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import orjson
 from click.testing import CliRunner
 
+from olm_shared.errors import TerminalError
 from opm.__main__ import cli
 from tests.unit.opm.test_validate import catalog
 
@@ -43,8 +44,11 @@ def test_bundles(tmp_path: Path) -> None:
 
 def test_an_unknown_package(tmp_path: Path) -> None:
     alpha_list(tmp_path, "packages")
-    result = CliRunner().invoke(cli, ["alpha", "list", "channels", str(tmp_path), "bar"])
-    assert 'package "bar" not found' in str(result.exception)
+    for given, hint in (("bar", "there is foo"), ("fooo", "did you mean foo?")):
+        result = CliRunner().invoke(cli, ["alpha", "list", "channels", str(tmp_path), given])
+        assert isinstance(result.exception, TerminalError)
+        assert result.exception.message == f'package "{given}" not found'
+        assert result.exception.hint == hint
 
 
 def test_a_catalog_with_faults_is_not_listed(tmp_path: Path) -> None:

@@ -63,6 +63,26 @@ def test_a_file_that_is_not_there(command: tuple[str, ...], tmp_path: Path) -> N
     assert not database.exists()
 
 
+@pytest.mark.parametrize(
+    "command", [("prune", "-p", "x"), ("rm", "-o", "x"), ("prune-stranded",), ("serve",)]
+)
+def test_a_file_that_is_no_database(command: tuple[str, ...], tmp_path: Path) -> None:
+    file = tmp_path / "index.yaml"
+    file.write_text("schema: olm.package\n")
+    result = opm(*command, "-d", file, *(("-t", tmp_path / "log") if command == ("serve",) else ()))
+    assert isinstance(result.exception, TerminalError)
+    assert str(file) in result.exception.message
+    assert "SQLite database" in result.exception.message
+    assert result.exception.hint
+    assert file.read_text() == "schema: olm.package\n"
+
+
+def test_a_package_that_is_nearly_right_is_suggested(two: Database) -> None:
+    result = opm("rm", "-o", "helo", "-d", two.path)
+    assert isinstance(result.exception, TerminalError)
+    assert result.exception.hint == "did you mean hello?"
+
+
 def test_a_new_file_is_an_index_without_packages(tmp_path: Path) -> None:
     path = tmp_path / "new.db"
     assert opm("add", "-d", path).exit_code == 0

@@ -86,8 +86,11 @@ def test_what_operator_controller_would_stop_at_in_its_order() -> None:
     ]
     assert found[1].hint == (
         "grant them: olm rbac p --version 2.0.0 --update-from 1.0.0 --extension ext "
-        "--install-namespace ns --service-account sa | kubectl apply -f -"
+        "--install-namespace ns --service-account sa "
+        "| kubectl apply --server-side --field-manager=olm -f -"
     )
+    unserved = replace(plan, rights=Rights(missing="no matches for kind", grants_help=False))
+    assert unserved.obstacles[1].hint.startswith("no permission helps: ")
     assert plan_facts(plan)["goesThrough"] is False
 
 

@@ -88,7 +88,7 @@ def test_two_equal_catalogs_are_told_apart_by_a_selector_that_replaces_the_old_o
 @pytest.mark.parametrize(
     ("catalogs", "expected"),
     [
-        ([], Hopeless.PACKAGE_ABSENT),
+        ([], Hopeless.NO_CATALOG),
         ([catalog(package=None)], Hopeless.PACKAGE_ABSENT),
         ([replace(catalog(), unavailable=OLMError("down"))], Hopeless.CATALOG_UNAVAILABLE),
         (

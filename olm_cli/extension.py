@@ -1,0 +1,49 @@
+"""One extension of a cluster, by the name that somebody gave."""
+
+from collections.abc import Iterable
+
+from api.v1 import names
+from olm_shared.errors import TerminalError
+from olm_shared.kube_object import GVK, KubeObject, name_of
+from olm_shared.near import suggestion_or_all
+from olm_shared.runtime.api_errors import ApiError, NotFoundError
+from olm_shared.runtime.kube import KubeClient
+
+EXTENSION = GVK(names.GROUP, names.VERSION, names.CLUSTER_EXTENSION)
+
+
+async def find_extension(kube: KubeClient, name: str) -> KubeObject:
+    """Raises TerminalError if there is none of that name, ApiError."""
+    try:
+        return await kube.get(EXTENSION, name)
+    except NotFoundError as error:
+        if not error.names_object:
+            raise not_served() from error
+        known = await _known(kube)
+        raise no_extension(name, known) from error
+
+
+async def _known(kube: KubeClient) -> list[str]:
+    """The names of all, as far as they may be listed."""
+    try:
+        found, _ = await kube.list_all(EXTENSION, metadata_only=True)
+    except ApiError:
+        return []
+    return [name_of(obj) for obj in found]
+
+
+def no_extension(name: str, known: Iterable[str]) -> TerminalError:
+    """The error where there is none of that name, but `known` ones."""
+    return TerminalError(
+        f'there is no ClusterExtension "{name}"',
+        hint=suggestion_or_all(name, known, none="see which there are: olm status"),
+    )
+
+
+def not_served() -> TerminalError:
+    """The error where the cluster has no such kind."""
+    return TerminalError(
+        "the cluster does not serve ClusterExtensions",
+        hint="Operator Lifecycle Manager v1 is not installed there, or the kubeconfig means "
+        "another cluster",
+    )

@@ -1,0 +1,108 @@
+"""Which of the names that somebody gave means nothing, where no bundle can be chosen. Pure."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from api.v1 import names
+from api.v1.clusterextension import CatalogFilter
+from olm_shared.near import suggestion_or_all
+from operator_controller.catalog import Package
+from operator_controller.resolve import CatalogContent, Reason, ResolutionError
+
+VERSIONS_TOLD = 10
+
+NearPackages = Callable[[], str]
+"""Says whether a package of another name was meant; may have to read whole catalogs."""
+
+
+def what_there_is(
+    error: ResolutionError,
+    wanted: CatalogFilter,
+    offered: Sequence[CatalogContent],
+    *,
+    switched_off: Sequence[str] = (),
+    near_packages: NearPackages,
+) -> str:
+    """What there is instead of what was asked for, beginning with the first name that is wrong."""
+    instead = hints(error, wanted, offered, switched_off=switched_off, near_packages=near_packages)
+    return "; ".join([*filter(None, [error.hint]), *instead])
+
+
+def hints(
+    error: ResolutionError,
+    wanted: CatalogFilter,
+    offered: Sequence[CatalogContent],
+    *,
+    switched_off: Sequence[str] = (),
+    near_packages: NearPackages,
+) -> Iterator[str]:
+    """The same, one by one, without the error's own hint."""
+    passed_over = {
+        cause.catalog
+        for cause in error.findings.causes
+        if cause.reason is Reason.CATALOG_NOT_SELECTED
+    }
+    selected = [content for content in offered if content.name not in passed_over]
+    packages = [(each.name, each.package) for each in selected if each.package is not None]
+    if not selected:
+        yield _no_catalog(wanted, [content.name for content in offered], switched_off)
+    yield from _unread(selected, error.message)
+    if packages:
+        yield from _within(wanted, packages)
+    elif selected and not any(content.unavailable for content in selected):
+        yield from _without_package(selected, switched_off, near_packages)
+
+
+def _no_catalog(wanted: CatalogFilter, known: Sequence[str], switched_off: Sequence[str]) -> str:
+    """Why there is none to look into: what is asked for, or what there is."""
+    named = wanted.selector.match_labels.get(names.LABEL_METADATA_NAME, "")
+    if named in switched_off:
+        return _off(named)
+    instead = suggestion_or_all(named, [*known, *switched_off], none="there is none")
+    if named:
+        return f'there is no catalog "{named}": {instead}'
+    if known:
+        return f"the selector means none of the catalogs: {instead}"
+    return "; ".join(map(_off, switched_off)) or "there is no catalog: create a ClusterCatalog"
+
+
+def _without_package(
+    selected: Iterable[CatalogContent], switched_off: Iterable[str], near_packages: NearPackages
+) -> Iterator[str]:
+    if meant := near_packages():
+        yield meant
+        return
+    yield from (f"catalog {content.name} has no package of that name" for content in selected)
+    yield from map(_off, switched_off)
+    yield "olm search WORDS finds packages"
+
+
+def _off(catalog: str) -> str:
+    return f"catalog {catalog} is switched off: see its spec.availabilityMode"
+
+
+def _unread(selected: Iterable[CatalogContent], told: str) -> Iterator[str]:
+    for fault in filter(None, (content.unavailable for content in selected)):
+        if fault.message not in told:
+            yield fault.message
+        if fault.hint:
+            yield fault.hint
+
+
+def _within(wanted: CatalogFilter, packages: Sequence[tuple[str, Package]]) -> Iterator[str]:
+    """What the package has: channels, if one that is asked for is unknown; else versions."""
+    channels = [channel.name for _, package in packages for channel in package.channels]
+    unknown = [name for name in wanted.channels if name not in channels]
+    for name in unknown:
+        yield f'there is no channel "{name}": {suggestion_or_all(name, channels, none="none")}'
+    if not unknown:
+        yield from (f"catalog {name} has {_versions(package)}" for name, package in packages)
+
+
+def _versions(package: Package) -> str:
+    found = sorted(
+        (b.version for b in package.bundles if b.version),
+        key=lambda version: version.key,
+        reverse=True,
+    )
+    more = ", ..." if len(found) > VERSIONS_TOLD else ""
+    return f"versions {', '.join(map(str, found[:VERSIONS_TOLD]))}{more}"

@@ -1,0 +1,32 @@
+"""What may be asked of a bundle about the namespaces that it watches. Pure."""
+
+from operator_controller.bundle import RegistryV1
+from operator_controller.bundle.configuration import WATCH_NAMESPACE, ConfigurationError
+from operator_controller.bundle.model import InstallMode
+
+
+def with_hint(
+    error: ConfigurationError, bundle: RegistryV1, install_namespace: str
+) -> ConfigurationError:
+    """The refusal of a configuration with what to say on the command line instead."""
+    if error.hint:
+        return error
+    about_watching = WATCH_NAMESPACE in error.message
+    hint = _allowed(bundle, install_namespace) if about_watching else "see --config"
+    return ConfigurationError(error.message, hint=hint)
+
+
+def _allowed(bundle: RegistryV1, install_namespace: str) -> str:
+    name, supports = bundle.csv.name, bundle.csv.supports
+    own, single = supports(InstallMode.OWN_NAMESPACE), supports(InstallMode.SINGLE_NAMESPACE)
+    everything = supports(InstallMode.ALL_NAMESPACES)
+    if not own and not single:
+        return f"{name} always watches all namespaces: leave --watch-namespace out"
+    if own and single:
+        choice = "say --watch-namespace NS"
+    elif own:
+        choice = f"say --watch-namespace {install_namespace}, its own"
+    else:
+        choice = f"say --watch-namespace NS, another than its own ({install_namespace})"
+    otherwise = ", or leave it out to have all watched" if everything else ""
+    return f"{name} can watch one namespace: {choice}{otherwise}"

@@ -1,0 +1,71 @@
+"""What is told where no bundle can be chosen: the name that is wrong, and what there is instead."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from api.v1.clusterextension import CatalogFilter
+from api.v1.common import LabelSelector
+from olm_cli.unmatched import what_there_is
+from olm_shared.errors import OLMError
+from operator_controller.catalog import Bundle, Channel, Package, parse_bundle_version
+from operator_controller.resolve import CatalogContent, Request, ResolutionError, resolve
+from operator_controller.resolve.change import named
+
+PACKAGE = Package(
+    "op",
+    channels=(Channel("stable"), Channel("alpha")),
+    bundles=tuple(
+        Bundle(f"op.v{version}", "image", parse_bundle_version(version))
+        for version in ("1.0.0", "1.10.0", "1.9.0")
+    ),
+)
+MAIN = CatalogContent(name="main", labels=named("main"), package=PACKAGE)
+OTHER = CatalogContent(name="other", labels=named("other"))
+DOWN = replace(MAIN, package=None, unavailable=OLMError("it is down", hint="start it"))
+
+
+def of_catalog(name: str) -> LabelSelector:
+    return LabelSelector(match_labels=named(name))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "offered", "switched_off", "hint"),
+    [
+        ({"version": "2.x"}, [MAIN], [], "catalog main has versions 1.10.0, 1.9.0, 1.0.0"),
+        ({"channels": ("stabel",)}, [MAIN], [], 'no channel "stabel": did you mean stable?'),
+        ({"channels": ("x",)}, [MAIN], [], 'no channel "x": there are stable, alpha'),
+        ({"selector": of_catalog("mian")}, [MAIN, OTHER], [], '"mian": did you mean main?'),
+        ({"selector": of_catalog("x")}, [MAIN, OTHER], [], '"x": there are main, other'),
+        ({"selector": of_catalog("x")}, [MAIN], [], 'no catalog "x": there is main'),
+        ({"selector": of_catalog("of")}, [MAIN], ["of"], "catalog of is switched off"),
+        ({"selector": of_catalog("of1")}, [MAIN], ["of"], '"of1": did you mean of?'),
+        ({"selector": LabelSelector(match_labels={"a": "b"})}, [MAIN], [], "means none of the"),
+        ({}, [], [], "there is no catalog: create a ClusterCatalog"),
+        ({}, [], ["of"], "catalog of is switched off: see its spec.availabilityMode"),
+        ({}, [OTHER], ["of"], "other has no package of that name; catalog of is switched off"),
+        ({}, [OTHER], [], "olm search WORDS finds packages"),
+        ({}, [DOWN], [], "start it"),
+        ({"package_name": "operator"}, [OTHER], [], "did you mean op?"),
+    ],
+)
+def test_the_first_name_that_is_wrong_is_told(
+    wanted: dict[str, Any],
+    offered: Sequence[CatalogContent],
+    switched_off: Sequence[str],
+    hint: str,
+) -> None:
+    asked = replace(CatalogFilter(package_name="op"), **wanted)
+    with pytest.raises(ResolutionError) as raised:
+        resolve(Request(asked), offered)
+    told = what_there_is(
+        raised.value,
+        asked,
+        offered,
+        switched_off=switched_off,
+        near_packages=lambda: "did you mean op?" if asked.package_name != "op" else "",
+    )
+    assert hint in told
+    assert told.count("it is down") == 0, "which the message says already"
