@@ -35,10 +35,10 @@ from olm_shared.runtime.http_server import listen
 from olm_shared.runtime.http_server import serve as serve_http
 from olm_shared.runtime.kube import KubeClient
 from olm_shared.runtime.leader import Elector
+from olm_shared.runtime.logs import configure_logging
 from olm_shared.runtime.memory import keep_small, share_one_arena
 from olm_shared.runtime.metrics_page import MetricsPage
 from olm_shared.runtime.program import (
-    configure_logging,
     run,
     serve_health,
     steady_clock,

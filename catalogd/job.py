@@ -58,7 +58,7 @@ class Result:
     """What came of it.
 
     `source` is canonical; `unpacked` in seconds since the epoch, 0 if the source was known. Or an
-    error with its hint, `blocked` if only a person can help.
+    error with its hint: `blocked` if only a person can help, else worth no try for `after` seconds.
     """
 
     source: str = ""
@@ -67,6 +67,7 @@ class Result:
     error: str = ""
     hint: str = ""
     blocked: bool = False
+    after: float = 0.0
 
 
 MORE_MEMORY = (

@@ -17,6 +17,9 @@ MAX_CAUSE_LENGTH = 1024
 class OLMError(Exception):
     """Any failure that a user may see: `message`, and a `hint` when there is something to do."""
 
+    after = 0.0
+    """Seconds for which whoever was asked wants to be left alone."""
+
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
         self.message = message
@@ -30,8 +33,7 @@ class OLMError(Exception):
 class TransientError(OLMError):
     """May be different next time: retried with back-off.
 
-    `within` bounds the wait, in seconds, where a person is likely to mend it at any moment;
-    `after` is how long whoever was asked wants to be left alone.
+    `within` bounds the wait, in seconds, where a person is likely to mend it at any moment.
     """
 
     def __init__(

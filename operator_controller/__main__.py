@@ -11,9 +11,9 @@ from olm_shared.runtime.access import ClusterAccess, load_access
 from olm_shared.runtime.doorbell import Doorbell
 from olm_shared.runtime.kube import KubeClient
 from olm_shared.runtime.leader import Elector
+from olm_shared.runtime.logs import configure_logging
 from olm_shared.runtime.memory import keep_large_blocks_apart, keep_small, share_one_arena
 from olm_shared.runtime.program import (
-    configure_logging,
     run,
     serve_health,
     utc_now,

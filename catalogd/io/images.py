@@ -146,8 +146,9 @@ async def _start() -> asyncio.subprocess.Process:
 
 
 def _error(result: Result) -> TerminalError | TransientError:
-    kind = TerminalError if result.blocked else TransientError
-    return kind(result.error, hint=result.hint)
+    if result.blocked:
+        return TerminalError(result.error, hint=result.hint)
+    return TransientError(result.error, hint=result.hint, after=result.after)
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:

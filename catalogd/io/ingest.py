@@ -9,6 +9,7 @@ Run as `python -m catalogd.io.ingest`.
 """
 
 import asyncio
+import logging
 import os
 import random
 import resource
@@ -40,6 +41,7 @@ from olm_shared.runtime.disk import DiskError, disk_errors
 from olm_shared.runtime.fbc_folder import read_catalog
 from olm_shared.runtime.folders import remove_tree
 from olm_shared.runtime.image_store import ImageStore
+from olm_shared.runtime.logs import configure_logging
 from olm_shared.runtime.memory import share_one_arena
 from olm_shared.runtime.registry import PullSettings
 
@@ -126,7 +128,7 @@ def _prefixed(prefix: str, error: OLMError) -> OLMError:
     if isinstance(error, TerminalError):
         message = f"{prefix}{TERMINAL_PREFIX}{error.message}"
         return TerminalError(message, reason=error.reason, hint=error.hint)
-    return TransientError(prefix + error.message, hint=error.hint)
+    return TransientError(prefix + error.message, hint=error.hint, after=error.after)
 
 
 class _Parent:
@@ -168,7 +170,7 @@ def refusal(error: Exception, job: Job) -> Result:
     """What to say of a job that failed, whatever it met."""
     if isinstance(error, OLMError):
         blocked = isinstance(error, TerminalError)
-        return Result(error=error.message, hint=error.hint, blocked=blocked)
+        return Result(error=error.message, hint=error.hint, blocked=blocked, after=error.after)
     if _is_lack_of_memory(error):
         return Result(error=f"catalog cannot be unpacked: {out_of_memory(job)}", hint=MORE_MEMORY)
     return Result(error=failure_of(error, f"unpacking of catalog {job.catalog}").message)
@@ -183,6 +185,7 @@ def _is_lack_of_memory(error: BaseException | None) -> bool:
 
 def main() -> None:
     """Does the one job on standard input."""
+    configure_logging(logging.WARNING)
     job = read_job(sys.stdin.buffer.readline())
     confine(job.memory)
     try:

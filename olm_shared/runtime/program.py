@@ -1,4 +1,4 @@
-"""What every long-running program needs: logging, signals, health, a clock."""
+"""What every long-running program needs: signals, health, a clock."""
 
 import asyncio
 import logging
@@ -40,21 +40,6 @@ def steady_clock() -> Callable[[], float]:
     """
     start = time.time() - time.monotonic()
     return lambda: start + time.monotonic()
-
-
-def configure_logging(level: int) -> None:
-    """One line a record on standard error; libraries speak up from warnings on."""
-    logging.Formatter.converter = time.gmtime
-    logging.basicConfig(
-        level=logging.WARNING,
-        format="%(asctime)s.%(msecs)03dZ %(levelname)s %(name)s: %(message)s",
-        datefmt="%Y-%m-%dT%H:%M:%S",
-        stream=sys.stderr,
-    )
-    for package in ("api", "olm_shared", "catalogd", "operator_controller"):
-        logging.getLogger(package).setLevel(level)
-    # Says at each start that it leaves signals to us.
-    logging.getLogger("kopf._core.reactor.running").setLevel(logging.ERROR)
 
 
 def run(main: Callable[[], Awaitable[None]]) -> None:

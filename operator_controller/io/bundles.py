@@ -152,4 +152,4 @@ def _naming(error: OLMError, bundle: BundleIdentity) -> OLMError:
     )
     if isinstance(error, TerminalError):
         return TerminalError(message, reason=error.reason, hint=error.hint)
-    return TransientError(message, hint=error.hint)
+    return TransientError(message, hint=error.hint, after=error.after)

@@ -7,11 +7,13 @@ from typing import Any, cast
 
 import pytest
 
+from olm_shared.errors import TransientError
 from olm_shared.kube_object import GVK, KubeObject
 from olm_shared.runtime.api_errors import NotFoundError
 from olm_shared.runtime.image_store import ImageStore
 from olm_shared.runtime.kube import KubeClient
 from olm_shared.runtime.registry import PullSettings
+from operator_controller.apply.revisions import BundleIdentity
 from operator_controller.bundle.model import (
     ClusterServiceVersion,
     DeploymentTemplate,
@@ -20,6 +22,7 @@ from operator_controller.bundle.model import (
 )
 from operator_controller.io.bundles import BundleSource, Installed
 from operator_controller.render.certificates import CERT_MANAGER_INJECT
+from operator_controller.render.install import InstallRequest
 from operator_controller.render.options import (
     ALL_FEATURES,
     CertificateProvider,
@@ -27,6 +30,7 @@ from operator_controller.render.options import (
     RenderOptions,
 )
 from operator_controller.render.renderer import render
+from tests.fuzz.evil import Evil, reply
 
 
 class Cluster:
@@ -160,3 +164,15 @@ async def test_the_administrator_decides() -> None:
 
 async def test_the_cluster_is_not_asked_for_a_bundle_without_webhooks() -> None:
     assert await source(("cert-manager.io",)).certificate_provider(bundle()) is None
+
+
+async def test_a_registry_that_wants_to_be_left_alone_is(tmp_path: Path) -> None:
+    answer = reply(b"", "Retry-After: 600", status="429 Too Many Requests")
+    async with Evil({"/v2/": answer}) as registry:
+        settings = PullSettings(plain_http=frozenset({registry.address}))
+        images = ImageStore(tmp_path, lambda: settings, jitter=lambda: 0.0)
+        bundles = BundleSource(images, refresh, cast("KubeClient", Cluster(())), None, ALL_FEATURES)
+        identity = BundleIdentity("op.v1", "1.0.0", "op", f"{registry.address}/op:v1")
+        with pytest.raises(TransientError, match="answers 429") as caught:
+            await bundles.render("ext", identity, cast("InstallRequest", None))
+    assert caught.value.after == 600
