@@ -13,6 +13,7 @@ from olm_shared.oci import ImageContentError
 from olm_shared.runtime.pull_errors import RegistryError, from_answer
 
 MAX_ERROR_BYTES = 4096
+MAX_HOST_LENGTH = 300
 LONGEST_WAIT_SECONDS = 900.0
 """A registry that wants to be left alone for longer is asked again all the same."""
 DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -36,11 +37,13 @@ def address_of(ref: ImageRef, where: str, base: str = "") -> str:
     """An address a registry names, as seen from `base`. Raises RegistryError if it is none."""
     try:
         address = urljoin(base, where)
-        _ = urlsplit(address).port  # refuses numbers that are no port
-    except ValueError as error:
-        raise RegistryError(
-            f'image "{ref}": registry {ref.registry} sends an invalid address'
-        ) from error
+        parts = urlsplit(address)
+        _ = parts.port  # refuses numbers that are no port
+        valid = len(parts.netloc) <= MAX_HOST_LENGTH  # for errors name it
+    except ValueError:
+        valid = False
+    if not valid:
+        raise RegistryError(f'image "{ref}": registry {ref.registry} sends an invalid address')
     return address
 
 

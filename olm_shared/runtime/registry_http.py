@@ -1,7 +1,7 @@
 """The conversation with registries: addresses, authorization, redirects. Nothing is believed here.
 
-Guarantees: credentials and tokens go to the host they are for, and to its own token server only;
-every redirect is judged; every wait is bounded.
+Guarantees: passwords and tokens go to the registry that they are for; every redirect is judged, and
+none is answered that asks who we are; every wait is bounded.
 """
 
 import asyncio
@@ -23,11 +23,7 @@ from olm_shared.proxies import given_first, read_proxies
 from olm_shared.registries_conf import Source
 from olm_shared.runtime.login_files import LoginFiles
 from olm_shared.runtime.proxied import http_client
-from olm_shared.runtime.pull_errors import (
-    RegistryError,
-    UnreachableError,
-    from_transport,
-)
+from olm_shared.runtime.pull_errors import RegistryError, UnreachableError, from_transport
 from olm_shared.runtime.registry_calls import Call, address_of, is_at, refusal
 from olm_shared.runtime.registry_tokens import Authorizer
 from olm_shared.runtime.trust import shared_registry_trust
