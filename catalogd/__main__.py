@@ -121,6 +121,7 @@ class Program:
     queue: WorkQueue[str]
     instance: str
     restored_at: float | None = None
+    doorbell: Doorbell | None = None
 
     @classmethod
     def build(cls, settings: Settings, client: KubeClient) -> "Program":
@@ -184,14 +185,17 @@ class Program:
             shown = MetricsPage(lambda: families(self.metrics, self.store.served()), callers.judge)
             listener = listen(settings.metrics_address)
             group.create_task(serve_http(shown, listener, tls.context))
-        checks = {"catalog-server": self._is_ready}
-        group.create_task(serve_health(settings.health_address, checks))
+        alive, ready = {"watches": self._watches_live}, {"catalog-server": self._is_ready}
+        group.create_task(serve_health(settings.health_address, alive=alive, ready=ready))
 
     def _is_ready(self) -> bool:
         """A replica that joins others is asked as they are: it must have what they have."""
         if self.restored_at is None:
             return False
         return not self.role.behind or time.monotonic() > self.restored_at + CATCH_UP_SECONDS
+
+    def _watches_live(self) -> bool:
+        return self.doorbell is None or self.doorbell.is_alive()
 
     async def restore(self) -> None:
         """Serves what is on disk and is what the status says, without asking any registry."""
@@ -216,7 +220,8 @@ class Program:
         """Every replica follows the cluster; one leads."""
         bell = Bell(names.GROUP, names.VERSION, PLURAL, self.ring)
         group.create_task(self.queue.run())
-        group.create_task(Doorbell(access, [bell]).run())
+        self.doorbell = Doorbell(access, [bell])
+        group.create_task(self.doorbell.run())
         group.create_task(self._every(RESYNC_SECONDS, self._resync))
         group.create_task(self._every(self.settings.gc_interval, self._collect_existing))
         group.create_task(keep_small())

@@ -49,7 +49,8 @@ async def serve(settings: Settings) -> None:
     ready = asyncio.Event()
     async with KubeClient.connect(access) as client, asyncio.TaskGroup() as group:
         process = _Process(settings, access, client, ready)
-        group.create_task(serve_health(settings.health_address, {"controllers": ready.is_set}))
+        alive, at_work = {"watches": process.watches_live}, {"controllers": ready.is_set}
+        group.create_task(serve_health(settings.health_address, alive=alive, ready=at_work))
         if process.files is not None:
             group.create_task(process.files.follow())
         if settings.metrics is not None:
@@ -70,7 +71,12 @@ class _Process:
         self._ready = ready
         self._identity = f"{socket.gethostname()}_{uuid.uuid1()}"
         self._controllers: Controllers | None = None
+        self._doorbell: Doorbell | None = None
         self.files = _certificate_files(settings, client)
+
+    def watches_live(self) -> bool:
+        """Whether what the controllers rely on lives; a replica that waits relies on nothing."""
+        return self._doorbell is None or self._doorbell.is_alive()
 
     async def serve_metrics(self, wanted: MetricsSettings) -> None:
         """Tells how it does, whether it leads or not."""
@@ -133,7 +139,8 @@ class _Process:
                 group.create_task(controllers.catalogs.run())
                 group.create_task(controllers.cluster_operator.run())
                 group.create_task(events.run())
-                group.create_task(Doorbell(self._access, controllers.bells()).run())
+                self._doorbell = Doorbell(self._access, controllers.bells())
+                group.create_task(self._doorbell.run())
                 group.create_task(controllers.resync())
                 again = controllers.pulls.cluster.act_on_changes(controllers.retry_pulls)
                 group.create_task(again)

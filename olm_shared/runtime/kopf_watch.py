@@ -4,6 +4,7 @@ import asyncio
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import aiohttp
@@ -33,18 +34,29 @@ with _hidden("kubernetes"):
 IDENTITY: Any = "olmv1"
 """Given nothing, kopf asks the system for the user's name. A container's user need not have one."""
 
+LATE_SECONDS = 15
+"""A watch that the server has not ended by then is ended here."""
 ENDING_SECONDS = 10.0
 """kopf gives what it started five seconds."""
 
 
-async def watch(
-    access: ClusterAccess,
-    bells: Sequence[Bell],
-    tell: Callable[..., None],
-    *,
-    stop: asyncio.Event,
-) -> None:
-    """Watches until stopped. `tell` is called with a bell's `ring` and what to tell it.
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What to watch.
+
+    tell      called with a bell's `ring` and what to tell it
+    opened    called with the path of a watch whenever the server has agreed to tell
+    reopened  how many seconds the server is to keep a watch open
+    """
+
+    bells: Sequence[Bell]
+    tell: Callable[..., None]
+    opened: Callable[[str], None]
+    reopened: int
+
+
+async def watch(access: ClusterAccess, watched: Watched, *, stop: asyncio.Event) -> None:
+    """Watches until stopped.
 
     Raises RuntimeError when kopf has failed and does not end: a watch that was answered with
     garbage leaves it waiting for credentials for ever, without a word.
@@ -53,14 +65,14 @@ async def watch(
 
     @kopf.on.login(registry=registry)
     async def login(**_: Any) -> kopf.AiohttpSession:
-        return _connection(access)
+        return _connection(access, watched.opened)
 
-    for bell in bells:
-        _subscribe(registry, bell, tell)
+    for bell in watched.bells:
+        _subscribe(registry, bell, watched.tell)
     known = asyncio.all_tasks()
     tasks = await kopf.spawn_tasks(
         registry=registry,
-        settings=_settings(),
+        settings=_settings(watched.reopened),
         clusterwide=True,
         standalone=True,
         identity=IDENTITY,
@@ -93,24 +105,37 @@ class _NoDiffs(kopf.DiffBaseStorage):
         pass
 
 
-def _settings() -> kopf.OperatorSettings:
+def _settings(reopened: int) -> kopf.OperatorSettings:
     settings = kopf.OperatorSettings()
     settings.posting.enabled = False
     settings.peering.standalone = True
     settings.scanning.disabled = True
     settings.persistence.diffbase_storage = _NoDiffs()
-    settings.watching.server_timeout = 290
-    settings.watching.client_timeout = 330
+    settings.watching.server_timeout = reopened
+    settings.watching.client_timeout = reopened + LATE_SECONDS
     settings.networking.error_backoffs = [1] * 30
     return settings
 
 
-def _connection(access: ClusterAccess) -> kopf.AiohttpSession:
+def _connection(access: ClusterAccess, opened: Callable[[str], None]) -> kopf.AiohttpSession:
     """Connections of kopf's own, reaching the API server as all of ours do."""
     authorization = access.authorization()
     session = aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(ssl=access.tls(), limit=0),
         headers={"Authorization": authorization} if authorization else None,
         proxy=access.proxy,
+        trace_configs=[_noticing(opened)],
     )
     return kopf.AiohttpSession(server=access.server, aiohttp_session=session)
+
+
+def _noticing(opened: Callable[[str], None]) -> aiohttp.TraceConfig:
+    """Has each watch told that the server agreed to."""
+
+    async def answered(_: Any, __: Any, request: aiohttp.TraceRequestEndParams) -> None:
+        if request.response.ok and request.url.query.get("watch") == "true":
+            opened(request.url.path)
+
+    trace = aiohttp.TraceConfig()
+    trace.on_request_end.append(answered)
+    return trace

@@ -25,6 +25,8 @@ each for many seconds: by default there are few, and everybody would wait."""
 
 T = TypeVar("T")
 
+Checks = Mapping[str, Callable[[], bool]]
+
 log = logging.getLogger(__name__)
 
 
@@ -107,16 +109,14 @@ async def until_answered(what: str, ask: Callable[[], Awaitable[T]]) -> T:
             await asyncio.sleep(API_POLL_SECONDS)
 
 
-async def serve_health(
-    address: tuple[str, int] | None, checks: Mapping[str, Callable[[], bool]]
-) -> None:
-    """Serves /healthz (alive) and /readyz (all checks hold) until cancelled."""
+async def serve_health(address: tuple[str, int] | None, *, alive: Checks, ready: Checks) -> None:
+    """Serves /healthz and /readyz until cancelled: ok while all of their checks hold."""
     if address is None:
         await asyncio.Event().wait()
         return
     app = web.Application()
-    app.router.add_get("/healthz", _alive)
-    app.router.add_get("/readyz", _ready(checks))
+    app.router.add_get("/healthz", _checked("not alive", alive))
+    app.router.add_get("/readyz", _checked("not ready", ready))
     runner = web.AppRunner(app, access_log=None, handle_signals=False)
     await runner.setup()
     try:
@@ -136,17 +136,11 @@ async def _listen(runner: web.AppRunner, address: tuple[str, int]) -> None:
         ) from error
 
 
-async def _alive(_: web.Request) -> web.Response:
-    return web.Response(text="ok")
-
-
-def _ready(
-    checks: Mapping[str, Callable[[], bool]],
-) -> Callable[[web.Request], Awaitable[web.Response]]:
+def _checked(what: str, checks: Checks) -> Callable[[web.Request], Awaitable[web.Response]]:
     async def answer(_: web.Request) -> web.Response:
         failing = [name for name, holds in checks.items() if not holds()]
         if failing:
-            return web.Response(status=503, text=f"not ready: {', '.join(failing)}")
+            return web.Response(status=503, text=f"{what}: {', '.join(failing)}")
         return web.Response(text="ok")
 
     return answer
