@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import random
+import time
 from collections.abc import Callable, Mapping
 
 from api.v1 import names
@@ -158,6 +159,7 @@ class Controllers:
             events=events,
             metrics=self.metrics,
             clock=utc_now,
+            monotonic=time.monotonic,
             retire=retire,
             departs=self._departs,
             allow_controller_identity=settings.allow_controller_identity,
@@ -173,6 +175,7 @@ class Controllers:
             gate=_gate(wait_for_workloads=settings.gates["BoxcutterRuntime"]),
             certificates=CertificateKeeper(issue, settings.certificate_settle, utc_now),
             clock=utc_now,
+            monotonic=time.monotonic,
             ring=self._ring_set,
             departs=self._departs,
             allow_controller_identity=settings.allow_controller_identity,

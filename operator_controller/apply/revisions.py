@@ -132,14 +132,34 @@ def _number(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() else 0
 
 
-def seconds_left(revision: Revision, now: datetime) -> float | None:
+@dataclass(frozen=True, slots=True)
+class Age:
+    """How old a revision was by the wall clock when it was first seen, and when that was.
+
+    From then on the monotonic clock counts: the wall clock may go back, and forth.
+    """
+
+    at_first: float
+    first_seen: float
+
+    def at(self, monotonic: float) -> float:
+        """In seconds."""
+        return self.at_first + monotonic - self.first_seen
+
+
+def age_of(revision: Revision, now: datetime, monotonic: float) -> Age:
+    """The age of a revision that is seen for the first time; what is yet to be made is new."""
+    created = metadata(revision.raw).get("creationTimestamp")
+    since = now - datetime.fromisoformat(created) if created else timedelta()
+    return Age(max(0.0, since.total_seconds()), monotonic)
+
+
+def seconds_left(revision: Revision, age: float) -> float | None:
     """Until the revision must have rolled out; None where no deadline counts (any more)."""
     minutes = deadline_minutes(revision)
-    created = metadata(revision.raw).get("creationTimestamp")
-    if not minutes or not created or revision.succeeded or revision.archived:
+    if not minutes or revision.succeeded or revision.archived:
         return None
-    since: timedelta = now - datetime.fromisoformat(created)
-    return minutes * 60 - since.total_seconds()
+    return minutes * 60 - age
 
 
 def deadline_minutes(revision: Revision) -> int:

@@ -2,8 +2,9 @@
 
 A rotation never leaves a moment in which a caller does not trust what a server serves:
 
-1. PREPARE at two thirds of the lifetime: the next certificate is made and kept, and callers are
-   told to trust the old and the new CA. Servers go on with the old certificate.
+1. PREPARE at two thirds of the lifetime, or when the clock has gone back to before its beginning:
+   the next certificate is made and kept, and callers are told to trust the old and the new CA.
+   Servers go on with the old certificate.
 2. PROMOTE once every caller has had both CAs for the settle time: servers get the new one.
 3. The old CA is left out when it ends, at the same moment as the old certificate: until then a
    server that has not read its new certificate yet is still trusted.
@@ -14,7 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum, auto
 
-from operator_controller.certificates.kept import Fresh, Kept, Pair
+from operator_controller.certificates.kept import BACKDATE, Fresh, Kept, Pair
 
 RENEW_AFTER = 2 / 3
 """The part of a lifetime after which the next certificate is prepared."""
@@ -50,12 +51,16 @@ def due(situation: Situation, now: datetime, settle: timedelta) -> Due:
     following = _usable_next(kept, now)
     if following is not None:
         spread = situation.spread_since
-        settled = spread is not None and now >= spread + settle
+        settled = spread is not None and not spread <= now < spread + settle
         # What has ended is trusted by nobody, so there is nothing left to be careful with.
         return Due.PROMOTE if settled or expired else Due.NOTHING
     if expired:
         return Due.ISSUE
-    return Due.PREPARE if now >= renew_at(kept.current) else Due.NOTHING
+    return (
+        Due.PREPARE
+        if _is_of_the_future(kept.current, now) or now >= renew_at(kept.current)
+        else Due.NOTHING
+    )
 
 
 def renew_at(pair: Pair) -> datetime:
@@ -105,12 +110,18 @@ def next_look(situation: Situation, now: datetime, settle: timedelta) -> datetim
     if kept is None:
         return now
     if kept.next is None:
-        step = renew_at(kept.current)
+        step = now if _is_of_the_future(kept.current, now) else renew_at(kept.current)
     elif situation.spread_since is not None:
-        step = min(situation.spread_since + settle, kept.current.expires_at)
+        spread = min(situation.spread_since, now)
+        step = min(spread + settle, kept.current.expires_at)
     else:
         step = kept.current.expires_at
     return min([step, *(authority.expires_at for authority in kept.authorities)])
+
+
+def _is_of_the_future(pair: Pair, now: datetime) -> bool:
+    """Whether a certificate is not valid yet: the clock has gone back since it was issued."""
+    return now < pair.issued_at - BACKDATE
 
 
 def _usable_next(kept: Kept, now: datetime) -> Pair | None:

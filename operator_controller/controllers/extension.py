@@ -95,12 +95,15 @@ class ExtensionController:
     statuses: StatusWriter
     metrics: Metrics
     clock: Callable[[], datetime]
+    monotonic: Callable[[], float]
     retire: Callable[[Revision], bool]
     """Has a revision go with the extension; whether it did not know of that yet."""
     departs: Callable[[KubeObject], None]
     """Told of an extension before its own reconcile lets it go: nobody need look at its end."""
     allow_controller_identity: bool = False
     _steps: tuple["Step", ...] = field(init=False)
+    _removing: dict[str, float] = field(default_factory=dict)
+    """Since when the revisions of a deleted extension are taken down, by its uid."""
 
     def __post_init__(self) -> None:
         self._steps = (
@@ -181,7 +184,8 @@ class ExtensionController:
             return Done()
         revisions = await self.store.of_extension(name)
         remaining = revisions.unfinished
-        if remaining and not lets_go(raw, self.clock()):
+        begun = self._removing.setdefault(metadata(raw)["uid"], self.monotonic())
+        if remaining and not lets_go(raw, self.monotonic() - begun):
             at_it = [revision for revision in remaining if not self.retire(revision)]
             return await self._tell_removal(raw, at_it)
         self.watches.stop((names.CLUSTER_EXTENSION, name))
@@ -193,6 +197,7 @@ class ExtensionController:
         }
         self.departs(raw)
         self.metrics.forget(name)
+        self._removing.pop(metadata(raw)["uid"], None)
         try:
             await self.client.patch(raw, {"metadata": meta})
         except NotFoundError:

@@ -42,6 +42,7 @@ from operator_controller.apply.phases import Phase
 from operator_controller.apply.revisions import (
     Revision,
     Revisions,
+    age_of,
     deadline_minutes,
     owner_of_extension,
     parse_revision,
@@ -97,6 +98,7 @@ class ObjectSetController:
     gate: Gate
     certificates: CertificateKeeper
     clock: Callable[[], datetime]
+    monotonic: Callable[[], float]
     ring: Callable[[str, float], None]
     departs: Callable[[KubeObject], None]
     """Told of a set before its own reconcile deletes it: nobody need look at its end."""
@@ -112,6 +114,7 @@ class ObjectSetController:
             self.store,
             self.watches,
             self.clock,
+            self.monotonic,
             self._identity,
             self.ring,
         )
@@ -159,7 +162,7 @@ class ObjectSetController:
             await self._keep_record(story)
         if outcome == Done():
             self.store.release(story.revision.raw)
-        return _by_deadline(outcome, seconds_left(story.revision, self.clock()))
+        return _by_deadline(outcome, self._seconds_left(story.revision))
 
     async def _advance(self, story: Story) -> Outcome:
         revision, memory = story.revision, self._memory(story.revision)
@@ -198,6 +201,13 @@ class ObjectSetController:
             known = self._memories[revision.name] = Memory(revision.uid)
         return known
 
+    def _seconds_left(self, revision: Revision) -> float | None:
+        """Until the revision must have rolled out; None where no deadline counts."""
+        memory, now = self._memory(revision), self.monotonic()
+        if memory.age is None:
+            memory.age = age_of(revision, self.clock(), now)
+        return seconds_left(revision, memory.age.at(now))
+
     async def _memory_of_removal(self, revision: Revision) -> Memory:
         memory = self._memory(revision)
         if not memory.owner_takes_all:
@@ -218,7 +228,7 @@ class ObjectSetController:
             return 0.0
         if not revision.succeeded:
             return SUPERSEDED_SECONDS
-        return memory.rest(SUPERSEDED_SECONDS, self.clock())
+        return memory.rest(SUPERSEDED_SECONDS, self.monotonic())
 
     async def _roll_out(self, story: Story) -> None:
         revision, owner = story.revision, owner_of(story.revision, story.siblings)
@@ -290,8 +300,8 @@ class ObjectSetController:
         revision = story.revision
         finalizers = list(metadata(revision.raw).get("finalizers") or ())
         if names.FINALIZER_TEARDOWN in finalizers:
-            if not lets_go(revision.raw, self.clock()):
-                memory = await self._memory_of_removal(revision)
+            memory = await self._memory_of_removal(revision)
+            if not lets_go(revision.raw, self._retirement.seconds_removing(memory)):
                 outcome = await self._remove_objects(story, memory, Revisions())
                 if not isinstance(outcome, Done):
                     return outcome
@@ -369,7 +379,7 @@ class ObjectSetController:
     async def _write_status(self, story: Story, outcome: Outcome) -> None:
         revision, now = story.revision, self.clock()
         status: dict[str, Any] = dict(revision.raw.get("status") or {})
-        left = None if story.leaving else seconds_left(revision, now)
+        left = None if story.leaving else self._seconds_left(revision)
         facts = RevisionFacts(
             version=revision.bundle.version or str(revision.number),
             generation=int(metadata(revision.raw).get("generation") or 0),
@@ -438,7 +448,7 @@ def _unhealthy_for(revision: Revision, now: datetime) -> float:
     if found is None or found["status"] != ConditionStatus.FALSE:
         return 0.0
     since: timedelta = now - datetime.fromisoformat(found["lastTransitionTime"])
-    return since.total_seconds()
+    return max(0.0, since.total_seconds())
 
 
 def _next_look(rollout: Rollout, certificates_due: float | None, unhealthy_for: float) -> Outcome:

@@ -53,6 +53,7 @@ class Retirement:
     store: RevisionStore
     watches: ManagedWatches
     clock: Callable[[], datetime]
+    monotonic: Callable[[], float]
     identity_of: Callable[[Revision], KubeClient]
     ring: Callable[[str, float], None]
     """Has a revision looked at, by name, after so many seconds."""
@@ -66,8 +67,7 @@ class Retirement:
 
         Done when it is gone, else Wait: with a message once it has taken a while. Raises OLMError.
         """
-        memory.removing = memory.removing or self.clock()
-        seconds = (self.clock() - memory.removing).total_seconds()
+        seconds = self.seconds_removing(memory)
         try:
             account = self.identity_of(in_service[-1] if in_service else revision)
             memory.doomed = memory.doomed or names_only(
@@ -98,6 +98,12 @@ class Retirement:
             return Wait(poll)
         obstacles = await teardown.obstacles(remains.held, self.clock())
         return Wait(poll, "\n".join((REMOVING, *obstacles)))
+
+    def seconds_removing(self, memory: Memory) -> float:
+        """Since the first attempt to take a revision down, which this is if there was none."""
+        if memory.removing is None:
+            memory.removing = self.monotonic()
+        return self.monotonic() - memory.removing
 
     def _note_gone(self, name: str, memory: Memory, keys: frozenset[ObjectKey]) -> None:
         memory.removed |= keys
@@ -131,10 +137,12 @@ class Retirement:
         return found if metadata(found)["uid"] == controller["uid"] else None
 
 
-def lets_go(raw: KubeObject, now: datetime) -> bool:
-    """Whether a deleted object is to go at once: its dependents are kept, or took too long."""
-    since = now - datetime.fromisoformat(metadata(raw)["deletionTimestamp"])
-    return is_orphaning(raw) or since.total_seconds() > LETTING_GO_SECONDS
+def lets_go(raw: KubeObject, seconds: float) -> bool:
+    """Whether a deleted object is to go at once: its dependents are kept, or took too long.
+
+    They have been worked at for so many `seconds`: while nobody does, nobody is given up.
+    """
+    return is_orphaning(raw) or seconds > LETTING_GO_SECONDS
 
 
 def is_orphaning(raw: KubeObject) -> bool:

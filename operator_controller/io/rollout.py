@@ -9,7 +9,6 @@ import asyncio
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from olm_shared.kube_object import (
     KubeObject,
@@ -24,6 +23,7 @@ from operator_controller.apply.contention import DELETED, Contention, after, tol
 from operator_controller.apply.owned import Fingerprint, Sighting, fingerprint, record
 from operator_controller.apply.ownership import Owner, Policy, Situation, situation_of
 from operator_controller.apply.phases import Phase
+from operator_controller.apply.revisions import Age
 from operator_controller.apply.webhooks import is_configuration
 from operator_controller.io.objects import Applied, Newer, ObjectWriter, Result
 from operator_controller.io.pods import why_not_running
@@ -63,6 +63,7 @@ class Memory:
     that is to be replaced is left alone. `succeeded`: it rolled out once, so that what is missing
     was deleted, perhaps together with its owner. `removed`: what is known to be gone of a revision
     that is taken down since `removing`; `doomed` are the names of all that it has.
+    Moments are those of the monotonic clock; `age` is the revision's.
     `owner_takes_all`: the owner is gone, or deleted with its objects: there is no way back;
     `retired` is the revision as it was when that became known, until there is something to tell.
     `contended`: objects that somebody took over since they were applied.
@@ -77,18 +78,20 @@ class Memory:
     well: dict[ObjectKey, str] = field(default_factory=dict)
     complete: bool = False
     succeeded: bool = False
-    resting: datetime | None = None
+    resting: float | None = None
     removed: set[ObjectKey] = field(default_factory=set)
-    removing: datetime | None = None
+    removing: float | None = None
+    age: Age | None = None
     doomed: tuple[Phase, ...] = ()
     owner_takes_all: bool = False
     retired: KubeObject | None = None
     refused_since: float | None = None
 
-    def rest(self, seconds: float, now: datetime) -> float:
+    def rest(self, seconds: float, now: float) -> float:
         """How long the revision is still to be left alone, so many seconds each time; then 0."""
-        self.resting = self.resting or now
-        left = seconds - (now - self.resting).total_seconds()
+        if self.resting is None:
+            self.resting = now
+        left = seconds - (now - self.resting)
         if left <= 0:
             self.resting = now
         return max(0.0, left)

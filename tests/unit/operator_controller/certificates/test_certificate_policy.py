@@ -45,6 +45,8 @@ def test_without_a_certificate_one_is_issued() -> None:
 @pytest.mark.parametrize(
     ("when", "expected"),
     [
+        pytest.param(after(-1), Due.PREPARE, id="the clock went back: nobody trusts it yet"),
+        pytest.param(NOW - SECOND, Due.NOTHING, id="issued by somebody whose clock is ahead"),
         pytest.param(after(0), Due.NOTHING, id="fresh"),
         pytest.param(after(60) - SECOND, Due.NOTHING, id="just before two thirds"),
         pytest.param(after(60), Due.PREPARE, id="two thirds"),
@@ -62,6 +64,7 @@ def test_a_certificate_gets_a_successor(first: Kept, when: datetime, expected: D
         pytest.param(None, after(61), Due.NOTHING, id="some callers do not know the new CA"),
         pytest.param(after(61), after(61), Due.NOTHING, id="they know it since now"),
         pytest.param(after(61), after(61) + SETTLE, Due.PROMOTE, id="they have known it"),
+        pytest.param(after(61), after(60), Due.PROMOTE, id="the clock went back since"),
         pytest.param(None, after(90), Due.PROMOTE, id="the old one ended meanwhile"),
         pytest.param(None, after(150), Due.ISSUE, id="both ended meanwhile"),
     ],
@@ -102,6 +105,7 @@ def test_the_next_look_is_when_something_is_due(
 def test_the_next_look_at_a_settled_certificate_is_its_renewal(first: Kept) -> None:
     assert next_look(Situation(first), NOW, SETTLE) == after(60)
     assert next_look(Situation(None), NOW, SETTLE) == NOW
+    assert next_look(Situation(first), after(-1), SETTLE) == after(-1), "the clock went back"
 
 
 def test_the_next_look_after_a_rotation_is_the_end_of_the_old_ca(rotating: Kept) -> None:

@@ -6,8 +6,9 @@ import pytest
 
 from olm_shared.kube_object import KubeObject
 from olm_shared.outcome import Done, Outcome, Wait
-from operator_controller.apply.revisions import parse_revision
+from operator_controller.apply.revisions import age_of, parse_revision, seconds_left
 from operator_controller.controllers.object_set import _next_look, _unhealthy_for
+from operator_controller.controllers.retirement import lets_go
 from operator_controller.io.rollout import Memory
 from operator_controller.status.object_set import Rollout
 
@@ -49,9 +50,38 @@ def test_how_long_it_has_been_ill(status: str, seconds: float) -> None:
 
 
 def test_one_that_is_to_be_replaced_rests_before_the_first_look_and_after_each() -> None:
-    memory, begun = Memory("uid"), datetime(2026, 1, 1, tzinfo=UTC)
+    memory = Memory("uid")
+    rests = [memory.rest(5.0, moment) for moment in (0.0, 2.0, 5.0, 6.0, 13.0, 14.0)]
+    assert rests == [5.0, 3.0, 0.0, 4.0, 0.0, 4.0]
 
-    def rests(*moments: float) -> list[float]:
-        return [memory.rest(5.0, begun + timedelta(seconds=moment)) for moment in moments]
 
-    assert rests(0, 2, 5, 6, 13, 14) == [5.0, 3.0, 0.0, 4.0, 0.0, 4.0]
+@pytest.mark.parametrize(
+    ("wall", "monotonic", "age"),
+    [
+        pytest.param(60, 60.0, 60.0, id="the clocks agree"),
+        pytest.param(-3600, 60.0, 60.0, id="the wall clock went back by an hour"),
+        pytest.param(3600, 60.0, 60.0, id="the wall clock went forth by an hour"),
+    ],
+)
+def test_the_age_of_a_revision_goes_on_whatever_the_wall_clock_does(
+    wall: int, monotonic: float, age: float
+) -> None:
+    made = datetime(2026, 1, 1, tzinfo=UTC)
+    raw: KubeObject = {
+        "metadata": {"creationTimestamp": "2026-01-01T00:00:00Z"},
+        "spec": {"progressDeadlineMinutes": 10},
+    }
+    revision = parse_revision(raw)
+    first = age_of(revision, made, 0.0)
+    assert first.at(monotonic) == age
+    assert seconds_left(revision, first.at(monotonic)) == 600 - age
+    again = age_of(revision, made + timedelta(seconds=wall), 0.0)  # by another leader
+    assert again.at(0.0) == max(0, wall)
+
+
+@pytest.mark.parametrize(("seconds", "goes"), [(0.0, False), (600.0, False), (601.0, True)])
+def test_who_is_deleted_is_let_go_by_how_long_he_was_worked_at(
+    seconds: float, *, goes: bool
+) -> None:
+    raw: KubeObject = {"metadata": {"deletionTimestamp": "2020-01-01T00:00:00Z"}}
+    assert lets_go(raw, seconds) is goes

@@ -1,6 +1,5 @@
 """Which changes of objects a ClusterObjectSet is reconciled for: not those that it made itself."""
 
-from datetime import UTC, datetime
 from typing import Any, cast
 
 import pytest
@@ -108,7 +107,7 @@ def test_of_a_probed_object_all_is_news_but_what_the_probe_saw(
 
 
 def test_who_takes_a_set_down_is_told_otherwise_what_is_gone(world: World) -> None:
-    world.memory.removing = datetime(2026, 1, 1, tzinfo=UTC)
+    world.memory.removing = 0.0
     world.seen = None
     world.notice()
     assert not world.rung
