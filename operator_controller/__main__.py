@@ -142,6 +142,8 @@ class _Process:
                 self._doorbell = Doorbell(self._access, controllers.bells())
                 group.create_task(self._doorbell.run())
                 group.create_task(controllers.resync())
+                group.create_task(controllers.watches.look_at_apis())
+                group.create_task(controllers.accounts.look())
                 again = controllers.pulls.cluster.act_on_changes(controllers.retry_pulls)
                 group.create_task(again)
                 self._ready.set()

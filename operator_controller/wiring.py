@@ -27,6 +27,7 @@ from operator_controller.controllers.object_set import ObjectSetController
 from operator_controller.controllers.preflight import Preflight
 from operator_controller.controllers.triggers import Triggers
 from operator_controller.controllers.wants import Wants
+from operator_controller.io.accounts import Accounts
 from operator_controller.io.bundles import BundleSource
 from operator_controller.io.catalogs import CatalogClient
 from operator_controller.io.certificate_issuer import issuer
@@ -106,6 +107,7 @@ class Controllers:
         )
         self.watches = ManagedWatches(self._managed)
         self._statuses = StatusWriter(client)
+        self.accounts = Accounts(client, self._account_changed)
         self._store = RevisionStore(client, settings.system_namespace, wrote=self._wrote)
         object_set = self._object_set_controller(settings)
         extension = self._extension_controller(settings, events, object_set.retire)
@@ -154,6 +156,7 @@ class Controllers:
             bundles=self._bundles,
             store=self._store,
             statuses=self._statuses,
+            accounts=self.accounts,
             watches=self.watches,
             checks=Preflight(self._client, settings.gates["PreflightPermissions"]),
             events=events,
@@ -201,6 +204,9 @@ class Controllers:
             self.object_sets.add_after(name, seconds)
         else:
             self.object_sets.add(name)
+
+    def _account_changed(self, extension: str) -> None:
+        self.extensions.add(extension)
 
     def _look_again(self, obj: KubeObject) -> None:
         queue = self.extensions if obj["kind"] == names.CLUSTER_EXTENSION else self.object_sets

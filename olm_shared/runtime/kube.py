@@ -191,6 +191,11 @@ class KubeClient:
             )
         return known[gvk.kind]
 
+    async def rediscover(self, gvk: GVK) -> Resource:
+        """As `resource`, asked anew of the server. Raises NotFoundError, ApiError."""
+        self._shared.resources.pop(gvk.api_version, None)
+        return await self.resource(gvk)
+
     async def _discover(self, gvk: GVK) -> dict[str, Resource]:
         try:
             return parse_resources(gvk, await self.request("GET", root_of(gvk)))

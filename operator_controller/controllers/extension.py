@@ -53,6 +53,7 @@ from operator_controller.controllers.retirement import (
     is_orphaning,
     lets_go,
 )
+from operator_controller.io.accounts import SERVICE_ACCOUNT, Accounts
 from operator_controller.io.bundles import BundleSource
 from operator_controller.io.catalogs import CatalogClient
 from operator_controller.io.events import Announcer
@@ -93,6 +94,7 @@ class ExtensionController:
     checks: Preflight
     events: Announcer
     statuses: StatusWriter
+    accounts: Accounts
     metrics: Metrics
     clock: Callable[[], datetime]
     monotonic: Callable[[], float]
@@ -127,7 +129,7 @@ class ExtensionController:
         raw = await self.client.find(EXTENSION, name)
         if raw is None:
             self.watches.stop((names.CLUSTER_EXTENSION, name))
-            self.metrics.forget(name)
+            self._forget(name)
             return Done()
         if metadata(raw).get("deletionTimestamp"):
             return await self._delete(raw)
@@ -196,7 +198,7 @@ class ExtensionController:
             "resourceVersion": metadata(raw)["resourceVersion"],
         }
         self.departs(raw)
-        self.metrics.forget(name)
+        self._forget(name)
         self._removing.pop(metadata(raw)["uid"], None)
         try:
             await self.client.patch(raw, {"metadata": meta})
@@ -204,6 +206,10 @@ class ExtensionController:
             return Done()
         self.events.announce(raw, [UNINSTALLED])
         return Done()
+
+    def _forget(self, name: str) -> None:
+        self.metrics.forget(name)
+        self.accounts.use(name, None)
 
     async def _tell_removal(self, raw: KubeObject, remaining: Sequence[Revision]) -> Outcome:
         """Waits for revisions that are taken down; says what of theirs does not go."""
@@ -260,7 +266,9 @@ class ExtensionController:
     async def check_identity(self, context: Context) -> Context:
         """There is a service account to act as, or acting as ourselves is allowed."""
         spec = context.extension.spec
-        if spec.service_account_name or self.allow_controller_identity:
+        account = spec.service_account_name
+        self.accounts.use(context.name, (spec.namespace, account) if account else None)
+        if account or self.allow_controller_identity:
             return context
         raise TerminalError(
             f'ClusterExtension "{context.name}" names no service account to install it with',
@@ -294,12 +302,12 @@ class ExtensionController:
     async def check_place(self, context: Context) -> Context:
         """The namespace and the service account exist."""
         spec = context.extension.spec
-        if context.settled:
+        account = (spec.namespace, spec.service_account_name)
+        if context.settled and not self.accounts.is_missing(account):
             return context
         await self._require(GVK("", "v1", "Namespace"), spec.namespace, "")
         if spec.service_account_name:
-            account = GVK("", "v1", "ServiceAccount")
-            await self._require(account, spec.service_account_name, spec.namespace)
+            await self._require(SERVICE_ACCOUNT, spec.service_account_name, spec.namespace)
         return context
 
     async def _require(self, gvk: GVK, name: str, namespace: str) -> None:

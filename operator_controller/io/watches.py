@@ -14,13 +14,15 @@ a tenth of a second. Nobody relies on what is missing in it, and the watch tells
 import asyncio
 import logging
 import random
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from typing import NoReturn
 
 from api.v1 import names
 from olm_shared.kube_object import GVK, KubeObject, ObjectKey, key_of, metadata
 from olm_shared.runtime.api_errors import ApiError, GoneError
+from olm_shared.runtime.attempt import attempt
 from olm_shared.runtime.kube import KubeClient
 from olm_shared.runtime.workqueue import Backoff
 from operator_controller.apply.owned import Fingerprint, Sighting, sighting
@@ -29,6 +31,9 @@ LONGEST_RETRY_SECONDS = 15.0
 """After a watch was refused or broke: how long at most until it is tried again."""
 SHORTEST_WATCH_SECONDS = 1.0
 """A server that ends watches at once is asked this often, and no more."""
+
+API_SECONDS = 20.0
+"""An API that is gone is told within a minute, at a request for each group and version."""
 
 ANY_VERSION = "0"
 """Asked of a list: as the API server has it in memory, however old."""
@@ -114,6 +119,46 @@ class ManagedWatches:
             view = View(every_change)
             task = asyncio.create_task(self._follow(owner, client, scope, view))
             running[scope] = _Watch(view, task, client)
+
+    async def look_at_apis(self) -> NoReturn:
+        """Sees until cancelled that what is watched is served: a watch need not hear of its end.
+
+        The API server may keep the watch of a version open that it serves no more, and a proxy that
+        of a server that is gone.
+        """
+        while True:
+            await asyncio.sleep(API_SECONDS)
+            by_version = {
+                scope[0].api_version: watch.client
+                for watches in self._watches.values()
+                for scope, watch in watches.items()
+            }
+            for version, client in by_version.items():
+                await attempt(self._look_at_api(version, client), f"the API {version}")
+
+    async def _look_at_api(self, version: str, client: KubeClient) -> None:
+        """Has the watches of kinds that are not served begun anew, so that they say why not."""
+        watched = [
+            (owner, scope, watch)
+            for owner, watches in self._watches.items()
+            for scope, watch in watches.items()
+            if scope[0].api_version == version and not watch.view.problem
+        ]
+        ask: Callable[[GVK], Awaitable[object]] = client.rediscover
+        for gvk in {scope[0] for _, scope, _ in watched}:
+            try:
+                await ask(gvk)
+            except ApiError as error:
+                if not error.status:
+                    return  # the API server itself is away, which every watch notices
+                for owner, scope, watch in watched:
+                    if scope[0] == gvk:
+                        self._begin_anew(owner, scope, watch)
+            ask = client.resource  # all kinds of a version are discovered at once
+
+    def _begin_anew(self, owner: OwnerKey, scope: Scope, watch: _Watch) -> None:
+        watch.task.cancel()
+        watch.task = asyncio.create_task(self._follow(owner, watch.client, scope, watch.view))
 
     def keep_only(self, owner: OwnerKey, scopes: Iterable[Scope]) -> None:
         """Stops the watches of what the owner no longer has."""

@@ -14,7 +14,7 @@ from e2e.olm.api import Api, catalog_path, extension_path
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import catalog, extension, installer, namespace, with_administrator
 from e2e.olm.programs import Olm
-from olm_shared.kube_object import annotations_of, condition, labels_of, metadata
+from olm_shared.kube_object import annotations_of, condition, is_true, labels_of, metadata
 
 pytestmark = pytest.mark.integration
 
@@ -562,3 +562,24 @@ def _image(api: Api, package: str) -> str:
     assert found is not None
     (container,) = found["spec"]["template"]["spec"]["containers"]
     return str(container["image"])
+
+
+def test_an_account_that_goes_while_its_bindings_stay_is_told(
+    olm: Olm,
+    api: Api,
+    package: str,
+    publish_catalog: Publish,
+    serve_catalog: Serve,
+    apply: Apply,
+) -> None:
+    serve_catalog(package, publish_catalog(BundleSpec(package=package, version="1.0.0")))
+    kubectl = olm.control_plane.kubectl
+    apply(with_administrator(package, "1.0.0"))
+    api.wait_installed(package, "1.0.0")
+    kubectl("delete", "serviceaccount", "installer", "-n", package)
+    path = extension_path(package)
+    missing = f'ServiceAccount "installer" not found in namespace "{package}"'
+    found = api.wait_condition(path, "Progressing", "True", message=missing)
+    assert is_true(found, "Installed")
+    kubectl("create", "serviceaccount", "installer", "-n", package)
+    api.wait_installed(package, "1.0.0")

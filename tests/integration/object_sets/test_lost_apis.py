@@ -1,0 +1,61 @@
+"""APIs that go: those of objects that are installed, and our own."""
+
+import time
+
+import pytest
+
+from api.v1 import names
+from e2e.olm.api import OLM
+from e2e.olm.programs import CONFIG
+from olm_shared.kube_object import KubeObject
+from tests.integration.object_sets.world import World, crd
+
+pytestmark = pytest.mark.integration
+
+AWAY_SECONDS = 15.0
+"""Long enough for whoever watches to be refused, and to give up."""
+
+
+def thing(world: World, group: str) -> KubeObject:
+    return {
+        "apiVersion": f"{group}/v1",
+        "kind": "Thing",
+        "metadata": {"name": "it", "namespace": world.namespace},
+    }
+
+
+def test_a_version_that_is_served_no_more_is_told(world: World) -> None:
+    group = f"{world.namespace}.example.com"
+    definition = crd(group)
+    kubectl = world.product.control_plane.kubectl
+    world.apply(definition)
+    kubectl("wait", "--for=condition=Established", f"crd/things.{group}", "--timeout=120s")
+    world.apply(world.object_set([world.config_map()], [thing(world, group)]))
+    world.wait("Progressing", "True", message="has rolled out")
+    [first] = definition["spec"]["versions"]
+    definition["spec"]["versions"] = [
+        {**first, "served": False, "storage": False},
+        {**first, "name": "v2"},
+    ]
+    world.apply(definition)
+    world.wait("Progressing", "True", message="Thing")
+    definition["spec"]["versions"][0]["served"] = True
+    world.apply(definition)
+    world.wait("Progressing", "True", message="has rolled out")
+    kubectl("delete", "crd", f"things.{group}", "--wait=false")
+
+
+def test_our_own_definitions_may_go_and_come_back(world: World) -> None:
+    kubectl = world.product.control_plane.kubectl
+    world.apply(world.object_set([world.config_map()]))
+    world.wait("Succeeded", "True")
+    kinds = ["clusterextensions", "clusterobjectsets", "clustercatalogs"]
+    ours = [f"crd/{kind}.{names.GROUP}" for kind in kinds]
+    kubectl("delete", *ours, "--timeout=120s")
+    world.api.wait_gone(world.map_path())
+    time.sleep(AWAY_SECONDS)
+    kubectl("apply", "--server-side", "-f", str(CONFIG / "crd"))
+    kubectl("wait", "--for=condition=Established", "-f", str(CONFIG / "crd"), "--timeout=120s")
+    world.apply(world.object_set([world.config_map()], name="after"))
+    world.wait("Succeeded", "True", name="after")
+    assert world.api.get(f"{OLM}/clusterobjectsets") is not None
