@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test faults test-unit test-property test-integration lint fmt bench bench-catalogd bench-controller bench-node e2e e2e-node generate verify chart image lock binaries helm clean
+.PHONY: help install demo test faults faketime test-unit test-property test-integration lint fmt bench bench-catalogd bench-controller bench-node e2e e2e-node generate verify chart image lock binaries helm clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -45,10 +45,15 @@ test-unit: $(STAMP) ## Tests that need no processes
 test-property: $(STAMP) ## Generated cases
 	@$(PYTEST) -q -n 2 -m property
 
-test-integration: helm ## Tests against a real API server, registry and HTTPS
+faketime:
+	@ls /usr/lib/*/faketime/libfaketimeMT.so.1 > /dev/null 2>&1 || test "$$(id -u)" != 0 || \
+	  ! command -v apt-get > /dev/null || \
+	  { echo "installing faketime ..."; apt-get update -qq && apt-get install -qq -y faketime; } > /dev/null
+
+test-integration: helm faketime ## Tests against a real API server, registry and HTTPS
 	@$(PYTEST) -q -n 3 --dist loadfile --no-loadscope-reorder -m integration --durations=5
 
-faults: binaries ## Every fault at every write of an install, update, rollback, deletion (20 minutes)
+faults: binaries faketime ## Every fault at every write of an install, update, rollback, deletion (30 minutes)
 	@$(PYTEST) -q -n 2 --dist load -m faults tests/integration/faults
 
 e2e-node: binaries ## Tests with pods that run, on a real node (root, Linux, Debian packages)

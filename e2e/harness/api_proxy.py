@@ -21,7 +21,7 @@ from yarl import URL
 
 from e2e.harness.components import HOST
 from e2e.harness.errors import HarnessError
-from e2e.harness.faults import KILLS, Fault, FaultPlan
+from e2e.harness.faults import KILLS, MACHINE, Fault, FaultPlan
 from e2e.harness.kubeconfig import Endpoint
 from e2e.harness.pki import CertificateAuthority
 from e2e.harness.ports import free_port
@@ -44,16 +44,16 @@ SILENCES = frozenset({Fault.SILENT_BEFORE, Fault.SILENT_AFTER})
 
 
 class ApiProxy:
-    """Forwards to one API server from a thread of its own; must be told whom to kill."""
+    """Forwards to one API server from a thread of its own; must be told what to strike."""
 
     def __init__(
-        self, server: Endpoint, work_dir: Path, plan: FaultPlan, kill: Callable[[], None]
+        self, server: Endpoint, work_dir: Path, plan: FaultPlan, strike: Callable[[Fault], None]
     ) -> None:
-        """`kill` ends the program with SIGKILL and returns when it is dead."""
+        """`strike` kills the program, and returns when it is dead, or breaks its machine."""
         self._server = server
         self._work_dir = work_dir
         self._plan = plan
-        self._kill = kill
+        self._strike = strike
         self._port = free_port(HOST)
         self._authority = CertificateAuthority.create("fault-proxy")
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -138,6 +138,8 @@ class ApiProxy:
             return await self._end(request, fault)
         if fault is Fault.WATCHES_CUT:
             self._cut_watches()
+        if fault in MACHINE:
+            await asyncio.to_thread(self._strike, fault)
         answer = await self._forward(request, body)
         if fault is Fault.TRUNCATED:
             return await _half(request, answer)
@@ -148,7 +150,7 @@ class ApiProxy:
         if fault in SILENCES:
             await asyncio.Event().wait()
         if fault in KILLS:
-            await asyncio.to_thread(self._kill)
+            await asyncio.to_thread(self._strike, fault)
         return _reset(request)
 
     async def _forward(self, request: web.Request, body: bytes) -> web.Response:

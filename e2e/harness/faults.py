@@ -32,9 +32,15 @@ class Fault(StrEnum):
     RESET_AFTER = "reset-after"
     TRUNCATED = "truncated-answer"
     WATCHES_CUT = "watches-cut"
+    DISK_FULL = "disk-full"
+    DISK_READ_ONLY = "disk-read-only"
+    CLOCK_BACK = "clock-back"
+    CLOCK_FORTH = "clock-forth"
 
 
 KILLS = frozenset({Fault.KILL_BEFORE, Fault.KILL_AFTER})
+MACHINE = frozenset({Fault.DISK_FULL, Fault.DISK_READ_ONLY, Fault.CLOCK_BACK, Fault.CLOCK_FORTH})
+"""Faults of the machine that the program runs on; they begin before the write, and last."""
 REPEATED = {Fault.THROTTLED_BARE: 6, Fault.INTERNAL_ERROR: 2}
 """Faults that meet several writes in a row: more than the client itself tries again."""
 

@@ -17,6 +17,7 @@ import httpx
 
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.kubeconfig import Endpoint
+from e2e.harness.machine import Machine
 from e2e.harness.pki import CertificateAuthority
 from e2e.harness.ports import free_port
 from e2e.harness.process import ChildProcess, service_environment
@@ -50,6 +51,8 @@ class Olm:
         self.operator_controller: ChildProcess | None = None
         self.api_for_operator_controller: Endpoint | None = None
         """What operator-controller reaches the API server through, if not directly."""
+        self.machine: Machine | None = None
+        """What operator-controller runs on, if that is to go wrong."""
         self._catalogs_port = free_port(HOST)
         self._health_ports = free_port(HOST), free_port(HOST)
 
@@ -124,16 +127,19 @@ class Olm:
 
     def start_operator_controller(self, *extra: str) -> None:
         """Start operator-controller and wait until it is ready."""
+        machine = self.machine
+        cache = machine.disk if machine else self.work_dir / "operator-controller"
         self.operator_controller = self._start(
             "operator-controller",
             "operator-controller-controller-manager",
             self._health_ports[1],
             [
                 f"--catalogd-cas-dir={self.catalogs_ca.parent}",
-                f"--cache-path={self.work_dir / 'operator-controller'}",
+                f"--cache-path={cache}",
                 *extra,
             ],
             via=self.api_for_operator_controller,
+            environment=machine.environment if machine else {},
         )
 
     def stop_operator_controller(self) -> None:
@@ -161,6 +167,7 @@ class Olm:
         arguments: Sequence[str],
         *,
         via: Endpoint | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> ChildProcess:
         kubeconfig = self.control_plane.kubeconfig_for_service_account(
             SYSTEM_NAMESPACE, account, via=via
@@ -176,7 +183,7 @@ class Olm:
                 *arguments,
             ],
             log=self.work_dir / "logs" / f"{program}.log",
-            env=service_environment(PYTHONUNBUFFERED="1"),
+            env=service_environment(PYTHONUNBUFFERED="1", **(environment or {})),
         )
         child.start()
         child.wait_ready(lambda: _answers(f"http://{HOST}:{health_port}/readyz"))

@@ -18,6 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from olm_shared.errors import bounded
 from olm_shared.kube_object import GVK, KubeObject
 from olm_shared.runtime.access import ClusterAccess
 from olm_shared.runtime.api_errors import ApiError, NotFoundError
@@ -109,8 +110,9 @@ class Doorbell:
         loop = asyncio.new_event_loop()
         try:
             loop.run_until_complete(self._watch())
-        except Exception:
-            log.exception("watching stopped with an error")
+        except Exception as error:
+            cause = f"{type(error).__name__}: {bounded(str(error))}"
+            log.warning("watching stopped: %s", cause, exc_info=log.isEnabledFor(logging.DEBUG))
         finally:
             _close(loop)
         if not self._stopping.is_set():

@@ -16,5 +16,7 @@ def configure_logging(level: int) -> None:
     )
     for package in ("api", "olm_shared", "catalogd", "operator_controller"):
         logging.getLogger(package).setLevel(level)
-    # Says at each start that it leaves signals to us.
-    logging.getLogger("kopf._core.reactor.running").setLevel(logging.ERROR)
+    # It says at each start that it leaves signals to us, and tells whole traces of what ends it,
+    # which the doorbell says in a line.
+    for module in ("running", "orchestration"):
+        logging.getLogger(f"kopf._core.reactor.{module}").setLevel(logging.CRITICAL)

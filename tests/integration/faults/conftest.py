@@ -1,16 +1,18 @@
 """operator-controller behind a proxy at which its writes go wrong."""
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
 
 from e2e.harness.api_proxy import ApiProxy
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.faults import FaultPlan
+from e2e.harness.machine import Machine, what_is_missing
 from e2e.harness.registry import Registry
 from e2e.olm.api import Api
 from e2e.olm.programs import Olm
-from tests.integration.faults.life import KEY, Phase, Undisturbed, World, kill
+from tests.integration.faults.life import KEY, Phase, Undisturbed, World, striking
 
 
 @pytest.fixture(scope="package")
@@ -28,10 +30,13 @@ def world(
     folder = tmp_path_factory.mktemp("faults")
     plan = FaultPlan(KEY)
     olm = Olm(folder / "olm", control_plane, registry)
-    with (
-        ApiProxy(control_plane.endpoint, folder / "proxy", plan, kill(olm)) as proxy,
-        Api(control_plane) as api,
-    ):
+    with ExitStack() as stack:
+        proxy = stack.enter_context(
+            ApiProxy(control_plane.endpoint, folder / "proxy", plan, striking(olm))
+        )
+        api = stack.enter_context(Api(control_plane))
+        if not what_is_missing():
+            olm.machine = stack.enter_context(Machine(folder / "machine"))
         olm.api_for_operator_controller = proxy.endpoint
         with olm:
             # The garbage collector learns of new kinds at its start, else every half minute.

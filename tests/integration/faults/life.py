@@ -17,7 +17,7 @@ from typing import Any
 import httpx
 import orjson
 
-from e2e.harness.faults import KILLS, Fault, FaultPlan
+from e2e.harness.faults import KILLS, MACHINE, Fault, FaultPlan
 from e2e.harness.images import catalog_image
 from e2e.olm.api import OLM, Api, catalog_path, conditions_text, extension_path
 from e2e.olm.bundles import BundleSpec
@@ -31,6 +31,8 @@ KEY = "fx[0-9]{4}x"
 PATIENCE_SECONDS = 120.0
 SETTLE_SECONDS = 40.0
 POLL_SECONDS = 0.2
+BROKEN_SECONDS = 3.0
+"""How long a machine stays broken: longer than the first few tries take."""
 QUIET_SECONDS = 3.5
 """Longer than a request that is told to come later waits, and than a revision rests."""
 VERSIONS = ("1.0.0", "1.1.0")
@@ -152,8 +154,21 @@ class World:
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not self._done(phase, cases) and time.monotonic() < deadline:
             self.revive()
+            self._mend(phase)
             time.sleep(POLL_SECONDS)
         self.revive()
+        self.mend()
+
+    def mend(self) -> None:
+        """Puts the machine right."""
+        if self.olm.machine is not None:
+            self.olm.machine.mend()
+
+    def _mend(self, phase: Phase) -> None:
+        """Puts it right after a while; a deletion has to do with it as it is."""
+        machine = self.olm.machine
+        if machine and phase is not Phase.DELETE and machine.seconds_broken() > BROKEN_SECONDS:
+            machine.mend()
 
     def revive(self) -> None:
         """Starts operator-controller if it was killed."""
@@ -278,21 +293,24 @@ def most_writes(undisturbed: int) -> int:
     return 2 * undisturbed + 10
 
 
-def kill(olm: Olm) -> Callable[[], None]:
-    """Ends operator-controller as a crash would; returns when it is dead."""
+def striking(olm: Olm) -> Callable[[Fault], None]:
+    """Ends operator-controller as a crash would, until it is dead, or breaks its machine."""
 
-    def end() -> None:
+    def strike(fault: Fault) -> None:
         child = olm.operator_controller
-        if child is not None and child.pid is not None:
+        if fault in MACHINE:
+            if olm.machine is not None:
+                olm.machine.strike(fault)
+        elif child is not None and child.pid is not None:
             os.kill(child.pid, 9)
             child.wait(10.0)
 
-    return end
+    return strike
 
 
 def one_at_a_time(fault: Fault) -> bool:
     """Whether a fault concerns the whole program, so that cases must not overlap."""
-    return fault in KILLS
+    return fault in KILLS | MACHINE
 
 
 def _has_arrived(phase: Phase, obj: KubeObject | None) -> bool:
