@@ -108,6 +108,7 @@ class Doorbell:
 
     def _watch_once(self) -> None:
         loop = asyncio.new_event_loop()
+        loop.set_exception_handler(_note_leftover)
         try:
             loop.run_until_complete(self._watch())
         except Exception as error:
@@ -200,6 +201,11 @@ async def _served_below(client: KubeClient, root: str) -> set[str]:
     except NotFoundError:
         return set()
     return {f"{root}/{resource['name']}" for resource in answer.get("resources") or ()}
+
+
+def _note_leftover(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """What kopf leaves lying when it ends; why it did is told by who begins it anew."""
+    log.debug("left over: %s", context.get("message"), exc_info=context.get("exception"))
 
 
 def _close(loop: asyncio.AbstractEventLoop) -> None:

@@ -38,6 +38,8 @@ LATE_SECONDS = 15
 """A watch that the server has not ended by then is ended here."""
 ENDING_SECONDS = 10.0
 """kopf gives what it started five seconds."""
+FAILING_SECONDS = 2.0
+"""When it has failed nobody is told anything until it is begun anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,8 @@ async def watch(access: ClusterAccess, watched: Watched, *, stop: asyncio.Event)
     )
     ending = asyncio.create_task(kopf.run_tasks(tasks, ignored=known))
     await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-    done, _ = await asyncio.wait([ending], timeout=ENDING_SECONDS)
+    patience = ENDING_SECONDS if stop.is_set() else FAILING_SECONDS
+    done, _ = await asyncio.wait([ending], timeout=patience)
     if not done:
         raise RuntimeError("kopf has failed, and does not end")
     await ending

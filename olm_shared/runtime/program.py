@@ -8,7 +8,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import uvloop
 from aiohttp import web
@@ -63,6 +63,7 @@ def run(main: Callable[[], Awaitable[None]]) -> None:
 async def _until_signal(main: Callable[[], Awaitable[None]]) -> None:
     task = asyncio.ensure_future(main())
     loop = asyncio.get_running_loop()
+    loop.set_exception_handler(_tell_fault)
     loop.set_default_executor(ThreadPoolExecutor(THREADS, thread_name_prefix="blocking"))
     asked = asyncio.Event()
 
@@ -81,6 +82,14 @@ async def _until_signal(main: Callable[[], Awaitable[None]]) -> None:
         log.info("stopped")
     except BaseExceptionGroup as group:
         raise _first(group) from group
+
+
+def _tell_fault(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """In a line where uvloop tells of a connection that was cut, which who used it sees himself."""
+    if "protocol" in context or "transport" in context:
+        log.warning("a connection ended: %s: %s", context["message"], context.get("exception"))
+    else:
+        loop.default_exception_handler(context)
 
 
 def _first(group: BaseExceptionGroup) -> BaseException:
