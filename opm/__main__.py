@@ -52,8 +52,8 @@ def cli() -> None:
 
 
 def main() -> NoReturn:
-    """Runs the command line."""
-    run(cli, "opm")
+    """Runs the command line. A wrong one ends with 1, as upstream's does."""
+    run(cli, "opm", usage_error=1)
 
 
 if __name__ == "__main__":

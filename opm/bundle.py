@@ -1,8 +1,4 @@
-"""A registry+v1 bundle to its `olm.bundle` record, as upstream's catalog tool derives it. Pure.
-
-What may be wrong in a bundle and is passed over upstream is passed over here, with a remark:
-manifests that cannot be read, further documents of a file, a second ClusterServiceVersion.
-"""
+"""A registry+v1 bundle to its `olm.bundle` record, as upstream's catalog tool derives it. Pure."""
 
 import base64
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,49 +8,52 @@ from typing import Any
 import orjson
 
 from olm_shared import go_json
-from olm_shared.errors import TerminalError
-from olm_shared.kube_yaml import YamlError, load_all
+from olm_shared.kube_types.go_types import in_own_spelling
+from opm.bundle_files import (
+    CSV,
+    BundleError,
+    Metadata,
+    Object,
+    read_manifests,
+    read_metadata,
+)
 from opm.catalog import BUNDLE, BUNDLE_OBJECT, Record, rendered
+from opm.definitions import Api, Named, defined, typed
 from opm.shapes import ShapeError, read
 
-MANIFESTS, METADATA = "manifests/", "metadata/"
-CSV, CRD = "ClusterServiceVersion", "CustomResourceDefinition"
 PROPERTIES_ANNOTATION = "olm.properties"
-_PREFIX = "operators.operatorframework.io.bundle."
-PACKAGE_KEY, CHANNELS_KEY = f"{_PREFIX}package.v1", f"{_PREFIX}channels.v1"
-DEFAULT_CHANNEL_KEY = f"{_PREFIX}channel.default.v1"
-
-Object = dict[str, Any]
-
-
-class BundleError(TerminalError):
-    """A bundle of which no record can be made."""
-
-
-@dataclass(frozen=True, slots=True)
-class Metadata:
-    """What the files of `metadata/` say of a bundle."""
-
-    package: str
-    properties: tuple[Object, ...] = ()
-    dependencies: tuple[Object, ...] = ()
-    channels: tuple[str, ...] = ()
-    default_channel: str = ""
+PACKAGE, GVK = "olm.package", "olm.gvk"
 
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """A bundle read: its objects in the order of their files, its metadata, and remarks."""
+    """A bundle read: its objects in the order of their files, its metadata, and remarks.
+
+    `head` has kind, API version and metadata of the ClusterServiceVersion, in their types.
+    """
 
     objects: tuple[Object, ...]
     csv: Object
     metadata: Metadata
+    head: Object
+    definitions: tuple[Named, ...]
     remarks: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def name(self) -> str:
         """The name of the ClusterServiceVersion."""
-        return str((self.csv.get("metadata") or {}).get("name") or "")
+        return str(self._described.get("name", ""))
+
+    @property
+    def annotations(self) -> Mapping[str, str]:
+        """The annotations of the ClusterServiceVersion."""
+        found: Mapping[str, str] = self._described.get("annotations", {})
+        return found
+
+    @property
+    def _described(self) -> Object:
+        found: Object = self.head.get("metadata", {})
+        return found
 
     @property
     def version(self) -> str:
@@ -64,39 +63,19 @@ class Bundle:
     @property
     def spec(self) -> Object:
         """The spec of the ClusterServiceVersion."""
-        spec: Object = self.csv.get("spec") or {}
+        spec: Object = {} if self.csv.get("spec") is None else self.csv["spec"]
         return spec
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Api:
-    """A kind that a bundle provides or requires."""
-
-    group: str
-    kind: str
-    version: str
 
 
 def read_bundle(files: Mapping[str, bytes]) -> Bundle:
     """The bundle in files by their path from its root. Raises BundleError."""
     remarks: list[str] = []
-    objects, csv = [], None
-    for path, found in _first_documents(files, MANIFESTS, remarks):
-        if not isinstance(found, dict) or not found.get("kind"):
-            remarks.append(f"{path}: no object with a kind; passed over")
-            continue
-        if found["kind"] == CSV:
-            if csv is not None:
-                remarks.append(f"{path}: a second {CSV}; passed over")
-                continue
-            csv = found
-        objects.append(found)
-    if not objects:
-        raise BundleError("no bundle objects found in manifests/")
-    if csv is None:
-        raise BundleError("no csv in bundle: none of the manifests is a ClusterServiceVersion")
-    bundle = Bundle(tuple(objects), csv, _metadata(files), tuple(remarks))
-    _check_csv(bundle)
+    objects, csv = read_manifests(files, remarks)
+    head = _head(csv)
+    definitions = tuple(defined(objects))
+    metadata = read_metadata(files, remarks)
+    bundle = Bundle(tuple(objects), csv, metadata, head, definitions, tuple(remarks))
+    _check_spec(bundle)
     _check_owned(bundle)
     return bundle
 
@@ -121,7 +100,8 @@ def to_record(bundle: Bundle, image: str) -> Record:
 
 def related_images(spec: Object, image: str) -> list[Object]:
     """The images listed in the ClusterServiceVersion, the bundle's own, those of deployments."""
-    found = [read("Image", listed) for listed in spec.get("relatedImages") or ()]
+    listed = read("RelatedImages", {"relatedImages": spec.get("relatedImages")})
+    found: list[Object] = listed.get("relatedImages", [])
     known = {each["image"] for each in found}
     if image and image not in known:
         found.append({"name": "", "image": image})
@@ -131,12 +111,19 @@ def related_images(spec: Object, image: str) -> list[Object]:
 
 def _deployed_images(spec: Object) -> Iterator[str]:
     install = read("InstallHolder", spec).get("install", {})
+    pods = [_pod(each) for each in install.get("spec", {}).get("deployments", ())]
     if install.get("strategy") != "deployment":
         return
-    for deployment in install.get("spec", {}).get("deployments", ()):
-        pod = deployment.get("spec", {}).get("template", {}).get("spec", {})
+    for pod in pods:
         for key in ("containers", "initContainers"):
             yield from (each.get("image", "") for each in pod.get(key, ()))
+
+
+def _pod(deployment: Object) -> Object:
+    spec = in_own_spelling("DeploymentSpec", deployment.get("spec") or {})
+    what = f"{CSV}: deployment {deployment.get('name', '')}: spec"
+    found: Object = typed("DeploymentSpec", spec, what).get("template", {}).get("spec", {})
+    return found
 
 
 Listed = tuple[str, str, Object]
@@ -156,31 +143,38 @@ def _objects(bundle: Bundle) -> Iterator[Listed]:
 def _derived(bundle: Bundle) -> Iterator[Listed]:
     """Package, provided and required APIs, and whatever else the bundle's author declared."""
     package = package_property(bundle)
-    own = [{"type": "olm.package", "value": package}] if bundle.metadata.package else []
+    own = [{"type": PACKAGE, "value": package}] if bundle.metadata.package else []
     provided = {api for _, api in provided_apis(bundle)}
     required = {api for _, api in required_apis(bundle)}
     # The last package counts: the annotation's before the bundle's own before that of metadata/.
-    for item in _distinct([*bundle.metadata.properties, *own, *_annotated(bundle.csv)]):
-        kind, value = item.get("type") or "", item.get("value")
-        if kind == "olm.gvk":
-            provided.add(Api(**read("GVK", value)))
-        elif kind == "olm.package":
-            package = read("PackageProperty", value)
+    for item in _distinct([*bundle.metadata.properties, *own, *_annotated(bundle)]):
+        kind = item["type"]
+        if kind == GVK:
+            provided.add(Api(**read("GVK", _value(item, "property"))))
+        elif kind == PACKAGE:
+            package = read("PackageProperty", _value(item, "property"))
         else:
-            yield _listed(kind, value)
+            yield _listed(kind, item.get("value"))
     for item in bundle.metadata.dependencies:
-        kind, value = item.get("type") or "", item.get("value")
-        if kind == "olm.gvk":
-            required.add(Api(**read("GVK", value)))
-        elif kind == "olm.package":
-            wanted = read("PackageProperty", value)
+        kind = item["type"]
+        if kind == GVK:
+            required.add(Api(**read("GVK", _value(item, "dependency"))))
+        elif kind == PACKAGE:
+            wanted = read("PackageProperty", _value(item, "dependency"))
             needed = {"packageName": wanted["packageName"], "versionRange": wanted["version"]}
             yield _listed("olm.package.required", needed)
         else:
-            yield _listed(kind, value)
+            yield _listed(kind, item.get("value"))
     yield _listed("olm.package", package)
     yield from (_listed("olm.gvk", _gvk(api)) for api in provided)
     yield from (_listed("olm.gvk.required", _gvk(api)) for api in required)
+
+
+def _value(item: Object, what: str) -> Any:
+    """A null is a value, though an empty one."""
+    if "value" not in item:
+        raise BundleError(f"a {what} of type {item['type']} has no value")
+    return item["value"]
 
 
 def _gvk(api: Api) -> Object:
@@ -188,40 +182,48 @@ def _gvk(api: Api) -> Object:
 
 
 def package_property(bundle: Bundle) -> Object:
-    """The value of the olm.package property. Raises ShapeError."""
-    package = bundle.metadata.package
-    release = bundle.spec.get("release") or ""
-    if isinstance(release, float) and release.is_integer():
-        release = int(release)
-    value = {"packageName": package, "version": bundle.spec.get("version"), "release": str(release)}
+    """The value of the olm.package property. Raises ShapeError, BundleError."""
+    release = bundle.spec.get("release")
+    if release is None:
+        release = ""
+    elif isinstance(release, int | float) and not isinstance(release, bool):
+        release = go_json.dumps(release)
+    elif not isinstance(release, str):
+        raise BundleError("release field must be a string or number")
+    version = bundle.spec.get("version")
+    value = {"packageName": bundle.metadata.package, "version": version, "release": release}
     return read("PackageProperty", value)
 
 
 def declared(bundle: Bundle) -> Iterator[Object]:
     """Properties of metadata/, then of the annotation; the same one only once."""
-    return _distinct([*bundle.metadata.properties, *_annotated(bundle.csv)])
+    return _distinct([*bundle.metadata.properties, *_annotated(bundle)])
 
 
 def _distinct(items: Iterable[Object]) -> Iterator[Object]:
     seen: set[tuple[str, bytes]] = set()
     for item in items:
-        key = (str(item.get("type")), orjson.dumps(item.get("value")))
-        if key not in seen:
-            seen.add(key)
+        value = orjson.dumps(item["value"]) if "value" in item else b""
+        if (item["type"], value) not in seen:
+            seen.add((item["type"], value))
             yield item
 
 
-def _annotated(csv: Object) -> list[Object]:
-    text = ((csv.get("metadata") or {}).get("annotations") or {}).get(PROPERTIES_ANNOTATION)
+def _annotated(bundle: Bundle) -> list[Object]:
+    """What is wrong in the annotation is left out, and the rest counts."""
     try:
-        found = orjson.loads(text) if text else []
+        found = orjson.loads(bundle.annotations.get(PROPERTIES_ANNOTATION) or "[]")
     except orjson.JSONDecodeError:
-        return []  # upstream warns and goes on
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+        return []
+    return [_given_property(item) for item in found] if isinstance(found, list) else []
 
 
-Named = tuple[str, Api]
-"""A kind with its plural."""
+def _given_property(item: Any) -> Object:
+    try:
+        return read("GivenProperty", item)
+    except ShapeError:
+        value = item.get("value") if isinstance(item, dict) else None
+        return {"type": "", **({"value": value} if value is not None else {})}
 
 
 def provided_apis(bundle: Bundle) -> Iterator[Named]:
@@ -229,7 +231,7 @@ def provided_apis(bundle: Bundle) -> Iterator[Named]:
 
     Raises ShapeError.
     """
-    yield from _defined(bundle)
+    yield from bundle.definitions
     for owned in _descriptions(bundle.spec, "apiservicedefinitions", "owned"):
         yield owned["name"], Api(owned["group"], owned["kind"], owned["version"])
 
@@ -245,43 +247,34 @@ def required_apis(bundle: Bundle) -> Iterator[Named]:
 
 def _descriptions(spec: Object, section: str, key: str) -> list[Object]:
     found: list[Object] = read("DefinitionKeys", spec.get(section)).get(key, [])
+    if found and None in spec[section].get(key, ()):
+        raise BundleError(f"the {CSV}: spec.{section}.{key} has an empty item")
     return found
 
 
-def _defined(bundle: Bundle) -> Iterator[Named]:
-    """Each version of each definition, with the plural of its kind."""
-    for each in bundle.objects:
-        if each["kind"] != CRD:
-            continue
-        spec = each.get("spec") or {}
-        names, group = spec.get("names") or {}, str(spec.get("group") or "")
-        versions = [str(version.get("name") or "") for version in spec.get("versions") or ()]
-        if str(each.get("apiVersion")).endswith("/v1beta1") and spec.get("version"):
-            versions.append(str(spec["version"]))
-        for version in versions:
-            yield str(names.get("plural") or ""), Api(group, str(names.get("kind") or ""), version)
-
-
-def _check_csv(bundle: Bundle) -> None:
-    """Names, labels and annotations of the ClusterServiceVersion have to be text."""
-    if "spec" not in bundle.csv:
-        raise BundleError(f'bundle "{bundle.name}": its ClusterServiceVersion has no spec')
+def _head(csv: Object) -> Object:
+    """Names, labels and annotations of a ClusterServiceVersion have to be text."""
     try:
-        read("ObjectMeta", bundle.csv.get("metadata"))
+        return read("Head", csv)
     except ShapeError as error:
         raise BundleError(
-            f'bundle "{bundle.name}": its ClusterServiceVersion: metadata.{error}',
-            hint="write numbers and booleans in quotes",
+            f"the {CSV}: {error}", hint="write numbers and booleans in quotes"
         ) from error
+
+
+def _check_spec(bundle: Bundle) -> None:
+    if "spec" not in bundle.csv:
+        raise BundleError(f'bundle "{bundle.name}": its {CSV} has no spec')
+    if not isinstance(bundle.spec, dict):
+        raise BundleError(f'bundle "{bundle.name}": its {CSV}: spec: expected an object')
 
 
 def _check_owned(bundle: Bundle) -> None:
     """Each definition the ClusterServiceVersion owns must be there."""
     try:
-        there = set(_defined(bundle))
         for owned in _descriptions(bundle.spec, "customresourcedefinitions", "owned"):
             plural, group = _split_name(owned["name"])
-            if (plural, Api(group, owned["kind"], owned["version"])) not in there:
+            if (plural, Api(group, owned["kind"], owned["version"])) not in bundle.definitions:
                 raise BundleError(
                     f'bundle "{bundle.name}": its ClusterServiceVersion owns {owned["name"]}, kind '
                     f"{owned['kind']}, version {owned['version']}, which no manifest defines",
@@ -297,57 +290,3 @@ def _split_name(name: str) -> tuple[str, str]:
     if not dot:
         raise BundleError(f"couldn't parse plural.group from crd name: {name}")
     return plural, group
-
-
-def _metadata(files: Mapping[str, bytes]) -> Metadata:
-    """Of each kind of file in metadata/ the first counts, whatever its name."""
-    annotated: Object | None = None
-    properties: tuple[Object, ...] = ()
-    dependencies: tuple[Object, ...] = ()
-    for _, found in _first_documents(files, METADATA, []):
-        if not isinstance(found, dict):
-            continue
-        annotations = found.get("annotations")
-        if annotated is None and isinstance(annotations, dict) and _speaks_of_bundle(annotations):
-            annotated = annotations
-        properties = properties or _typed_items(found.get("properties"))
-        dependencies = dependencies or _typed_items(found.get("dependencies"))
-    if annotated is None:
-        raise BundleError(
-            "could not find annotations file in metadata/",
-            hint=f"metadata/annotations.yaml says {PACKAGE_KEY} and {CHANNELS_KEY}",
-        )
-    channels = str(annotated.get(CHANNELS_KEY) or "").split(",")
-    return Metadata(
-        str(annotated.get(PACKAGE_KEY) or ""),
-        properties,
-        dependencies,
-        tuple(name.strip() for name in channels if name.strip()),
-        str(annotated.get(DEFAULT_CHANNEL_KEY) or ""),
-    )
-
-
-def _speaks_of_bundle(annotations: Object) -> bool:
-    return any(annotations.get(key) for key in (PACKAGE_KEY, CHANNELS_KEY, DEFAULT_CHANNEL_KEY))
-
-
-def _typed_items(items: Any) -> tuple[Object, ...]:
-    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
-        return ()
-    return tuple(items)
-
-
-def _first_documents(
-    files: Mapping[str, bytes], folder: str, remarks: list[str]
-) -> Iterable[tuple[str, Any]]:
-    """The first document of each file in the folder itself, by name; unreadable ones remarked."""
-    for path in sorted(files):
-        name = path.removeprefix(folder)
-        if not path.startswith(folder) or "/" in name or name.startswith("."):
-            continue
-        try:
-            found = next(iter(load_all(files[path])), None)
-        except YamlError as error:
-            remarks.append(f"{path}: cannot be read, passed over: {error.message}")
-            continue
-        yield path, found

@@ -9,7 +9,7 @@ from typing import Any
 from olm_shared.errors import TerminalError
 from olm_shared.kube_yaml import YamlError, load_all
 from opm.catalog import BUNDLE, BUNDLE_OBJECT, CSV_METADATA, Record, properties, with_properties
-from opm.shapes import read
+from opm.shapes import ShapeError, read
 
 NONE = "none"
 CSV = "ClusterServiceVersion"
@@ -30,7 +30,8 @@ _TAKEN = {
 def _to_csv_metadata(each: Record) -> Record:
     """Replaces embedded objects of a bundle by what clients read of its ClusterServiceVersion.
 
-    Bundles without an image keep theirs: nothing else has their content.
+    Bundles without an image keep theirs: nothing else has their content. Raises TerminalError
+    where a type does not fit.
     """
     items = properties(each)
     csv = embedded_csv(items)
@@ -39,7 +40,11 @@ def _to_csv_metadata(each: Record) -> Record:
     if any(item["type"] == CSV_METADATA for item in items):
         return each
     kept = [item for item in items if item["type"] != BUNDLE_OBJECT]
-    return with_properties(each, [*kept, {"type": CSV_METADATA, "value": csv_metadata(csv)}])
+    try:
+        metadata = csv_metadata(csv)
+    except ShapeError as error:
+        raise TerminalError(f'bundle "{each.name}": its {CSV}: {error}') from error
+    return with_properties(each, [*kept, {"type": CSV_METADATA, "value": metadata}])
 
 
 def embedded_csv(items: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:

@@ -5,16 +5,20 @@ case, fields come out in the shape's order, and a wrong type is a fault. Upstrea
 blobs that way, so this decides what `opm render` prints and what `opm validate` refuses.
 
 Shapes are lines of text, one struct each: `Name: field=type ...`. A type is `str`, `int`, `bool`,
-`bytes` (base64), `any` (kept as it is), a struct's name, `[]type` or `{}type` (a map); `?` before
-it: left out when empty.
+`bytes` (base64), `time`, `any` (kept as it is), `raw` (the same, a null that was given too), a
+struct's name, `[]type` or `{}type` (a map); `?` before it: left out when empty.
 """
 
 import base64
 import binascii
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from typing import Any
+
+from olm_shared import go_json
 
 _KINDS = {str: "a string", bool: "a boolean", int: "a number", float: "a number", list: "a list"}
 
@@ -37,7 +41,7 @@ class _Field:
     @property
     def stays_empty(self) -> bool:
         """Whether an optional value that is given stays though it is empty: only absence counts."""
-        return self.kind == "any" or self.kind in _STRUCTS
+        return self.kind in ("any", "raw") or self.kind in _STRUCTS
 
 
 def _structs(table: str) -> Mapping[str, tuple[_Field, ...]]:
@@ -79,16 +83,26 @@ CRD: name=str version=str kind=str displayName=?str description=?str resources=?
 statusDescriptors=?[]Descriptor specDescriptors=?[]Descriptor actionDescriptors=?[]Descriptor
 DefinitionKeys: owned=?[]DefinitionKey required=?[]DefinitionKey
 DefinitionKey: name=str group=str version=str kind=str
+RelatedImages: relatedImages=?[]Image
 InstallHolder: install=?Install
 Install: strategy=?str spec=?InstallSpec
 InstallSpec: deployments=?[]Deployment
-Deployment: name=?str spec=?DeploymentSpec
-DeploymentSpec: template=?PodTemplate
-PodTemplate: spec=?PodSpec
-PodSpec: containers=?[]Container initContainers=?[]Container
-Container: name=?str image=?str
-ObjectMeta: name=?str generateName=?str namespace=?str labels=?{}str annotations=?{}str \
-finalizers=?[]str
+Deployment: name=?str spec=?any
+AnnotationsFile: annotations=?BundleAnnotations
+BundleAnnotations: operators.operatorframework.io.bundle.package.v1=?str \
+operators.operatorframework.io.bundle.channels.v1=?str \
+operators.operatorframework.io.bundle.channel.default.v1=?str
+PropertiesFile: properties=?[]GivenProperty
+DependenciesFile: dependencies=?[]GivenProperty
+GivenProperty: type=str value=?raw
+Head: apiVersion=?str kind=?str metadata=?ObjectMeta
+ObjectMeta: name=?str generateName=?str namespace=?str selfLink=?str uid=?str \
+resourceVersion=?str generation=?int creationTimestamp=?time deletionTimestamp=?time \
+deletionGracePeriodSeconds=?int labels=?{}str annotations=?{}str \
+ownerReferences=?[]OwnerReference finalizers=?[]str managedFields=?[]ManagedFields
+OwnerReference: apiVersion=str kind=str name=str uid=str controller=?bool blockOwnerDeletion=?bool
+ManagedFields: manager=?str operation=?str apiVersion=?str time=?time fieldsType=?str \
+fieldsV1=?any subresource=?str
 Resource: name=str kind=str version=str
 Descriptor: path=str displayName=?str description=?str x-descriptors=?[]str value=?any
 InstallMode: type=str supported=bool
@@ -104,9 +118,12 @@ _SCALARS: Mapping[str, tuple[type, str, Any]] = {
 }
 
 
-def read(shape: str, value: Any) -> dict[str, Any]:
-    """The value as the named struct writes it again. Raises ShapeError."""
-    shown: dict[str, Any] = _reader(shape)(value, "")
+def read(shape: str, value: Any, *, yaml: bool = False) -> dict[str, Any]:
+    """The value as the named struct writes it again. Raises ShapeError.
+
+    Read from `yaml` into a struct, a number or a boolean becomes text where text is wanted.
+    """
+    shown: dict[str, Any] = _reader(shape, yaml)(value, "")
     return shown
 
 
@@ -114,19 +131,43 @@ Read = Callable[[Any, str], Any]
 
 
 @cache
-def _reader(kind: str) -> Read:
+def _reader(kind: str, yaml: bool = False) -> Read:  # noqa: FBT
     """How a kind is read; the reader takes the value, None for absent, and its place."""
     if kind.startswith("[]"):
-        return _list_reader(_reader(kind[2:]))
+        return _list_reader(_reader(kind[2:], yaml))
     if kind.startswith("{}"):
-        return _map_reader(_reader(kind[2:]))
+        return _map_reader(_reader(kind[2:], yaml))
+    if kind == "str" and yaml:
+        return _read_plain_text
     if kind in _SCALARS:
         return _scalar_reader(*_SCALARS[kind])
-    if kind == "bytes":
-        return _read_bytes
-    if kind == "any":
-        return lambda value, _: value
-    return _struct_reader(_STRUCTS[kind])
+    if kind in _READERS:
+        return _READERS[kind]
+    return _struct_reader(_STRUCTS[kind], yaml)
+
+
+def _read_plain_text(value: Any, place: str) -> str:
+    if isinstance(value, bool | int | float):
+        return go_json.dumps(value)
+    text: str = _reader("str")(value, place)
+    return text
+
+
+def _read_time(value: Any, place: str) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise _wrong(place, "a time", value)
+    try:
+        moment = datetime.fromisoformat(value) if _TIME.fullmatch(value) else None
+    except ValueError:
+        moment = None
+    if moment is None:
+        raise ShapeError(f"{place}: expected a time such as 2026-01-02T15:04:05Z, got {value!r}")
+    return value
+
+
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[-+].{5})")
 
 
 def _scalar_reader(wanted: type, words: str, zero: Any) -> Read:
@@ -152,6 +193,14 @@ def _read_bytes(value: Any, place: str) -> str | None:
     return value
 
 
+_READERS: Mapping[str, Read] = {
+    "bytes": _read_bytes,
+    "time": _read_time,
+    "any": lambda value, _: value,
+    "raw": lambda value, _: value,
+}
+
+
 def _list_reader(item: Read) -> Read:
     def items(value: Any, place: str) -> list[Any] | None:
         if value is None:
@@ -174,10 +223,11 @@ def _map_reader(item: Read) -> Read:
     return mapping
 
 
-def _struct_reader(fields: tuple[_Field, ...]) -> Read:
+def _struct_reader(fields: tuple[_Field, ...], yaml: bool) -> Read:  # noqa: FBT
     known = {spelled: f.name for f in fields for spelled in (f.name.casefold(), f.name)}
-    readers = [(f.name, f.optional, f.stays_empty, _reader(f.kind)) for f in fields]
+    readers = [(f.name, f.optional, f.stays_empty, _reader(f.kind, yaml)) for f in fields]
     names = frozenset(f.name for f in fields)
+    raw = frozenset(f.name for f in fields if f.kind == "raw")
 
     def struct(value: Any, place: str) -> dict[str, Any]:
         if value is None:
@@ -194,7 +244,7 @@ def _struct_reader(fields: tuple[_Field, ...]) -> Read:
         result = {}
         for name, optional, stays_empty, read_field in readers:
             child = given.get(name)
-            if optional and child is None:
+            if optional and child is None and not (name in raw and name in given):
                 continue
             shown = read_field(child, prefix + name)
             if shown or not optional or stays_empty:

@@ -1,10 +1,12 @@
-"""The shape of a CustomResourceDefinition (v1), rules and metadata.
+"""The shape of a CustomResourceDefinition (v1, and v1beta1 of old bundles), rules and metadata.
 
 Written in the notation of `go_types`; source: the published types of
 k8s.io/apiextensions-apiserver, k8s.io/api and k8s.io/apimachinery v0.34.
 """
 
 CRD_TYPES = """
+ConversionV1beta1: strategy=!str webhookClientConfig=*WebhookClientConfig
+    conversionReviewVersions=[]str
 CustomResourceColumnDefinition: name=!str type=!str format=str description=str priority=int32
     jsonPath=!str
 CustomResourceConversion: strategy=!str webhook=*WebhookConversion
@@ -19,6 +21,8 @@ CustomResourceDefinitionSpec: group=!str names=!CustomResourceDefinitionNames sc
     preserveUnknownFields=bool
 CustomResourceDefinitionStatus: conditions=![]CustomResourceDefinitionCondition
     acceptedNames=!CustomResourceDefinitionNames storedVersions=![]str
+CustomResourceDefinitionV1beta1: kind=str apiVersion=str metadata=ObjectMeta
+    spec=!SpecV1beta1 status=CustomResourceDefinitionStatus
 CustomResourceDefinitionVersion: name=!str served=!bool storage=!bool deprecated=bool
     deprecationWarning=*str schema=*CustomResourceValidation
     subresources=*CustomResourceSubresources
@@ -44,6 +48,14 @@ JSONSchemaProps: id=str $schema=str $ref=*str description=str type=str format=st
     x-kubernetes-map-type=*str x-kubernetes-validations=[]ValidationRule
 SelectableField: jsonPath=!str
 ServiceReference: namespace=!str name=!str path=*str port=*int32
+ColumnV1beta1: name=!str type=!str format=str description=str priority=int32 JSONPath=!str
+SpecV1beta1: group=!str version=str names=!CustomResourceDefinitionNames scope=!str
+    validation=*CustomResourceValidation subresources=*CustomResourceSubresources
+    versions=[]VersionV1beta1 additionalPrinterColumns=[]ColumnV1beta1
+    selectableFields=[]SelectableField conversion=*ConversionV1beta1 preserveUnknownFields=*bool
+VersionV1beta1: name=!str served=!bool storage=!bool deprecated=bool deprecationWarning=*str
+    schema=*CustomResourceValidation subresources=*CustomResourceSubresources
+    additionalPrinterColumns=[]ColumnV1beta1 selectableFields=[]SelectableField
 ValidationRule: rule=!str message=str messageExpression=str reason=*str fieldPath=str
     optionalOldSelf=*bool
 WebhookClientConfig: url=*str service=*ServiceReference caBundle=bytes

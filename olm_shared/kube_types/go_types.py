@@ -231,6 +231,22 @@ def fields_of(struct_name: str) -> dict[str, str]:
     return dict(entry.split("=", 1) for entry in _SHAPES[struct_name])
 
 
+def in_own_spelling(notation: str, value: Any) -> Any:
+    """The value with the names of fields as types spell them: Go's JSON reader takes any case."""
+    notation = notation.lstrip("!*")
+    if notation.startswith("[]") and isinstance(value, list):
+        return [in_own_spelling(notation[2:], item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if notation.startswith("{}"):
+        return {key: in_own_spelling(notation[2:], item) for key, item in value.items()}
+    fields = fields_of(notation) if notation in _SHAPES else {}
+    folded: dict[str, str] = {name.casefold(): name for name in fields}
+    spelled = {folded.get(str(key).casefold(), str(key)): item for key, item in value.items()}
+    spelled |= {key: item for key, item in value.items() if key in fields}
+    return {name: in_own_spelling(fields.get(name, ""), item) for name, item in spelled.items()}
+
+
 # --- the words of Go's JSON reader -----------------------------------------------------------
 
 _GO_TYPES = {

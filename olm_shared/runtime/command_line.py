@@ -18,6 +18,7 @@ from olm_shared.runtime.interrupts import INTERRUPTED, leave_at_once, raise_inte
 
 COLLECT_AFTER = 100_000
 """New objects after which cycles are looked for: commands hold catalogs, make few and end soon."""
+USAGE_ERROR = click.UsageError.exit_code
 _COLLECT_AFTER_BY_DEFAULT = gc.get_threshold()
 
 
@@ -93,13 +94,16 @@ def _interruptible() -> Iterator[None]:
         leave_at_once()
 
 
-def run(command: click.Command, name: str) -> NoReturn:
-    """Runs a command line. Whatever fails is told in a sentence, with exit code 1."""
+def run(command: click.Command, name: str, *, usage_error: int = USAGE_ERROR) -> NoReturn:
+    """Runs a command line. Whatever fails is told in a sentence, with exit code 1.
+
+    What is wrong in the command line itself ends with the code `usage_error`.
+    """
     gc.set_threshold(COLLECT_AFTER)
     sys.unraisablehook = _interrupted_or_told
     _replace_closed_streams()
     try:
-        code = _exit_code(command, name)
+        code = _exit_code(command, name, usage_error)
     except OLMError as error:
         code = _told(error)
     except OSError as error:
@@ -118,13 +122,16 @@ def run(command: click.Command, name: str) -> NoReturn:
     raise SystemExit(code)
 
 
-def _exit_code(command: click.Command, name: str) -> int:
+def _exit_code(command: click.Command, name: str, usage_error: int) -> int:
     """Raises what a command may: OLMError, OSError, any fault of our own."""
     # Without colours where the user wants none; by itself click has them on a terminal only.
     colours: dict[str, Any] = {"color": False} if os.environ.get("NO_COLOR") else {}
     try:
         result: Any = command.main(prog_name=name, standalone_mode=False, **colours)
         sys.stdout.flush()
+    except click.UsageError as error:
+        error.show()
+        return usage_error
     except click.ClickException as error:
         error.show()
         return error.exit_code

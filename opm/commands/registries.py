@@ -19,6 +19,8 @@ def _note(key: str) -> Callable[[click.Context, click.Parameter, Any], None]:
         given = ctx.ensure_object(dict)
         if value:
             given[key] = value
+        if given.keys() >= {"plain_http", "skip_tls_verify"}:
+            raise click.UsageError("--use-http and --skip-tls-verify cannot both be given", ctx)
 
     return note
 

@@ -10,16 +10,16 @@ from typing import Any
 from olm_shared import go_json
 from olm_shared.errors import TerminalError
 from opm.bundle import (
-    Api,
     Bundle,
-    BundleError,
     declared,
     package_property,
     provided_apis,
     related_images,
     required_apis,
 )
+from opm.bundle_files import BundleError
 from opm.catalog import PACKAGE
+from opm.definitions import Api
 from opm.index.graph import Member, Update
 from opm.index.records import DEPRECATED, GVK
 from opm.shapes import ShapeError
@@ -126,7 +126,7 @@ def _neighbours(each: Addition) -> list[str]:
 
 
 def _faults(each: Addition, known: Known, replaced: Collection[str]) -> Iterator[str]:
-    annotations = (each.bundle.csv.get("metadata") or {}).get("annotations") or {}
+    annotations = each.bundle.annotations
     if not each.package:
         yield f"bundle {each.image} names no package in its annotations"
     if not each.bundle.metadata.channels:

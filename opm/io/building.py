@@ -5,7 +5,8 @@ from pathlib import Path
 
 from olm_shared.errors import OLMError, TerminalError
 from olm_shared.oci import OCI_CONFIG, OCI_INDEX, OCI_MANIFEST, Descriptor, Platform
-from opm.bundle import MANIFESTS, METADATA, read_bundle, to_record
+from opm.bundle import read_bundle, to_record
+from opm.bundle_files import MANIFESTS, METADATA
 from opm.image import (
     CATALOG_LABELS,
     CONFIGS,

@@ -8,7 +8,7 @@ from typing import Any
 from olm_shared.errors import TerminalError
 from olm_shared.near import suggestion_or_all
 from olm_shared.yaml_text import dump_all
-from opm.bundle import MANIFESTS
+from opm.bundle_files import MANIFESTS
 from opm.index.tables import BundleRow, Tables
 from opm.io.database import read_database
 from opm.io.layout import files_below

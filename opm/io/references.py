@@ -13,7 +13,8 @@ from olm_shared.fbc import FbcError
 from olm_shared.image_ref import parse_ref
 from olm_shared.runtime.fbc_folder import read_files
 from olm_shared.runtime.workstation import Registries, pulled
-from opm.bundle import MANIFESTS, METADATA, Bundle, read_bundle, to_record
+from opm.bundle import Bundle, read_bundle, to_record
+from opm.bundle_files import MANIFESTS, METADATA
 from opm.catalog import Place, Record, RecordError, record, rendered
 
 CATALOG_LABEL = "operators.operatorframework.io.index.configs.v1"

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from opm.bundle import BundleError, read_bundle, to_record
+from opm.bundle import read_bundle, to_record
+from opm.bundle_files import BundleError
 from opm.catalog import Record, properties
 from opm.migrate import migrate
 from tests.unit.opm.bundles import ANNOTATIONS, CRD, CSV, files
@@ -152,6 +153,18 @@ def test_what_cannot_be_read_is_remarked_and_passed_over() -> None:
     assert len(bundle.objects) == 2
 
 
+def test_metadata_of_wrong_types_is_passed_over_and_told() -> None:
+    wrong = {"dependencies": [{"type": ["olm.package"], "value": {}}]}
+    bundle = read_bundle(files({"metadata/dependencies.yaml": wrong}))
+    told = "dependencies[0].type: expected a string, got a list; passed over"
+    assert bundle.remarks == (f"metadata/dependencies.yaml: {told}",)
+    key = "operators.operatorframework.io.bundle.package.v1"
+    with pytest.raises(BundleError) as refused:
+        read_bundle(files({"metadata/annotations.yaml": {"annotations": {key: ["hello"]}}}))
+    assert refused.value.hint is not None
+    assert f"annotations.{key}: expected a string, got a list" in refused.value.hint
+
+
 def test_metadata_is_known_by_its_content_not_its_name() -> None:
     given = record({"metadata/annotations.yaml": None, "metadata/any.yaml": ANNOTATIONS})
     assert given.package == "hello"
@@ -167,6 +180,26 @@ def test_metadata_is_known_by_its_content_not_its_name() -> None:
         (
             {"metadata/properties.yaml": {"properties": [{"type": "olm.gvk", "value": "x"}]}},
             "expected an object, got a string",
+        ),
+        (
+            {"metadata/dependencies.yaml": {"dependencies": [{"type": "olm.package"}]}},
+            "a dependency of type olm.package has no value",
+        ),
+        (
+            {"manifests/crd.yaml": {**CRD, "apiVersion": "example.com/v1"}},
+            'hellos.example.com: there is no such kind in "example.com/v1"',
+        ),
+        (
+            {"manifests/crd.yaml": {**CRD, "metadata": {"labels": {"a": 1}}}},
+            "metadata.labels.a: json: cannot unmarshal number into Go struct field",
+        ),
+        (
+            {"manifests/csv.yaml": {**CSV, "spec": {**CSV["spec"], "relatedImages": 0}}},
+            "relatedImages: expected a list, got a number",
+        ),
+        (
+            {"manifests/csv.yaml": {**CSV, "spec": {**CSV["spec"], "release": True}}},
+            "release field must be a string or number",
         ),
     ],
 )

@@ -234,8 +234,12 @@ def test_wrong_input_is_told(
         assert (result.exit_code, result.stdout) == (0, "")
 
 
-def test_nothing_to_render_is_a_usage_error() -> None:
-    assert opm("render").exit_code == 2
+@pytest.mark.parametrize("arguments", [["render"], ["nosuch"], ["validate", "--nosuch"]])
+def test_usage_errors_end_as_others_do(arguments: list[str]) -> None:
+    program = Path(sys.executable).with_name("opm")
+    told = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+    assert (told.returncode, told.stdout) == (1, "")
+    assert "Usage: opm" in told.stderr
 
 
 def test_a_file_is_no_catalog(tmp_path: Path) -> None:
@@ -275,6 +279,9 @@ def test_options_of_registries_stand_anywhere(place: int, monkeypatch: pytest.Mo
     monkeypatch.setattr("opm.commands.alpha.read_reference", read)
     command = ["alpha", "list", "packages", "it"]
     command[place:place] = ["--use-http"]
-    assert opm(*command, "--skip-tls-verify", "--authfile=f").exit_code == 0
-    expected = Registries(plain_http=True, skip_tls_verify=True, auth_file=Path("f"))
+    assert opm(*command, "--authfile=f").exit_code == 0
+    expected = Registries(plain_http=True, auth_file=Path("f"))
     assert [how.registries for how in given] == [expected]
+    refused = opm(*command, "--skip-tls-verify")
+    assert "--use-http and --skip-tls-verify cannot both be given" in refused.stderr
+    assert len(given) == 1
