@@ -191,10 +191,9 @@ class KubeClient:
             )
         return known[gvk.kind]
 
-    async def rediscover(self, gvk: GVK) -> Resource:
-        """As `resource`, asked anew of the server. Raises NotFoundError, ApiError."""
-        self._shared.resources.pop(gvk.api_version, None)
-        return await self.resource(gvk)
+    def forget_discovered(self, api_version: str) -> None:
+        """Has the next `resource` of a group and version asked of the server."""
+        self._shared.resources.pop(api_version, None)
 
     async def _discover(self, gvk: GVK) -> dict[str, Resource]:
         try:

@@ -62,8 +62,8 @@ class Memory:
     `complete`: whether everything was applied at the last look. `resting`: since when a revision
     that is to be replaced is left alone. `succeeded`: it rolled out once, so that what is missing
     was deleted, perhaps together with its owner. `removed`: what is known to be gone of a revision
-    that is taken down since `removing`; `doomed` are the names of all that it has.
-    Moments are those of the monotonic clock; `age` is the revision's.
+    that is taken down since `removing`; `doomed` are the names of all that it has. Moments are
+    those of the monotonic clock, which `age` goes on by.
     `owner_takes_all`: the owner is gone, or deleted with its objects: there is no way back;
     `retired` is the revision as it was when that became known, until there is something to tell.
     `contended`: objects that somebody took over since they were applied.

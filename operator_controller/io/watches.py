@@ -14,7 +14,7 @@ a tenth of a second. Nobody relies on what is missing in it, and the watch tells
 import asyncio
 import logging
 import random
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import NoReturn
@@ -144,17 +144,16 @@ class ManagedWatches:
             for scope, watch in watches.items()
             if scope[0].api_version == version and not watch.view.problem
         ]
-        ask: Callable[[GVK], Awaitable[object]] = client.rediscover
+        client.forget_discovered(version)
         for gvk in {scope[0] for _, scope, _ in watched}:
             try:
-                await ask(gvk)
+                await client.resource(gvk)
             except ApiError as error:
                 if not error.status:
                     return  # the API server itself is away, which every watch notices
                 for owner, scope, watch in watched:
                     if scope[0] == gvk:
                         self._begin_anew(owner, scope, watch)
-            ask = client.resource  # all kinds of a version are discovered at once
 
     def _begin_anew(self, owner: OwnerKey, scope: Scope, watch: _Watch) -> None:
         watch.task.cancel()

@@ -88,7 +88,7 @@ def removing(remaining: Sequence[Revision], generation: int, limit: float) -> Co
     told = [c["message"] for c in found if c and c["reason"] == Reason.RETRYING]
     if not told:
         return None
-    end = f"after {limit / 60:.0f} minutes of it the rest is left to garbage collection"
+    end = f"after {limit / 60:.0f} minutes of removing the rest is left to garbage collection"
     return Condition(
         type=ConditionType.PROGRESSING,
         status=ConditionStatus.TRUE,

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from e2e.harness.controlplane import ControlPlane
+from e2e.harness.controlplane import ControlPlane, wait_until
+from e2e.harness.errors import CommandFailed
 from e2e.harness.images import build_image, catalog_image
 from e2e.harness.registry import Registry
 from e2e.olm.api import Api, catalog_path
 from e2e.olm.manifests import catalog as catalog_manifest
-from e2e.olm.programs import Olm
+from e2e.olm.programs import CONFIG, Olm
 from tests.fuzz.test_hostile_fbc import DEEP, LAUGHS
 
 pytestmark = pytest.mark.integration
@@ -108,3 +109,33 @@ def test_hostile_catalogs_say_why_and_the_good_one_is_unharmed(
 def resident_mib(pid: int) -> float:
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
+
+
+def test_a_catalog_that_cannot_be_read_is_told_of(olm: Olm, control_plane: ControlPlane) -> None:
+    kubectl, name = control_plane.kubectl, f"unreadable-{secrets.token_hex(4)}"
+    crd = "clustercatalogs.olm.operatorframework.io"
+    required = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/required"
+    lax = f'[{{"op": "remove", "path": "{required}"}}]'
+    manifest = f"""
+apiVersion: olm.operatorframework.io/v1
+kind: ClusterCatalog
+metadata: {{name: {name}}}
+spec: {{}}
+"""
+
+    def taken() -> bool:
+        try:
+            kubectl("apply", "-f", "-", stdin=manifest)
+        except CommandFailed:
+            return False
+        return True
+
+    kubectl("patch", "crd", crd, "--type=json", "-p", lax)
+    try:
+        with Api(control_plane) as api:
+            wait_until(taken, what="the API server takes a catalog without source")
+            message = f'ClusterCatalog "{name}" cannot be read'
+            api.wait_condition(catalog_path(name), "Progressing", "False", message=message)
+    finally:
+        kubectl("delete", "clustercatalog", name, "--ignore-not-found")
+        kubectl("apply", "--server-side", "--force-conflicts", "-f", str(CONFIG / "crd"))

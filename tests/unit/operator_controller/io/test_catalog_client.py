@@ -167,6 +167,17 @@ async def test_one_request_for_many_that_wait_and_none_while_the_digest_is_the_s
     assert served.asked == ["metas"]
 
 
+async def test_a_catalog_that_cannot_be_read_concerns_only_who_selects_it(client: Client) -> None:
+    broken = client.raw("1")
+    broken["metadata"] = {"name": "broken", "labels": {"a": "b"}}
+    del broken["spec"]
+    unreadable, good = await client.client.contents([broken, client.raw("1")], "p")
+    assert (unreadable.name, unreadable.labels) == ("broken", {"a": "b"})
+    assert unreadable.unavailable is not None
+    assert 'ClusterCatalog "broken" cannot be read' in unreadable.unavailable.message
+    assert versions(good) == ["1.0.0", "2.0.0"]
+
+
 async def test_what_is_known_of_the_digest_survives_restarts_and_outages(
     client: Client, served: Served
 ) -> None:

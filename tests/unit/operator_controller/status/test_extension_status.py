@@ -338,6 +338,6 @@ def test_a_deleted_extension_tells_what_holds_its_revisions_and_for_how_long() -
     assert found is not None
     assert (found.status, found.reason, found.observed_generation) == ("True", "Retrying", 7)
     assert found.message == (
-        "x waits\nafter 10 minutes of it the rest is left to garbage collection"
+        "x waits\nafter 10 minutes of removing the rest is left to garbage collection"
     )
     assert removing(Revisions.of([quiet]).every, 7, 600) is None
