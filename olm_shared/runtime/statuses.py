@@ -25,7 +25,7 @@ TRIES = 3
 
 @dataclass(slots=True)
 class _Noted:
-    """Of one object: the status that it should have, and of which version we wrote it last."""
+    """Of one object: the status that it should have, and the newest version that we know."""
 
     status: Any
     version: int = 0
@@ -47,6 +47,7 @@ class StatusWriter:
         """
         noted = self._noted.setdefault(_key(raw), _Noted(status))
         noted.status = status  # before it is sent: the event may be faster than the answer
+        noted.version = max(noted.version, _version(raw))
         if (raw.get("status") or {}) == status:
             return False
         for left in reversed(range(TRIES)):
