@@ -49,6 +49,7 @@ def world(
     secret = ("create", "secret", "generic", SECRET, "-n", SYSTEM_NAMESPACE)
     kind = "--type=kubernetes.io/dockerconfigjson"
     control_plane.kubectl(*secret, kind, f"--from-literal=.dockerconfigjson={config}")
+    _let_catalogd_read_it(control_plane)
     flag = f"--global-pull-secret={SYSTEM_NAMESPACE}/{SECRET}"
     try:
         control_plane.stop_controller_manager()
@@ -58,6 +59,15 @@ def world(
         yield olm
     finally:
         olm.stop()
+
+
+def _let_catalogd_read_it(control_plane: ControlPlane) -> None:
+    """As the chart does for `globalPullSecret`."""
+    role, where = "olmv1-global-pull-secret", ("-n", SYSTEM_NAMESPACE)
+    rule = ("--verb=get", "--resource=secrets", f"--resource-name={SECRET}")
+    control_plane.kubectl("create", "role", role, *where, *rule)
+    account = f"--serviceaccount={SYSTEM_NAMESPACE}:catalogd-controller-manager"
+    control_plane.kubectl("create", "rolebinding", role, *where, f"--role={role}", account)
 
 
 @pytest.fixture(scope="module")
