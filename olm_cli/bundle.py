@@ -165,6 +165,8 @@ def read_config(file: str | None) -> Any:
         return next(load_all(Path(file).read_bytes()), {})
     except OSError as error:
         raise TerminalError(f"{file}: {error.strerror}") from error
+    except OLMError as error:
+        raise TerminalError(f"{file}: {error.message}", hint=error.hint) from error
 
 
 def _show(objects: Iterable[KubeObject], output: str) -> None:

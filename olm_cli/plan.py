@@ -108,7 +108,7 @@ def _documents(target: str) -> list[KubeObject] | None:
     """The objects of a file; None if an extension is meant. Raises OLMError."""
     if target == STDIN:
         return _objects("standard input", sys.stdin.buffer.read())
-    if not (target.endswith(SUFFIXES) or "/" in target):
+    if not (target.endswith(SUFFIXES) or "/" in target or Path(target).is_file()):
         object_name(None, None, target)
         return None
     try:

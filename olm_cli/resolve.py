@@ -87,7 +87,8 @@ def resolve_command(batch: str | None, output: str, explain: bool, **given: Any)
     if not given["package"] or not given["catalogs"]:
         raise click.UsageError("give --package and at least one --catalog, or --batch")
     request = _request_of_options(given)
-    catalogs = contents([_catalog_of_option(text) for text in given["catalogs"]], given["package"])
+    folders = [_catalog_of_option(text) for text in given["catalogs"]]
+    catalogs = contents(folders, given["package"])
     try:
         outcome: Resolution | ResolutionError = resolve(request, catalogs)
     except ResolutionError as error:
@@ -99,14 +100,23 @@ def resolve_command(batch: str | None, output: str, explain: bool, **given: Any)
         reasons = explanation(outcome, request, advice) if explain else {}
         show(facts(outcome) | reasons, output)
     if isinstance(outcome, ResolutionError):
-        raise _with_hint(outcome, advice, explained=explain)
+        meant = "" if outcome.findings.considered else _meant(given["package"], folders)
+        raise _with_hint(outcome, advice, meant, explained=explain)
+
+
+def _meant(package: str, folders: Sequence[CatalogFolder]) -> str:
+    """Asks whether another package was meant; empty if none is near."""
+    from olm_cli.finding.sources import near_packages
+
+    nowhere = dict.fromkeys(("kubeconfig", "catalogd_cas_dir", "allow_http_catalogs"))
+    return near_packages(package, {**nowhere, "catalogs": [str(each.folder) for each in folders]})
 
 
 def _with_hint(
-    error: ResolutionError, advice: Change | Hopeless | None, *, explained: bool
+    error: ResolutionError, advice: Change | Hopeless | None, meant: str, *, explained: bool
 ) -> ResolutionError:
     """The error with what to do about it, unless it says so itself."""
-    hint = advice_sentence(advice) if advice else ""
+    hint = meant or (advice_sentence(advice) if advice else "")
     if not explained:
         hint = "; ".join(
             filter(None, (hint, f"{summary(error.findings)}; --explain tells of each"))

@@ -8,6 +8,7 @@ import click
 
 from olm_shared.errors import TerminalError
 from olm_shared.fbc import parse
+from olm_shared.near import suggestion_or_all
 from opm import listing
 from opm.catalog import Record
 from opm.commands.output import output_option, show
@@ -119,6 +120,10 @@ def render_graph(
 
     drawn = graph(_catalog(catalog, registries))
     if package_name:
+        known = {channel.package for channel in drawn.channels}
+        if package_name not in known:
+            hint = suggestion_or_all(package_name, sorted(known), none="there is none")
+            raise TerminalError(f'package "{package_name}" not found', hint=hint)
         drawn = of_package(drawn, package_name)
     if minimum_edge:
         drawn = from_edge(drawn, minimum_edge)

@@ -32,6 +32,8 @@ def init(
       opm init my-operator --default-channel=preview --description=./README.md \\
         --icon=./operator-icon.svg --output yaml > my-catalog/index.yaml
     """
+    if not package_name.strip():
+        raise TerminalError("a package has to have a name")
     value = read(
         "Package",
         {

@@ -124,6 +124,17 @@ def test_priority_decides_between_catalogs(catalog: Path) -> None:
     assert "same priority [a b]" in str(run(*given[:3], f"b={catalog}", *given[4:]).exception)
 
 
+def test_a_package_that_is_nearly_right_is_suggested(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / "index.yaml").write_text("{schema: olm.package, name: my-op}")
+    error = run("--catalog", f"a={tmp_path / 'c'}", "--package", "my-opp").exception
+    assert isinstance(error, OLMError)
+    assert error.hint.startswith("did you mean my-op?")
+
+
 def test_a_catalog_that_cannot_be_read_fails_who_needs_it(catalog: Path) -> None:
     result = run("--catalog", f"a={catalog}", "--package", "other")
     assert 'error getting package "other" from catalog "a": broken.yaml: ' in str(result.exception)

@@ -127,6 +127,17 @@ def test_a_folder_without_any_object_is_no_catalog(content: dict[str, str], tmp_
     assert not (tmp_path.parent / "layout").exists()
 
 
+def test_a_package_has_a_name_and_one_that_is_drawn_exists(tmp_path: Path) -> None:
+    assert error_of(opm("init", "")).message == "a package has to have a name"
+    (tmp_path / "c.yaml").write_text(
+        "{schema: olm.package, name: hello, defaultChannel: a}\n---\n"
+        "{schema: olm.channel, name: a, package: hello, entries: [{name: hello.v1}]}\n"
+    )
+    assert opm("alpha", "render-graph", tmp_path, "-p", "hello").exit_code == 0
+    absent = error_of(opm("alpha", "render-graph", tmp_path, "-p", "helo"))
+    assert (absent.message, absent.hint) == ('package "helo" not found', "did you mean hello?")
+
+
 def test_logins_are_wanted_where_a_file_of_them_is_named(tmp_path: Path) -> None:
     reference = "localhost:1/team/it:v1"
     result = opm("render", reference, "--authfile", tmp_path / "none")
