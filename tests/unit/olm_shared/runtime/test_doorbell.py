@@ -18,6 +18,8 @@ from olm_shared.runtime.watch_health import WatchHealth, WatchTimes
 PATIENCE = 60.0
 POLL = 0.05
 QUICK = WatchTimes(missing=0.1, served=0.2, reopened=1, restarted=2.0, dead=4.0)
+STARTED_SECONDS = 3.0
+"""kopf has begun anew by then, and seen that its kind is not served."""
 ROOT = "/apis/example.com/v1"
 
 
@@ -112,11 +114,12 @@ async def until(holds: Callable[[], bool]) -> None:
 
 
 async def test_watches_come_back_with_their_kind(server: Server) -> None:
-    async with watching(server, "things") as (_, rung):
+    async with watching(server, "things") as (doorbell, rung):
         await until(lambda: "one-of-things" in rung)
         server.kinds = []
         watched = len(server.watched)
-        await asyncio.sleep(QUICK.reopened + QUICK.missing)  # kopf has been refused by then
+        await until(lambda: doorbell.restarts > 0)  # kopf was refused
+        await asyncio.sleep(STARTED_SECONDS)
         rung.clear()
         server.kinds = ["things"]
         await until(lambda: "one-of-things" in rung and len(server.watched) > watched)
