@@ -1,6 +1,7 @@
 """Statuses are written over what they were computed from, and over nothing else."""
 
 import secrets
+import time
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -21,6 +22,8 @@ pytestmark = pytest.mark.integration
 
 NODE = GVK("", "v1", "Node")
 """A kind whose status nobody but this test writes."""
+SETTLED_SECONDS = 5.0
+"""Whatever was still to be looked at after the install has been."""
 
 
 @pytest.fixture
@@ -100,6 +103,7 @@ def test_a_status_that_somebody_else_wrote_is_made_right(
     serve_catalog(package, publish_catalog(BundleSpec(package=package, version="1.0.0")))
     olm.control_plane.kubectl("apply", "-f", "-", stdin=with_administrator(package, "1.0.0"))
     api.wait_installed(package, "1.0.0")
+    time.sleep(SETTLED_SECONDS)
     where = f"{OLM}/{path.format(package)}"
     with olm.control_plane.client() as admin:
         headers = {"Content-Type": "application/merge-patch+json"}
