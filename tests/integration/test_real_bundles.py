@@ -54,7 +54,6 @@ CASES = (
     Case("flux", "2.2.2", "2.3.0", unsafe=True),
     Case("hawtio-operator", "1.1.1", "1.2.0", own_namespace=True),
     Case("keycloak-operator", "26.7.0", "26.7.1"),
-    Case("kube-green", "0.6.0", "0.7.0"),  # a role whose rules the control plane gathers
     Case("mariadb-operator", "26.3.0", "26.6.0", unsafe=True),
     Case("oadp-operator", "0.5.5", "0.5.6", own_namespace=True),
     Case("project-quay", "3.17.4", "3.18.0", unsafe=True),
