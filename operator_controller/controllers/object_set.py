@@ -152,6 +152,8 @@ class ObjectSetController:
             return Done()
         story = Story(parse_revision(raw))
         outcome = await attempt(self._advance(story), f"ClusterObjectSet {name}")
+        if outcome == Done():
+            self.store.release(story.revision.raw)
         if story.untold:
             return outcome
         if memory := self._memories.get(name):
@@ -160,8 +162,6 @@ class ObjectSetController:
         if story.rollout.complete:
             await self._archive_older(story)
             await self._keep_record(story)
-        if outcome == Done():
-            self.store.release(story.revision.raw)
         return _by_deadline(outcome, self._seconds_left(story.revision))
 
     async def _advance(self, story: Story) -> Outcome:
