@@ -63,6 +63,8 @@ class Owner:
     revision: int
     newer: frozenset[int] = frozenset()
     """Revisions of the same owner that are in service and newer than this one."""
+    ended: frozenset[int] = frozenset()
+    """Those out of service: what they applied last is nobody's but of who has it as well."""
     namespace: str = ""
     """Where the extension is installed; messages about cluster-scoped objects name it."""
     sets: frozenset[str] = frozenset()

@@ -209,6 +209,11 @@ class Revisions:
         return tuple(r for r in self.active[:-1] if not r.succeeded)
 
     @property
+    def ended(self) -> frozenset[int]:
+        """Numbers up to the newest that are not in service any more, or never were."""
+        return frozenset(range(1, self.next_number)) - {r.number for r in self.active}
+
+    @property
     def next_number(self) -> int:
         """The number of the next revision; numbers are never used twice."""
         return self.every[-1].number + 1 if self.every else 1
@@ -268,6 +273,7 @@ def owner_of_extension(
         uid=uid,
         revision=number,
         newer=frozenset(r.number for r in history.active if r.number > number),
+        ended=history.ended,
         namespace=namespace,
         sets=frozenset(r.uid for r in history.every),
     )

@@ -274,7 +274,8 @@ class ObjectWriter:
         """Deletes an object that is still ours; its metadata while something holds it.
 
         `live` is its metadata as far as it is known. An object that somebody else has is left
-        alone and counts as gone; so does one of another revision, but for `any_revision`.
+        alone and counts as gone; so does one that another revision applied last which has not
+        ended, but for `any_revision`.
         Raises ApiError naming the object.
         """
         try:
@@ -304,7 +305,7 @@ class ObjectWriter:
     def _may_remove(self, live: KubeObject, any_revision: bool) -> bool:
         if not self._owner.controls(live):
             return False
-        return any_revision or revision_of(live) == self._owner.revision
+        return any_revision or revision_of(live) in {self._owner.revision, *self._owner.ended}
 
 
 def _looked_too_early(error: ApiError) -> bool:

@@ -72,6 +72,25 @@ def test_what_never_rolled_out_goes_as_soon_as_something_newer_is_to_be_there(
     assert metadata(world.map("kept"))["uid"] == uid
 
 
+def test_what_a_revision_had_that_was_given_up_goes_with_the_last_that_has_it(
+    world: World, reference: dict[str, Any]
+) -> None:
+    """Though that one never came to it, and so another one applied it last."""
+    world.apply(revision_of(world, reference, 1, [ready(world, "kept", 1)]))
+    world.wait("Succeeded", "True", name="1")
+    world.apply(stuck(world, reference, 2, [ready(world, "passing", 2)]))
+    world.api.wait(world.map_path("passing"), lambda obj: obj is not None, what="it is there")
+    world.apply(
+        stuck(world, reference, 3, [world.config_map("gate")], [ready(world, "passing", 3)])
+    )
+    world.wait("Progressing", "False", name="2", message=ARCHIVED)
+    assert annotations_of(world.map("passing"))[names.ANNOTATION_REVISION] == "2"
+    world.apply(revision_of(world, reference, 4, [ready(world, "kept", 4)]))
+    world.wait("Succeeded", "True", name="4")
+    world.wait("Progressing", "False", name="3", message=ARCHIVED)
+    assert world.api.get(world.map_path("passing")) is None
+
+
 def test_archiving_the_newest_leaves_what_the_one_in_service_has(
     world: World, reference: dict[str, Any]
 ) -> None:

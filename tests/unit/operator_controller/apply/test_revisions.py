@@ -119,6 +119,12 @@ def test_what_never_rolled_out_is_superseded_by_what_is_newer(
     assert [r.number for r in Revisions.of(objects).superseded] == superseded
 
 
+def test_ended_is_what_is_not_in_service_however_it_went() -> None:
+    revisions = Revisions.of([archived(2), raw(3), raw(5, deleting=True), raw(6)])
+    assert revisions.ended == {1, 2, 4, 5}
+    assert Revisions().ended == frozenset()
+
+
 @pytest.mark.parametrize(
     ("obj", "obstacle"),
     [
