@@ -54,5 +54,6 @@ def raise_hint(field: str) -> str:
     return f"if you trust the image, start catalogd or operator-controller with {limit_flag(field)}"
 
 
-BUNDLE_LIMITS = Limits(compressed_bytes=256 * MIB, file_bytes=256 * MIB, total_bytes=256 * MIB)
-"""A bundle is read into memory whole; real ones stay below 10 MiB."""
+BUNDLE_LIMITS = Limits(compressed_bytes=32 * MIB, file_bytes=32 * MIB, total_bytes=32 * MIB)
+"""A bundle is read into memory whole, where it may take 40 times its size; real ones stay below
+10 MiB."""

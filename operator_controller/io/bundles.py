@@ -31,6 +31,9 @@ _SIGNS = (
 Where there is none, we issue certificates ourselves.
 """
 
+READING_AT_ONCE = 1
+"""What is read takes many times its size for a moment, and threads do not make it quicker."""
+
 log = logging.getLogger(__name__)
 
 Installed = Callable[[], Awaitable[Iterable[KubeObject]]]
@@ -67,6 +70,7 @@ class BundleSource:
         self._images = images
         self._refresh = refresh
         self._client = client
+        self._reading = asyncio.Semaphore(READING_AT_ONCE)
 
     async def certificate_provider(
         self, bundle: RegistryV1, installed: Installed = nothing
@@ -97,8 +101,8 @@ class BundleSource:
         try:
             await self._refresh()
             image = await self._images.pull(bundle.image, owner=owner)
-            files = await image.read()
-            loaded = await asyncio.to_thread(load, files)
+            async with self._reading:
+                loaded = await asyncio.to_thread(load, await image.read())
             provider = await self.certificate_provider(loaded, installed)
             complete = replace(request, certificate_provider=provider)
             objects = await asyncio.to_thread(_render, loaded, complete)

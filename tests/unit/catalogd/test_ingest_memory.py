@@ -1,5 +1,6 @@
 """How much memory a catalog may take to be unpacked, measured in processes that are confined."""
 
+import asyncio
 import os
 import resource
 import signal
@@ -11,9 +12,11 @@ from pathlib import Path
 import orjson
 import pytest
 
-from catalogd.io.images import _result
+from catalogd.io import images
+from catalogd.io.images import Images, ImageSettings, _result
 from catalogd.io.ingest import refusal
 from catalogd.job import CATALOGS_FOLDER, Job, Result
+from catalogd.metrics import Metrics
 from olm_shared.errors import TransientError
 from olm_shared.fbc import MAX_DOCUMENT_BYTES, VALUES_ALWAYS_FREE
 from olm_shared.limits import MIB, Limits
@@ -171,6 +174,24 @@ def test_a_process_that_could_say_nothing_is_told_by_how_it_ended(
         _result(b"", code, job)
     assert said in error.value.message
     assert ("raise the memory limit" in error.value.hint) is (code < 0)
+
+
+async def test_the_end_of_a_process_is_told_by_who_waits_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def killed() -> asyncio.subprocess.Process:
+        pipe = asyncio.subprocess.PIPE
+        probe = "import os; os.kill(os.getpid(), 9)"
+        return await asyncio.create_subprocess_exec(
+            sys.executable, "-c", probe, stdin=pipe, stdout=pipe
+        )
+
+    async def settings() -> ImageSettings:
+        return ImageSettings(cache_dir=tmp_path)
+
+    monkeypatch.setattr(images, "_start", killed)
+    with pytest.raises(TransientError, match="unpacking was ended by SIGKILL"):
+        await Images(settings, Metrics()).fetch("c", "registry.test/c:v1", None)
 
 
 def test_a_process_is_confined_before_it_reads_anything() -> None:

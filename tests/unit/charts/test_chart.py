@@ -26,6 +26,7 @@ from olm_shared.flags import parse_size
 from olm_shared.kube_object import KubeObject
 from olm_shared.limits import MIB
 from olm_shared.runtime.cluster_pulls import INJECTED
+from operator_controller.io.bundles import READING_AT_ONCE
 from operator_controller.metrics import Metrics, Readings
 from operator_controller.settings import parse_settings as parse_operator_controller
 
@@ -116,7 +117,7 @@ def test_pods_are_restricted_and_write_only_to_their_volumes(values: str, compon
 
 
 SERVING, WAITING = 256 * MIB, 32 * MIB
-"""What catalogd takes without unpacking, and a process of it that waits for a registry."""
+"""What a program takes at work, and a process of catalogd that waits for a registry."""
 
 
 @sets
@@ -132,6 +133,13 @@ def test_what_catalogd_may_take_to_unpack_fits_into_its_memory(values: str) -> N
     )
     waiting = (PROCESSES_AT_ONCE - PARSING_AT_ONCE) * WAITING
     assert parse_size(limits["memory"]) >= SERVING + waiting + PARSING_AT_ONCE * job.memory
+
+
+def test_the_largest_bundle_fits_into_operator_controllers_memory() -> None:
+    manager = container("default", "operator-controller")
+    room = parse_size(manager["resources"]["limits"]["memory"]) - SERVING
+    bundle = parse_operator_controller(manager["args"]).limits.total_bytes
+    assert room >= READING_AT_ONCE * 40 * bundle
 
 
 @pods
