@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from api.v1 import names
+from e2e.harness.controlplane import wait_until
 from olm_shared.kube_object import KubeObject, annotations_of, condition, labels_of, metadata
 from tests.integration.object_sets.world import (
     CONTROLLER,
@@ -81,7 +82,7 @@ class TestLife:
         world.api.delete(world.map_path())  # it looks after it again
         within(DRIFT_SECONDS, lambda: world.api.get(world.map_path()) is not None, "it is back")
 
-    @pytest.mark.parametrize("harm", ["changed", "changed and back", "deleted", "made anew"])
+    @pytest.mark.parametrize("harm", ["changed", "changed and back", "deleted"])
     def test_what_others_did_while_it_was_down_is_mended(self, world: World, harm: str) -> None:
         world.apply(world.object_set([world.config_map(a="1"), deployment(world, replicas=0)]))
         world.wait("Succeeded", "True")
@@ -91,13 +92,8 @@ class TestLife:
             world.api.patch(world.map_path(), {"data": {"a": "2"}})
         if harm == "changed and back":
             world.api.patch(world.map_path(), {"data": {"a": "1"}})
-        if harm in ("deleted", "made anew"):
-            labels = labels_of(world.map())
+        if harm == "deleted":
             world.api.delete(world.map_path())
-        if harm == "made anew":
-            other = world.config_map(a="2")
-            metadata(other)["labels"] = labels
-            world.apply(other)
         world.product.start_operator_controller()
 
         def is_ours() -> bool:
@@ -108,6 +104,22 @@ class TestLife:
             return found.get("data") == {"a": "1"} and noted
 
         within(DRIFT_SECONDS, is_ours, "it is as it should be")
+
+    def test_what_somebody_made_in_its_place_with_its_labels_is_his(self, world: World) -> None:
+        world.apply(world.object_set([world.config_map(a="1")]))
+        world.wait("Succeeded", "True")
+        quiet(world)
+        world.product.kill(world.product.operator_controller)
+        other = world.config_map(a="2")
+        metadata(other)["labels"] = labels_of(world.map())
+        world.api.delete(world.map_path())
+        world.apply(other)
+        world.product.start_operator_controller()
+        world.wait("Progressing", "True", message="cannot be managed by operator-controller")
+        assert world.map()["data"] == {"a": "2"}
+        world.api.delete(world.map_path())
+        back = {"a": "1"}
+        wait_until(lambda: (world.api.get(world.map_path()) or {}).get("data") == back, what="back")
 
 
 class TestRevisions:
