@@ -157,7 +157,7 @@ def test_content_of_a_revision_that_is_deleted_by_hand_is_made_again(
 
 
 def test_content_of_a_revision_that_somebody_replaced_is_not_applied(
-    api: Api, package: str, publish_catalog: Publish, serve_catalog: Serve, apply: Apply
+    olm: Olm, api: Api, package: str, publish_catalog: Publish, serve_catalog: Serve, apply: Apply
 ) -> None:
     serve_catalog(package, publish_catalog(BundleSpec(package=package, version="1.0.0")))
     apply(with_administrator(package))
@@ -171,8 +171,10 @@ def test_content_of_a_revision_that_somebody_replaced_is_not_applied(
         "metadata": {"name": name, "namespace": "olmv1-system"},
         "data": dict.fromkeys(content, base64.b64encode(json.dumps(other).encode()).decode()),
     }
+    olm.stop_operator_controller()  # it would make the content again at once
     api.delete(f"{secrets}/{name}")
     apply(json.dumps({"apiVersion": "v1", "kind": "Secret", **swapped}))
+    olm.start_operator_controller()
     api.delete(configmap(package))  # nobody looks before there is something to do
     taken = f"Secret olmv1-system/{name} is to hold content of a revision, but is another"
     api.wait_condition(extension_path(package), "Progressing", "True", message=taken)
