@@ -5,6 +5,7 @@ Shapes: many CRDs (external-secrets 17, flux 13), several deployments (flux 6), 
 """
 
 import json
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,15 +18,19 @@ from e2e.olm.api import Api, catalog_path, extension_path
 from e2e.olm.fbc import bundle_facts, catalog_files, package_blobs, version_of
 from e2e.olm.manifests import catalog, with_administrator
 from e2e.olm.programs import Olm
-from olm_shared.kube_object import ObjectKey, annotations_of, key_of, labels_of
+from olm_shared.kube_object import ObjectKey, annotations_of, key_of, labels_of, name_of
 from operator_controller.bundle import load
+from operator_controller.render import CertificateProvider
 from operator_controller.render.install import InstallRequest, install_objects
+from operator_controller.render.kinds import placed
 
 pytestmark = [pytest.mark.integration, pytest.mark.corpus]
 
 CATALOG = "real"
 LABEL = "olm.operatorframework.io/metadata.name"
 SECONDS = 90.0
+LEFT_ALONE_SECONDS = 3.0
+"""In which a role that two set in turn had dozens of versions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,7 @@ CASES = (
     Case("flux", "2.2.2", "2.3.0", unsafe=True),
     Case("hawtio-operator", "1.1.1", "1.2.0", own_namespace=True),
     Case("keycloak-operator", "26.7.0", "26.7.1"),
+    Case("kube-green", "0.6.0", "0.7.0"),  # webhooks, and a role whose rules Kubernetes fills in
     Case("mariadb-operator", "26.3.0", "26.6.0", unsafe=True),
     Case("oadp-operator", "0.5.5", "0.5.6", own_namespace=True),
     Case("project-quay", "3.17.4", "3.18.0", unsafe=True),
@@ -89,6 +95,7 @@ def test_installs_and_updates(case: Case, corpus: Path, olm: Olm, api: Api) -> N
     api.wait_installed(case.package, version_of(bundles / case.first), timeout=SECONDS)
     before = expected_objects(case, bundles / case.first)
     assert_all_there(olm, before, case.package, revision="1")
+    assert_left_alone(api, case.package)
 
     wanted = version_of(bundles / case.second)
     path = extension_path(case.package)
@@ -136,8 +143,12 @@ def manifest(case: Case) -> str:
 
 def expected_objects(case: Case, folder: Path) -> set[ObjectKey]:
     config = {"watchNamespace": case.package} if case.own_namespace else None
-    request = InstallRequest(install_namespace=case.package, config=config)
-    return {key_of(obj) for obj in install_objects(load(read_folder(folder)), request)}
+    request = InstallRequest(
+        install_namespace=case.package,
+        config=config,
+        certificate_provider=CertificateProvider.SELF,
+    )
+    return {key_of(placed(obj)) for obj in install_objects(load(read_folder(folder)), request)}
 
 
 def assert_all_there(olm: Olm, keys: set[ObjectKey], owner: str, *, revision: str) -> None:
@@ -151,6 +162,23 @@ def assert_all_there(olm: Olm, keys: set[ObjectKey], owner: str, *, revision: st
         assert obj is not None, f"{key} is missing"
         assert labels_of(obj)["olm.operatorframework.io/owner-kind"] == "ClusterExtension"
         assert annotations_of(obj)["olm.operatorframework.io/revision"] == revision, key
+
+
+def assert_left_alone(api: Api, owner: str) -> None:
+    """Rules of aggregated roles are those of Kubernetes: nobody sets them to and fro."""
+    roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
+    aggregated = [
+        f"{roles}/{name_of(role)}"
+        for role in api.list(roles, f"olm.operatorframework.io/owner-name={owner}")
+        if role.get("aggregationRule")
+    ]
+    filled = [
+        api.wait(path, lambda role: bool((role or {}).get("rules")), what=f"{path} has rules")
+        for path in aggregated
+    ]
+    if filled:
+        time.sleep(LEFT_ALONE_SECONDS)
+    assert [api.get(path) for path in aggregated] == filled
 
 
 def _identity(key: ObjectKey) -> tuple[str, str, str]:
