@@ -48,7 +48,7 @@ test-property: $(STAMP) ## Generated cases
 faketime:
 	@ls /usr/lib/*/faketime/libfaketimeMT.so.1 > /dev/null 2>&1 || test "$$(id -u)" != 0 || \
 	  ! command -v apt-get > /dev/null || \
-	  { echo "installing faketime ..."; apt-get update -qq && apt-get install -qq -y faketime; } > /dev/null
+	  { echo "installing faketime ..."; { apt-get update -qq && apt-get install -qq -y faketime; } > /dev/null; }
 
 test-integration: helm faketime ## Tests against a real API server, registry and HTTPS
 	@$(PYTEST) -q -n 3 --dist loadfile --no-loadscope-reorder -m integration --durations=5
