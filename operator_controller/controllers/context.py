@@ -51,6 +51,16 @@ class Context:
         return self.bundle
 
     @property
+    def leaves(self) -> bool:
+        """Whether another version is wanted than the newest revision has, or an older one ends."""
+        if self.history.superseded:
+            return True
+        latest, chosen = self.history.latest, self.bundle
+        if latest is None or chosen is None:
+            return False
+        return not latest.bundle.is_version_of(chosen)
+
+    @property
     def settled(self) -> bool:
         """Whether the newest revision was made of what would be rendered now, and still has it."""
         latest = self.history.latest

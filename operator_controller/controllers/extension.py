@@ -21,7 +21,7 @@ from api.v1.conditions import Condition, merge_conditions
 from api.wire import InvalidObjectError
 from olm_shared.errors import TerminalError, TransientError
 from olm_shared.kube_object import GVK, KubeObject, metadata, name_of
-from olm_shared.outcome import Done, Failed, Outcome, Wait
+from olm_shared.outcome import Done, Failed, Outcome, Wait, outcome_of
 from olm_shared.runtime.api_errors import ConflictError, NotFoundError
 from olm_shared.runtime.attempt import attempt
 from olm_shared.runtime.kube import KubeClient
@@ -44,6 +44,7 @@ from operator_controller.apply.revisions import (
     owner_of_extension,
     revision_annotations,
 )
+from operator_controller.apply.webhooks import uncallable
 from operator_controller.controllers.choice import choose
 from operator_controller.controllers.context import Context
 from operator_controller.controllers.inputs import inputs_digest, install_request
@@ -58,6 +59,7 @@ from operator_controller.io.bundles import BundleSource
 from operator_controller.io.catalogs import CatalogClient
 from operator_controller.io.events import Announcer
 from operator_controller.io.revisions import RevisionStore
+from operator_controller.io.stale_webhooks import Refusal, clear_the_way
 from operator_controller.io.watches import ManagedWatches
 from operator_controller.metrics import Metrics
 from operator_controller.status.extension import (
@@ -106,6 +108,8 @@ class ExtensionController:
     _steps: tuple["Step", ...] = field(init=False)
     _removing: dict[str, float] = field(default_factory=dict)
     """Since when the revisions of a deleted extension are taken down, by its uid."""
+    _refusals: dict[str, Refusal] = field(default_factory=dict)
+    """Extensions that a webhook which nobody answers keeps from going on, by name."""
 
     def __post_init__(self) -> None:
         self._steps = (
@@ -159,9 +163,25 @@ class ExtensionController:
         for step in self._steps:
             found = await attempt(step(context), f"ClusterExtension {context.name}")
             if not isinstance(found, Context):
-                return context, found
+                return context, await self._clear_the_way(context, found)
             context = found
+        self._refusals.pop(context.name, None)
         return context, Done()
+
+    async def _clear_the_way(self, context: Context, failed: Failed) -> Failed:
+        """A broken webhook of a version that is to be left must not keep us from leaving it.
+
+        It may refuse what we write ourselves, before there is a revision to roll out.
+        """
+        if not (uncallable(failed.message) and context.leaves):
+            self._refusals.pop(context.name, None)
+            return failed
+        spec, account = context.extension.spec, self.client
+        if spec.service_account_name:
+            account = account.as_service_account(spec.namespace, spec.service_account_name)
+        memory = self._refusals.setdefault(context.name, Refusal())
+        error = TransientError(failed.message)
+        return outcome_of(await clear_the_way(account, _owner(context), memory, error))
 
     async def _ensure_finalizers(self, raw: KubeObject) -> KubeObject:
         present = list(metadata(raw).get("finalizers") or ())
@@ -210,6 +230,7 @@ class ExtensionController:
     def _forget(self, name: str) -> None:
         self.metrics.forget(name)
         self.accounts.use(name, None)
+        self._refusals.pop(name, None)
 
     async def _tell_removal(self, raw: KubeObject, remaining: Sequence[Revision]) -> Outcome:
         """Waits for revisions that are taken down; says what of theirs does not go."""

@@ -3,14 +3,17 @@
 import asyncio
 import logging
 from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Protocol
 
 from olm_shared.errors import OLMError, TransientError
 from olm_shared.kube_object import KubeObject, key_of, metadata
+from olm_shared.runtime.api_errors import ForbiddenError
 from olm_shared.runtime.kube import KubeClient
 from operator_controller.apply.ownership import Owner, Situation, situation_of
 from operator_controller.apply.revisions import owner_labels
 from operator_controller.apply.webhooks import CONFIGURATIONS, configures, uncallable
-from operator_controller.io.rollout import Memory
 
 PATIENCE_SECONDS = 20.0
 """Who should answer may only be starting again; after so long it does not come back by itself."""
@@ -19,13 +22,27 @@ AFTER_REMOVAL_SECONDS = 0.5
 log = logging.getLogger(__name__)
 
 
-async def clear_the_way(
-    client: KubeClient, owner: Owner, memory: Memory, error: OLMError
-) -> OLMError:
-    """Removes webhooks of older revisions, once they have kept a rollout from going on for long.
+class Remembers(Protocol):
+    """What is worked on: a revision that is rolled out, or an extension."""
 
-    `error` is what the rollout ended with; the answer is what to tell instead. What the revision
-    has of the webhooks itself it makes again.
+    refused_since: float | None
+    """When, by the loop's clock, a webhook that nobody answers refused it first."""
+
+
+@dataclass(slots=True)
+class Refusal:
+    """For what nothing else is remembered of."""
+
+    refused_since: float | None = None
+
+
+async def clear_the_way(
+    client: KubeClient, owner: Owner, memory: Remembers, error: OLMError
+) -> OLMError:
+    """Removes webhooks of older revisions, once they have been in the way of a newer one for long.
+
+    `error` is what the work ended with; the answer is what to tell instead. What the revision has
+    of the webhooks itself it makes again.
     """
     webhooks, now = uncallable(error.message), asyncio.get_running_loop().time()
     if not webhooks:
@@ -47,16 +64,21 @@ async def clear_the_way(
 
 
 async def _remove(client: KubeClient, owner: Owner, webhooks: Iterable[str]) -> list[str]:
-    """Deletes configurations that an older revision applied last; which. Raises ApiError."""
+    """Deletes configurations that an older revision applied last; which. Raises ApiError.
+
+    Who may not list those of a kind has applied none.
+    """
     names = frozenset(webhooks)
     labels = ",".join(f"{k}={v}" for k, v in owner_labels(owner.kind, owner.name).items())
     removed = []
+    found: list[KubeObject] = []
     for gvk in CONFIGURATIONS:
-        found, _ = await client.list_all(gvk, labels=labels)
-        for live in found:
-            if configures(live, names) and situation_of(live, owner) is Situation.OURS_OLDER:
-                await _delete(client, live)
-                removed.append(str(key_of(live)))
+        with suppress(ForbiddenError):
+            found += (await client.list_all(gvk, labels=labels))[0]
+    for live in found:
+        if configures(live, names) and situation_of(live, owner) is Situation.OURS_OLDER:
+            await _delete(client, live)
+            removed.append(str(key_of(live)))
     return removed
 
 
