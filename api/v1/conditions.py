@@ -138,16 +138,14 @@ def merge_conditions(
 ) -> tuple[Condition, ...]:
     """`old` with `new` set over it, as it shall stand in the status.
 
-    - the order of `old` stays; types that it lacks follow in the order of `new`
-    - a type that `new` lacks stays as it is: what was not looked at has not changed
+    - the order is that of `new`, whatever was written before, so that equal states look equal
+    - a type that `new` lacks follows as it is: what was not looked at has not changed
     - lastTransitionTime is `now` for a new type or a changed status, else that of `old`
     - a message is cut to what the API server takes
     """
     known = {condition.type: condition for condition in old}
-    merged = dict(known)
-    for condition in new:
-        merged[condition.type] = _transition(known.get(condition.type), condition, now)
-    return tuple(merged.values())
+    merged = {each.type: _transition(known.get(each.type), each, now) for each in new}
+    return (*merged.values(), *(each for each in known.values() if each.type not in merged))
 
 
 def _transition(old: Condition | None, new: Condition, now: datetime) -> Condition:

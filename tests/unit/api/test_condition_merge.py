@@ -68,15 +68,14 @@ def test_an_old_condition_without_a_time_gets_one() -> None:
 
 def test_what_was_not_looked_at_stays_as_it_is() -> None:
     new = progressing(ConditionStatus.TRUE, Reason.RETRYING)
-    assert merge_conditions([INSTALLED, PROGRESSING], [new], NOW)[0] is INSTALLED
+    assert merge_conditions([INSTALLED, PROGRESSING], [new], NOW)[1] is INSTALLED
 
 
-def test_order_is_that_of_the_old_ones_then_of_the_new_ones() -> None:
+def test_order_is_that_of_the_new_ones_whatever_was_written_first() -> None:
     serving = Condition(type="Serving", status=ConditionStatus.TRUE, reason="Available")
     available = Condition(type="Available", status=ConditionStatus.TRUE, reason="ProbesSucceeded")
-    new = [serving, available, PROGRESSING, INSTALLED]
-    merged = merge_conditions([INSTALLED, PROGRESSING], new, NOW)
-    assert [each.type for each in merged] == ["Installed", "Progressing", "Serving", "Available"]
+    merged = merge_conditions([PROGRESSING, serving], [INSTALLED, PROGRESSING, available], NOW)
+    assert [each.type for each in merged] == ["Installed", "Progressing", "Available", "Serving"]
 
 
 def test_merging_again_changes_nothing() -> None:

@@ -145,11 +145,11 @@ def test_a_failed_poll_leaves_the_old_content_serving() -> None:
     given = catalog(conditions=[SERVING_TRUE])
     found = status.failed(given, Failure("no"), STORED, base_url="https://h", now=NOW)
     assert conditions(found) == [
-        ("Serving", "True", "Available", "Serving desired content from resolved source"),
         ("Progressing", "True", "Retrying", "no"),
+        ("Serving", "True", "Available", "Serving desired content from resolved source"),
     ]
     assert found.resolved_source is not None
-    assert found.conditions[0].last_transition_time == datetime(2025, 1, 1, tzinfo=UTC)
+    assert found.conditions[1].last_transition_time == datetime(2025, 1, 1, tzinfo=UTC)
 
 
 def test_a_first_failure_says_nothing_of_serving() -> None:
@@ -176,8 +176,8 @@ def test_disabled() -> None:
     found = status.disabled(catalog(conditions=[SERVING_TRUE]), now=NOW)
     text = "Catalog availability mode is set to Unavailable"
     assert conditions(found) == [
-        ("Serving", "False", "UserSpecifiedUnavailable", text),
         ("Progressing", "True", "Succeeded", text),
+        ("Serving", "False", "UserSpecifiedUnavailable", text),
     ]
     assert wire.write(found).keys() == {"conditions"}
 
