@@ -33,7 +33,9 @@ RUN sed -n '/^setuptools==/,/[^\\]$/p' requirements/dev.txt > requirements/build
 FROM dependencies AS programs
 COPY pyproject.toml README.md LICENSE ./
 COPY api api
-COPY olm_shared olm_shared
+COPY olm_runtime olm_runtime
+COPY olm_content olm_content
+COPY olm_rollout olm_rollout
 COPY catalogd catalogd
 COPY operator_controller operator_controller
 COPY opm opm

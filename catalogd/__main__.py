@@ -9,7 +9,8 @@ import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from api.v1 import names
+from api.objects import KubeObject, name_of
+from api.olm.v1 import names
 from catalogd.follow import CatalogFollower
 from catalogd.http.app import content_app, webhook_app
 from catalogd.http.exposition import families
@@ -21,32 +22,25 @@ from catalogd.metrics import Metrics
 from catalogd.plan import is_wanted
 from catalogd.reconcile import CatalogReconciler, Surroundings
 from catalogd.settings import Settings, parse_settings
-from olm_shared.kube_object import KubeObject, name_of
-from olm_shared.outcome import Failed, Outcome, Retry
-from olm_shared.runtime.access import ClusterAccess, load_access
-from olm_shared.runtime.attempt import attempt
-from olm_shared.runtime.callers import Callers
-from olm_shared.runtime.cluster_pulls import ClusterPulls
-from olm_shared.runtime.credentials import PullSecrets
-from olm_shared.runtime.disk import disk_errors
-from olm_shared.runtime.doorbell import Bell, Doorbell
-from olm_shared.runtime.folders import collect
-from olm_shared.runtime.http_server import listen
-from olm_shared.runtime.http_server import serve as serve_http
-from olm_shared.runtime.kube import KubeClient
-from olm_shared.runtime.leader import Elector
-from olm_shared.runtime.logs import configure_logging
-from olm_shared.runtime.memory import keep_small, share_one_arena
-from olm_shared.runtime.metrics_page import MetricsPage
-from olm_shared.runtime.program import (
-    run,
-    serve_health,
-    steady_clock,
-    until_answered,
-    wait_until_served,
-)
-from olm_shared.runtime.tls import ServerTls
-from olm_shared.runtime.workqueue import Backoff, WorkQueue
+from olm_runtime.controller.attempt import attempt
+from olm_runtime.controller.leader import Elector
+from olm_runtime.controller.workqueue import Backoff, WorkQueue
+from olm_runtime.disk import disk_errors
+from olm_runtime.folders import collect
+from olm_runtime.http.metrics_page import MetricsPage
+from olm_runtime.http.server import listen
+from olm_runtime.http.server import serve as serve_http
+from olm_runtime.http.tls import ServerTls
+from olm_runtime.kube.access import ClusterAccess, load_access
+from olm_runtime.kube.callers import Callers
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.logs import configure_logging
+from olm_runtime.memory import keep_small, share_one_arena
+from olm_runtime.outcome import Failed, Outcome, Retry
+from olm_runtime.program import run, serve_health, steady_clock, until_answered, wait_until_served
+from olm_runtime.registry.cluster_pulls import ClusterPulls
+from olm_runtime.registry.pull_secrets import PullSecrets
+from olm_runtime.watch.watcher import Bell, Doorbell
 
 LEASE = "catalogd-operator-lock"
 RESYNC_SECONDS = 600.0

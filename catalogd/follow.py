@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from api.v1.clustercatalog import ClusterCatalog
-from api.v1.conditions import ConditionType, Reason
+from api.olm.v1.clustercatalog import ClusterCatalog
+from api.olm.v1.conditions import ConditionType, Reason
 from catalogd.plan import is_wanted
 from catalogd.reconcile import ClusterPort, ImagesPort, StorePort
 from catalogd.stored import Stored
-from olm_shared.image_ref import named_as
-from olm_shared.outcome import Done, Outcome
+from olm_runtime.images.reference import named_as
+from olm_runtime.outcome import Done, Outcome
 
 
 class CatalogFollower:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from olm_shared.errors import TransientError
+from olm_runtime.errors import TransientError
 
 FORMAT = 2
 MAX_WORDS_LENGTH = 32 << 20

@@ -5,9 +5,9 @@ from typing import Any
 
 import orjson
 
-from olm_shared.cluster_settings import ClusterSettings, read_settings
-from olm_shared.fbc import MAX_DOCUMENT_BYTES
-from olm_shared.limits import MIB, Limits
+from olm_content.fbc.documents import MAX_DOCUMENT_BYTES
+from olm_runtime.images.cluster_settings import ClusterSettings, read_settings
+from olm_runtime.images.limits import MIB, Limits
 
 BASE_MEMORY = 192 * MIB
 """Address space of a process that pulls and reads little: modules, stacks, buffers."""

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from enum import Enum
 
-from olm_shared.histogram import Histogram
+from olm_runtime.metrics.histogram import Histogram
 
 REQUEST_BUCKETS = (
     *(round(0.1 * n, 1) for n in range(1, 11)),

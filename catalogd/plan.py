@@ -3,8 +3,8 @@
 from enum import Enum, auto
 from typing import Any
 
-from api.v1.clustercatalog import AvailabilityMode, ClusterCatalog
-from api.v1.names import FINALIZER_DELETE_SERVER_CACHE, LABEL_METADATA_NAME, label_value
+from api.olm.v1.clustercatalog import AvailabilityMode, ClusterCatalog
+from api.olm.v1.names import FINALIZER_DELETE_SERVER_CACHE, LABEL_METADATA_NAME, label_value
 from catalogd.stored import Stored
 
 SECONDS_PER_MINUTE = 60.0

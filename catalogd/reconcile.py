@@ -10,15 +10,15 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Protocol, assert_never
 
-from api.v1.clustercatalog import ClusterCatalog, ClusterCatalogStatus
+from api.olm.v1.clustercatalog import ClusterCatalog, ClusterCatalogStatus
 from catalogd import status
 from catalogd.io.images import Fetched
 from catalogd.plan import Action, decide, is_wanted, poll_delay, protection, release
 from catalogd.stored import Stored
 from catalogd.transitions import transitions
-from olm_shared.happening import Happening
-from olm_shared.outcome import Blocked, Done, Failed, Outcome, Retry
-from olm_shared.runtime.attempt import attempt
+from olm_runtime.controller.attempt import attempt
+from olm_runtime.event import Happening
+from olm_runtime.outcome import Blocked, Done, Failed, Outcome, Retry
 
 log = logging.getLogger(__name__)
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from api.v1 import names
+from api.olm.v1 import names
 from catalogd.job import MAX_OBJECTS
-from olm_shared.fbc import MAX_DOCUMENT_BYTES
-from olm_shared.flags import (
+from olm_content.fbc.documents import MAX_DOCUMENT_BYTES
+from olm_runtime.cli.flags import (
     Gate,
     add_common,
     feature_gates,
@@ -20,10 +20,10 @@ from olm_shared.flags import (
     parse_duration,
     parse_size,
 )
-from olm_shared.limit_flags import add_limits, limits_of
-from olm_shared.limits import Limits
-from olm_shared.runtime.access import own_namespace
-from olm_shared.runtime.tls import TlsProfile, profile_of
+from olm_runtime.cli.limit_flags import add_limits, limits_of
+from olm_runtime.http.tls import TlsProfile, profile_of
+from olm_runtime.images.limits import Limits
+from olm_runtime.kube.access import own_namespace
 
 METAS_GATE = "APIV1MetasHandler"
 GATES = {

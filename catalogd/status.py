@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from api.v1.clustercatalog import (
+from api.olm.v1.clustercatalog import (
     CatalogURLs,
     ClusterCatalog,
     ClusterCatalogStatus,
@@ -15,7 +15,7 @@ from api.v1.clustercatalog import (
     ResolvedSource,
     SourceType,
 )
-from api.v1.conditions import (
+from api.olm.v1.conditions import (
     Condition,
     ConditionStatus,
     ConditionType,

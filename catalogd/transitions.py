@@ -1,8 +1,8 @@
 """What changed from one status to the next, as users read it in `kubectl describe`. Pure."""
 
-from api.v1.clustercatalog import ClusterCatalogStatus
-from api.v1.conditions import Condition, ConditionType, Reason
-from olm_shared.happening import Happening
+from api.olm.v1.clustercatalog import ClusterCatalogStatus
+from api.olm.v1.conditions import Condition, ConditionType, Reason
+from olm_runtime.event import Happening
 
 NEW_CONTENT = "Unpacked"
 GOOD = frozenset({Reason.SUCCEEDED.value, Reason.AVAILABLE.value})

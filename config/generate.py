@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from api.v1.crds import definitions
+from api.olm.v1.crds import definitions
 from config.chart import chart_files
 from config.protobuf import message_files
 

@@ -19,8 +19,8 @@ from typing import Any, BinaryIO
 import orjson
 
 from olm_cli.fields import RequestError
-from olm_shared import go_json
-from olm_shared.errors import OLMError, TerminalError, bounded
+from olm_content.formats import go_json
+from olm_runtime.errors import OLMError, TerminalError, bounded
 
 Answer = Callable[[Mapping[str, Any]], dict[str, Any]]
 

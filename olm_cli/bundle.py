@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import click
 import orjson
 
+from api.objects import KubeObject
 from olm_cli.bundle_files import read_source, registries, registry_options
 from olm_cli.bundle_show import show_command
 from olm_cli.bundle_validate import validate_command
@@ -16,13 +17,12 @@ from olm_cli.fields import text
 from olm_cli.kube_names import namespace_name
 from olm_cli.output import show_answers
 from olm_cli.watching import with_hint
-from olm_shared.errors import OLMError, TerminalError
-from olm_shared.kube_object import KubeObject
-from olm_shared.kube_yaml import load_all
-from olm_shared.runtime.workstation import Registries
-from operator_controller.bundle import RegistryV1, load
-from operator_controller.bundle.configuration import WATCH_NAMESPACE, ConfigurationError
-from operator_controller.render import CertificateProvider, InstallRequest, install_objects
+from olm_content.bundle import RegistryV1, load
+from olm_content.bundle.configuration import WATCH_NAMESPACE, ConfigurationError
+from olm_content.formats.kube_yaml import load_all
+from olm_content.render import CertificateProvider, InstallRequest, install_objects
+from olm_runtime.errors import OLMError, TerminalError
+from olm_runtime.registry.workstation import Registries
 
 KEPT_BUNDLES = 2
 """A batch asks for one bundle in several ways, one after the other: it is parsed once."""
@@ -173,7 +173,7 @@ def _show(objects: Iterable[KubeObject], output: str) -> None:
     if output == "json":
         sys.stdout.buffer.write(orjson.dumps(list(objects), option=orjson.OPT_INDENT_2) + b"\n")
         return
-    from olm_shared.yaml_text import dump_all
+    from olm_content.formats.yaml_text import dump_all
 
     sys.stdout.write(dump_all(objects))
 

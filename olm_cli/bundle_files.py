@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 
 import click
 
-from olm_shared.errors import OLMError, TerminalError
-from olm_shared.image_ref import parse_ref
-from olm_shared.layers import Rules
-from olm_shared.limits import BUNDLE_LIMITS
-from olm_shared.runtime.async_work import run_async
-from olm_shared.runtime.workstation import Registries, pulled
+from olm_runtime.cli.async_work import run_async
+from olm_runtime.errors import OLMError, TerminalError
+from olm_runtime.images.layers import Rules
+from olm_runtime.images.limits import BUNDLE_LIMITS
+from olm_runtime.images.reference import parse_ref
+from olm_runtime.registry.workstation import Registries, pulled
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -52,8 +52,8 @@ def read_source(source: str, access: Registries) -> dict[str, bytes]:
     if path.is_file():
         return _from_archive(path)
     _check_reference(source)
-    from operator_controller.bundle.loader import MANIFESTS
-    from operator_controller.bundle.review import METADATA
+    from olm_content.bundle.loader import MANIFESTS
+    from olm_content.bundle.review import METADATA
 
     with pulled(source, access, limits=BUNDLE_LIMITS) as image:
         files = run_async(image.read())
@@ -72,10 +72,10 @@ def _check_reference(source: str) -> None:
 
 def _from_archive(path: Path) -> dict[str, bytes]:
     """A tar of a bundle's root, or of the one folder that is the root."""
-    from olm_shared.oci import Descriptor
-    from olm_shared.runtime.registry import LayerFile
-    from olm_shared.runtime.unpack import unpack
-    from operator_controller.bundle.loader import MANIFESTS
+    from olm_content.bundle.loader import MANIFESTS
+    from olm_runtime.images.oci import Descriptor
+    from olm_runtime.registry.client import LayerFile
+    from olm_runtime.registry.unpack import unpack
 
     with tempfile.TemporaryDirectory(prefix="olm-bundle-") as work:
         folder = Path(work)
@@ -99,8 +99,8 @@ def read_bundle(folder: Path) -> dict[str, bytes]:
 
     The names of folders end with a slash; what stands there is empty.
     """
-    from operator_controller.bundle.loader import MANIFESTS
-    from operator_controller.bundle.review import METADATA
+    from olm_content.bundle.loader import MANIFESTS
+    from olm_content.bundle.review import METADATA
 
     try:
         if not folder.is_dir():

@@ -7,8 +7,8 @@ import click
 
 from olm_cli.bundle_files import read_source, registries, registry_options
 from olm_cli.output import output_option, show
-from olm_shared.errors import OLMError
-from operator_controller.bundle.summary import summary
+from olm_content.bundle.summary import summary
+from olm_runtime.errors import OLMError
 
 
 @click.command("show")

@@ -7,15 +7,15 @@ import click
 
 from olm_cli.bundle_files import read_source, registries, registry_options
 from olm_cli.output import output_option, show
-from olm_shared.errors import OLMError
-from operator_controller.bundle import RegistryV1, load
-from operator_controller.bundle.loader import CSV_KIND, manifests
-from operator_controller.bundle.model import InstallMode
-from operator_controller.bundle.review import Fault, file_faults
-from operator_controller.bundle.summary import dependencies
-from operator_controller.render import CertificateProvider, InstallRequest, install_objects
-from operator_controller.render.install import unsupported
-from operator_controller.render.validators import unsupported_kinds, validate
+from olm_content.bundle import RegistryV1, load
+from olm_content.bundle.loader import CSV_KIND, manifests
+from olm_content.bundle.model import InstallMode
+from olm_content.bundle.review import Fault, file_faults
+from olm_content.bundle.summary import dependencies
+from olm_content.render import CertificateProvider, InstallRequest, install_objects
+from olm_content.render.install import unsupported
+from olm_content.render.validators import unsupported_kinds, validate
+from olm_runtime.errors import OLMError
 
 VALID, FAULTY, UNREADABLE = 0, 1, 2
 """Exit codes."""

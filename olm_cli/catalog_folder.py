@@ -10,8 +10,8 @@ from typing import Any
 
 import orjson
 
-from olm_shared.errors import TerminalError
-from olm_shared.fbc import INDEX_IGNORE, FbcError, files_to_read, parse
+from olm_content.fbc.documents import INDEX_IGNORE, FbcError, files_to_read, parse
+from olm_runtime.errors import TerminalError
 from operator_controller.catalog import Package, build_package
 
 KEPT_PACKAGES = 1024

@@ -5,7 +5,7 @@ import sys
 import click
 from click.shell_completion import CompletionItem, ShellComplete
 
-from olm_shared.runtime.completion import SHELLS, completion_script
+from olm_runtime.cli.completion import SHELLS, completion_script
 
 _NO_FILES, _FILES = ":4", ":0"
 """How kubectl is told whether file names are offered too: the directives of Cobra."""

@@ -11,13 +11,13 @@ from olm_cli.crd_output import Comparison, ServedChange, as_json, as_text
 from olm_cli.crd_source import Definitions, as_definition, definitions
 from olm_cli.crd_texts import TEXTS, read_line, text_changes
 from olm_cli.output import output_option, show, show_answers
-from olm_shared.errors import OLMError, TerminalError
-from olm_shared.runtime.async_work import run_async
-from operator_controller.preflight.crd_upgrade import Finding, check
-from operator_controller.preflight.crd_upgrade.findings import worst_first
-from operator_controller.preflight.crd_upgrade.going import everything_going
-from operator_controller.preflight.crd_upgrade.stored import questions
-from operator_controller.preflight.crd_upgrade.versions import served_changes
+from olm_content.crds import Finding, check
+from olm_content.crds.findings import worst_first
+from olm_content.crds.going import everything_going
+from olm_content.crds.stored import questions
+from olm_content.crds.versions import served_changes
+from olm_runtime.cli.async_work import run_async
+from olm_runtime.errors import OLMError, TerminalError
 
 SAFE, UNSAFE, USAGE = 0, 1, 2
 """Exit codes, as diff has them."""
@@ -133,7 +133,7 @@ def _checked(sources: tuple[str, ...], given: Mapping[str, Any]) -> Comparison:
 
 def _checked_in_cluster(sources: tuple[str, ...], given: Mapping[str, Any]) -> Comparison:
     from olm_cli.crd_cluster import counted, examined, live_definitions
-    from operator_controller.io.stored_objects import Bounds
+    from olm_rollout.io.stored_objects import Bounds
 
     kubeconfig = given["kubeconfig"]
     *before, new = [definitions(source, registries(dict(given))) for source in sources]

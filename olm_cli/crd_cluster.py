@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Sequence
 
 from olm_cli.crd_source import Definitions
-from olm_shared.runtime.access import load_access
-from olm_shared.runtime.kube import KubeClient
-from operator_controller.io.definitions import DEFINITION
-from operator_controller.io.stored_objects import Bounds, count, examine
-from operator_controller.preflight.crd_upgrade import Finding
-from operator_controller.preflight.crd_upgrade.going import Going
-from operator_controller.preflight.crd_upgrade.stored import Examined, Question
+from olm_content.crds import Finding
+from olm_content.crds.going import Going
+from olm_content.crds.stored import Examined, Question
+from olm_rollout.io.definitions import DEFINITION
+from olm_rollout.io.stored_objects import Bounds, count, examine
+from olm_runtime.kube.access import load_access
+from olm_runtime.kube.client import KubeClient
 
 
 async def live_definitions(kubeconfig: str | None, names: Iterable[str]) -> Definitions:

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from operator_controller.preflight.crd_upgrade import Finding
-from operator_controller.preflight.crd_upgrade.stored import Examined
+from olm_content.crds import Finding
+from olm_content.crds.stored import Examined
 
 
 @dataclass(frozen=True, slots=True)

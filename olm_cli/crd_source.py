@@ -5,14 +5,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from api.objects import KubeObject, gvk_of, name_of
 from olm_cli.bundle_files import read_source
 from olm_cli.fields import RequestError
-from olm_shared.errors import OLMError, TerminalError
-from olm_shared.kube_object import KubeObject, gvk_of, name_of
-from olm_shared.kube_types import go_types
-from olm_shared.kube_yaml import load_all
-from olm_shared.runtime.workstation import Registries
-from operator_controller.bundle.loader import CRD_KIND, MANIFESTS
+from olm_content.bundle.loader import CRD_KIND, MANIFESTS
+from olm_content.formats.kube_yaml import load_all
+from olm_content.kube_types import go_types
+from olm_runtime.errors import OLMError, TerminalError
+from olm_runtime.registry.workstation import Registries
 
 MANIFEST_SUFFIXES = frozenset({".yaml", ".yml", ".json"})
 

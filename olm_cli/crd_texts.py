@@ -13,17 +13,11 @@ from typing import Any
 
 import orjson
 
-from olm_shared import go_json
-from olm_shared.go_text import listed
-from olm_shared.kube_object import KubeObject, name_of
-from operator_controller.preflight.crd_upgrade import Finding, Validator
-from operator_controller.preflight.crd_upgrade.schema import (
-    ROOT,
-    Node,
-    Schema,
-    flattened,
-    text_of,
-)
+from api.objects import KubeObject, name_of
+from olm_content.crds import Finding, Validator
+from olm_content.crds.schema import ROOT, Node, Schema, flattened, text_of
+from olm_content.formats import go_json
+from olm_content.formats.go_text import listed
 
 TEXTS = "\0texts"
 """Where `read_line` puts the texts: no field of a request is called so."""

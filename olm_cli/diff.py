@@ -10,7 +10,7 @@ from olm_cli.finding.difference import lines, package_difference, package_summar
 from olm_cli.finding.facts import Facts, records_of
 from olm_cli.finding.sources import Sources, reach_options
 from olm_cli.output import output_option, show
-from olm_shared.errors import OLMError
+from olm_runtime.errors import OLMError
 
 _COLOURS = {"+": "green", "-": "red", "~": "yellow", "!": "yellow"}
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 
-from api.v1 import names
-from olm_shared.errors import TerminalError
-from olm_shared.kube_object import GVK, KubeObject, name_of
-from olm_shared.near import suggestion_or_all
-from olm_shared.runtime.api_errors import ApiError, NotFoundError
-from olm_shared.runtime.kube import KubeClient
+from api.objects import GVK, KubeObject, name_of
+from api.olm.v1 import names
+from olm_runtime.errors import TerminalError
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import ApiError, NotFoundError
+from olm_runtime.suggestions import suggestion_or_all
 
 EXTENSION = GVK(names.GROUP, names.VERSION, names.CLUSTER_EXTENSION)
 

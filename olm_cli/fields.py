@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from olm_shared.errors import TerminalError
+from olm_runtime.errors import TerminalError
 
 
 class RequestError(TerminalError):

@@ -15,10 +15,10 @@ from olm_cli.finding.sources import Sources, catalog_options, warn, with_package
 from olm_cli.finding.timeline import timeline
 from olm_cli.kube_names import object_name
 from olm_cli.output import show
-from olm_shared.errors import TerminalError
-from olm_shared.near import suggestion_or_all
-from olm_shared.runtime.async_work import run_async
-from opm.edges import Graph, from_edge, graph
+from olm_content.fbc.edges import Graph, from_edge, graph
+from olm_runtime.cli.async_work import run_async
+from olm_runtime.errors import TerminalError
+from olm_runtime.suggestions import suggestion_or_all
 from opm.lanes import heads, updates
 from opm.mermaid import mermaid
 from opm.picture import svg

@@ -5,11 +5,11 @@ from typing import Any
 
 import click
 
+from api.objects import condition, metadata
 from olm_cli.finding.extensions import extension_argument
 from olm_cli.history_cluster import Record, cluster, read_record
 from olm_cli.output import output_option, show
-from olm_shared.kube_object import condition, metadata
-from olm_shared.runtime.async_work import run_async
+from olm_runtime.cli.async_work import run_async
 from operator_controller.apply.history import state_of
 from operator_controller.apply.revisions import Revision
 

@@ -6,19 +6,19 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from api.v1 import names
-from api.v1.clusterextension import ClusterExtension
+from api.objects import GVK, KubeObject, gvk_of, metadata, name_of
+from api.olm.v1 import names
+from api.olm.v1.clusterextension import ClusterExtension
 from api.wire import InvalidObjectError
 from olm_cli.extension import find_extension
 from olm_cli.field_manager import FIELD_MANAGER
-from olm_shared.errors import TerminalError
-from olm_shared.kube_object import GVK, KubeObject, gvk_of, metadata, name_of
-from olm_shared.runtime.access import load_access
-from olm_shared.runtime.api_errors import ConflictError, ForbiddenError
-from olm_shared.runtime.kube import KubeClient
+from olm_rollout.io.definitions import DEFINITION
+from olm_runtime.errors import TerminalError
+from olm_runtime.kube.access import load_access
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import ConflictError, ForbiddenError
 from operator_controller.apply.pack import refs, unpack
 from operator_controller.apply.revisions import Revision, Revisions, owner_labels
-from operator_controller.io.definitions import DEFINITION
 
 OBJECT_SET = GVK(names.GROUP, names.VERSION, names.CLUSTER_OBJECT_SET)
 SECRET = GVK("", "v1", "Secret")

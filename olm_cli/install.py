@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from api import wire
-from api.v1.clusterextension import ClusterExtension
+from api.objects import KubeObject, name_of
+from api.olm.v1.clusterextension import ClusterExtension
 from api.wire import InvalidObjectError
 from olm_cli.bundle_files import read_source, registries
 from olm_cli.extension import EXTENSION
@@ -28,10 +29,9 @@ from olm_cli.output import show
 from olm_cli.rbac_install import Asked, Install
 from olm_cli.rbac_source import Catalogs, Source, is_bundle, resolved
 from olm_cli.rbac_text import commented
-from olm_shared.errors import TerminalError
-from olm_shared.kube_object import KubeObject, name_of
-from olm_shared.runtime.kube import KubeClient
-from operator_controller.preflight.rbac import Document, as_rules, installer
+from olm_content.rights import Document, as_rules, installer
+from olm_runtime.errors import TerminalError
+from olm_runtime.kube.client import KubeClient
 
 
 @click.command("install")

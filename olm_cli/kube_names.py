@@ -13,7 +13,7 @@ def object_name(
     ctx: click.Context | None, param: click.Parameter | None, value: str | None
 ) -> str | None:
     """Lets names of objects through, as callback of an option. Raises BadParameter."""
-    from api.v1.common import SUBDOMAIN
+    from api.olm.v1.common import SUBDOMAIN
 
     if value is None:
         return None
@@ -24,7 +24,7 @@ def namespace_name(
     ctx: click.Context | None, param: click.Parameter | None, value: str | None
 ) -> str | None:
     """The same for namespaces; an empty one is as good as none. Raises BadParameter."""
-    from api.v1.common import LABEL
+    from api.olm.v1.common import LABEL
 
     return _checked(value, LABEL, MAX_LABEL, ctx, param) if value else value
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import orjson
 
-from olm_shared.errors import TerminalError
+from olm_runtime.errors import TerminalError
 
 if TYPE_CHECKING:
     from olm_cli.batch import Answer
@@ -25,7 +25,7 @@ def show(value: Any, output: str) -> None:
     if output == "json":
         sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_INDENT_2) + b"\n")
         return
-    from olm_shared.yaml_text import dump_all
+    from olm_content.formats.yaml_text import dump_all
 
     sys.stdout.write(dump_all([value]))
 

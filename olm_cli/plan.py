@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from api.v1 import names
+from api.objects import KubeObject, name_of
+from api.olm.v1 import names
 from olm_cli.extension import EXTENSION
 from olm_cli.finding.extensions import known_extensions
 from olm_cli.history_cluster import read_record
@@ -23,12 +24,11 @@ from olm_cli.lifecycle.plan_text import change_facts, change_lines, plan_facts, 
 from olm_cli.lifecycle.planning import Planner, Target
 from olm_cli.lifecycle.wish import Wish, asked_otherwise
 from olm_cli.output import output_option, show
-from olm_shared.errors import OLMError, TerminalError
-from olm_shared.kube_object import KubeObject, name_of
-from olm_shared.kube_yaml import load_all
-from olm_shared.runtime.access import load_access
-from olm_shared.runtime.api_errors import ApiError
-from olm_shared.runtime.kube import KubeClient
+from olm_content.formats.kube_yaml import load_all
+from olm_runtime.errors import OLMError, TerminalError
+from olm_runtime.kube.access import load_access
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import ApiError
 
 GOES_THROUGH, STOPPED, UNANSWERED = 0, 1, 2
 """Exit codes, as olm crd check and olm diff have them."""

@@ -14,14 +14,9 @@ from olm_cli.rbac_install import Asked, Install, bundle_of
 from olm_cli.rbac_source import is_bundle
 from olm_cli.rbac_text import commented, difference, facts
 from olm_cli.reach import CLUSTER_OPTIONS
-from olm_shared.runtime.async_work import run_async
-from operator_controller.preflight.rbac import (
-    as_rules,
-    beyond,
-    installer,
-    least_while_replacing,
-)
-from operator_controller.render import CertificateProvider
+from olm_content.render import CertificateProvider
+from olm_content.rights import as_rules, beyond, installer, least_while_replacing
+from olm_runtime.cli.async_work import run_async
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

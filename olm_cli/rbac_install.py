@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from api.v1 import names
+from api.objects import KubeObject
+from api.olm.v1 import names
 from olm_cli.bundle import DEFAULT_PROVIDER, loaded, read_config, rendered
 from olm_cli.rbac_source import (
     Catalogs,
@@ -14,10 +15,9 @@ from olm_cli.rbac_source import (
     read_catalogs,
     read_from_catalogs,
 )
-from olm_shared.kube_object import KubeObject
-from operator_controller.bundle import RegistryV1
-from operator_controller.preflight.rbac import Account, Needed, guessed_kinds, least, needs_of
-from operator_controller.render.kinds import placed
+from olm_content.bundle import RegistryV1
+from olm_content.render.kinds import placed
+from olm_content.rights import Account, Needed, guessed_kinds, least, needs_of
 
 SUGGESTED_NAMESPACE = "operatorframework.io/suggested-namespace"
 _SUFFIX = "-installer"

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from olm_shared.errors import TerminalError
-from olm_shared.kube_object import GVK, KubeObject
-from olm_shared.runtime.access import load_access
-from olm_shared.runtime.api_errors import ForbiddenError, NotFoundError
-from olm_shared.runtime.kube import KubeClient
+from api.objects import GVK, KubeObject
+from olm_content.rights import Account
+from olm_runtime.errors import TerminalError
+from olm_runtime.kube.access import load_access
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import ForbiddenError, NotFoundError
 from operator_controller.io.access import missing_permissions
-from operator_controller.preflight.rbac import Account
 
 SERVICE_ACCOUNT = GVK("", "v1", "ServiceAccount")
 

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from api.v1.clusterextension import CatalogFilter
+from api.olm.v1.clusterextension import CatalogFilter
 from api.wire import InvalidObjectError
 from olm_cli.bundle_files import read_source, registries
 from olm_cli.finding.sources import near_packages
 from olm_cli.reach import Reach
 from olm_cli.resolve import CatalogFolder, contents
 from olm_cli.unmatched import what_there_is
-from olm_shared.errors import OLMError, TerminalError
-from olm_shared.runtime.async_work import run_async
-from operator_controller.bundle.loader import MANIFESTS
-from operator_controller.render import CertificateProvider
+from olm_content.bundle.loader import MANIFESTS
+from olm_content.render import CertificateProvider
+from olm_runtime.cli.async_work import run_async
+from olm_runtime.errors import OLMError, TerminalError
 from operator_controller.resolve import (
     CatalogContent,
     Request,
@@ -113,8 +113,8 @@ def _catalog(text: str) -> CatalogFolder:
 
 async def _read_cluster(package: str, options: Options) -> Catalogs:
     from olm_cli.why_cluster import catalogs_of, switched_off
-    from olm_shared.runtime.access import load_access
-    from olm_shared.runtime.kube import KubeClient
+    from olm_runtime.kube.access import load_access
+    from olm_runtime.kube.client import KubeClient
     from operator_controller.io.bundles import certificate_provider_of
 
     access = load_access(options["kubeconfig"])

@@ -4,15 +4,10 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from olm_shared.kube_object import KubeObject
-from olm_shared.yaml_text import Inline, dump_all
-from operator_controller.preflight.rbac import (
-    Document,
-    NeededRule,
-    Purpose,
-    policy_rule,
-)
-from operator_controller.preflight.rbac.report import line
+from api.objects import KubeObject
+from olm_content.formats.yaml_text import Inline, dump_all
+from olm_content.rights import Document, NeededRule, Purpose, policy_rule
+from olm_content.rights.report import line
 
 WIDTH = 100
 LISTED = 6

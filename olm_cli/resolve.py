@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
-from api.v1.clusterextension import BundleMetadata, CatalogFilter, UpgradeConstraintPolicy
+from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter, UpgradeConstraintPolicy
 from olm_cli import fields
 from olm_cli.catalog_folder import read_package
 from olm_cli.output import batch_option, output_option, show, show_answers
 from olm_cli.resolve_text import explanation, facts, told
-from olm_shared.fbc import FbcError
+from olm_content.fbc.documents import FbcError
 from operator_controller.catalog import BrokenPackageError
 from operator_controller.resolve import (
     CatalogContent,

@@ -23,12 +23,12 @@ from olm_cli.lifecycle.screen import Screen
 from olm_cli.lifecycle.waiting import Wait
 from olm_cli.output import output_option, show
 from olm_cli.rollback_plan import Plan, appliers, choose, going, is_impossible, obstacles
-from olm_shared.errors import TerminalError
-from olm_shared.runtime.kube import KubeClient
+from olm_content.crds import report
+from olm_content.crds.findings import SWITCH_OFF
+from olm_rollout.io.stored_objects import count
+from olm_runtime.errors import TerminalError
+from olm_runtime.kube.client import KubeClient
 from operator_controller.apply.revisions import Revision
-from operator_controller.io.stored_objects import count
-from operator_controller.preflight.crd_upgrade import report
-from operator_controller.preflight.crd_upgrade.findings import SWITCH_OFF
 
 COUNT_SECONDS = 20.0
 HOPELESS = (

@@ -4,14 +4,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from api.v1.clusterextension import ClusterExtension, UpgradeConstraintPolicy
-from olm_shared.errors import TerminalError
-from olm_shared.kube_object import KubeObject, metadata
+from api.objects import KubeObject, metadata
+from api.olm.v1.clusterextension import ClusterExtension, UpgradeConstraintPolicy
+from olm_content.crds import Finding, Validator, check
+from olm_content.crds.going import Going, everything_going
+from olm_rollout.ownership import controller_of
+from olm_runtime.errors import TerminalError
 from operator_controller.apply.history import is_lower
-from operator_controller.apply.ownership import controller_of
 from operator_controller.apply.revisions import Revision, Revisions
-from operator_controller.preflight.crd_upgrade import Finding, Validator, check
-from operator_controller.preflight.crd_upgrade.going import Going, everything_going
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from olm_cli.finding.facts import Facts, package_facts, records_of
 from olm_cli.finding.names import package_argument
 from olm_cli.finding.sources import Sources, catalog_options, unavailable, warn, with_package
 from olm_cli.output import output_option, show
-from olm_shared.errors import OLMError, TerminalError
+from olm_runtime.errors import OLMError, TerminalError
 
 VERSIONS_TOLD = 8
 
@@ -64,7 +64,7 @@ def show_command(
 
 
 def _permissions(image: str, options: Mapping[str, Any]) -> Any:
-    from operator_controller.bundle.summary import summary
+    from olm_content.bundle.summary import summary
 
     return summary(read_source(image, registries(dict(options))))["permissions"]
 

@@ -1,6 +1,6 @@
 """Where the console script begins: Ctrl-C is silent while the rest is imported, too."""
 
-from olm_shared.runtime.interrupts import leave_at_once
+from olm_runtime.cli.interrupts import leave_at_once
 
 
 def main() -> None:

@@ -8,7 +8,8 @@ from typing import Any
 import click
 import orjson
 
-from api.v1 import names
+from api.objects import GVK, KubeObject, name_of
+from api.olm.v1 import names
 from olm_cli.extension import EXTENSION, no_extension
 from olm_cli.finding.extensions import known_extensions
 from olm_cli.history_cluster import OBJECT_SET, cluster
@@ -21,8 +22,7 @@ from olm_cli.lifecycle.screen import Screen
 from olm_cli.output import output_option, show
 from olm_cli.status_one import facts_of, lines_of
 from olm_cli.table import table
-from olm_shared.kube_object import GVK, KubeObject, name_of
-from olm_shared.runtime.kube import KubeClient
+from olm_runtime.kube.client import KubeClient
 
 CATALOG = GVK(names.GROUP, names.VERSION, names.CLUSTER_CATALOG)
 DIGEST_SHOWN = len("sha256:") + 12

@@ -5,7 +5,8 @@ from typing import Any
 
 import click
 
-from api.v1 import names
+from api.objects import KubeObject, gvk_of, labels_of, name_of, namespace_of
+from api.olm.v1 import names
 from olm_cli.field_manager import APPLY
 from olm_cli.history_cluster import content_of
 from olm_cli.lifecycle.looking import Look, look_at
@@ -13,9 +14,8 @@ from olm_cli.lifecycle.obstacle import UNSERVED
 from olm_cli.lifecycle.overview import Phase, extension_facts, standing_of, wish_text
 from olm_cli.lifecycle.screen import wrapped
 from olm_cli.table import table
-from olm_shared.errors import OLMError
-from olm_shared.kube_object import KubeObject, gvk_of, labels_of, name_of, namespace_of
-from olm_shared.runtime.kube import KubeClient
+from olm_runtime.errors import OLMError
+from olm_runtime.kube.client import KubeClient
 from operator_controller.apply.history import state_of
 from operator_controller.apply.revisions import Revision, Revisions, owner_labels
 

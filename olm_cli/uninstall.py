@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from api.objects import metadata, name_of
 from olm_cli.finding.extensions import extension_argument
 from olm_cli.history_cluster import Record, cluster, read_record
 from olm_cli.lifecycle.interrupted import run, stop
@@ -15,10 +16,9 @@ from olm_cli.lifecycle.removing import look_ahead
 from olm_cli.lifecycle.screen import Screen
 from olm_cli.lifecycle.waiting import Wait
 from olm_cli.output import output_option, show
-from olm_shared.errors import TerminalError
-from olm_shared.kube_object import metadata, name_of
-from olm_shared.runtime.api_errors import ApiError, ConflictError
-from olm_shared.runtime.kube import KubeClient
+from olm_runtime.errors import TerminalError
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import ApiError, ConflictError
 
 
 @click.command("uninstall")

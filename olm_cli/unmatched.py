@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from api.v1 import names
-from api.v1.clusterextension import CatalogFilter
-from olm_shared.near import suggestion_or_all
+from api.olm.v1 import names
+from api.olm.v1.clusterextension import CatalogFilter
+from olm_runtime.suggestions import suggestion_or_all
 from operator_controller.catalog import Package
 from operator_controller.resolve import CatalogContent, Reason, ResolutionError
 

@@ -10,14 +10,14 @@ import click
 
 from olm_cli.fields import RequestError, text
 from olm_cli.output import batch_option, output_option, show, show_answers
-from olm_shared.ranges import (
+from olm_content.ranges import (
     ExtensionRange,
     SkipRange,
     parse_extension_range,
     parse_loose_version,
     parse_skip_range,
 )
-from olm_shared.versions import parse_version
+from olm_content.versions import parse_version
 
 
 class Dialect(StrEnum):

@@ -1,8 +1,8 @@
 """What may be asked of a bundle about the namespaces that it watches. Pure."""
 
-from operator_controller.bundle import RegistryV1
-from operator_controller.bundle.configuration import WATCH_NAMESPACE, ConfigurationError
-from operator_controller.bundle.model import InstallMode
+from olm_content.bundle import RegistryV1
+from olm_content.bundle.configuration import WATCH_NAMESPACE, ConfigurationError
+from olm_content.bundle.model import InstallMode
 
 
 def with_hint(

@@ -8,7 +8,7 @@ from typing import Any
 import click
 import orjson
 
-from api.v1.conditions import ConditionType
+from api.olm.v1.conditions import ConditionType
 from api.wire import InvalidObjectError
 from olm_cli.finding.extensions import extension_argument
 from olm_cli.finding.sources import near_packages
@@ -17,8 +17,8 @@ from olm_cli.reach import Reach, cluster_options
 from olm_cli.resolve_text import Outcome, explanation, facts, reasons
 from olm_cli.unmatched import hints
 from olm_cli.why_cluster import Situation, read_situation
-from olm_shared.errors import TerminalError
-from olm_shared.runtime.async_work import run_async
+from olm_runtime.cli.async_work import run_async
+from olm_runtime.errors import TerminalError
 from operator_controller.catalog import parse_bundle_version
 from operator_controller.resolve import Reason, Resolution, ResolutionError, resolve
 from operator_controller.resolve.advice import sentence

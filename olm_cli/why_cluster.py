@@ -6,14 +6,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from api.v1 import names
-from api.v1.clustercatalog import AvailabilityMode
-from api.v1.clusterextension import BundleMetadata, ClusterExtension
+from api.objects import GVK, KubeObject, name_of
+from api.olm.v1 import names
+from api.olm.v1.clustercatalog import AvailabilityMode
+from api.olm.v1.clusterextension import BundleMetadata, ClusterExtension
 from olm_cli.extension import find_extension
 from olm_cli.reach import Reach
-from olm_shared.kube_object import GVK, KubeObject, name_of
-from olm_shared.runtime.access import ClusterAccess, load_access
-from olm_shared.runtime.kube import KubeClient
+from olm_runtime.kube.access import ClusterAccess, load_access
+from olm_runtime.kube.client import KubeClient
 from operator_controller.apply.revisions import Revisions, owner_labels
 from operator_controller.io.catalog_cache import CatalogCache
 from operator_controller.io.catalogd import Catalogd

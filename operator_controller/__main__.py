@@ -7,18 +7,13 @@ from collections.abc import Iterator
 
 from prometheus_client.metrics_core import Metric
 
-from olm_shared.runtime.access import ClusterAccess, load_access
-from olm_shared.runtime.doorbell import Doorbell
-from olm_shared.runtime.kube import KubeClient
-from olm_shared.runtime.leader import Elector
-from olm_shared.runtime.logs import configure_logging
-from olm_shared.runtime.memory import keep_large_blocks_apart, keep_small, share_one_arena
-from olm_shared.runtime.program import (
-    run,
-    serve_health,
-    utc_now,
-    wait_until_served,
-)
+from olm_runtime.controller.leader import Elector
+from olm_runtime.kube.access import ClusterAccess, load_access
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.logs import configure_logging
+from olm_runtime.memory import keep_large_blocks_apart, keep_small, share_one_arena
+from olm_runtime.program import run, serve_health, utc_now, wait_until_served
+from olm_runtime.watch.watcher import Doorbell
 from operator_controller.controllers.extension import EXTENSION
 from operator_controller.exposition import families
 from operator_controller.io.catalog_cache import CatalogCache

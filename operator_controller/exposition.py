@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from prometheus_client.metrics_core import Metric
 
-from olm_shared.exposition import counter, gauge, histogram
-from olm_shared.queue_meter import Result
+from olm_runtime.metrics.exposition import counter, gauge, histogram
+from olm_runtime.metrics.queue_meter import Result
 from operator_controller.metrics import Metrics, Readings
 
 EXTENSION = "operator_controller_extension_"

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from api.v1.clusterextension import BundleMetadata, ClusterExtensionStatus
-from api.v1.conditions import Condition, ConditionStatus, ConditionType, Reason
-from olm_shared.queue_meter import QueueMeter
+from api.olm.v1.clusterextension import BundleMetadata, ClusterExtensionStatus
+from api.olm.v1.conditions import Condition, ConditionStatus, ConditionType, Reason
+from olm_runtime.metrics.queue_meter import QueueMeter
 
 
 @dataclass(slots=True)

@@ -9,8 +9,9 @@ from datetime import timedelta
 from importlib.metadata import version
 from pathlib import Path
 
-from api.v1 import names
-from olm_shared.flags import (
+from api.olm.v1 import names
+from olm_content.render.options import CertificateProvider
+from olm_runtime.cli.flags import (
     Gate,
     add_common,
     add_switch,
@@ -20,14 +21,13 @@ from olm_shared.flags import (
     parse_count,
     parse_duration,
 )
-from olm_shared.limit_flags import add_limits, limits_of
-from olm_shared.limits import BUNDLE_LIMITS, Limits
-from olm_shared.runtime.access import own_namespace
-from olm_shared.runtime.tls import TlsProfile, profile_of
-from olm_shared.runtime.workqueue import DEFAULT_WORKERS
+from olm_runtime.cli.limit_flags import add_limits, limits_of
+from olm_runtime.controller.workqueue import DEFAULT_WORKERS
+from olm_runtime.http.tls import TlsProfile, profile_of
+from olm_runtime.images.limits import BUNDLE_LIMITS, Limits
+from olm_runtime.kube.access import own_namespace
 from operator_controller.certificates.policy import DEFAULT_LIFETIME, DEFAULT_SETTLE
 from operator_controller.io.serving_certificates import ServingCertificate
-from operator_controller.render.options import CertificateProvider
 
 GATES = {
     "SingleOwnNamespaceInstallSupport": Gate(default=True, alpha=True),

@@ -6,19 +6,22 @@ import random
 import time
 from collections.abc import Callable, Mapping
 
-from api.v1 import names
-from olm_shared.kube_object import KubeObject, ObjectKey, name_of
-from olm_shared.runtime.attempt import attempt
-from olm_shared.runtime.cluster_pulls import ClusterPulls
-from olm_shared.runtime.credentials import PullSecrets
-from olm_shared.runtime.doorbell import Bell, Ring
-from olm_shared.runtime.image_store import ImageStore
-from olm_shared.runtime.kube import KubeClient
-from olm_shared.runtime.precedence import Precedence
-from olm_shared.runtime.program import utc_now
-from olm_shared.runtime.registry import PullSettings
-from olm_shared.runtime.statuses import StatusWriter
-from olm_shared.runtime.workqueue import Backoff, WorkQueue
+from api.objects import KubeObject, ObjectKey, name_of
+from api.olm.v1 import names
+from olm_content.render.options import Features
+from olm_rollout.io.watches import ManagedWatches, OwnerKey
+from olm_rollout.probes.probes import Gate
+from olm_runtime.controller.attempt import attempt
+from olm_runtime.controller.priority import Precedence
+from olm_runtime.controller.status_writer import StatusWriter
+from olm_runtime.controller.workqueue import Backoff, WorkQueue
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.program import utc_now
+from olm_runtime.registry.client import PullSettings
+from olm_runtime.registry.cluster_pulls import ClusterPulls
+from olm_runtime.registry.image_store import ImageStore
+from olm_runtime.registry.pull_secrets import PullSecrets
+from olm_runtime.watch.watcher import Bell, Ring
 from operator_controller.apply.revisions import Revision
 from operator_controller.controllers.catalog_news import CatalogNews
 from operator_controller.controllers.cluster_operator import ClusterOperatorController
@@ -34,10 +37,7 @@ from operator_controller.io.certificate_issuer import issuer
 from operator_controller.io.certificates import CertificateKeeper
 from operator_controller.io.events import Announcer
 from operator_controller.io.revisions import OBJECT_SET, RevisionStore
-from operator_controller.io.watches import ManagedWatches, OwnerKey
 from operator_controller.metrics import Metrics, Queue, Readings
-from operator_controller.observe.probes import Gate
-from operator_controller.render.options import Features
 from operator_controller.settings import Settings
 
 LEASE = "9c4404e7.operatorframework.io"

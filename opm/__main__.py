@@ -6,7 +6,7 @@ from typing import NoReturn
 
 import click
 
-from olm_shared.runtime.command_line import Lazy, LazyGroup, run
+from olm_runtime.cli.command_line import Lazy, LazyGroup, run
 from opm.commands.registries import registry_options
 
 COMMANDS: Mapping[str, Lazy] = MappingProxyType(

@@ -7,8 +7,10 @@ from typing import Any
 
 import orjson
 
-from olm_shared import go_json
-from olm_shared.kube_types.go_types import in_own_spelling
+from olm_content.fbc.catalog import BUNDLE, BUNDLE_OBJECT, Record, rendered
+from olm_content.fbc.shapes import ShapeError, read
+from olm_content.formats import go_json
+from olm_content.kube_types.go_types import in_own_spelling
 from opm.bundle_files import (
     CSV,
     BundleError,
@@ -17,9 +19,7 @@ from opm.bundle_files import (
     read_manifests,
     read_metadata,
 )
-from opm.catalog import BUNDLE, BUNDLE_OBJECT, Record, rendered
 from opm.definitions import Api, Named, defined, typed
-from opm.shapes import ShapeError, read
 
 PROPERTIES_ANNOTATION = "olm.properties"
 PACKAGE, GVK = "olm.package", "olm.gvk"

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from olm_shared.errors import TerminalError
-from olm_shared.kube_yaml import YamlError, load_all
-from opm.shapes import ShapeError, read
+from olm_content.fbc.shapes import ShapeError, read
+from olm_content.formats.kube_yaml import YamlError, load_all
+from olm_runtime.errors import TerminalError
 
 MANIFESTS, METADATA = "manifests/", "metadata/"
 CSV = "ClusterServiceVersion"

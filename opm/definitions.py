@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from olm_shared.kube_object import KubeObject, gvk_of
-from olm_shared.kube_types import go_types
+from api.objects import KubeObject, gvk_of
+from olm_content.kube_types import go_types
 from opm.bundle_files import BundleError
 
 CRD = "CustomResourceDefinition"

@@ -3,7 +3,7 @@
 import base64
 import re
 
-from olm_shared.errors import TerminalError
+from olm_runtime.errors import TerminalError
 
 _SIGNATURES = (
     (re.compile(rb"\x89PNG\r\n\x1a\n"), "image/png"),

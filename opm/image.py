@@ -11,9 +11,9 @@ from typing import Any
 
 import orjson
 
-from olm_shared.errors import TerminalError
-from olm_shared.kube_yaml import YamlError, load_all
-from olm_shared.oci import OCI_INDEX, OCI_MANIFEST, Descriptor, Platform
+from olm_content.formats.kube_yaml import YamlError, load_all
+from olm_runtime.errors import TerminalError
+from olm_runtime.images.oci import OCI_INDEX, OCI_MANIFEST, Descriptor, Platform
 from opm.bundle_files import METADATA, PACKAGE_KEY, BundleError
 
 EPOCH = "1970-01-01T00:00:00Z"

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from opm.edges import Channel, Entry
+from olm_content.fbc.edges import Channel, Entry
 
 
 class Kind(StrEnum):

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from olm_shared.errors import TerminalError
-from olm_shared.go_text import quote
-from olm_shared.near import suggestion_or_all
-from opm.catalog import BUNDLE, CHANNEL, CSV_METADATA, PACKAGE, Record, properties
+from olm_content.fbc.catalog import BUNDLE, CHANNEL, CSV_METADATA, PACKAGE, Record, properties
+from olm_content.formats.go_text import quote
+from olm_runtime.errors import TerminalError
+from olm_runtime.suggestions import suggestion_or_all
 from opm.migrate import embedded_csv
 from opm.validate.channels import GraphError, head
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from olm_shared.go_text import quote
-from opm.edges import Channel, Entry, Graph
+from olm_content.fbc.edges import Channel, Entry, Graph
+from olm_content.formats.go_text import quote
 
 _HEAD = (
     "graph LR",

@@ -6,10 +6,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from olm_shared.errors import TerminalError
-from olm_shared.kube_yaml import YamlError, load_all
-from opm.catalog import BUNDLE, BUNDLE_OBJECT, CSV_METADATA, Record, properties, with_properties
-from opm.shapes import ShapeError, read
+from olm_content.fbc.catalog import (
+    BUNDLE,
+    BUNDLE_OBJECT,
+    CSV_METADATA,
+    Record,
+    properties,
+    with_properties,
+)
+from olm_content.fbc.shapes import ShapeError, read
+from olm_content.formats.kube_yaml import YamlError, load_all
+from olm_runtime.errors import TerminalError
 
 NONE = "none"
 CSV = "ClusterServiceVersion"

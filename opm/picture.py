@@ -6,7 +6,7 @@ The picture carries its own style, for light and dark pages, and no script.
 from collections.abc import Collection, Iterator
 from html import escape
 
-from opm.edges import Entry, Graph
+from olm_content.fbc.edges import Entry, Graph
 from opm.lanes import Kind, Layout, Link, heads, lay_out
 
 ROW, LANE, MARGIN = 26, 20, 24

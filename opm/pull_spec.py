@@ -5,8 +5,8 @@ Unlike what is pulled from, it may be a short name: the default registry and tag
 
 import re
 
-from olm_shared.errors import TerminalError
-from olm_shared.image_ref import parse_ref
+from olm_runtime.errors import TerminalError
+from olm_runtime.images.reference import parse_ref
 
 _ONLY_A_DIGEST = re.compile(r"[a-f0-9]{64}")
 

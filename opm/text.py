@@ -5,8 +5,8 @@ from typing import Any
 
 import orjson
 
-from olm_shared.canonical_json import go_number
-from olm_shared.yaml_text import dump_all
+from olm_content.formats.canonical_json import go_number
+from olm_content.formats.yaml_text import dump_all
 
 _MAY_HAVE_EXPONENT = re.compile(rb"e[-+]?[0-9]+,?\n")
 """Looks for one character, so it costs nothing; what ends otherwise holds no number."""

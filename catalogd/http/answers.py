@@ -6,7 +6,7 @@ Nothing is read here; an answer names sections of files, and whoever sends it re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from api.v1.names import HEADER_RESOLVED_SOURCE
+from api.olm.v1.names import HEADER_RESOLVED_SOURCE
 from catalogd import gzip_parts
 from catalogd.http import problems
 from catalogd.http.problems import Problem

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from prometheus_client.metrics_core import Metric
 
 from catalogd.metrics import Metrics, PollResult, Served
-from olm_shared.exposition import counter, gauge, histogram
+from olm_runtime.metrics.exposition import counter, gauge, histogram
 
 CATALOG = "catalogd_catalog_"
 

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 from fastapi import APIRouter, Request, Response
 
-from api.v1.names import LABEL_METADATA_NAME, label_value
+from api.olm.v1.names import LABEL_METADATA_NAME, label_value
 
 PATH = "/mutate-olm-operatorframework-io-v1-clustercatalog"
 MAX_REVIEW_BYTES = 8 << 20

@@ -6,16 +6,16 @@ from datetime import datetime
 from typing import Any
 
 from api import wire
-from api.v1 import names
-from api.v1.clustercatalog import ClusterCatalog, ClusterCatalogStatus
+from api.objects import GVK, KubeObject, metadata, name_of
+from api.olm.v1 import names
+from api.olm.v1.clustercatalog import ClusterCatalog, ClusterCatalogStatus
 from api.wire import InvalidObjectError
-from olm_shared.errors import TerminalError
-from olm_shared.happening import Happening
-from olm_shared.kube_object import GVK, KubeObject, metadata, name_of
-from olm_shared.outcome import Failed
-from olm_shared.runtime.events import EventRecorder
-from olm_shared.runtime.kube import KubeClient
-from olm_shared.runtime.statuses import progressing_after, replace_status, with_condition
+from olm_runtime.controller.status_writer import progressing_after, replace_status, with_condition
+from olm_runtime.errors import TerminalError
+from olm_runtime.event import Happening
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.events import EventRecorder
+from olm_runtime.outcome import Failed
 
 CLUSTER_CATALOG = GVK(names.GROUP, names.VERSION, names.CLUSTER_CATALOG)
 PLURAL = "clustercatalogs"

@@ -16,10 +16,10 @@ import orjson
 from catalogd.job import MAX_OBJECTS, MORE_MEMORY, TURN, Job, Result, out_of_memory
 from catalogd.metrics import Metrics, PollResult
 from catalogd.stored import Stored
-from olm_shared.cluster_settings import ClusterSettings
-from olm_shared.errors import TerminalError, TransientError, bounded
-from olm_shared.fbc import MAX_DOCUMENT_BYTES
-from olm_shared.limits import Limits
+from olm_content.fbc.documents import MAX_DOCUMENT_BYTES
+from olm_runtime.errors import TerminalError, TransientError, bounded
+from olm_runtime.images.cluster_settings import ClusterSettings
+from olm_runtime.images.limits import Limits
 
 PARSING_AT_ONCE = 2
 """Parsing takes a core and a half each; the serving loop must get its share."""

@@ -34,16 +34,16 @@ from catalogd.job import (
     out_of_memory,
     read_job,
 )
-from olm_shared.errors import OLMError, TerminalError, TransientError
-from olm_shared.layers import Rules
-from olm_shared.runtime.attempt import failure_of
-from olm_shared.runtime.disk import DiskError, disk_errors
-from olm_shared.runtime.fbc_folder import read_catalog
-from olm_shared.runtime.folders import remove_tree
-from olm_shared.runtime.image_store import ImageStore
-from olm_shared.runtime.logs import configure_logging
-from olm_shared.runtime.memory import share_one_arena
-from olm_shared.runtime.registry import PullSettings
+from olm_content.fbc.folder import read_catalog
+from olm_runtime.controller.attempt import failure_of
+from olm_runtime.disk import DiskError, disk_errors
+from olm_runtime.errors import OLMError, TerminalError, TransientError
+from olm_runtime.folders import remove_tree
+from olm_runtime.images.layers import Rules
+from olm_runtime.logs import configure_logging
+from olm_runtime.memory import share_one_arena
+from olm_runtime.registry.client import PullSettings
+from olm_runtime.registry.image_store import ImageStore
 
 CONFIGS_LABEL = "operators.operatorframework.io.index.configs.v1"
 SOURCE_PREFIX = "source catalog content: "

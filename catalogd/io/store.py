@@ -16,9 +16,9 @@ from pathlib import Path
 from catalogd.io.content import PLAIN, Content, CorruptContentError, open_content
 from catalogd.metrics import Served
 from catalogd.stored import Stored, read_stored
-from olm_shared.errors import TransientError
-from olm_shared.runtime.disk import disk_error
-from olm_shared.runtime.folders import TEMPORARY, remove_tree
+from olm_runtime.disk import disk_error
+from olm_runtime.errors import TransientError
+from olm_runtime.folders import TEMPORARY, remove_tree
 
 log = logging.getLogger(__name__)
 

@@ -21,7 +21,7 @@ from catalogd import gzip_parts
 from catalogd.index import IndexBuilder, Query, Sum, extracts_with
 from catalogd.io.content import FILES, GZIP, INDEX_FILE, MANIFEST_FILE, PLAIN, ZSTD, Manifest
 from catalogd.job import MAX_OBJECTS
-from olm_shared.fbc import Blob
+from olm_content.fbc.documents import Blob
 
 CHUNK_BYTES = 256 << 10
 CHUNKS_IN_FLIGHT = 4

@@ -5,14 +5,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from api.objects import KubeObject, gvk_of, name_of
 from e2e.harness.images import bundle_image, read_folder
 from e2e.harness.registry import Registry
 from e2e.olm.fbc import PublishedBundle, bundle_facts
-from olm_shared.errors import OLMError
-from olm_shared.kube_object import KubeObject, gvk_of, name_of
-from operator_controller.bundle.loader import load
-from operator_controller.preflight.crd_upgrade import check
-from operator_controller.render.install import InstallRequest, install_objects
+from olm_content.bundle.loader import load
+from olm_content.crds import check
+from olm_content.render.install import InstallRequest, install_objects
+from olm_runtime.errors import OLMError
 
 OWN_BUNDLES = Path(__file__).parent / "bundles"
 CORPUS_BUNDLES = Path(__file__).parents[3] / "shared" / "corpus" / "bundles"

@@ -7,8 +7,8 @@ from typing import Any, Self
 
 import httpx
 
+from api.objects import KubeObject, condition
 from e2e.harness.controlplane import ControlPlane
-from olm_shared.kube_object import KubeObject, condition
 
 OLM = "/apis/olm.operatorframework.io/v1"
 POLL_SECONDS = 0.05

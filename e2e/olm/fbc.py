@@ -8,8 +8,8 @@ from typing import Any
 import orjson
 
 from e2e.harness.images import read_folder
-from olm_shared.kube_yaml import load_all
-from operator_controller.bundle import load
+from olm_content.bundle import load
+from olm_content.formats.kube_yaml import load_all
 
 
 @dataclass(frozen=True, slots=True)

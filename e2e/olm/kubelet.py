@@ -18,12 +18,12 @@ from typing import Any, Self
 
 import httpx
 
+from api.objects import KubeObject, name_of
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.errors import ProcessFailed
 from e2e.harness.ports import free_port
 from e2e.olm.api import Api
 from e2e.olm.pods import PodProcess
-from olm_shared.kube_object import KubeObject, name_of
 
 HOST = "127.0.0.1"
 LOOK_SECONDS = 0.3

@@ -14,10 +14,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from api.objects import KubeObject
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.process import ChildProcess, service_environment
 from e2e.olm.api import Api
-from olm_shared.kube_object import KubeObject
 
 API_SERVER = "$(KUBERNETES_SERVICE_HOST)"
 _KUBECONFIGS = threading.Lock()

@@ -15,13 +15,13 @@ from typing import Any, Self
 
 import yaml
 
+from api.objects import KubeObject
 from e2e.harness.images import build_image
 from e2e.harness.process import ChildProcess
 from e2e.harness.registry import Registry
 from e2e.olm.api import Api
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.fbc import PublishedBundle
-from olm_shared.kube_object import KubeObject
 
 PROJECT_SECONDS = 0.05
 

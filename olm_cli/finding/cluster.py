@@ -11,8 +11,8 @@ from typing import Any
 from olm_cli.finding.contents import Content, Writer
 from olm_cli.finding.kept import Kept
 from olm_cli.reach import Reach
-from olm_shared.errors import OLMError, TerminalError, bounded
-from olm_shared.runtime.async_work import run_async
+from olm_runtime.cli.async_work import run_async
+from olm_runtime.errors import OLMError, TerminalError, bounded
 
 ANSWER_SECONDS, CONNECT_SECONDS = 300.0, 5.0
 
@@ -78,9 +78,9 @@ class Cluster:
 
 
 async def _listed(kubeconfig: str | None) -> list[dict[str, Any]]:
-    from olm_shared.kube_object import GVK
-    from olm_shared.runtime.access import load_access
-    from olm_shared.runtime.kube import KubeClient
+    from api.objects import GVK
+    from olm_runtime.kube.access import load_access
+    from olm_runtime.kube.client import KubeClient
 
     kind = GVK("olm.operatorframework.io", "v1", "ClusterCatalog")
     async with KubeClient.connect(load_access(kubeconfig)) as kube:
@@ -92,9 +92,9 @@ async def _fetch(cluster: Cluster, catalog: Served, writer: Writer) -> bool:
     """Writes all blobs; whether the answer named the digest that they are of. Raises OLMError."""
     import httpx
 
-    from olm_shared.runtime.access import load_access
-    from olm_shared.runtime.proxied import http_client
-    from olm_shared.runtime.trust import registry_trust
+    from olm_runtime.http.proxied import http_client
+    from olm_runtime.http.trust import registry_trust
+    from olm_runtime.kube.access import load_access
     from operator_controller.io.catalogd import server_of
     from operator_controller.io.catalogd_proxy import proxy_path
     from operator_controller.io.replicas import ReplicaBehindError, answer_of, names_source

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from olm_shared.versions import VersionError, parse_version
+from olm_content.versions import VersionError, parse_version
 
 SUMMARY_LENGTH = 160
 """Characters of the one line that says what a package is for."""

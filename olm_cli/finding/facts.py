@@ -6,14 +6,14 @@ from typing import Any
 import orjson
 
 from olm_cli.finding.entry import csv_metadata
-from olm_shared.errors import TerminalError
-from olm_shared.fbc import Blob
-from olm_shared.near import suggestion_or_all
-from olm_shared.ranges import parse_extension_range
-from olm_shared.versions import Version, VersionError, parse_version
+from olm_content.fbc.catalog import BUNDLE, DEPRECATIONS, PACKAGE, Record, properties, record
+from olm_content.fbc.documents import Blob
+from olm_content.fbc.edges import Channel, Entry, Graph, graph
+from olm_content.ranges import parse_extension_range
+from olm_content.versions import Version, VersionError, parse_version
+from olm_runtime.errors import TerminalError
+from olm_runtime.suggestions import suggestion_or_all
 from operator_controller.catalog.model import UNSUPPORTED_DEPENDENCIES
-from opm.catalog import BUNDLE, DEPRECATIONS, PACKAGE, Record, properties, record
-from opm.edges import Channel, Entry, Graph, graph
 from opm.lanes import heads
 from opm.migrate import migrate
 

@@ -15,7 +15,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from olm_cli.finding.contents import FORMAT, Content, Writer
-from olm_shared.errors import TerminalError
+from olm_runtime.errors import TerminalError
 
 MAX_BYTES = 1 << 30
 _SUFFIX = f".{FORMAT}.sqlite"

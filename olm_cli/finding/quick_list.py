@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from olm_shared.errors import OLMError
-from olm_shared.runtime.access import ClusterAccess, quick_access
+from olm_runtime.errors import OLMError
+from olm_runtime.kube.access import ClusterAccess, quick_access
 
 CATALOGS, EXTENSIONS = "ClusterCatalog", "ClusterExtension"
 SECONDS = 10.0

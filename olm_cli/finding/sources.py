@@ -14,11 +14,11 @@ from olm_cli.finding.cluster import Cluster, Served
 from olm_cli.finding.contents import Content
 from olm_cli.finding.kept import Kept, folder_key
 from olm_cli.reach import CLUSTER_OPTIONS, Reach, cluster_options
-from olm_shared.errors import OLMError, TerminalError
-from olm_shared.image_ref import ImageRef, parse_ref
-from olm_shared.near import suggestion, suggestion_or_all
-from olm_shared.runtime.async_work import run_async
-from olm_shared.runtime.workstation import Registries
+from olm_runtime.cli.async_work import run_async
+from olm_runtime.errors import OLMError, TerminalError
+from olm_runtime.images.reference import ImageRef, parse_ref
+from olm_runtime.registry.workstation import Registries
+from olm_runtime.suggestions import suggestion, suggestion_or_all
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -143,7 +143,7 @@ class Sources:
 
     def _folder(self, folder: Path) -> Content:
         def blobs() -> Iterator[bytes]:
-            from olm_shared.runtime.fbc_folder import read_catalog
+            from olm_content.fbc.folder import read_catalog
 
             return (blob.raw for blob in read_catalog(folder))
 
@@ -159,8 +159,8 @@ class Sources:
         canonical = ref if ref.is_canonical else _resolved(ref, access)
 
         def blobs() -> Iterator[bytes]:
-            from olm_shared.runtime.fbc_folder import read_catalog
-            from olm_shared.runtime.workstation import pulled
+            from olm_content.fbc.folder import read_catalog
+            from olm_runtime.registry.workstation import pulled
 
             with pulled(str(canonical), access) as image:
                 for blob in read_catalog(_configs(reference, image.folder, image.labels)):
@@ -182,8 +182,8 @@ class Sources:
 
 def _resolved(ref: ImageRef, access: Registries) -> ImageRef:
     """The image that a tag names now. Raises OLMError."""
-    from olm_shared.runtime.image_store import ImageStore
-    from olm_shared.runtime.workstation import advised
+    from olm_runtime.registry.image_store import ImageStore
+    from olm_runtime.registry.workstation import advised
 
     with advised(ref.registry), tempfile.TemporaryDirectory(prefix="olm-") as work:
         store = ImageStore(Path(work), lambda: access.settings(ref), jitter=random.random)

@@ -5,7 +5,7 @@
 
 from collections.abc import Iterator
 
-from opm.edges import Graph
+from olm_content.fbc.edges import Graph
 from opm.lanes import Kind, Layout, Link, lay_out
 from opm.picture import marks, steps
 

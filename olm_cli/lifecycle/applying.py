@@ -5,27 +5,14 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from api.v1 import names
+from api.objects import KubeObject, ObjectKey, gvk_of, key_of, metadata, name_of, namespace_of
+from api.olm.v1 import names
 from olm_cli.extension import not_served
 from olm_cli.field_manager import FIELD_MANAGER
-from olm_shared.errors import TerminalError
-from olm_shared.kube_object import (
-    KubeObject,
-    ObjectKey,
-    gvk_of,
-    key_of,
-    metadata,
-    name_of,
-    namespace_of,
-)
-from olm_shared.runtime.api_errors import (
-    ApiError,
-    ConflictError,
-    ForbiddenError,
-    NotFoundError,
-)
-from olm_shared.runtime.kube import KubeClient
-from operator_controller.preflight.rbac.installer import is_written_by_olm
+from olm_content.rights.installer import is_written_by_olm
+from olm_runtime.errors import TerminalError
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import ApiError, ConflictError, ForbiddenError, NotFoundError
 
 _OF_KUBECTL = frozenset({"kubectl", "kubectl-client-side-apply"})
 """As whom kubectl applies what is piped into it without more ado."""

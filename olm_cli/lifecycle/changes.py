@@ -8,8 +8,8 @@ from typing import Any
 
 import orjson
 
-from api.v1 import names
-from olm_shared.kube_object import KubeObject, ObjectKey, annotations_of, gvk_of, metadata
+from api.objects import KubeObject, ObjectKey, annotations_of, gvk_of, metadata
+from api.olm.v1 import names
 
 LONGEST_VALUE = 80
 """Characters of a value in a text."""

@@ -1,36 +1,29 @@
 """What applying objects would do, object by object, by dry runs of the API server.
 
-Looks and decides as `operator_controller.io.objects` does, but every write is a dry run.
+Looks and decides as `olm_rollout.io.objects` does, but every write is a dry run.
 """
 
 import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from api.v1 import names
+from api.objects import KubeObject, gvk_of, key_of, metadata, name_of, namespace_of
+from api.olm.v1 import names
 from olm_cli.lifecycle.applying import apply
 from olm_cli.lifecycle.changes import Action, Change, field_changes, without_leftovers
-from olm_shared.kube_object import KubeObject, gvk_of, key_of, metadata, name_of, namespace_of
-from olm_shared.runtime.api_errors import (
+from olm_rollout.controlled import without_controlled
+from olm_rollout.immutable import immutable, is_denial, is_replaceable
+from olm_rollout.managed_fields import written_by_others
+from olm_rollout.owned import owned
+from olm_rollout.ownership import Action as Owning
+from olm_rollout.ownership import Owner, Policy, Situation, action_for, refusal, situation_of
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import (
     AlreadyExistsError,
     ApiError,
     ForbiddenError,
     InvalidError,
     NotFoundError,
-)
-from olm_shared.runtime.kube import KubeClient
-from operator_controller.apply.controlled import without_controlled
-from operator_controller.apply.immutable import immutable, is_denial, is_replaceable
-from operator_controller.apply.managed_fields import written_by_others
-from operator_controller.apply.owned import owned
-from operator_controller.apply.ownership import Action as Owning
-from operator_controller.apply.ownership import (
-    Owner,
-    Policy,
-    Situation,
-    action_for,
-    refusal,
-    situation_of,
 )
 
 PARALLEL_REQUESTS = 8

@@ -5,8 +5,8 @@ from typing import Any, NoReturn, TypeVar
 
 import click
 
-from olm_shared.runtime.async_work import run_async
-from olm_shared.runtime.interrupts import INTERRUPTED
+from olm_runtime.cli.async_work import run_async
+from olm_runtime.cli.interrupts import INTERRUPTED
 
 T = TypeVar("T")
 

@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from olm_shared.kube_object import KubeObject, key_of, metadata
-from olm_shared.runtime.api_errors import ApiError
-from olm_shared.runtime.kube import KubeClient
-from operator_controller.observe.probes import Health, probe
+from api.objects import KubeObject, key_of, metadata
+from olm_rollout.probes.probes import Health, probe
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import ApiError
 
 PARALLEL_REQUESTS = 16
 

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from typing import Any
 
-from olm_shared.kube_object import GVK, KubeObject, metadata, name_of
-from olm_shared.runtime.api_errors import ApiError, ForbiddenError
-from olm_shared.runtime.kube import KubeClient
+from api.objects import GVK, KubeObject, metadata, name_of
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import ApiError, ForbiddenError
 
 AGAIN_SECONDS = 2.0
 QUIET_SECONDS = 0.1

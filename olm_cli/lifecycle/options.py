@@ -5,13 +5,13 @@ from typing import Any, TypeVar
 
 import click
 
-from api.v1.clusterextension import UpgradeConstraintPolicy
-from api.v1.install_options import Enforcement
+from api.olm.v1.clusterextension import UpgradeConstraintPolicy
+from api.olm.v1.install_options import Enforcement
 from olm_cli.bundle import read_config, with_watch_namespace
 from olm_cli.kube_names import namespace_name
 from olm_cli.lifecycle.wish import Wish, of_catalog, parse_selector
-from olm_shared.errors import TerminalError
-from operator_controller.render import CertificateProvider
+from olm_content.render import CertificateProvider
+from olm_runtime.errors import TerminalError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from api.v1.conditions import ConditionType, Reason
-from olm_shared.kube_object import KubeObject, condition, is_true, metadata, name_of
+from api.objects import KubeObject, condition, is_true, metadata, name_of
+from api.olm.v1.conditions import ConditionType, Reason
 
 HINT = "hint: "
 

@@ -8,9 +8,9 @@ from olm_cli.field_manager import APPLY
 from olm_cli.lifecycle.changes import Action, Change, FieldChange
 from olm_cli.lifecycle.obstacle import UNSERVED, Obstacle
 from olm_cli.lifecycle.removal import Instances
+from olm_content.crds.findings import SWITCH_OFF, report
+from olm_content.rights import NeededRule
 from operator_controller.apply.revisions import BundleIdentity
-from operator_controller.preflight.crd_upgrade.findings import SWITCH_OFF, report
-from operator_controller.preflight.rbac import NeededRule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,9 +15,9 @@ from olm_cli.lifecycle.plan import Plan
 from olm_cli.lifecycle.removal import instances_facts, instances_line
 from olm_cli.rbac_text import facts as rule_facts
 from olm_cli.rbac_text import why
+from olm_content.rights import NeededRule
+from olm_content.rights.report import line
 from operator_controller.apply.revisions import BundleIdentity
-from operator_controller.preflight.rbac import NeededRule
-from operator_controller.preflight.rbac.report import line
 
 _SIGNS: Mapping[Action, tuple[str, str | None]] = MappingProxyType(
     {

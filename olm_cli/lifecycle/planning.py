@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from api.v1 import names
-from api.v1.clusterextension import ClusterExtension
+from api.objects import GVK, KubeObject, gvk_of, metadata, name_of
+from api.olm.v1 import names
+from api.olm.v1.clusterextension import ClusterExtension
 from api.wire import InvalidObjectError
 from olm_cli.bundle import loaded
 from olm_cli.bundle_files import read_source, registries
@@ -25,27 +26,14 @@ from olm_cli.reach import Reach
 from olm_cli.unmatched import what_there_is
 from olm_cli.watching import with_hint
 from olm_cli.why_cluster import catalogs_of, switched_off
-from olm_shared.errors import OLMError, TerminalError
-from olm_shared.kube_object import GVK, KubeObject, gvk_of, metadata, name_of
-from olm_shared.runtime.access import ClusterAccess
-from olm_shared.runtime.api_errors import ForbiddenError
-from olm_shared.runtime.kube import KubeClient
-from operator_controller.apply.history import with_content_of
-from operator_controller.apply.ownership import Owner, Policy, is_refused
-from operator_controller.apply.pack import ContentError, MissingContentError, sanitised
-from operator_controller.apply.phases import Identity, identity, into_phases, without
-from operator_controller.apply.revisions import Revisions, owner_labels, owner_of_extension
-from operator_controller.bundle.configuration import ConfigurationError
-from operator_controller.controllers.choice import Choice, choose
-from operator_controller.controllers.inputs import inputs_digest, install_request
-from operator_controller.io.access import examine as examine_rights
-from operator_controller.io.bundles import certificate_provider_of
-from operator_controller.io.definitions import DEFINITION
-from operator_controller.io.stored_objects import Bounds, count, examine
-from operator_controller.preflight.crd_upgrade.findings import worst_first
-from operator_controller.preflight.crd_upgrade.going import everything_going
-from operator_controller.preflight.crd_upgrade.stored import questions
-from operator_controller.preflight.rbac import (
+from olm_content.bundle.configuration import ConfigurationError
+from olm_content.crds.findings import worst_first
+from olm_content.crds.going import everything_going
+from olm_content.crds.stored import questions
+from olm_content.render import CertificateProvider, install_objects
+from olm_content.render.certificates import provider_in
+from olm_content.render.kinds import placed
+from olm_content.rights import (
     Account,
     as_rules,
     authority_of,
@@ -55,9 +43,21 @@ from operator_controller.preflight.rbac import (
     needs_of,
     report,
 )
-from operator_controller.render import CertificateProvider, install_objects
-from operator_controller.render.certificates import provider_in
-from operator_controller.render.kinds import placed
+from olm_rollout.io.definitions import DEFINITION
+from olm_rollout.io.stored_objects import Bounds, count, examine
+from olm_rollout.ownership import Owner, Policy, is_refused
+from olm_rollout.phases import Identity, identity, into_phases, without
+from olm_runtime.errors import OLMError, TerminalError
+from olm_runtime.kube.access import ClusterAccess
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import ForbiddenError
+from operator_controller.apply.history import with_content_of
+from operator_controller.apply.pack import ContentError, MissingContentError, sanitised
+from operator_controller.apply.revisions import Revisions, owner_labels, owner_of_extension
+from operator_controller.controllers.choice import Choice, choose
+from operator_controller.controllers.inputs import inputs_digest, install_request
+from operator_controller.io.access import examine as examine_rights
+from operator_controller.io.bundles import certificate_provider_of
 from operator_controller.resolve import ResolutionError
 
 NAMESPACE, ACCOUNT = GVK("", "v1", "Namespace"), GVK("", "v1", "ServiceAccount")

@@ -4,17 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from api.v1 import names
+from api.objects import GVK, KubeObject, gvk_of, key_of, metadata, name_of, namespace_of
+from api.olm.v1 import names
 from olm_cli.lifecycle.obstacle import Obstacle, obstacle_facts, obstacle_lines
-from olm_shared.kube_object import (
-    GVK,
-    KubeObject,
-    gvk_of,
-    key_of,
-    metadata,
-    name_of,
-    namespace_of,
-)
 
 NAMED = 5
 """Custom resources named in a text; the rest is counted."""

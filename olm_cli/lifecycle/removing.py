@@ -3,16 +3,16 @@
 import asyncio
 from collections.abc import Mapping
 
+from api.objects import GVK, KubeObject, key_of, metadata, name_of
 from olm_cli.history_cluster import Record, content_of
 from olm_cli.lifecycle.looking import PARALLEL_REQUESTS
 from olm_cli.lifecycle.removal import Instances, Removal
-from olm_shared.errors import OLMError
-from olm_shared.kube_object import GVK, KubeObject, key_of, metadata, name_of
-from olm_shared.runtime.api_errors import ApiError
-from olm_shared.runtime.kube import KubeClient
-from operator_controller.apply.ownership import controller_of
-from operator_controller.apply.phases import Identity, identity
-from operator_controller.apply.remains import instances_kind
+from olm_rollout.ownership import controller_of
+from olm_rollout.phases import Identity, identity
+from olm_rollout.remains import instances_kind
+from olm_runtime.errors import OLMError
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import ApiError
 
 SERVICE_ACCOUNT = GVK("", "v1", "ServiceAccount")
 

@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from api.objects import KubeObject, metadata
 from olm_cli.extension import EXTENSION
 from olm_cli.lifecycle.overview import Phase, Standing, installed_bundle, standing_of
 from olm_cli.lifecycle.screen import Screen
-from olm_shared.errors import OLMError, TerminalError
-from olm_shared.kube_object import KubeObject, metadata
-from olm_shared.runtime.api_errors import ApiError
-from olm_shared.runtime.kube import KubeClient
+from olm_runtime.errors import OLMError, TerminalError
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import ApiError
 
 LOOK_SECONDS = 0.5
 SERVER_FAULT = 500

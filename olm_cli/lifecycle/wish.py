@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from api.v1 import names
-from api.v1.clusterextension import SourceType
-from olm_shared.errors import TerminalError
-from olm_shared.kube_object import KubeObject, metadata
+from api.objects import KubeObject, metadata
+from api.olm.v1 import names
+from api.olm.v1.clusterextension import SourceType
+from olm_runtime.errors import TerminalError
 
 _REQUIREMENT = re.compile(
     r"\s*(?P<not>!?)\s*(?P<key>[^\s!=(),]+)\s*"

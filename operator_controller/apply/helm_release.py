@@ -11,10 +11,10 @@ from typing import Any
 
 import orjson
 
-from api.v1 import names
-from olm_shared.errors import TerminalError
-from olm_shared.kube_object import KubeObject, labels_of, metadata
-from operator_controller.apply.ownership import controller_of
+from api.objects import KubeObject, labels_of, metadata
+from api.olm.v1 import names
+from olm_rollout.ownership import controller_of
+from olm_runtime.errors import TerminalError
 from operator_controller.apply.pack import sanitised
 from operator_controller.apply.revisions import BundleIdentity
 

@@ -2,10 +2,10 @@
 
 from enum import StrEnum
 
-from api.v1.clusterextension import BundleMetadata, CatalogFilter, UpgradeConstraintPolicy
-from api.v1.conditions import ConditionType, Reason
-from olm_shared.kube_object import condition
-from olm_shared.versions import VersionError, parse_bundle_version
+from api.objects import condition
+from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter, UpgradeConstraintPolicy
+from api.olm.v1.conditions import ConditionType, Reason
+from olm_content.versions import VersionError, parse_bundle_version
 from operator_controller.apply.revisions import BundleIdentity, Revision, Revisions
 
 Bundle = BundleIdentity | BundleMetadata

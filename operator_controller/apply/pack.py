@@ -16,11 +16,11 @@ from typing import Any
 
 import orjson
 
-from api.v1 import names
-from olm_shared.errors import TerminalError, TransientError
-from olm_shared.kube_object import KubeObject, key_of, labels_of
-from operator_controller.apply.ownership import Policy
-from operator_controller.apply.phases import Phase
+from api.objects import KubeObject, key_of, labels_of
+from api.olm.v1 import names
+from olm_rollout.ownership import Policy
+from olm_rollout.phases import Phase
+from olm_runtime.errors import TerminalError, TransientError
 
 MAX_SECRET_BYTES = 900 * 1024
 """Data bytes in one Secret: below the API server's 1 MiB with room for its envelope."""

@@ -5,19 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from api.v1 import names
-from olm_shared.kube_object import (
-    KubeObject,
-    annotations_of,
-    condition,
-    is_true,
-    labels_of,
-    metadata,
-    name_of,
-)
-from operator_controller.apply.ownership import Owner
-from operator_controller.apply.phases import Phase, content_digest
-from operator_controller.bundle.properties import noted
+from api.objects import KubeObject, annotations_of, condition, is_true, labels_of, metadata, name_of
+from api.olm.v1 import names
+from olm_content.bundle.properties import noted
+from olm_rollout.ownership import Owner
+from olm_rollout.phases import Phase, content_digest
 
 KEPT_ARCHIVED = 5
 """Archived revisions that are kept for history, and as many for rollback; upstream's number."""

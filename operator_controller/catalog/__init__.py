@@ -1,6 +1,6 @@
 """Blobs of a catalog to packages, channels, bundles, deprecations. Pure."""
 
-from olm_shared.versions import (
+from olm_content.versions import (
     BundleVersion,
     Version,
     VersionError,

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from olm_shared.errors import TransientError
-from olm_shared.go_text import quote
-from olm_shared.versions import BundleVersion, VersionError, parse_bundle_version
+from olm_content.formats.go_text import quote
+from olm_content.versions import BundleVersion, VersionError, parse_bundle_version
+from olm_runtime.errors import TransientError
 from operator_controller.catalog.model import (
     UNSUPPORTED_DEPENDENCIES,
     Bundle,

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from olm_shared.versions import BundleVersion
+from olm_content.versions import BundleVersion
 
 
 class Schema(StrEnum):

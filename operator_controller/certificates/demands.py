@@ -9,19 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from api.v1 import names
-from olm_shared.kube_object import (
-    KubeObject,
-    ObjectKey,
-    annotations_of,
-    gvk_of,
-    key_of,
-    name_of,
-    namespace_of,
-)
-from operator_controller.apply.phases import Phase
+from api.objects import KubeObject, ObjectKey, annotations_of, gvk_of, key_of, name_of, namespace_of
+from api.olm.v1 import names
+from olm_content.render.certificates import Serving
+from olm_rollout.phases import Phase
 from operator_controller.certificates.kept import Kept
-from operator_controller.render.certificates import Serving
 
 Where = tuple[str, str]
 """Namespace and name of a Secret."""

@@ -18,7 +18,7 @@ from cryptography import x509
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.serialization import Encoding, load_pem_private_key
 
-from operator_controller.render.certificates import CERTIFICATE_KEY, PRIVATE_KEY_KEY
+from olm_content.render.certificates import CERTIFICATE_KEY, PRIVATE_KEY_KEY
 
 AUTHORITIES_KEY = "ca.crt"
 NEXT_CERTIFICATE_KEY, NEXT_PRIVATE_KEY_KEY = "next.crt", "next.key"

@@ -10,9 +10,9 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from olm_shared.kube_object import KubeObject, is_true, labels_of
-from olm_shared.outcome import Done, Failed, Outcome
-from olm_shared.runtime.attempt import attempt
+from api.objects import KubeObject, is_true, labels_of
+from olm_runtime.controller.attempt import attempt
+from olm_runtime.outcome import Done, Failed, Outcome
 from operator_controller.controllers.triggers import Add
 from operator_controller.controllers.wants import Wants
 

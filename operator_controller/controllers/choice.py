@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from api.v1.clusterextension import BundleMetadata, CatalogFilter
-from olm_shared.kube_object import KubeObject, labels_of
+from api.objects import KubeObject, labels_of
+from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter
+from olm_content.selectors import selects
 from operator_controller.apply.history import pinned
 from operator_controller.apply.revisions import BundleIdentity, Revision, Revisions
 from operator_controller.catalog import Deprecation
@@ -17,7 +18,6 @@ from operator_controller.resolve import (
     resolve,
 )
 from operator_controller.resolve.advice import explained
-from operator_controller.resolve.selectors import selects
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,13 @@ import logging
 from collections.abc import Callable
 from datetime import datetime
 
-from api.v1 import names
-from olm_shared.kube_object import GVK, KubeObject, annotations_of, metadata
-from olm_shared.outcome import Done, Outcome
-from olm_shared.runtime.api_errors import ApiError, ForbiddenError, NotFoundError
-from olm_shared.runtime.kube import KubeClient
-from olm_shared.runtime.workqueue import Backoff, WorkQueue
-from operator_controller.bundle.properties import MinorVersion
+from api.objects import GVK, KubeObject, annotations_of, metadata
+from api.olm.v1 import names
+from olm_content.bundle.properties import MinorVersion
+from olm_runtime.controller.workqueue import Backoff, WorkQueue
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import ApiError, ForbiddenError, NotFoundError
+from olm_runtime.outcome import Done, Outcome
 from operator_controller.io.revisions import RevisionStore
 from operator_controller.status.cluster_operator import (
     NAME,

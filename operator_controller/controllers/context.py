@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from api.v1.clusterextension import ClusterExtension
-from olm_shared.kube_object import KubeObject
+from api.objects import KubeObject
+from api.olm.v1.clusterextension import ClusterExtension
+from olm_content.render.install import InstallRequest
 from operator_controller.apply.revisions import BundleIdentity, Desired, Revisions
 from operator_controller.catalog import Deprecation
-from operator_controller.render.install import InstallRequest
 from operator_controller.resolve import Note
 
 

@@ -15,25 +15,27 @@ from functools import partial
 from typing import Any
 
 from api import wire
-from api.v1 import names
-from api.v1.clusterextension import ClusterExtension, ClusterExtensionStatus
-from api.v1.conditions import Condition, merge_conditions
+from api.objects import GVK, KubeObject, metadata, name_of
+from api.olm.v1 import names
+from api.olm.v1.clusterextension import ClusterExtension, ClusterExtensionStatus
+from api.olm.v1.conditions import Condition, merge_conditions
 from api.wire import InvalidObjectError
-from olm_shared.errors import TerminalError, TransientError
-from olm_shared.kube_object import GVK, KubeObject, metadata, name_of
-from olm_shared.outcome import Done, Failed, Outcome, Wait, outcome_of
-from olm_shared.runtime.api_errors import ConflictError, NotFoundError
-from olm_shared.runtime.attempt import attempt
-from olm_shared.runtime.kube import KubeClient
-from olm_shared.runtime.statuses import (
+from olm_rollout.io.watches import ManagedWatches
+from olm_rollout.ownership import Owner
+from olm_rollout.phases import into_phases
+from olm_rollout.webhooks import uncallable
+from olm_runtime.controller.attempt import attempt
+from olm_runtime.controller.status_writer import (
     StatusWriter,
     progressing_after,
     readable_conditions,
     with_condition,
 )
-from operator_controller.apply.ownership import Owner
+from olm_runtime.errors import TerminalError, TransientError
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import ConflictError, NotFoundError
+from olm_runtime.outcome import Done, Failed, Outcome, Wait, outcome_of
 from operator_controller.apply.pack import ContentError, MissingContentError, sanitised
-from operator_controller.apply.phases import into_phases
 from operator_controller.apply.revisions import (
     BundleIdentity,
     Content,
@@ -44,7 +46,6 @@ from operator_controller.apply.revisions import (
     owner_of_extension,
     revision_annotations,
 )
-from operator_controller.apply.webhooks import uncallable
 from operator_controller.controllers.choice import choose
 from operator_controller.controllers.context import Context
 from operator_controller.controllers.inputs import inputs_digest, install_request
@@ -60,7 +61,6 @@ from operator_controller.io.catalogs import CatalogClient
 from operator_controller.io.events import Announcer
 from operator_controller.io.revisions import RevisionStore
 from operator_controller.io.stale_webhooks import Refusal, clear_the_way
-from operator_controller.io.watches import ManagedWatches
 from operator_controller.metrics import Metrics
 from operator_controller.status.extension import (
     ExtensionFacts,

@@ -5,11 +5,11 @@ from dataclasses import asdict
 
 import orjson
 
-from api.v1 import names
-from api.v1.clusterextension import ClusterExtension
+from api.olm.v1 import names
+from api.olm.v1.clusterextension import ClusterExtension
+from olm_content.render.install import InstallRequest
+from olm_content.render.options import ALL_FEATURES, CertificateProvider, Features
 from operator_controller.apply.revisions import BundleIdentity
-from operator_controller.render.install import InstallRequest
-from operator_controller.render.options import ALL_FEATURES, CertificateProvider, Features
 
 RENDERER_VERSION = 3
 """Raised when equal inputs render to other objects than before, so that they render anew."""

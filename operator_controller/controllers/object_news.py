@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from olm_shared.kube_object import ObjectKey
+from api.objects import ObjectKey
+from olm_rollout.io.watches import ManagedWatches, OwnerKey
 from operator_controller.io.rollout import Memory, version_of
-from operator_controller.io.watches import ManagedWatches, OwnerKey
 
 HEALTH_SECONDS = 0.5
 """How long changes of an object's health are gathered before they are looked at."""

@@ -14,31 +14,28 @@ from functools import partial
 from typing import Any
 
 from api import wire
-from api.v1 import names
-from api.v1.conditions import ConditionStatus, ConditionType, merge_conditions
-from api.v1.probes import ProgressionProbe
-from olm_shared.errors import OLMError, TerminalError, WaitingError
-from olm_shared.kube_object import (
-    KubeObject,
-    annotations_of,
-    condition,
-    metadata,
-    name_of,
-)
-from olm_shared.outcome import Done, Failed, Outcome, Retry, Wait
-from olm_shared.runtime.api_errors import NotFoundError
-from olm_shared.runtime.attempt import attempt
-from olm_shared.runtime.kube import KubeClient
-from olm_shared.runtime.statuses import (
+from api.objects import KubeObject, annotations_of, condition, metadata, name_of
+from api.olm.v1 import names
+from api.olm.v1.conditions import ConditionStatus, ConditionType, merge_conditions
+from api.olm.v1.probes import ProgressionProbe
+from olm_rollout.checks import check_phases
+from olm_rollout.io.watches import ManagedWatches
+from olm_rollout.observed import ObservedPhases, check_unchanged
+from olm_rollout.ownership import Owner, controller_of
+from olm_rollout.phases import Phase
+from olm_rollout.probes.assertions import check_selectors
+from olm_rollout.probes.probes import Gate, Probes
+from olm_runtime.controller.attempt import attempt
+from olm_runtime.controller.status_writer import (
     StatusWriter,
     progressing_after,
     readable_conditions,
     with_condition,
 )
-from operator_controller.apply.checks import check_phases
-from operator_controller.apply.observed import ObservedPhases, check_unchanged
-from operator_controller.apply.ownership import Owner, controller_of
-from operator_controller.apply.phases import Phase
+from olm_runtime.errors import OLMError, TerminalError, WaitingError
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import NotFoundError
+from olm_runtime.outcome import Done, Failed, Outcome, Retry, Wait
 from operator_controller.apply.revisions import (
     Revision,
     Revisions,
@@ -54,9 +51,6 @@ from operator_controller.io.certificates import CertificateKeeper
 from operator_controller.io.revisions import RevisionStore
 from operator_controller.io.rollout import Memory, RevisionRollout
 from operator_controller.io.stale_webhooks import clear_the_way
-from operator_controller.io.watches import ManagedWatches
-from operator_controller.observe.assertions import check_selectors
-from operator_controller.observe.probes import Gate, Probes
 from operator_controller.status.object_set import RevisionFacts, Rollout, revision_conditions
 
 ROLLOUT_POLL_SECONDS = 2.0

@@ -6,17 +6,17 @@ Whose a definition is counts more than both.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from api.v1.clusterextension import ClusterExtension
-from olm_shared.errors import TransientError
-from olm_shared.kube_object import KubeObject
-from olm_shared.runtime.kube import KubeClient
-from operator_controller.apply.ownership import Owner
-from operator_controller.apply.phases import without
+from api.objects import KubeObject
+from api.olm.v1.clusterextension import ClusterExtension
+from olm_content.crds.findings import SWITCH_OFF
+from olm_content.rights import Account
+from olm_rollout.io.definitions import check_owners, unsafe_definitions
+from olm_rollout.ownership import Owner
+from olm_rollout.phases import without
+from olm_runtime.errors import TransientError
+from olm_runtime.kube.client import KubeClient
 from operator_controller.apply.revisions import Desired
 from operator_controller.io.access import missing_permissions
-from operator_controller.io.definitions import check_owners, unsafe_definitions
-from operator_controller.preflight.crd_upgrade.findings import SWITCH_OFF
-from operator_controller.preflight.rbac import Account
 
 GRANT_SECONDS = 5.0
 """A right that was granted is noticed within this time, however long it was missing."""

@@ -12,20 +12,20 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
-from api.v1 import names
-from olm_shared.errors import OLMError, TerminalError
-from olm_shared.kube_object import GVK, KubeObject, ObjectKey, key_of, metadata
-from olm_shared.outcome import Done, Outcome, Wait
-from olm_shared.runtime.api_errors import NotFoundError
-from olm_shared.runtime.kube import KubeClient
-from operator_controller.apply.ownership import Owner, controller_of
+from api.objects import GVK, KubeObject, ObjectKey, key_of, metadata
+from api.olm.v1 import names
+from olm_rollout.io.watches import ManagedWatches
+from olm_rollout.ownership import Owner, controller_of
+from olm_rollout.phases import Identity, identity, names_only
+from olm_runtime.errors import OLMError, TerminalError
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import NotFoundError
+from olm_runtime.outcome import Done, Outcome, Wait
 from operator_controller.apply.pack import MissingContentError
-from operator_controller.apply.phases import Identity, identity, names_only
 from operator_controller.apply.revisions import Revision
 from operator_controller.io.revisions import RevisionStore
 from operator_controller.io.rollout import Memory
 from operator_controller.io.teardown import RevisionTeardown
-from operator_controller.io.watches import ManagedWatches
 
 EXTENSION = GVK(names.GROUP, names.VERSION, names.CLUSTER_EXTENSION)
 ORPHAN_FINALIZER = "orphan"

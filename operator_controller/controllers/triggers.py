@@ -4,21 +4,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from api.v1 import names
-from api.v1.conditions import ConditionType, Reason
-from olm_shared.kube_object import (
-    KubeObject,
-    ObjectKey,
-    condition,
-    is_true,
-    labels_of,
-    metadata,
-    name_of,
-)
-from operator_controller.apply.ownership import controller_of
+from api.objects import KubeObject, ObjectKey, condition, is_true, labels_of, metadata, name_of
+from api.olm.v1 import names
+from api.olm.v1.conditions import ConditionType, Reason
+from olm_rollout.io.watches import OwnerKey
+from olm_rollout.ownership import controller_of
 from operator_controller.controllers.extension import FINALIZERS
 from operator_controller.controllers.wants import Wants
-from operator_controller.io.watches import OwnerKey
 
 
 class Add(Protocol):

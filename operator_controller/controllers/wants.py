@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from api import wire
-from api.v1.common import LabelSelector
+from api.objects import KubeObject, name_of
+from api.olm.v1.common import LabelSelector
 from api.wire import InvalidObjectError
-from olm_shared.kube_object import KubeObject, name_of
-from operator_controller.resolve.selectors import selects
+from olm_content.selectors import selects
 
 Labels = Mapping[str, str]
 

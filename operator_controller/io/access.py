@@ -13,10 +13,8 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from olm_shared.kube_object import GVK, KubeObject, gvk_of
-from olm_shared.runtime.api_errors import ForbiddenError, NotFoundError
-from olm_shared.runtime.kube import KubeClient
-from operator_controller.preflight.rbac import (
+from api.objects import GVK, KubeObject, gvk_of
+from olm_content.rights import (
     Account,
     Authority,
     Kind,
@@ -30,8 +28,10 @@ from operator_controller.preflight.rbac import (
     rules_of,
     unresolved,
 )
-from operator_controller.preflight.rbac.judge import RoleContent
-from operator_controller.preflight.rbac.rules import uncovered
+from olm_content.rights.judge import RoleContent
+from olm_content.rights.rules import uncovered
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import ForbiddenError, NotFoundError
 
 REVIEWS = "/apis/authorization.k8s.io/v1"
 RBAC_API = ("rbac.authorization.k8s.io", "v1")

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from olm_shared.kube_object import GVK
-from olm_shared.runtime.api_errors import NotFoundError
-from olm_shared.runtime.attempt import attempt
-from olm_shared.runtime.kube import KubeClient
+from api.objects import GVK
+from olm_runtime.controller.attempt import attempt
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import NotFoundError
 
 SERVICE_ACCOUNT = GVK("", "v1", "ServiceAccount")
 LOOK_SECONDS = 40.0

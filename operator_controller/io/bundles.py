@@ -5,19 +5,19 @@ import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 
-from api.v1 import names
-from olm_shared.errors import OLMError, TerminalError, TransientError
-from olm_shared.kube_object import GVK, KubeObject
-from olm_shared.runtime.api_errors import NotFoundError
-from olm_shared.runtime.disk import DiskError
-from olm_shared.runtime.image_store import ImageStore
-from olm_shared.runtime.kube import KubeClient
+from api.objects import GVK, KubeObject
+from api.olm.v1 import names
+from olm_content.bundle import RegistryV1, load
+from olm_content.render.certificates import provider_in
+from olm_content.render.install import InstallRequest, install_objects
+from olm_content.render.kinds import placed
+from olm_content.render.options import ALL_FEATURES, CertificateProvider, Features
+from olm_runtime.disk import DiskError
+from olm_runtime.errors import OLMError, TerminalError, TransientError
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import NotFoundError
+from olm_runtime.registry.image_store import ImageStore
 from operator_controller.apply.revisions import BundleIdentity
-from operator_controller.bundle import RegistryV1, load
-from operator_controller.render.certificates import provider_in
-from operator_controller.render.install import InstallRequest, install_objects
-from operator_controller.render.kinds import placed
-from operator_controller.render.options import ALL_FEATURES, CertificateProvider, Features
 
 _SIGNS = (
     (CertificateProvider.CERT_MANAGER, GVK("cert-manager.io", "v1", "Certificate")),

@@ -19,7 +19,7 @@ from typing import Any
 
 import orjson
 
-from olm_shared.errors import OLMError
+from olm_runtime.errors import OLMError
 from operator_controller.catalog import BrokenPackageError, Package, build_package
 from operator_controller.io.catalogd import Blobs
 

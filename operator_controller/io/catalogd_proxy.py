@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from olm_shared.errors import OLMError
-from olm_shared.runtime.access import ClusterAccess
-from olm_shared.runtime.proxied import http_client
+from olm_runtime.errors import OLMError
+from olm_runtime.http.proxied import http_client
+from olm_runtime.kube.access import ClusterAccess
 from operator_controller.io.catalogd import (
     CONNECT_SECONDS,
     READ_SECONDS,

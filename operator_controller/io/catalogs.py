@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from api.v1.clustercatalog import AvailabilityMode, ClusterCatalog
+from api.objects import GVK, KubeObject, is_true, labels_of, name_of
+from api.olm.v1.clustercatalog import AvailabilityMode, ClusterCatalog
 from api.wire import InvalidObjectError
-from olm_shared.errors import OLMError
-from olm_shared.kube_object import GVK, KubeObject, is_true, labels_of, name_of
-from olm_shared.runtime.kube import KubeClient
+from olm_runtime.errors import OLMError
+from olm_runtime.kube.client import KubeClient
 from operator_controller.catalog import Package
 from operator_controller.io.catalog_cache import CatalogCache, Known
 from operator_controller.io.catalogd import Address, Blobs, CatalogUnavailableError

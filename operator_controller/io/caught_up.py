@@ -7,8 +7,8 @@ have seen is answered at once. What happens after that rings (`controllers.trigg
 
 from dataclasses import dataclass
 
-from olm_shared.kube_object import GVK, KubeObject, metadata
-from olm_shared.runtime.kube import KubeClient
+from api.objects import GVK, KubeObject, metadata
+from olm_runtime.kube.client import KubeClient
 
 
 @dataclass(slots=True)

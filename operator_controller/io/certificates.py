@@ -15,9 +15,9 @@ from typing import Any, Protocol
 
 import orjson
 
-from olm_shared.errors import WaitingError
-from olm_shared.kube_object import GVK, KubeObject, ObjectKey
-from operator_controller.apply.phases import Phase
+from api.objects import GVK, KubeObject, ObjectKey
+from olm_rollout.phases import Phase
+from olm_runtime.errors import WaitingError
 from operator_controller.certificates.demands import Where, demands, filled
 from operator_controller.certificates.kept import Kept, parse
 from operator_controller.certificates.policy import Due, Situation, advance, next_look

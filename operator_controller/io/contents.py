@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from olm_shared.kube_object import KubeObject, metadata
-from operator_controller.apply.observed import ObservedPhases, observed_phases
+from api.objects import KubeObject, metadata
+from olm_rollout.observed import ObservedPhases, observed_phases
+from olm_rollout.phases import Phase
 from operator_controller.apply.pack import Where
-from operator_controller.apply.phases import Phase
 
 MAX_KEPT_BYTES = 24 * 1024 * 1024
 """Of stored data in all: more than any bundle that we know of has."""

@@ -5,12 +5,12 @@ import logging
 from collections.abc import Iterable
 from typing import NoReturn
 
-from api.v1 import names
-from olm_shared.happening import Happening
-from olm_shared.kube_object import KubeObject, metadata
-from olm_shared.runtime.attempt import attempt
-from olm_shared.runtime.events import EventRecorder
-from olm_shared.runtime.kube import KubeClient
+from api.objects import KubeObject, metadata
+from api.olm.v1 import names
+from olm_runtime.controller.attempt import attempt
+from olm_runtime.event import Happening
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.events import EventRecorder
 
 CONTROLLER = "olm.operatorframework.io/operator-controller"
 MAX_PENDING = 1024

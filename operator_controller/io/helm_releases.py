@@ -4,8 +4,8 @@ import base64
 
 import orjson
 
-from olm_shared.kube_object import GVK, KubeObject, name_of
-from olm_shared.runtime.kube import KubeClient
+from api.objects import GVK, KubeObject, name_of
+from olm_runtime.kube.client import KubeClient
 from operator_controller.apply.helm_release import (
     Release,
     ReleaseError,

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from prometheus_client.metrics_core import Metric
 
-from olm_shared.runtime.callers import Callers
-from olm_shared.runtime.kube import KubeClient
-from olm_shared.runtime.metrics_page import MetricsPage
-from olm_shared.runtime.tls import ServerTls, TlsProfile
+from olm_runtime.http.metrics_page import MetricsPage
+from olm_runtime.http.tls import ServerTls, TlsProfile
+from olm_runtime.kube.callers import Callers
+from olm_runtime.kube.client import KubeClient
 
 
 async def serve_metrics(
@@ -22,7 +22,7 @@ async def serve_metrics(
 ) -> None:
     """Serves until cancelled; `certificate` is its file and its key's. Raises TerminalError."""
     # Imported here: without metrics no server is needed, nor the memory that it takes.
-    from olm_shared.runtime.http_server import listen, serve
+    from olm_runtime.http.server import listen, serve
 
     tls = ServerTls(*certificate, profile)
     callers = Callers(client, field_manager="operator-controller")

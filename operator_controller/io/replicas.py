@@ -11,8 +11,8 @@ from contextlib import asynccontextmanager
 
 import httpx
 
-from api.v1.names import HEADER_RESOLVED_SOURCE
-from olm_shared.errors import TransientError
+from api.olm.v1.names import HEADER_RESOLVED_SOURCE
+from olm_runtime.errors import TransientError
 
 TRIES = 8
 PAUSE_SECONDS = 0.25

@@ -9,14 +9,16 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from api.v1 import names
-from olm_shared.errors import TransientError
-from olm_shared.kube_object import GVK, KubeObject, labels_of, metadata, name_of
-from olm_shared.runtime.api_errors import AlreadyExistsError, NotFoundError
-from olm_shared.runtime.kube import KubeClient
+from api.objects import GVK, KubeObject, labels_of, metadata, name_of
+from api.olm.v1 import names
+from olm_rollout.io.together import together
+from olm_rollout.ownership import controller_of
+from olm_rollout.phases import Phase, content_digest
+from olm_runtime.errors import TransientError
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import AlreadyExistsError, NotFoundError
 from operator_controller.apply.helm_release import Release
 from operator_controller.apply.history import cause_of, with_content_of
-from operator_controller.apply.ownership import controller_of
 from operator_controller.apply.pack import (
     MISSING_SECONDS,
     ContentError,
@@ -28,7 +30,6 @@ from operator_controller.apply.pack import (
     refs,
     unpack,
 )
-from operator_controller.apply.phases import Phase, content_digest
 from operator_controller.apply.revisions import (
     Content,
     Desired,
@@ -42,7 +43,6 @@ from operator_controller.apply.revisions import (
 from operator_controller.io.caught_up import CaughtUpLists
 from operator_controller.io.contents import KeptContents, StoredContent
 from operator_controller.io.helm_releases import find_release
-from operator_controller.io.together import together
 
 OBJECT_SET = GVK(names.GROUP, names.VERSION, names.CLUSTER_OBJECT_SET)
 SECRET = GVK("", "v1", "Secret")

@@ -10,33 +10,19 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from olm_shared.kube_object import (
-    KubeObject,
-    ObjectKey,
-    gvk_of,
-    key_of,
-    metadata,
-    namespace_of,
-)
-from olm_shared.runtime.kube import KubeClient
-from operator_controller.apply.contention import DELETED, Contention, after, told
-from operator_controller.apply.owned import Fingerprint, Sighting, fingerprint, record
-from operator_controller.apply.ownership import Owner, Policy, Situation, situation_of
-from operator_controller.apply.phases import Phase
+from api.objects import KubeObject, ObjectKey, gvk_of, key_of, metadata, namespace_of
+from olm_rollout.contention import DELETED, Contention, after, told
+from olm_rollout.io.objects import Applied, Newer, ObjectWriter, Result
+from olm_rollout.io.pods import why_not_running
+from olm_rollout.io.together import together
+from olm_rollout.io.watches import ManagedWatches, OwnerKey, Scope
+from olm_rollout.owned import Fingerprint, Sighting, fingerprint, record
+from olm_rollout.ownership import Owner, Policy, Situation, situation_of
+from olm_rollout.phases import Phase
+from olm_rollout.probes.probes import HEALTHY, Finding, Health, Probe, Probes, describe
+from olm_rollout.webhooks import is_configuration
+from olm_runtime.kube.client import KubeClient
 from operator_controller.apply.revisions import Age
-from operator_controller.apply.webhooks import is_configuration
-from operator_controller.io.objects import Applied, Newer, ObjectWriter, Result
-from operator_controller.io.pods import why_not_running
-from operator_controller.io.together import together
-from operator_controller.io.watches import ManagedWatches, OwnerKey, Scope
-from operator_controller.observe.probes import (
-    HEALTHY,
-    Finding,
-    Health,
-    Probe,
-    Probes,
-    describe,
-)
 from operator_controller.status.object_set import Rollout
 
 PARALLEL_WRITES = 8

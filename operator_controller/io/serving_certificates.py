@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from olm_shared.kube_object import GVK, KubeObject, metadata
-from olm_shared.runtime.attempt import attempt
-from olm_shared.runtime.disk import disk_errors
-from olm_shared.runtime.kube import KubeClient
+from api.objects import GVK, KubeObject, metadata
+from olm_runtime.controller.attempt import attempt
+from olm_runtime.disk import disk_errors
+from olm_runtime.kube.client import KubeClient
 from operator_controller.certificates.kept import (
     NEXT_CERTIFICATE_KEY,
     NEXT_PRIVATE_KEY_KEY,

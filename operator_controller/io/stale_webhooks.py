@@ -7,13 +7,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
-from olm_shared.errors import OLMError, TransientError
-from olm_shared.kube_object import KubeObject, key_of, metadata
-from olm_shared.runtime.api_errors import ForbiddenError
-from olm_shared.runtime.kube import KubeClient
-from operator_controller.apply.ownership import Owner, Situation, situation_of
+from api.objects import KubeObject, key_of, metadata
+from olm_rollout.ownership import Owner, Situation, situation_of
+from olm_rollout.webhooks import CONFIGURATIONS, configures, uncallable
+from olm_runtime.errors import OLMError, TransientError
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import ForbiddenError
 from operator_controller.apply.revisions import owner_labels
-from operator_controller.apply.webhooks import CONFIGURATIONS, configures, uncallable
 
 PATIENCE_SECONDS = 20.0
 """Who should answer may only be starting again; after so long it does not come back by itself."""

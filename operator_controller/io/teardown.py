@@ -10,24 +10,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from api.v1 import names
-from olm_shared.errors import OLMError
-from olm_shared.kube_object import GVK, KubeObject, annotations_of, key_of
-from olm_shared.runtime.api_errors import ApiError, ForbiddenError, InvalidError
-from olm_shared.runtime.kube import KubeClient
-from operator_controller.apply.ownership import Owner
-from operator_controller.apply.phases import (
-    Identity,
-    Phase,
-    identity,
-    is_definition,
-    removal_order,
-)
-from operator_controller.apply.remains import instances_kind, obstacle, was_given_up
-from operator_controller.io.objects import ObjectWriter
+from api.objects import GVK, KubeObject, annotations_of, key_of
+from api.olm.v1 import names
+from olm_rollout.io.objects import ObjectWriter
+from olm_rollout.io.together import outcomes, raise_together
+from olm_rollout.io.watches import ManagedWatches, OwnerKey
+from olm_rollout.ownership import Owner
+from olm_rollout.phases import Identity, Phase, identity, is_definition, removal_order
+from olm_rollout.remains import instances_kind, obstacle, was_given_up
+from olm_runtime.errors import OLMError
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import ApiError, ForbiddenError, InvalidError
 from operator_controller.io.rollout import PARALLEL_WRITES, Memory
-from operator_controller.io.together import outcomes, raise_together
-from operator_controller.io.watches import ManagedWatches, OwnerKey
 
 SERVICE_UNAVAILABLE = 503
 TRY_AGAIN_SECONDS = 5

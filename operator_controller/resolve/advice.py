@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from olm_shared.errors import bounded
+from olm_runtime.errors import bounded
 from operator_controller.resolve.change import Change, Field, Hopeless
 from operator_controller.resolve.errors import ResolutionError
 from operator_controller.resolve.explain import summary

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from api.v1 import names
-from api.v1.clusterextension import CatalogFilter
-from api.v1.common import SUBDOMAIN
-from api.v1.versions import VERSION_RANGE
+from api.olm.v1 import names
+from api.olm.v1.clusterextension import CatalogFilter
+from api.olm.v1.common import SUBDOMAIN
+from api.olm.v1.versions import VERSION_RANGE
 
 MAX_RANGE_LENGTH = 64
 MAX_NAME_LENGTH = 253

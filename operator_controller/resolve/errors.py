@@ -1,6 +1,6 @@
 """Why there is no bundle."""
 
-from olm_shared.errors import TransientError
+from olm_runtime.errors import TransientError
 from operator_controller.resolve.findings import Findings
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from api.v1.clusterextension import BundleMetadata, CatalogFilter
-from olm_shared.go_text import listed, quote
+from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter
+from olm_content.formats.go_text import listed, quote
 from operator_controller.resolve.request import Request
 
 

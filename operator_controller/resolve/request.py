@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from api.v1.clusterextension import BundleMetadata, CatalogFilter
-from olm_shared.errors import OLMError
+from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter
+from olm_runtime.errors import OLMError
 from operator_controller.catalog import Package
 
 

@@ -11,6 +11,7 @@ that the view was incomplete: a catalog that does not serve must not stop what l
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from olm_content.selectors import selects
 from operator_controller.catalog import BundleVersion, Deprecation
 from operator_controller.resolve import messages
 from operator_controller.resolve.criteria import read_criteria, with_installed
@@ -18,7 +19,6 @@ from operator_controller.resolve.errors import ResolutionError
 from operator_controller.resolve.findings import Cause, Findings, Note, NoteKind, Reason
 from operator_controller.resolve.request import CatalogContent, Request
 from operator_controller.resolve.rules import Offer
-from operator_controller.resolve.selectors import selects
 from operator_controller.resolve.survey import Finalist, survey
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from api.v1.clusterextension import BundleMetadata
-from olm_shared.ranges import RangeError, SkipRange, parse_skip_range
+from api.olm.v1.clusterextension import BundleMetadata
+from olm_content.ranges import RangeError, SkipRange, parse_skip_range
 from operator_controller.catalog import (
     Bundle,
     BundleVersion,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from olm_shared.ranges import RangeError
+from olm_content.ranges import RangeError
 from operator_controller.catalog import Bundle
 from operator_controller.resolve.criteria import Criteria
 from operator_controller.resolve.findings import Cause, Note, NoteKind, Reason, Rival

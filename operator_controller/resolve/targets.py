@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from api.v1.clusterextension import CatalogFilter, UpgradeConstraintPolicy
-from api.v1.common import LabelSelector
-from olm_shared.ranges import ExtensionRange, RangeError, parse_extension_range
+from api.olm.v1.clusterextension import CatalogFilter, UpgradeConstraintPolicy
+from api.olm.v1.common import LabelSelector
+from olm_content.ranges import ExtensionRange, RangeError, parse_extension_range
+from olm_content.selectors import SelectorError, check, selects
 from operator_controller.catalog import Bundle, Package, VersionError
 from operator_controller.resolve.change import Field, is_channel, is_range, named
 from operator_controller.resolve.request import CatalogContent, Request
-from operator_controller.resolve.selectors import SelectorError, check, selects
 from operator_controller.resolve.successors import Installed, may_follow, read_installed
 
 

@@ -8,17 +8,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from api.v1 import names
-from olm_shared.kube_object import KubeObject
-from olm_shared.versions import VersionError, parse_version
-from operator_controller.apply.ownership import controller_of
-from operator_controller.apply.revisions import parse_revision
-from operator_controller.bundle.properties import (
+from api.objects import KubeObject
+from api.olm.v1 import names
+from olm_content.bundle.properties import (
     MAX_OPENSHIFT_VERSION,
     MinorVersion,
     PropertiesError,
     max_openshift_version,
 )
+from olm_content.versions import VersionError, parse_version
+from olm_rollout.ownership import controller_of
+from operator_controller.apply.revisions import parse_revision
 
 INCOMPATIBLE = "IncompatibleOperatorsInstalled"
 UNREADABLE = "FailureGettingExtensionMetadata"

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from api import wire
-from api.v1.clusterextension import (
+from api.objects import KubeObject, condition
+from api.olm.v1.clusterextension import (
     BundleMetadata,
     ClusterExtension,
     ClusterExtensionStatus,
     InstallStatus,
     RevisionStatus,
 )
-from api.v1.conditions import Condition, ConditionStatus, ConditionType, Reason
-from olm_shared.kube_object import KubeObject, condition
-from olm_shared.outcome import Blocked, Done, Outcome, Retry, Wait
+from api.olm.v1.conditions import Condition, ConditionStatus, ConditionType, Reason
+from olm_runtime.outcome import Blocked, Done, Outcome, Retry, Wait
 from operator_controller.apply.revisions import Revision, Revisions
 from operator_controller.catalog import Deprecation
 from operator_controller.resolve import Note, NoteKind

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from api.v1.conditions import Condition, ConditionStatus, ConditionType, Reason
-from olm_shared.outcome import Blocked, Done, Outcome, Retry, Wait
+from api.olm.v1.conditions import Condition, ConditionStatus, ConditionType, Reason
+from olm_runtime.outcome import Blocked, Done, Outcome, Retry, Wait
 
 MAX_LINES = 20
 """Objects that a condition lists before it only counts the rest."""

@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from olm_shared.errors import TerminalError
-from olm_shared.fbc import parse
-from olm_shared.near import suggestion_or_all
+from olm_content.fbc.catalog import Record
+from olm_content.fbc.documents import parse
+from olm_runtime.errors import TerminalError
+from olm_runtime.suggestions import suggestion_or_all
 from opm import listing
-from opm.catalog import Record
 from opm.commands.output import output_option, show
 from opm.commands.registries import registry_options
 from opm.commands.render import migrate_level_option
@@ -114,7 +114,7 @@ def render_graph(
     output: str,
 ) -> None:
     """Print the update graph of a catalog, as a Mermaid diagram or an SVG picture."""
-    from opm.edges import from_edge, graph, of_package
+    from olm_content.fbc.edges import from_edge, graph, of_package
     from opm.mermaid import mermaid
     from opm.picture import svg
 
@@ -165,7 +165,7 @@ def render_template(
     expand = expand_basic if kind == BASIC else expand_semver
     records = migrate(expand(document, render), migrate_level)
     if output == "mermaid":
-        from opm.edges import graph
+        from olm_content.fbc.edges import graph
         from opm.mermaid import mermaid
 
         click.echo(mermaid(graph(records), v0=True), nl=False)

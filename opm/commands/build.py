@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from olm_shared.errors import TerminalError
-from olm_shared.image_ref import ImageRef, parse_ref
-from olm_shared.oci import Descriptor
-from olm_shared.runtime import workstation
+from olm_runtime.errors import TerminalError
+from olm_runtime.images.oci import Descriptor
+from olm_runtime.images.reference import ImageRef, parse_ref
+from olm_runtime.registry import workstation
 from opm.commands.generate import read_labels
 from opm.commands.registries import registry_options
 from opm.commands.validate import faults_of, tell

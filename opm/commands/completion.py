@@ -2,7 +2,7 @@
 
 import click
 
-from olm_shared.runtime.completion import SHELLS, completion_script
+from olm_runtime.cli.completion import SHELLS, completion_script
 
 
 @click.command("completion")

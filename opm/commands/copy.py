@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from olm_shared.runtime import workstation
+from olm_runtime.registry import workstation
 from opm.commands.registries import registry_options
 from opm.io import copying
 

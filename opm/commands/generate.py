@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from olm_shared.errors import TerminalError
+from olm_runtime.errors import TerminalError
 from opm.dockerfile import DEFAULT_IMAGE, dockerfile
 
 

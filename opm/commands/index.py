@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from olm_shared.errors import TerminalError
+from olm_runtime.errors import TerminalError
 from opm.commands.databases import add_images, mode_option, names_of, overwrite_option
 from opm.commands.registries import registry_options
 from opm.commands.switches import Switches
@@ -182,7 +182,7 @@ def _fetch(reference: str, target: Path, registries: dict[str, Any]) -> None:
     if not reference:
         create(target)
         return
-    from olm_shared.runtime.workstation import Registries, pulled
+    from olm_runtime.registry.workstation import Registries, pulled
     from opm.io.references import inside_image, is_database, no_database
 
     if Path(reference).is_file():
@@ -212,8 +212,8 @@ def _generate(database: Path, text: str, name: str) -> None:
 
 
 def _push(database: Path, work: Path, tag: str, registries: dict[str, Any]) -> None:
-    from olm_shared.image_ref import parse_ref
-    from olm_shared.runtime.workstation import Registries, push
+    from olm_runtime.images.reference import parse_ref
+    from olm_runtime.registry.workstation import Registries, push
     from opm.commands.build import PLATFORMS
     from opm.image import parse_platforms
     from opm.io.building import add_image

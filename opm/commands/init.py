@@ -4,11 +4,11 @@ from pathlib import Path
 
 import click
 
-from olm_shared.errors import TerminalError
-from opm.catalog import PACKAGE, Record
+from olm_content.fbc.catalog import PACKAGE, Record
+from olm_content.fbc.shapes import read
+from olm_runtime.errors import TerminalError
 from opm.commands.output import output_option, show
 from opm.icon import icon
-from opm.shapes import read
 
 
 @click.command("init")

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from olm_shared.errors import TerminalError
+from olm_runtime.errors import TerminalError
 from opm.commands.registries import registry_options
 
 
@@ -34,9 +34,9 @@ def login(
     Example:
       opm login registry.example.com -u me --password-stdin < password
     """
-    from olm_shared.registry_auth import encoded
-    from olm_shared.runtime.logins import add_login, check_login, login_target
-    from olm_shared.runtime.workstation import Registries
+    from olm_runtime.images.registry_auth import encoded
+    from olm_runtime.registry.logins import add_login, check_login, login_target
+    from olm_runtime.registry.workstation import Registries
 
     if password_stdin and not username:
         raise click.UsageError("give --username: standard input is read for the password")
@@ -73,8 +73,8 @@ def _asked_password() -> str:
 @click.pass_obj
 def logout(registries: dict[str, Any], *, registry: str) -> None:
     """Forget the login of a registry, in every file that is looked into."""
-    from olm_shared.runtime.logins import remove_login
-    from olm_shared.runtime.workstation import auth_files
+    from olm_runtime.registry.logins import remove_login
+    from olm_runtime.registry.workstation import auth_files
 
     host, named = _host(registry), registries.get("auth_file")
     files = [named] if named else auth_files(os.environ, Path.home())

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from olm_shared.errors import TerminalError
-from opm.catalog import Record, in_order
+from olm_content.fbc.catalog import Record, in_order
+from olm_runtime.errors import TerminalError
 from opm.commands.output import output_option
 from opm.commands.registries import registry_options
 from opm.io.references import Reading, read_reference

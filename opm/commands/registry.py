@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from olm_shared.errors import TerminalError
+from olm_runtime.errors import TerminalError
 from opm.commands.databases import add_images, mode_option, names_of, overwrite_option
 from opm.commands.registries import registry_options
 from opm.commands.switches import Switches

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from olm_shared.errors import TerminalError
+from olm_runtime.errors import TerminalError
 from opm.bundle import Bundle
 from opm.commands.output import output_option, show
 from opm.commands.registries import registry_options

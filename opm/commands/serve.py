@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from olm_shared.errors import OLMError, TerminalError
-from olm_shared.runtime.command_line import runs_on
+from olm_runtime.cli.command_line import runs_on
+from olm_runtime.errors import OLMError, TerminalError
 from opm.commands.switches import Switches
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import argparse
 
 import click
 
-from olm_shared.flags import parse_bool
+from olm_runtime.cli.flags import parse_bool
 
 
 class Switches(click.Command):

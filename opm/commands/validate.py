@@ -7,9 +7,9 @@ from typing import Any
 import click
 import orjson
 
-from olm_shared.errors import TerminalError
-from olm_shared.fbc import FbcError
-from opm.catalog import Place, RecordError
+from olm_content.fbc.catalog import Place, RecordError
+from olm_content.fbc.documents import FbcError
+from olm_runtime.errors import TerminalError
 from opm.io.references import read_all
 from opm.validate import Fault, check
 
@@ -67,7 +67,7 @@ def _result(faults: list[Fault], refused: list[Fault]) -> dict[str, Any]:
 def _document(result: dict[str, Any], output: str) -> bytes:
     if output == "json":
         return orjson.dumps(result, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-    from olm_shared.yaml_text import dump_all
+    from olm_content.formats.yaml_text import dump_all
 
     return dump_all([result]).encode()
 

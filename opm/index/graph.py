@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, pairwise
 
-from olm_shared.errors import TerminalError
-from olm_shared.versions import Identifier, Key, VersionError, comparable, parse_version
+from olm_content.versions import Identifier, Key, VersionError, comparable, parse_version
+from olm_runtime.errors import TerminalError
 from opm.index.tables import EntryRow
 
 REPLACES, SEMVER, SKIP_PATCH = "replaces", "semver", "semver-skippatch"

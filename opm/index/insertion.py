@@ -7,8 +7,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from olm_shared import go_json
-from olm_shared.errors import TerminalError
+from olm_content.fbc.catalog import PACKAGE
+from olm_content.fbc.shapes import ShapeError
+from olm_content.formats import go_json
+from olm_runtime.errors import TerminalError
 from opm.bundle import (
     Bundle,
     declared,
@@ -18,11 +20,9 @@ from opm.bundle import (
     required_apis,
 )
 from opm.bundle_files import BundleError
-from opm.catalog import PACKAGE
 from opm.definitions import Api
 from opm.index.graph import Member, Update
 from opm.index.records import DEPRECATED, GVK
-from opm.shapes import ShapeError
 
 SKIP_RANGE, SUBSTITUTES_FOR = "olm.skipRange", "olm.substitutesFor"
 

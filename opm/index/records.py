@@ -12,11 +12,11 @@ from typing import Any
 
 import orjson
 
-from olm_shared.errors import TerminalError
-from opm.catalog import BUNDLE, BUNDLE_OBJECT, CHANNEL, PACKAGE, Record
+from olm_content.fbc.catalog import BUNDLE, BUNDLE_OBJECT, CHANNEL, PACKAGE, Record
+from olm_content.fbc.shapes import ShapeError, read
+from olm_runtime.errors import TerminalError
 from opm.index.tables import BundleRow, ChannelRow, EntryRow, PackageRow, Tables
 from opm.migrate import CSV
-from opm.shapes import ShapeError, read
 
 GVK, GVK_REQUIRED, PACKAGE_REQUIRED = "olm.gvk", "olm.gvk.required", "olm.package.required"
 DEPRECATED = "olm.deprecated"

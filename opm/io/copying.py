@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from olm_shared.errors import TerminalError
-from olm_shared.image_ref import ImageRef, parse_ref
-from olm_shared.runtime import workstation
-from olm_shared.runtime.registry_push import blob_path
+from olm_runtime.errors import TerminalError
+from olm_runtime.images.reference import ImageRef, parse_ref
+from olm_runtime.registry import workstation
+from olm_runtime.registry.push import blob_path
 from opm.io.layout import Layout
 
 PREFIX = "oci:"

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import orjson
 
-from olm_shared.errors import TerminalError
+from olm_runtime.errors import TerminalError
 from opm.index.tables import BundleRow, ChannelRow, EntryRow, PackageRow, Tables, TypedRow
 
 MAX_VALUE_BYTES = 64 << 20

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from olm_shared.errors import TerminalError
+from olm_runtime.errors import TerminalError
 from opm.index import graph as graphs
 from opm.index.graph import REPLACES, Graph, Member, Update
 from opm.index.insertion import Addition, Known, Row, check_additions, overwritten, rows

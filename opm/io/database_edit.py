@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from olm_shared.errors import TerminalError
-from olm_shared.near import suggestion_or_all
+from olm_runtime.errors import TerminalError
+from olm_runtime.suggestions import suggestion_or_all
 from opm.io.references import is_database, no_database
 
 # What belongs to a bundle; upstream leaves some of it to foreign keys, which old files lack.

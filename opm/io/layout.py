@@ -17,9 +17,9 @@ from typing import Any
 
 import orjson
 
-from olm_shared.errors import TerminalError
-from olm_shared.oci import OCI_INDEX, OCI_LAYER, Descriptor, descriptors
-from olm_shared.runtime.registry_push import blob_path
+from olm_runtime.errors import TerminalError
+from olm_runtime.images.oci import OCI_INDEX, OCI_LAYER, Descriptor, descriptors
+from olm_runtime.registry.push import blob_path
 from opm.image import Layer, described
 
 NAME_ANNOTATION = "org.opencontainers.image.ref.name"

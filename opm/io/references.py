@@ -8,14 +8,14 @@ from typing import Any
 
 import click
 
-from olm_shared.errors import OLMError, TerminalError
-from olm_shared.fbc import FbcError
-from olm_shared.image_ref import parse_ref
-from olm_shared.runtime.fbc_folder import read_files
-from olm_shared.runtime.workstation import Registries, pulled
+from olm_content.fbc.catalog import Place, Record, RecordError, record, rendered
+from olm_content.fbc.documents import FbcError
+from olm_content.fbc.folder import read_files
+from olm_runtime.errors import OLMError, TerminalError
+from olm_runtime.images.reference import parse_ref
+from olm_runtime.registry.workstation import Registries, pulled
 from opm.bundle import Bundle, read_bundle, to_record
 from opm.bundle_files import MANIFESTS, METADATA
-from opm.catalog import Place, Record, RecordError, record, rendered
 
 CATALOG_LABEL = "operators.operatorframework.io.index.configs.v1"
 DATABASE_LABEL = "operators.operatorframework.io.index.database.v1"

@@ -11,13 +11,13 @@ from typing import Any
 
 import orjson
 
-from olm_shared import go_json
-from olm_shared.canonical_json import canonical
-from olm_shared.errors import TerminalError
-from olm_shared.kube_yaml import YamlError, load_all
-from opm.catalog import BUNDLE_OBJECT, CSV_METADATA, PACKAGE, Record, properties
+from olm_content.fbc.catalog import BUNDLE_OBJECT, CSV_METADATA, PACKAGE, Record, properties
+from olm_content.fbc.shapes import ShapeError, read
+from olm_content.formats import go_json
+from olm_content.formats.canonical_json import canonical
+from olm_content.formats.kube_yaml import YamlError, load_all
+from olm_runtime.errors import TerminalError
 from opm.serve import registry_pb2
-from opm.shapes import ShapeError, read
 
 GVK, GVK_REQUIRED = "olm.gvk", "olm.gvk.required"
 PACKAGE_REQUIRED = "olm.package.required"

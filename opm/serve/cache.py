@@ -16,9 +16,9 @@ from typing import IO
 
 from google.protobuf import json_format, struct_pb2
 
-from olm_shared.errors import TerminalError
-from olm_shared.runtime.fbc_folder import catalog_files
-from opm.catalog import BUNDLE, CHANNEL, DEPRECATIONS, PACKAGE, Record
+from olm_content.fbc.catalog import BUNDLE, CHANNEL, DEPRECATIONS, PACKAGE, Record
+from olm_content.fbc.folder import catalog_files
+from olm_runtime.errors import TerminalError
 from opm.io.references import read_folder
 from opm.serve import registry_pb2
 from opm.serve.building import build, check_meta, refuse_faults

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from olm_shared.go_text import quote
+from olm_content.formats.go_text import quote
 from opm.serve.bundles import Api
 
 T = TypeVar("T")

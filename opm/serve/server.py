@@ -11,7 +11,7 @@ from google.protobuf.message_factory import GetMessageClass
 from grpc_health.v1 import health, health_pb2
 from grpc_reflection.v1alpha import reflection, reflection_pb2
 
-from olm_shared.errors import TerminalError
+from olm_runtime.errors import TerminalError
 from opm.serve.answers import ANSWERS, Answer, Catalog, InvalidRequestError
 from opm.serve.index import NotFoundError
 from opm.serve.registry_pb2 import DESCRIPTOR

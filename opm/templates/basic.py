@@ -5,10 +5,10 @@ from typing import Any
 
 import orjson
 
-from olm_shared.canonical_json import canonical
-from olm_shared.errors import OLMError
-from olm_shared.fbc import Blob
-from opm.catalog import BUNDLE, Record, record
+from olm_content.fbc.catalog import BUNDLE, Record, record
+from olm_content.fbc.documents import Blob
+from olm_content.formats.canonical_json import canonical
+from olm_runtime.errors import OLMError
 from opm.templates.template import BASIC, TEMPLATES, RenderBundle, TemplateError, fields
 
 _KEYS = ("schema", "package", "name")

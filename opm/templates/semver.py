@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Any
 
-from olm_shared.go_text import quote
-from olm_shared.versions import Key, Version, VersionError, parse_version
-from opm.catalog import CHANNEL, PACKAGE, Record, properties
+from olm_content.fbc.catalog import CHANNEL, PACKAGE, Record, properties
+from olm_content.fbc.shapes import read
+from olm_content.formats.go_text import quote
+from olm_content.versions import Key, Version, VersionError, parse_version
 from opm.migrate import embedded_csv
-from opm.shapes import read
 from opm.templates.template import RenderBundle, TemplateError, fields
 
 MATURITIES = ("candidate", "fast", "stable")

@@ -4,10 +4,10 @@ from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from olm_shared.errors import TerminalError
-from olm_shared.go_text import quote
-from olm_shared.kube_yaml import YamlError, load_all
-from opm.catalog import Record
+from olm_content.fbc.catalog import Record
+from olm_content.formats.go_text import quote
+from olm_content.formats.kube_yaml import YamlError, load_all
+from olm_runtime.errors import TerminalError
 
 BASIC, SEMVER = "basic", "semver"
 TEMPLATES: Mapping[str, str] = MappingProxyType({BASIC: "olm.template.basic", SEMVER: "olm.semver"})

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from olm_shared.go_text import quote
-from olm_shared.kube_yaml import YamlError, load_all
-from olm_shared.versions import BundleVersion, VersionError, parse_bundle_version
-from opm.catalog import BUNDLE_OBJECT, PACKAGE, Record, properties
+from olm_content.fbc.catalog import BUNDLE_OBJECT, PACKAGE, Record, properties
+from olm_content.fbc.shapes import ShapeError, read
+from olm_content.formats.go_text import quote
+from olm_content.formats.kube_yaml import YamlError, load_all
+from olm_content.versions import BundleVersion, VersionError, parse_bundle_version
 from opm.pull_spec import pull_spec_fault
-from opm.shapes import ShapeError, read
 from opm.validate.faults import Fault, Group, entries
 
 PROPERTY_SHAPES: Mapping[str, str] = MappingProxyType(

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from olm_shared.ranges import RangeError, parse_skip_range
-from opm.catalog import Record
+from olm_content.fbc.catalog import Record
+from olm_content.ranges import RangeError, parse_skip_range
 from opm.validate.faults import Fault, Group, bundle_names, entries
 
 Entries = Mapping[str, Mapping[str, Any]]

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from opm.catalog import BUNDLE, CHANNEL, DEPRECATIONS, PACKAGE, Place, Record
+from olm_content.fbc.catalog import BUNDLE, CHANNEL, DEPRECATIONS, PACKAGE, Place, Record
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from olm_shared.go_text import quote
-from opm.catalog import PACKAGE, Record
+from olm_content.fbc.catalog import PACKAGE, Record
+from olm_content.formats.go_text import quote
 from opm.validate.faults import Fault, Group, bundle_names
 
 MAX_NAME_LENGTH = 63

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from olm_shared.ranges import RangeError, parse_skip_range
-from opm.catalog import Record, properties
+from olm_content.fbc.catalog import Record, properties
+from olm_content.ranges import RangeError, parse_skip_range
 from opm.validate.faults import Fault
 
 KNOWN_SCHEMAS = frozenset({"olm.package", "olm.channel", "olm.bundle", "olm.deprecations"})

@@ -32,7 +32,7 @@ from e2e.harness.process import ChildProcess
 from e2e.harness.registry import Registry
 from e2e.olm.api import OLM, Api, catalog_path
 from e2e.olm.programs import Olm
-from olm_shared.runtime.memory import TIDY_SECONDS
+from olm_runtime.memory import TIDY_SECONDS
 from tests.bench.catalogd.load import Load, generator, measure
 from tests.bench.catalogd.other import other_catalogd
 from tests.bench.catalogd.usage import memory, timed

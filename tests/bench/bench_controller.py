@@ -21,6 +21,7 @@ from pathlib import Path
 
 import yaml
 
+from api.objects import condition, is_true, metadata
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.images import build_image, bundle_image, catalog_image
 from e2e.harness.registry import Registry
@@ -29,7 +30,6 @@ from e2e.olm.bundles import PACKAGE_LABEL, BundleSpec
 from e2e.olm.fbc import bundle_facts, catalog_files, package_blobs
 from e2e.olm.manifests import catalog, extension, installer, namespace
 from e2e.olm.programs import Olm
-from olm_shared.kube_object import condition, is_true, metadata
 from tests.bench.bench_catalogd import generate
 from tests.bench.controller_world import VERSIONS, World, status_mib, until
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from api.objects import KubeObject
 from e2e.harness.controlplane import wait_until
 from e2e.harness.images import catalog_image
 from e2e.node.cluster import Node
@@ -27,7 +28,6 @@ from e2e.olm.bundles import BundleSpec
 from e2e.olm.chart import NAMESPACE
 from e2e.olm.fbc import catalog_files, package_blobs
 from e2e.olm.manifests import catalog, with_administrator
-from olm_shared.kube_object import KubeObject
 from tests.bench.bench_catalogd import generate
 from tests.bench.catalogd.usage import memory, processor
 

@@ -10,19 +10,12 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 
+from api.objects import KubeObject
 from e2e.harness.controlplane import ControlPlane
-from olm_shared.kube_object import KubeObject
-from olm_shared.runtime.access import load_access
-from olm_shared.runtime.kube import KubeClient
+from olm_content.rights import Account, as_rules, guessed_kinds, installer, least, needs_of
+from olm_runtime.kube.access import load_access
+from olm_runtime.kube.client import KubeClient
 from operator_controller.io.access import missing_permissions
-from operator_controller.preflight.rbac import (
-    Account,
-    as_rules,
-    guessed_kinds,
-    installer,
-    least,
-    needs_of,
-)
 
 ACCOUNT = Account("big", "big-installer")
 DEFINITIONS = 50

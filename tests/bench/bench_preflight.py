@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from operator_controller.preflight.crd_upgrade import check, report
-from operator_controller.preflight.rbac import Authority, guessed_kinds, judge, needs_of, rules_of
-from operator_controller.preflight.rbac import report as permissions_report
+from olm_content.crds import check, report
+from olm_content.rights import Authority, guessed_kinds, judge, needs_of, rules_of
+from olm_content.rights import report as permissions_report
 
 WORDS = "text as generators of definitions copy it from comments in source code, on and on; "
 

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from olm_cli.bundle_files import read_bundle
-from olm_shared.errors import OLMError
-from olm_shared.kube_yaml import load_all
-from operator_controller.bundle import load
-from operator_controller.render import CertificateProvider, InstallRequest, install_objects
+from olm_content.bundle import load
+from olm_content.formats.kube_yaml import load_all
+from olm_content.render import CertificateProvider, InstallRequest, install_objects
+from olm_runtime.errors import OLMError
 
 DEFAULT = Path(__file__).parents[3] / "shared" / "corpus" / "bundles"
 REQUEST = InstallRequest(

@@ -18,15 +18,15 @@ from random import Random
 
 import orjson
 
-from api.v1.clusterextension import BundleMetadata, CatalogFilter
+from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.images import Compression, catalog_image
 from e2e.harness.registry import Registry
 from e2e.olm.api import Api, catalog_path, extension_path
 from e2e.olm.manifests import catalog, installer, namespace
 from e2e.olm.programs import Olm
-from olm_shared.runtime.access import load_access
-from olm_shared.runtime.kube import KubeClient
+from olm_runtime.kube.access import load_access
+from olm_runtime.kube.client import KubeClient
 from operator_controller.io.catalog_cache import CatalogCache
 from operator_controller.io.catalogd import Catalogd
 from operator_controller.io.catalogs import CatalogClient

@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from api.objects import KubeObject, condition, name_of
 from e2e.harness.images import catalog_image
 from e2e.harness.process import ChildProcess
 from e2e.olm.api import OLM, Api, catalog_path, extension_path
@@ -16,8 +17,7 @@ from e2e.olm.bundles import BundleSpec
 from e2e.olm.fbc import catalog_files, package_blobs
 from e2e.olm.manifests import catalog, extension, installer, namespace
 from e2e.olm.programs import Olm
-from olm_shared.kube_object import KubeObject, condition, name_of
-from olm_shared.runtime.kube import JSON_TYPE, METADATA_LIST
+from olm_runtime.kube.client import JSON_TYPE, METADATA_LIST
 
 VERSIONS = ("1.0.0", "1.1.0")
 FIRST, SECOND = "1.0.0", ">=1.0.0 <2.0.0"

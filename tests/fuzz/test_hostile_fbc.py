@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from olm_shared.fbc import FbcError, parse, parse_pieces
+from olm_content.fbc.documents import FbcError, parse, parse_pieces
 from tests.property.scale import cases
 
 DEEP = 100_000

@@ -14,11 +14,11 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from olm_shared.layers import LayerError, Rules
-from olm_shared.limits import Limits
-from olm_shared.oci import Descriptor
-from olm_shared.runtime.registry import LayerFile
-from olm_shared.runtime.unpack import unpack
+from olm_runtime.images.layers import LayerError, Rules
+from olm_runtime.images.limits import Limits
+from olm_runtime.images.oci import Descriptor
+from olm_runtime.registry.client import LayerFile
+from olm_runtime.registry.unpack import unpack
 from tests.property.scale import cases
 
 SMALL = Limits(entries=50, file_bytes=1 << 20, total_bytes=2 << 20)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from olm_shared.errors import OLMError
-from olm_shared.runtime import registry_http
-from olm_shared.runtime.image_store import ImageStore
-from olm_shared.runtime.registry import PullSettings, this_platform
+from olm_runtime.errors import OLMError
+from olm_runtime.registry import http as registry_http
+from olm_runtime.registry.client import PullSettings, this_platform
+from olm_runtime.registry.image_store import ImageStore
 from tests.fuzz.evil import CONFIG, Answer, Evil, descriptor, digest_of, endless, manifest, reply
 
 LAYER = b"layer"

@@ -20,11 +20,11 @@ from typing import Any
 
 import pytest
 
+from api.objects import KubeObject
 from olm_cli.crd import answer
 from olm_cli.crd_texts import read_line
-from olm_shared.kube_object import KubeObject
-from olm_shared.kube_yaml import load_all
-from operator_controller.preflight.crd_upgrade import check
+from olm_content.crds import check
+from olm_content.formats.kube_yaml import load_all
 from tests.requirements import CORPUS
 
 GOLDENS = CORPUS / "goldens" / "crd-safety.jsonl"

@@ -5,7 +5,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from olm_shared.fbc import parse
+from olm_content.fbc.documents import parse
 from operator_controller.catalog import build_package, needed
 
 pytestmark = pytest.mark.corpus

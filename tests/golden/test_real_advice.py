@@ -8,8 +8,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from api.v1.clusterextension import BundleMetadata, CatalogFilter
-from olm_shared.fbc import parse
+from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter
+from olm_content.fbc.documents import parse
 from operator_controller.catalog import Package, build_package
 from operator_controller.resolve import CatalogContent, Findings, Request, ResolutionError, resolve
 from operator_controller.resolve.change import Change, Hopeless, named

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from api.objects import KubeObject
 from e2e.harness.images import read_folder
-from olm_shared.errors import OLMError
-from olm_shared.kube_object import KubeObject
-from operator_controller.bundle import BundleError, load
-from operator_controller.render import CertificateProvider, InstallRequest, install_objects
-from operator_controller.render.kinds import placed
-from tests.unit.operator_controller.preflight.least_rights import assert_least, needs_for
+from olm_content.bundle import BundleError, load
+from olm_content.render import CertificateProvider, InstallRequest, install_objects
+from olm_content.render.kinds import placed
+from olm_runtime.errors import OLMError
+from tests.unit.olm_content.rights.least_rights import assert_least, needs_for
 
 pytestmark = pytest.mark.corpus
 

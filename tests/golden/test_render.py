@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from olm_shared.errors import OLMError
-from operator_controller.bundle import load
-from operator_controller.render import CertificateProvider, InstallRequest, install_objects
+from olm_content.bundle import load
+from olm_content.render import CertificateProvider, InstallRequest, install_objects
+from olm_runtime.errors import OLMError
 from tests.requirements import CORPUS
 
 GOLDENS = sorted((CORPUS / "goldens" / "render").glob("*.json"))

@@ -10,8 +10,8 @@ from typing import Any
 import orjson
 import pytest
 
-from api.v1.clusterextension import BundleMetadata, CatalogFilter, UpgradeConstraintPolicy
-from olm_shared.fbc import parse
+from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter, UpgradeConstraintPolicy
+from olm_content.fbc.documents import parse
 from operator_controller.catalog import Package, build_package
 from operator_controller.resolve import CatalogContent, Findings, Request, ResolutionError, resolve
 

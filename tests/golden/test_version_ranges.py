@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from olm_shared.ranges import (
+from olm_content.ranges import (
     ExtensionRange,
     RangeError,
     SkipRange,
@@ -13,7 +13,7 @@ from olm_shared.ranges import (
     parse_loose_version,
     parse_skip_range,
 )
-from olm_shared.versions import Version, parse_version
+from olm_content.versions import Version, parse_version
 
 ParseRange = Callable[[str], ExtensionRange | SkipRange]
 ParseVersion = Callable[[str], Version]

@@ -8,10 +8,10 @@ from typing import Any
 import httpx
 import pytest
 
+from api.objects import KubeObject
 from e2e.harness.controlplane import ControlPlane, wait_until
 from e2e.olm.api import OLM
 from e2e.olm.programs import Olm
-from olm_shared.kube_object import KubeObject
 
 pytestmark = pytest.mark.integration
 

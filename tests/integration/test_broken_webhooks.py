@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 import yaml
 
-from api.v1 import names
+from api.olm.v1 import names
 from e2e.olm.api import Api, extension_path
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import with_administrator

@@ -4,11 +4,11 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from api.objects import GVK, KubeObject, metadata, name_of
 from e2e.harness.controlplane import ControlPlane
-from olm_shared.kube_object import GVK, KubeObject, metadata, name_of
-from olm_shared.runtime import kube
-from olm_shared.runtime.access import load_access
-from olm_shared.runtime.kube import KubeClient
+from olm_runtime.kube import client as kube
+from olm_runtime.kube.access import load_access
+from olm_runtime.kube.client import KubeClient
 from operator_controller.io.caught_up import CaughtUpLists
 
 pytestmark = pytest.mark.integration

@@ -14,6 +14,7 @@ import httpx
 import pytest
 import yaml
 
+from api.objects import name_of
 from e2e.harness.controlplane import ControlPlane, wait_until
 from e2e.harness.errors import CommandFailed
 from e2e.harness.images import catalog_image
@@ -25,7 +26,6 @@ from e2e.olm.chart import CHART, NAMESPACE, RELEASE, helm
 from e2e.olm.fbc import catalog_files, package_blobs
 from e2e.olm.manifests import catalog, with_administrator
 from e2e.olm.pods import PodProcess
-from olm_shared.kube_object import name_of
 
 pytestmark = pytest.mark.integration
 

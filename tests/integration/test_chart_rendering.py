@@ -7,6 +7,7 @@ import httpx
 import pytest
 import yaml
 
+from api.objects import KubeObject
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.errors import CommandFailed
 from e2e.olm.chart import (
@@ -20,7 +21,6 @@ from e2e.olm.chart import (
     snapshot,
     values_arguments,
 )
-from olm_shared.kube_object import KubeObject
 
 pytestmark = pytest.mark.integration
 

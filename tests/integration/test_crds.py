@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from api import wire
-from api.v1.crds import RESOURCES
+from api.olm.v1.crds import RESOURCES
 from e2e.harness.components import ControlPlaneOptions
 from e2e.harness.controlplane import ControlPlane, wait_until
 from e2e.harness.pytest_plugin import Kubectl

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from api.objects import annotations_of, condition, is_true, labels_of, metadata
 from e2e.harness.registry import PasswordAuth, Registry
 from e2e.olm.api import Api, catalog_path, extension_path
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import catalog, extension, installer, namespace, with_administrator
 from e2e.olm.programs import Olm
-from olm_shared.kube_object import annotations_of, condition, is_true, labels_of, metadata
 
 pytestmark = pytest.mark.integration
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from api.objects import condition
 from e2e.harness.controlplane import wait_until
 from e2e.harness.images import catalog_image
 from e2e.olm.api import Api, extension_path
@@ -13,7 +14,6 @@ from e2e.olm.bundles import BundleSpec
 from e2e.olm.fbc import catalog_files, package_blobs
 from e2e.olm.manifests import extension, installer, namespace
 from e2e.olm.programs import HOST, Olm
-from olm_shared.kube_object import condition
 
 pytestmark = pytest.mark.integration
 

@@ -10,13 +10,15 @@ from typing import Any
 
 import pytest
 
+from api.objects import GVK, KubeObject, metadata, name_of
 from e2e.harness.components import ControlPlaneOptions
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.pytest_plugin import Kubectl
-from olm_shared.kube_object import GVK, KubeObject, metadata, name_of
-from olm_shared.runtime import kube
-from olm_shared.runtime.access import load_access
-from olm_shared.runtime.api_errors import (
+from olm_rollout.owned import field_migration, fingerprint, needs_migration
+from olm_runtime.kube import client as kube
+from olm_runtime.kube.access import load_access
+from olm_runtime.kube.client import JSON_PATCH, KubeClient
+from olm_runtime.kube.errors import (
     AlreadyExistsError,
     ConflictError,
     ForbiddenError,
@@ -24,8 +26,6 @@ from olm_shared.runtime.api_errors import (
     InvalidError,
     NotFoundError,
 )
-from olm_shared.runtime.kube import JSON_PATCH, KubeClient
-from operator_controller.apply.owned import field_migration, fingerprint, needs_migration
 
 pytestmark = pytest.mark.integration
 

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 import yaml
 
+from api.objects import GVK, KubeObject
 from e2e.harness.controlplane import ControlPlane
-from olm_shared.kube_object import GVK, KubeObject
-from olm_shared.runtime.access import load_access
-from olm_shared.runtime.api_errors import ApiError, ForbiddenError
-from olm_shared.runtime.doorbell import Bell, Doorbell
-from olm_shared.runtime.kube import KubeClient
+from olm_runtime.kube.access import load_access
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import ApiError, ForbiddenError
+from olm_runtime.watch.watcher import Bell, Doorbell
 
 pytestmark = pytest.mark.integration
 

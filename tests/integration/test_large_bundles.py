@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from api.objects import is_true, name_of
 from e2e.harness.images import build_image
 from e2e.harness.registry import Registry
 from e2e.olm.api import Api, extension_path
@@ -14,7 +15,6 @@ from e2e.olm.bundles import PACKAGE_LABEL, BundleSpec
 from e2e.olm.fbc import PublishedBundle
 from e2e.olm.manifests import with_administrator
 from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
-from olm_shared.kube_object import is_true, name_of
 
 pytestmark = pytest.mark.integration
 

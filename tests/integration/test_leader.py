@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from api.objects import KubeObject
 from e2e.harness.controlplane import ControlPlane
-from olm_shared.kube_object import KubeObject
-from olm_shared.runtime.access import load_access
-from olm_shared.runtime.api_errors import ApiError
-from olm_shared.runtime.kube import KubeClient
-from olm_shared.runtime.leader import LEASE, Elector, LeaseTimes, LostLeadershipError
+from olm_runtime.controller.leader import LEASE, Elector, LeaseTimes, LostLeadershipError
+from olm_runtime.kube.access import load_access
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import ApiError
 
 pytestmark = pytest.mark.integration
 

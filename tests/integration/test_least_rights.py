@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import yaml
 
+from api.objects import KubeObject, condition
 from e2e.demo.bundles import own, publish
 from e2e.harness.components import ControlPlaneOptions
 from e2e.harness.controlplane import ControlPlane
@@ -28,7 +29,6 @@ from e2e.olm.fbc import bundle_facts, catalog_files, package_blobs
 from e2e.olm.manifests import catalog
 from e2e.olm.pages import HOW_TO, steps
 from e2e.olm.programs import Olm
-from olm_shared.kube_object import KubeObject, condition
 
 pytestmark = pytest.mark.integration
 

@@ -5,12 +5,12 @@ from collections.abc import Callable
 
 import pytest
 
-from api.v1 import names
+from api.objects import KubeObject, metadata
+from api.olm.v1 import names
 from e2e.olm.api import OLM, Api, catalog_path, extension_path
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import extension, installer, namespace
 from e2e.olm.programs import Olm
-from olm_shared.kube_object import KubeObject, metadata
 from operator_controller.apply.revisions import revision_name
 
 pytestmark = pytest.mark.integration

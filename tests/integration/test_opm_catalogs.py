@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from api.objects import KubeObject
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.registry import PasswordAuth, Registry, TokenAuth
 from e2e.olm.api import Api, catalog_path, extension_path
 from e2e.olm.pages import HOW_TO
 from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
-from olm_shared.kube_object import KubeObject
 from tests.integration.opm_user import HELLO, PLACE, Shell, commands, printed, user, values
 
 pytestmark = pytest.mark.integration

@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 import pytest
 
-from api.v1 import names
+from api.objects import KubeObject, metadata
+from api.olm.v1 import names
 from e2e.harness.controlplane import wait_until
 from e2e.olm.api import OLM, Api, extension_path
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import extension, with_administrator
 from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
-from olm_shared.kube_object import KubeObject, metadata
 
 pytestmark = pytest.mark.integration
 

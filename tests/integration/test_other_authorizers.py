@@ -14,14 +14,14 @@ import pytest
 import pytest_asyncio
 import yaml
 
+from api.objects import KubeObject
 from e2e.harness.components import ControlPlaneOptions
 from e2e.harness.controlplane import ControlPlane
-from olm_shared.kube_object import KubeObject
-from olm_shared.runtime.access import load_access
-from olm_shared.runtime.api_errors import ForbiddenError
-from olm_shared.runtime.kube import KubeClient
+from olm_content.rights import Account, Permission
+from olm_runtime.kube.access import load_access
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import ForbiddenError
 from operator_controller.io.access import examine
-from operator_controller.preflight.rbac import Account, Permission
 
 pytestmark = pytest.mark.integration
 

@@ -17,17 +17,11 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from api.objects import GVK, KubeObject, gvk_of, name_of, namespace_of
 from e2e.harness.controlplane import ControlPlane
-from olm_shared.errors import OLMError
-from olm_shared.kube_object import GVK, KubeObject, gvk_of, name_of, namespace_of
-from olm_shared.runtime.access import load_access
-from olm_shared.runtime.api_errors import ApiError, ForbiddenError, NotFoundError
-from olm_shared.runtime.kube import KubeClient
-from operator_controller.apply.ownership import Owner
-from operator_controller.bundle import load
-from operator_controller.io.access import examine, missing_permissions
-from operator_controller.io.definitions import unsafe_definitions
-from operator_controller.preflight.rbac import (
+from olm_content.bundle import load
+from olm_content.render import CertificateProvider, InstallRequest, install_objects
+from olm_content.rights import (
     Account,
     Authority,
     Needs,
@@ -38,10 +32,16 @@ from operator_controller.preflight.rbac import (
     least,
     needs_of,
 )
-from operator_controller.preflight.rbac.merge import without_implied
-from operator_controller.preflight.rbac.rules import uncovered
-from operator_controller.render import CertificateProvider, InstallRequest, install_objects
-from tests.unit.operator_controller.preflight.definitions import definition, version, with_field
+from olm_content.rights.merge import without_implied
+from olm_content.rights.rules import uncovered
+from olm_rollout.io.definitions import unsafe_definitions
+from olm_rollout.ownership import Owner
+from olm_runtime.errors import OLMError
+from olm_runtime.kube.access import load_access
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import ApiError, ForbiddenError, NotFoundError
+from operator_controller.io.access import examine, missing_permissions
+from tests.unit.olm_content.crds.definitions import definition, version, with_field
 
 pytestmark = pytest.mark.integration
 

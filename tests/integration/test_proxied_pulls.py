@@ -10,11 +10,11 @@ from e2e.harness.forward_proxy import ForwardProxy
 from e2e.harness.images import build_image
 from e2e.harness.pki import CertificateAuthority
 from e2e.harness.registry import Registry
-from olm_shared.cluster_settings import ClusterSettings
-from olm_shared.proxies import Proxies
-from olm_shared.runtime.image_store import ImageStore
-from olm_shared.runtime.pull_errors import NoTlsError, UnreachableError, UntrustedError
-from olm_shared.runtime.registry import PullSettings
+from olm_runtime.images.cluster_settings import ClusterSettings
+from olm_runtime.proxies import Proxies
+from olm_runtime.registry.client import PullSettings
+from olm_runtime.registry.errors import NoTlsError, UnreachableError, UntrustedError
+from olm_runtime.registry.image_store import ImageStore
 
 pytestmark = pytest.mark.integration
 

@@ -13,12 +13,12 @@ import pytest
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.images import build_image
 from e2e.harness.registry import PasswordAuth, Registry
-from olm_shared.runtime.access import load_access
-from olm_shared.runtime.credentials import ObjectName, PullSecrets
-from olm_shared.runtime.image_store import ImageStore
-from olm_shared.runtime.kube import KubeClient
-from olm_shared.runtime.pull_errors import UnauthorizedError
-from olm_shared.runtime.registry import PullSettings
+from olm_runtime.kube.access import load_access
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.registry.client import PullSettings
+from olm_runtime.registry.errors import UnauthorizedError
+from olm_runtime.registry.image_store import ImageStore
+from olm_runtime.registry.pull_secrets import ObjectName, PullSecrets
 
 pytestmark = pytest.mark.integration
 

@@ -12,17 +12,17 @@ from pathlib import Path
 
 import pytest
 
+from api.objects import ObjectKey, annotations_of, key_of, labels_of, name_of
 from e2e.harness.images import bundle_image, catalog_image, read_folder
 from e2e.harness.registry import Registry
 from e2e.olm.api import Api, catalog_path, extension_path
 from e2e.olm.fbc import bundle_facts, catalog_files, package_blobs, version_of
 from e2e.olm.manifests import catalog, with_administrator
 from e2e.olm.programs import Olm
-from olm_shared.kube_object import ObjectKey, annotations_of, key_of, labels_of, name_of
-from operator_controller.bundle import load
-from operator_controller.render import CertificateProvider
-from operator_controller.render.install import InstallRequest, install_objects
-from operator_controller.render.kinds import placed
+from olm_content.bundle import load
+from olm_content.render import CertificateProvider
+from olm_content.render.install import InstallRequest, install_objects
+from olm_content.render.kinds import placed
 
 pytestmark = [pytest.mark.integration, pytest.mark.corpus]
 

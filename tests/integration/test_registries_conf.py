@@ -7,10 +7,10 @@ import pytest
 
 from e2e.harness.images import build_image
 from e2e.harness.registry import Registry
-from olm_shared.registries_conf import RegistriesConfError, RegistryBlockedError
-from olm_shared.runtime.image_store import ImageStore
-from olm_shared.runtime.pull_errors import ImageNotFoundError, UnreachableError, UntrustedError
-from olm_shared.runtime.registry import PullSettings
+from olm_runtime.images.registries_conf import RegistriesConfError, RegistryBlockedError
+from olm_runtime.registry.client import PullSettings
+from olm_runtime.registry.errors import ImageNotFoundError, UnreachableError, UntrustedError
+from olm_runtime.registry.image_store import ImageStore
 
 pytestmark = pytest.mark.integration
 

@@ -13,18 +13,18 @@ import pytest
 from e2e.harness.images import Compression, Family, Platform, build_image, build_index
 from e2e.harness.push import Credentials
 from e2e.harness.registry import PasswordAuth, Registry, TokenAuth
-from olm_shared.errors import OLMError, TerminalError
-from olm_shared.layers import LayerError
-from olm_shared.limits import Limits
-from olm_shared.oci import ImageContentError
-from olm_shared.runtime.image_store import ImageStore
-from olm_shared.runtime.pull_errors import (
+from olm_runtime.errors import OLMError, TerminalError
+from olm_runtime.images.layers import LayerError
+from olm_runtime.images.limits import Limits
+from olm_runtime.images.oci import ImageContentError
+from olm_runtime.registry.client import PullSettings, this_platform
+from olm_runtime.registry.errors import (
     ImageNotFoundError,
     UnauthorizedError,
     UnreachableError,
     UntrustedError,
 )
-from olm_shared.runtime.registry import PullSettings, this_platform
+from olm_runtime.registry.image_store import ImageStore
 
 pytestmark = pytest.mark.integration
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from api.objects import metadata
 from e2e.olm.api import Api, catalog_path, extension_path
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import extension, with_administrator
 from e2e.olm.programs import Olm
-from olm_shared.kube_object import metadata
 
 pytestmark = pytest.mark.integration
 

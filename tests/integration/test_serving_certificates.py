@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from cryptography import x509
 
+from api.objects import KubeObject
 from e2e.harness.controlplane import ControlPlane
-from olm_shared.kube_object import KubeObject
-from olm_shared.runtime.access import load_access
-from olm_shared.runtime.api_errors import ApiError, ConflictError
-from olm_shared.runtime.kube import KubeClient
-from olm_shared.runtime.program import utc_now
+from olm_runtime.kube.access import load_access
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import ApiError, ConflictError
+from olm_runtime.program import utc_now
 from operator_controller.certificates.kept import Kept, parse
 from operator_controller.io.certificate_issuer import issuer
 from operator_controller.io.serving_certificates import (

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
+from api.objects import GVK, KubeObject, condition, is_true
 from e2e.harness.controlplane import ControlPlane
 from e2e.olm.api import OLM, Api
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import with_administrator
 from e2e.olm.programs import Olm
-from olm_shared.kube_object import GVK, KubeObject, condition, is_true
-from olm_shared.runtime.access import load_access
-from olm_shared.runtime.api_errors import ConflictError
-from olm_shared.runtime.kube import KubeClient
-from olm_shared.runtime.statuses import StatusWriter
+from olm_runtime.controller.status_writer import StatusWriter
+from olm_runtime.kube.access import load_access
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import ConflictError
 
 pytestmark = pytest.mark.integration
 

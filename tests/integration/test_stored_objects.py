@@ -16,23 +16,18 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from api.objects import GVK, KubeObject, name_of
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.registry import Registry
 from e2e.olm.bundles import BundleSpec
 from olm_cli.crd import crd as crd_command
-from olm_shared.kube_object import GVK, KubeObject, name_of
-from olm_shared.runtime.access import load_access
-from olm_shared.runtime.api_errors import InvalidError, NotFoundError
-from olm_shared.runtime.kube import KubeClient
-from operator_controller.io.definitions import DEFINITION, unsafe_definitions
-from operator_controller.io.stored_objects import Bounds, examine
-from operator_controller.preflight.crd_upgrade import check
-from operator_controller.preflight.crd_upgrade.stored import (
-    TRIAL_GROUP,
-    TRIAL_PLURAL,
-    Examined,
-    Question,
-)
+from olm_content.crds import check
+from olm_content.crds.stored import TRIAL_GROUP, TRIAL_PLURAL, Examined, Question
+from olm_rollout.io.definitions import DEFINITION, unsafe_definitions
+from olm_rollout.io.stored_objects import Bounds, examine
+from olm_runtime.kube.access import load_access
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import InvalidError, NotFoundError
 from tests.property.test_crd_stored_objects import changed, schemas, values
 
 pytestmark = pytest.mark.integration

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import httpx
 import pytest
 
+from api.objects import KubeObject, condition, metadata
 from e2e.harness.ports import free_port
 from e2e.olm.api import Api, extension_path
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import extension, with_administrator
 from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
-from olm_shared.kube_object import KubeObject, condition, metadata
 
 pytestmark = pytest.mark.integration
 

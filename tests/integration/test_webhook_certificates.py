@@ -21,7 +21,8 @@ import httpx
 import pytest
 from cryptography import x509
 
-from api.v1 import names
+from api.objects import KubeObject, annotations_of, metadata
+from api.olm.v1 import names
 from e2e.harness.controlplane import ControlPlane, wait_until
 from e2e.harness.ports import free_port
 from e2e.harness.registry import Registry
@@ -30,7 +31,6 @@ from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import with_administrator
 from e2e.olm.programs import HOST, Olm
 from e2e.olm.webhooks import WebhookPod, publish_webhook_bundle
-from olm_shared.kube_object import KubeObject, annotations_of, metadata
 
 pytestmark = pytest.mark.integration
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from api.objects import KubeObject
 from e2e.harness.ports import free_port
 from e2e.olm.api import Api, catalog_path, extension_path
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import extension, with_administrator
 from e2e.olm.programs import Olm
-from olm_shared.kube_object import KubeObject
 
 pytestmark = pytest.mark.integration
 

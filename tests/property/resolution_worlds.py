@@ -3,9 +3,9 @@
 from dataclasses import replace
 from random import Random
 
-from api.v1.clusterextension import BundleMetadata, CatalogFilter, UpgradeConstraintPolicy
-from api.v1.common import LabelSelector, LabelSelectorRequirement
-from olm_shared.errors import OLMError
+from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter, UpgradeConstraintPolicy
+from api.olm.v1.common import LabelSelector, LabelSelectorRequirement
+from olm_runtime.errors import OLMError
 from operator_controller.catalog import (
     Bundle,
     Channel,

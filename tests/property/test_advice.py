@@ -10,8 +10,8 @@ from itertools import product
 
 import pytest
 
-from api.v1.clusterextension import CatalogFilter, UpgradeConstraintPolicy
-from api.v1.common import LabelSelector
+from api.olm.v1.clusterextension import CatalogFilter, UpgradeConstraintPolicy
+from api.olm.v1.common import LabelSelector
 from operator_controller.catalog import Package, parse_bundle_version
 from operator_controller.resolve import (
     CatalogContent,

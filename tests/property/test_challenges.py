@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from olm_shared.challenges import Challenge, read_challenges
+from olm_runtime.images.challenges import Challenge, read_challenges
 from tests.property.scale import cases
 
 pytestmark = pytest.mark.property

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from operator_controller.preflight.crd_upgrade import check
-from tests.unit.operator_controller.preflight.definitions import definition, version
+from olm_content.crds import check
+from tests.unit.olm_content.crds.definitions import definition, version
 
 pytestmark = pytest.mark.property
 

@@ -16,10 +16,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from olm_shared.errors import OLMError
-from olm_shared.kube_yaml import load_all
+from olm_content.fbc.catalog import Record, properties
+from olm_content.formats.kube_yaml import load_all
+from olm_runtime.errors import OLMError
 from opm.bundle import read_bundle, to_record
-from opm.catalog import Record, properties
 from opm.migrate import migrate
 from tests.unit.opm.bundles import ANNOTATIONS, CRD, CSV
 

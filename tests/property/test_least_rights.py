@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from olm_shared.kube_object import KubeObject
-from operator_controller.preflight.rbac import Permission, as_rules, least
-from operator_controller.preflight.rbac.least import held_by
-from operator_controller.preflight.rbac.merge import widest
+from api.objects import KubeObject
+from olm_content.rights import Permission, as_rules, least
+from olm_content.rights.least import held_by
+from olm_content.rights.merge import widest
 from tests.property.scale import cases
-from tests.unit.operator_controller.preflight.least_rights import assert_least, needs_for
+from tests.unit.olm_content.rights.least_rights import assert_least, needs_for
 
 pytestmark = pytest.mark.property
 

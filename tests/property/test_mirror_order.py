@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from olm_shared.mirror_sets import merged
+from olm_runtime.images.mirror_sets import merged
 
 pytestmark = pytest.mark.property
 

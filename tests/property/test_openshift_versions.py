@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from olm_shared.kube_object import KubeObject
-from operator_controller.bundle.properties import MinorVersion, max_openshift_version
+from api.objects import KubeObject
+from olm_content.bundle.properties import MinorVersion, max_openshift_version
 from operator_controller.status.cluster_updates import (
     Declaration,
     compatibility,

@@ -8,13 +8,13 @@ import semver
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from olm_shared.ranges import (
+from olm_content.ranges import (
     RangeError,
     parse_extension_range,
     parse_loose_version,
     parse_skip_range,
 )
-from olm_shared.versions import Version, parse_bundle_version, parse_version
+from olm_content.versions import Version, parse_bundle_version, parse_version
 from tests.property.scale import cases
 
 pytestmark = pytest.mark.property

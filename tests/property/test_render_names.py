@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from olm_shared.kube_types.quantity import canonical
-from operator_controller.bundle.model import Permission
-from operator_controller.render.names import MAX_NAME_LENGTH, object_name, unique_name
+from olm_content.bundle.model import Permission
+from olm_content.kube_types.quantity import canonical
+from olm_content.render.names import MAX_NAME_LENGTH, object_name, unique_name
 
 pytestmark = pytest.mark.property
 

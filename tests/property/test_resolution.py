@@ -7,8 +7,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from api.v1.clusterextension import BundleMetadata, CatalogFilter, UpgradeConstraintPolicy
-from olm_shared.errors import OLMError
+from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter, UpgradeConstraintPolicy
+from olm_runtime.errors import OLMError
 from operator_controller.catalog import (
     Bundle,
     Channel,

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from olm_shared.kube_yaml import YamlError, _Document
-from olm_shared.yaml_blocks import load_blocks
+from olm_content.formats.kube_yaml import YamlError, _Document
+from olm_content.formats.yaml_blocks import load_blocks
 from tests.property.scale import cases
 
 pytestmark = pytest.mark.property

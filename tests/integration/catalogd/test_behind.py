@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from api.v1.names import HEADER_RESOLVED_SOURCE
+from api.objects import KubeObject
+from api.olm.v1.names import HEADER_RESOLVED_SOURCE
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.images import catalog_image
 from e2e.harness.registry import Registry
@@ -24,9 +25,8 @@ from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
 from olm_cli.finding.cluster import Cluster, Served
 from olm_cli.finding.kept import Kept
 from olm_cli.reach import Reach
-from olm_shared.kube_object import KubeObject
-from olm_shared.runtime.access import load_access
-from olm_shared.runtime.kube import KubeClient
+from olm_runtime.kube.access import load_access
+from olm_runtime.kube.client import KubeClient
 from operator_controller.io.catalog_cache import CatalogCache
 from operator_controller.io.catalogd import Catalogd
 from operator_controller.io.catalogs import CatalogClient

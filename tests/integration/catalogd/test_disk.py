@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from api.objects import condition, is_true
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.faults import Fault
 from e2e.harness.images import catalog_image
@@ -14,7 +15,6 @@ from e2e.harness.registry import Registry
 from e2e.olm.api import Api, catalog_path
 from e2e.olm.manifests import catalog
 from e2e.olm.programs import Olm
-from olm_shared.kube_object import condition, is_true
 from tests.requirements import leave_out
 
 pytestmark = pytest.mark.integration

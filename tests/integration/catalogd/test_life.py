@@ -10,13 +10,13 @@ from typing import Any
 import httpx
 import pytest
 
+from api.objects import KubeObject, condition
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.images import build_image, catalog_image
 from e2e.harness.process import ChildProcess
 from e2e.harness.registry import Registry
 from e2e.olm.api import OLM, Api, catalog_path
 from e2e.olm.programs import Olm
-from olm_shared.kube_object import KubeObject, condition
 
 pytestmark = pytest.mark.integration
 

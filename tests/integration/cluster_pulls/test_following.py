@@ -10,10 +10,10 @@ import pytest
 import yaml
 
 from e2e.harness.controlplane import ControlPlane
-from olm_shared.runtime import cluster_pulls
-from olm_shared.runtime.access import load_access
-from olm_shared.runtime.cluster_pulls import ClusterPulls
-from olm_shared.runtime.kube import KubeClient
+from olm_runtime.kube.access import load_access
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.registry import cluster_pulls
+from olm_runtime.registry.cluster_pulls import ClusterPulls
 from tests.integration.cluster_pulls.world import World, eventually
 
 pytestmark = pytest.mark.integration
@@ -136,7 +136,7 @@ async def test_who_may_not_read_them_is_told_once_and_goes_on(
     world.serve_kinds()
     world.mirrors(KIND, "m.local")
     pulls = ClusterPulls(client.as_service_account("default", "default"), HOME)
-    with caplog.at_level(logging.WARNING, "olm_shared"):
+    with caplog.at_level(logging.WARNING, "olm_runtime"):
         for _ in range(3):
             await pulls.refresh()
     told = [message for message in caplog.messages if message.startswith(KIND)]
@@ -156,7 +156,7 @@ async def test_what_cannot_be_followed_is_told_once(
     world: World, pulls: ClusterPulls, caplog: pytest.LogCaptureFixture
 ) -> None:
     world.serve_kinds()
-    with caplog.at_level(logging.WARNING, "olm_shared"):
+    with caplog.at_level(logging.WARNING, "olm_runtime"):
         world.mirrors(KIND, "m.local", source="no/registry at all")
         await pulls.refresh()
         world.mirrors("ImageTagMirrorSet", "n.local", source="n.example")

@@ -10,9 +10,9 @@ import pytest
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.registry import Registry
 from e2e.olm.programs import SYSTEM_NAMESPACE
-from olm_shared.runtime.access import load_access
-from olm_shared.runtime.cluster_pulls import CA_NAMESPACE, ClusterPulls
-from olm_shared.runtime.kube import KubeClient
+from olm_runtime.kube.access import load_access
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.registry.cluster_pulls import CA_NAMESPACE, ClusterPulls
 from tests.integration.cluster_pulls.world import World, eventually
 
 pytestmark = pytest.mark.integration
@@ -74,7 +74,7 @@ async def test_what_is_injected_is_followed_and_nonsense_is_left_out(
     assert not pulls.settings.ca_file
     await asyncio.to_thread(world.inject, namespace, pem=ca_of(private))
     await believed(pulls, ca_of(private))
-    with caplog.at_level(logging.WARNING, "olm_shared"):
+    with caplog.at_level(logging.WARNING, "olm_runtime"):
         await asyncio.to_thread(world.inject, namespace, pem="nonsense")
         fault = "trusted CAs of the cluster are left out"
         await eventually(lambda: any(fault in message for message in caplog.messages))
@@ -103,7 +103,7 @@ async def test_named_cas_that_cannot_be_read_are_told_once(
     world: World, pulls: ClusterPulls, caplog: pytest.LogCaptureFixture
 ) -> None:
     world.proxy(trusted_ca="absent")
-    with caplog.at_level(logging.WARNING, "olm_shared"):
+    with caplog.at_level(logging.WARNING, "olm_runtime"):
         for _ in range(3):
             await pulls.refresh()
     named = f"ConfigMap {CA_NAMESPACE}/absent, which Proxy cluster names, cannot be read"

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from api.objects import KubeObject
 from e2e.harness.errors import CommandFailed
 from e2e.harness.images import catalog_image
 from e2e.harness.push import Published
@@ -15,8 +16,7 @@ from e2e.harness.registry import Registry
 from e2e.olm.api import PATIENCE_SECONDS, Api, catalog_path
 from e2e.olm.manifests import catalog, namespace
 from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
-from olm_shared.kube_object import KubeObject
-from olm_shared.runtime.program import utc_now
+from olm_runtime.program import utc_now
 
 DEFINITIONS = Path(__file__).with_name("definitions.yaml")
 CONTENT = {"foo/index.yaml": b"schema: olm.package\nname: foo\n"}

@@ -13,17 +13,17 @@ import pytest
 import pytest_asyncio
 import yaml
 
-from api.v1.names import GROUP
+from api.objects import KubeObject, annotations_of, condition, metadata
+from api.olm.v1.names import GROUP
 from e2e.harness.controlplane import ControlPlane
 from e2e.olm.api import OLM, Api, extension_path
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import with_administrator
 from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
-from olm_shared.kube_object import KubeObject, annotations_of, condition, metadata
-from olm_shared.outcome import Done
-from olm_shared.runtime.access import load_access
-from olm_shared.runtime.kube import KubeClient
-from olm_shared.runtime.workqueue import Backoff
+from olm_runtime.controller.workqueue import Backoff
+from olm_runtime.kube.access import load_access
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.outcome import Done
 from operator_controller.controllers.cluster_operator import ClusterOperatorController
 from operator_controller.io.revisions import RevisionStore
 from tests.integration.cluster_updates.openshift import OpenShift

@@ -17,6 +17,7 @@ from typing import Any
 import httpx
 import orjson
 
+from api.objects import KubeObject, condition, metadata, name_of
 from e2e.harness.faults import KILLS, MACHINE, Fault, FaultPlan
 from e2e.harness.images import catalog_image
 from e2e.olm.api import OLM, Api, catalog_path, conditions_text, extension_path
@@ -24,7 +25,6 @@ from e2e.olm.bundles import BundleSpec
 from e2e.olm.fbc import catalog_files, package_blobs
 from e2e.olm.manifests import catalog, installer, namespace
 from e2e.olm.programs import Olm
-from olm_shared.kube_object import KubeObject, condition, metadata, name_of
 
 NAMESPACE = "faults"
 KEY = "fx[0-9]{4}x"

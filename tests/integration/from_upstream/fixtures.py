@@ -6,14 +6,14 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from api.v1 import names
+from api.objects import KubeObject, annotations_of, labels_of, metadata
+from api.olm.v1 import names
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.programs import SYSTEM_NAMESPACE
-from olm_shared.kube_object import KubeObject, annotations_of, labels_of, metadata
+from olm_content.bundle import load
+from olm_content.render.install import InstallRequest, install_objects
+from olm_rollout.phases import into_phases
 from operator_controller.apply.pack import pack, sanitised
-from operator_controller.apply.phases import into_phases
-from operator_controller.bundle import load
-from operator_controller.render.install import InstallRequest, install_objects
 
 EXTENSION_UID = "11111111-1111-1111-1111-111111111111"
 SET_UID = "22222222-2222-2222-2222-222222222222"

@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 
-from olm_shared.kube_object import KubeObject, gvk_of, metadata, name_of, namespace_of
+from api.objects import KubeObject, gvk_of, metadata, name_of, namespace_of
 
 SERVERS = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields")
 """Metadata that the API server gives."""

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from api.v1 import names
+from api.objects import KubeObject, annotations_of, labels_of, metadata, name_of
+from api.olm.v1 import names
 from e2e.harness.images import bundle_image, catalog_image
 from e2e.harness.registry import Registry
 from e2e.olm.api import OLM, Api, extension_path
@@ -17,7 +18,6 @@ from e2e.olm.manifests import installer, namespace, with_administrator
 from e2e.olm.pages import HOW_TO, Step, steps
 from e2e.olm.programs import Olm
 from e2e.olm.reader import Reader
-from olm_shared.kube_object import KubeObject, annotations_of, labels_of, metadata, name_of
 from tests.integration.from_upstream import fixtures
 from tests.integration.from_upstream.left_behind import note_managers, path_of, put
 

@@ -5,10 +5,10 @@ import time
 
 import pytest
 
-from api.v1 import names
+from api.objects import annotations_of, condition, labels_of, metadata
+from api.olm.v1 import names
 from e2e.olm.manifests import installer
 from e2e.olm.programs import SYSTEM_NAMESPACE
-from olm_shared.kube_object import annotations_of, condition, labels_of, metadata
 from tests.integration.object_sets.world import (
     CONTROLLER,
     DRIFT_SECONDS,

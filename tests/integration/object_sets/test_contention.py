@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from olm_shared.kube_object import KubeObject, condition
+from api.objects import KubeObject, condition
 from tests.integration.object_sets.world import (
     DRIFT_SECONDS,
     WRITES,

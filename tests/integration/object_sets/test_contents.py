@@ -4,12 +4,12 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from api.objects import GVK, KubeObject, metadata
 from e2e.harness.controlplane import ControlPlane
-from olm_shared.kube_object import GVK, KubeObject, metadata
-from olm_shared.runtime.access import load_access
-from olm_shared.runtime.kube import KubeClient
+from olm_rollout.phases import Phase
+from olm_runtime.kube.access import load_access
+from olm_runtime.kube.client import KubeClient
 from operator_controller.apply.pack import MissingContentError, Packed, pack
-from operator_controller.apply.phases import Phase
 from operator_controller.io.revisions import RevisionStore
 
 pytestmark = pytest.mark.integration

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from api.objects import KubeObject, is_true
 from e2e.harness.controlplane import wait_until
 from e2e.olm.programs import HOST
-from olm_shared.kube_object import KubeObject, is_true
 from tests.integration.object_sets.world import World, crd, thing
 from tests.integration.test_fairness import Silence
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from olm_shared.kube_object import KubeObject, condition, gvk_of, metadata
+from api.objects import KubeObject, condition, gvk_of, metadata
 from tests.integration.object_sets.world import (
     World,
     deployment,

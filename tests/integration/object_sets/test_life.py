@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from api.v1 import names
+from api.objects import KubeObject, annotations_of, condition, labels_of, metadata
+from api.olm.v1 import names
 from e2e.harness.controlplane import wait_until
-from olm_shared.kube_object import KubeObject, annotations_of, condition, labels_of, metadata
 from tests.integration.object_sets.world import (
     CONTROLLER,
     DRIFT_SECONDS,

@@ -4,10 +4,10 @@ import time
 
 import pytest
 
-from api.v1 import names
+from api.objects import KubeObject
+from api.olm.v1 import names
 from e2e.olm.api import OLM
 from e2e.olm.programs import CONFIG
-from olm_shared.kube_object import KubeObject
 from tests.integration.object_sets.world import World, crd
 
 pytestmark = pytest.mark.integration

@@ -4,12 +4,12 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from api.objects import GVK, KubeObject, annotations_of, metadata
 from e2e.harness.controlplane import ControlPlane
-from olm_shared.kube_object import GVK, KubeObject, annotations_of, metadata
-from olm_shared.runtime.access import load_access
-from olm_shared.runtime.kube import KubeClient
-from operator_controller.apply.ownership import Owner, Policy
-from operator_controller.io.objects import Applied, Newer, ObjectWriter, Result
+from olm_rollout.io.objects import Applied, Newer, ObjectWriter, Result
+from olm_rollout.ownership import Owner, Policy
+from olm_runtime.kube.access import load_access
+from olm_runtime.kube.client import KubeClient
 
 pytestmark = pytest.mark.integration
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from olm_shared.kube_object import condition, metadata
+from api.objects import condition, metadata
 from tests.integration.object_sets.world import (
     World,
     within,

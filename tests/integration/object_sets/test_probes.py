@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from api.objects import KubeObject, condition
 from e2e.harness.errors import CommandFailed
 from e2e.olm.programs import SYSTEM_NAMESPACE
-from olm_shared.kube_object import KubeObject, condition
 from tests.integration.object_sets.world import World, within
 
 pytestmark = pytest.mark.integration

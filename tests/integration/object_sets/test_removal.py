@@ -3,8 +3,8 @@
 import httpx
 import pytest
 
-from api.v1 import names
-from olm_shared.kube_object import KubeObject, annotations_of, condition, metadata
+from api.objects import KubeObject, annotations_of, condition, metadata
+from api.olm.v1 import names
 from tests.integration.object_sets.world import World, crd, deployment, thing, within
 
 pytestmark = pytest.mark.integration

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from api.v1 import names
-from olm_shared.kube_object import KubeObject, annotations_of, condition, metadata
+from api.objects import KubeObject, annotations_of, condition, metadata
+from api.olm.v1 import names
 from tests.integration.object_sets.test_probes import by_kind, field_value
 from tests.integration.object_sets.world import (
     World,

@@ -5,17 +5,17 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from api.objects import GVK, KubeObject, metadata
 from e2e.harness.controlplane import ControlPlane
-from olm_shared.errors import WaitingError
-from olm_shared.kube_object import GVK, KubeObject, metadata
-from olm_shared.runtime.access import load_access
-from olm_shared.runtime.kube import MERGE_PATCH, KubeClient
-from operator_controller.apply.ownership import Owner
-from operator_controller.apply.phases import Phase
-from operator_controller.io.objects import Newer
+from olm_rollout.io.objects import Newer
+from olm_rollout.io.watches import ManagedWatches
+from olm_rollout.ownership import Owner
+from olm_rollout.phases import Phase
+from olm_rollout.probes.probes import Probes
+from olm_runtime.errors import WaitingError
+from olm_runtime.kube.access import load_access
+from olm_runtime.kube.client import MERGE_PATCH, KubeClient
 from operator_controller.io.rollout import Memory, RevisionRollout
-from operator_controller.io.watches import ManagedWatches
-from operator_controller.observe.probes import Probes
 
 pytestmark = pytest.mark.integration
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from api.v1 import names
+from api.objects import KubeObject
+from api.olm.v1 import names
 from e2e.harness.controlplane import wait_until
 from e2e.olm.api import OLM, Api
 from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
-from olm_shared.kube_object import KubeObject
 
 DRIFT_SECONDS = 10.0  # a deadline for a loaded machine; how fast it is, the benchmark tells
 CONTROLLER = f"system:serviceaccount:{SYSTEM_NAMESPACE}:operator-controller-controller-manager"

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from api.v1 import names
+from api.objects import KubeObject, condition, labels_of, metadata, name_of
+from api.olm.v1 import names
 from e2e.olm.api import OLM, Api, catalog_path, extension_path
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import installer, namespace, with_administrator
 from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
-from olm_shared.kube_object import KubeObject, condition, labels_of, metadata, name_of
 
 pytestmark = pytest.mark.integration
 

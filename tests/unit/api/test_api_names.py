@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from api.v1 import names
+from api.olm.v1 import names
 
 CONSTANTS = {key: value for key, value in vars(names).items() if isinstance(value, str)}
 

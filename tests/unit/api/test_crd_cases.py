@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from api import wire
-from api.v1.crds import RESOURCES, definitions
-from api.v1.versions import VERSION_RANGE
+from api.olm.v1.crds import RESOURCES, definitions
+from api.olm.v1.versions import VERSION_RANGE
 from tests.cases.crd.loader import PLURALS, full_case, load_cases, load_versions, merge_patch
 
 ALTERNATIVES = {"spec.install.preflight.crdUpgradeSafety.disabled"}

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from api.crd import Column, condition_column, described, model_schema, type_schema
+from api.olm.v1.crds import RESOURCES, definitions
 from api.schema import (
     Doc,
     Presence,
@@ -21,7 +22,6 @@ from api.schema import (
     min_items,
     union_member,
 )
-from api.v1.crds import RESOURCES, definitions
 from config.generate import CRD_FOLDER, files
 from tests.unit.api.test_crd_cases import schemas_in
 

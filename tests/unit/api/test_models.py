@@ -5,17 +5,17 @@ from typing import Any
 
 import pytest
 
-from api.v1 import (
+from api.olm.v1 import (
     ClusterCatalog,
     ClusterExtension,
     ClusterObjectSet,
     ConditionStatus,
     InvalidObjectError,
 )
-from api.v1.clustercatalog import AvailabilityMode
-from api.v1.clusterextension import UpgradeConstraintPolicy
-from api.v1.clusterobjectset import CollisionProtection
-from api.v1.common import LabelSelector
+from api.olm.v1.clustercatalog import AvailabilityMode
+from api.olm.v1.clusterextension import UpgradeConstraintPolicy
+from api.olm.v1.clusterobjectset import CollisionProtection
+from api.olm.v1.common import LabelSelector
 from tests.cases.crd.loader import load_cases, merge_patch
 
 EXTENSION = {**load_cases("clusterextensions")[0].object, "metadata": {"name": "argocd"}}

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import zstandard
 
-from api.v1.names import HEADER_RESOLVED_SOURCE
+from api.olm.v1.names import HEADER_RESOLVED_SOURCE
 from catalogd.http.content import LARGEST_PIECE_BYTES as PIECE_BYTES
 from catalogd.http.content import SMALLEST_PIECE_BYTES, ContentApp, Library
 from catalogd.io import writer
@@ -21,8 +21,8 @@ from catalogd.io.content import Content, CorruptContentError, open_content
 from catalogd.io.store import Serving, Store, prepare_version, publish_version
 from catalogd.io.writer import write_content
 from catalogd.stored import Stored
-from olm_shared.errors import TransientError
-from olm_shared.fbc import Blob
+from olm_content.fbc.documents import Blob
+from olm_runtime.errors import TransientError
 
 BLOBS = [
     Blob("olm.package", "", "foo", b'{"name":"foo","schema":"olm.package"}'),

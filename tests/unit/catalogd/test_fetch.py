@@ -7,7 +7,7 @@ import pytest
 
 from catalogd.io.images import Images, ImageSettings
 from catalogd.metrics import Metrics
-from olm_shared.errors import TransientError
+from olm_runtime.errors import TransientError
 from tests.fuzz.evil import Evil, reply
 
 
@@ -41,4 +41,4 @@ async def test_that_credentials_are_withheld_is_logged(
             await images(tmp_path, registry).fetch("c", f"{registry.address}/cat:v1", None)
     lines = capfd.readouterr().err.splitlines()
     (line,) = (line for line in lines if "withheld" in line)
-    assert f" WARNING olm_shared.runtime.registry_tokens: registry {registry.address}: " in line
+    assert f" WARNING olm_runtime.registry.tokens: registry {registry.address}: " in line

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from api.v1.clustercatalog import ClusterCatalog
+from api.olm.v1.clustercatalog import ClusterCatalog
 from catalogd.follow import CatalogFollower
 from catalogd.io.images import Fetched
 from catalogd.plan import Action, decide

@@ -12,7 +12,7 @@ from catalogd import gzip_parts
 from catalogd.index import BadIndexError, Index, IndexBuilder, Query, Section
 from catalogd.io.content import GZIP, PLAIN, Content, open_content
 from catalogd.io.writer import write_content
-from olm_shared.fbc import Blob
+from olm_content.fbc.documents import Blob
 
 WORDS = ["", "a", "b", "c", "olm.bundle"]
 WORD = st.sampled_from(WORDS)

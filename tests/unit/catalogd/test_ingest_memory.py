@@ -17,9 +17,9 @@ from catalogd.io.images import Images, ImageSettings, _result
 from catalogd.io.ingest import refusal
 from catalogd.job import CATALOGS_FOLDER, Job, Result
 from catalogd.metrics import Metrics
-from olm_shared.errors import TransientError
-from olm_shared.fbc import MAX_DOCUMENT_BYTES, VALUES_ALWAYS_FREE
-from olm_shared.limits import MIB, Limits
+from olm_content.fbc.documents import MAX_DOCUMENT_BYTES, VALUES_ALWAYS_FREE
+from olm_runtime.errors import TransientError
+from olm_runtime.images.limits import MIB, Limits
 
 WRITE = """
 import sys

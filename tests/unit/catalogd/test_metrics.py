@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from catalogd.http.exposition import families
 from catalogd.metrics import Metrics, PollResult, Served
-from olm_shared.exposition import written
+from olm_runtime.metrics.exposition import written
 
 
 def exposition(metrics: Metrics, served: Iterable[Served] = ()) -> str:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from api import wire
-from api.v1.clustercatalog import ClusterCatalog
-from api.v1.names import FINALIZER_DELETE_SERVER_CACHE, LABEL_METADATA_NAME
+from api.olm.v1.clustercatalog import ClusterCatalog
+from api.olm.v1.names import FINALIZER_DELETE_SERVER_CACHE, LABEL_METADATA_NAME
 from catalogd import status
 from catalogd.plan import Action, decide, is_wanted, poll_delay, protection, release
 from catalogd.status import Failure

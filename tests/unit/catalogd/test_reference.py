@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from api.v1.conditions import Reason
+from api.olm.v1.conditions import Reason
 from catalogd.http import problems
 from catalogd.http.exposition import families
 from catalogd.metrics import Metrics, PollResult
 from catalogd.settings import _parser as parser_of_catalogd
 from catalogd.transitions import NEW_CONTENT
-from olm_shared.exposition import written
-from olm_shared.flags import KLOG_SWITCHES, KLOG_VALUES
-from olm_shared.limit_flags import LIMIT_FLAGS
-from olm_shared.limits import BUNDLE_LIMITS, GIB, MIB, Limits, limit_flag
-from olm_shared.runtime.tls import _CURVES
+from olm_runtime.cli.flags import KLOG_SWITCHES, KLOG_VALUES
+from olm_runtime.cli.limit_flags import LIMIT_FLAGS
+from olm_runtime.http.tls import _CURVES
+from olm_runtime.images.limits import BUNDLE_LIMITS, GIB, MIB, Limits, limit_flag
+from olm_runtime.metrics.exposition import written
 
 REFERENCE = Path(__file__).parents[3] / "docs" / "reference"
 CATALOGD = (REFERENCE / "catalogd.md").read_text()

@@ -5,7 +5,7 @@ import ssl
 import pytest
 
 from catalogd.settings import parse_settings
-from olm_shared.limits import Limits
+from olm_runtime.images.limits import Limits
 
 CERTIFICATES = ["--tls-cert=/c", "--tls-key=/k"]
 

@@ -10,8 +10,8 @@ from aiohttp import web
 
 from catalogd.__main__ import Program
 from catalogd.settings import parse_settings
-from olm_shared.runtime import program as running
-from tests.unit.olm_shared.runtime.test_kube import Answer, served, status
+from olm_runtime import program as running
+from tests.unit.olm_runtime.kube.test_client import Answer, served, status
 
 GROUP = "/apis/olm.operatorframework.io/v1"
 CATALOGS = f"{GROUP}/clustercatalogs"

@@ -3,15 +3,15 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from api.v1.clustercatalog import (
+from api.olm.v1.clustercatalog import (
     ClusterCatalogStatus,
     ResolvedImage,
     ResolvedSource,
     SourceType,
 )
-from api.v1.conditions import Condition, ConditionStatus
+from api.olm.v1.conditions import Condition, ConditionStatus
 from catalogd.transitions import transitions
-from olm_shared.happening import Happening
+from olm_runtime.event import Happening
 
 EMPTY = ClusterCatalogStatus()
 GOOD = Condition(

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from api.v1.names import label_value
+from api.olm.v1.names import label_value
 from catalogd.http.app import webhook_app
 from catalogd.http.webhook import PATH, label_patch
 

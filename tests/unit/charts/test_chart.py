@@ -15,17 +15,17 @@ import yaml
 
 import catalogd.http.exposition
 import operator_controller.exposition
+from api.objects import KubeObject
 from catalogd.io.images import PARSING_AT_ONCE, PROCESSES_AT_ONCE
 from catalogd.job import Job
 from catalogd.metrics import Metrics as CatalogdMetrics
 from catalogd.settings import parse_settings as parse_catalogd
 from config.chart import COMPONENTS, value_rows
 from e2e.olm.chart import CHART, SNAPSHOTS, VALUE_SETS
-from olm_shared.exposition import written
-from olm_shared.flags import parse_size
-from olm_shared.kube_object import KubeObject
-from olm_shared.limits import MIB
-from olm_shared.runtime.cluster_pulls import INJECTED
+from olm_runtime.cli.flags import parse_size
+from olm_runtime.images.limits import MIB
+from olm_runtime.metrics.exposition import written
+from olm_runtime.registry.cluster_pulls import INJECTED
 from operator_controller.io.bundles import READING_AT_ONCE
 from operator_controller.metrics import Metrics, Readings
 from operator_controller.settings import parse_settings as parse_operator_controller
@@ -144,7 +144,7 @@ def test_the_largest_bundle_fits_into_operator_controllers_memory() -> None:
 
 @pods
 def test_credentials_are_written_to_memory_only(values: str, component: str) -> None:
-    """Pull credentials are a file below /tmp (olm_shared/runtime/credentials.py)."""
+    """Pull credentials are a file below /tmp (olm_runtime/registry/pull_secrets.py)."""
     volumes = deployment(values, component)["spec"]["template"]["spec"]["volumes"]
     [mount] = [m for m in container(values, component)["volumeMounts"] if m["mountPath"] == "/tmp"]
     [volume] = [v for v in volumes if v["name"] == mount["name"]]

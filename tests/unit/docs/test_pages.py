@@ -11,7 +11,7 @@ import operator_controller.exposition
 from catalogd.metrics import Metrics as CatalogdMetrics
 from e2e.olm.chart import CHART, SNAPSHOTS
 from e2e.olm.pages import DOCS, HOW_TO, blocks, shows, steps
-from olm_shared.exposition import written
+from olm_runtime.metrics.exposition import written
 from operator_controller.metrics import Metrics, Readings
 
 ROOT = DOCS.parent

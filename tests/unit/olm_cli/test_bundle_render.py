@@ -7,7 +7,7 @@ import yaml
 from click.testing import CliRunner, Result
 
 from olm_cli.bundle import bundle
-from olm_shared.kube_yaml import load_all
+from olm_content.formats.kube_yaml import load_all
 
 CSV = """
 apiVersion: operators.coreos.com/v1alpha1

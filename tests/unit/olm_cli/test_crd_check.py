@@ -10,13 +10,8 @@ import yaml
 from click.testing import CliRunner, Result
 
 from olm_cli.crd import compare, crd
-from olm_shared.errors import OLMError, TerminalError
-from tests.unit.operator_controller.preflight.definitions import (
-    NAME,
-    definition,
-    version,
-    with_field,
-)
+from olm_runtime.errors import OLMError, TerminalError
+from tests.unit.olm_content.crds.definitions import NAME, definition, version, with_field
 
 TEXT, INTEGER = with_field({"type": "string"}), with_field({"type": "integer"})
 PROBLEM = 'type changed from "string" to "integer"'

@@ -20,8 +20,8 @@ from olm_cli.graph import graph_command
 from olm_cli.reach import Reach
 from olm_cli.search import search
 from olm_cli.show import show_command
-from olm_shared.errors import OLMError
-from olm_shared.near import near
+from olm_runtime.errors import OLMError
+from olm_runtime.suggestions import near
 
 Blob = dict[str, Any]
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.fbc import PublishedBundle, catalog_files, package_blobs
 from olm_cli.rbac import rbac
-from olm_shared.errors import OLMError
+from olm_runtime.errors import OLMError
 
 
 def run(*arguments: Any) -> Result:

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from olm_cli.resolve import resolve_command
-from olm_shared.errors import OLMError
+from olm_runtime.errors import OLMError
 
 CATALOG = """
 ---

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from api.v1.clusterextension import ClusterExtension
+from api.objects import KubeObject
+from api.olm.v1.clusterextension import ClusterExtension
 from olm_cli.rollback_plan import appliers, choose, is_impossible, obstacles
-from olm_shared.errors import TerminalError
-from olm_shared.kube_object import KubeObject
+from olm_runtime.errors import TerminalError
 from operator_controller.apply.revisions import Revisions
 
 GROUP = "olm.operatorframework.io"

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from api.v1.clusterextension import CatalogFilter
-from api.v1.common import LabelSelector
+from api.olm.v1.clusterextension import CatalogFilter
+from api.olm.v1.common import LabelSelector
 from olm_cli.unmatched import what_there_is
-from olm_shared.errors import OLMError
+from olm_runtime.errors import OLMError
 from operator_controller.catalog import Bundle, Channel, Package, parse_bundle_version
 from operator_controller.resolve import CatalogContent, Request, ResolutionError, resolve
 from operator_controller.resolve.change import named

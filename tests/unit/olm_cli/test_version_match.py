@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from olm_cli.version import version
-from olm_shared.errors import OLMError
+from olm_runtime.errors import OLMError
 
 
 def run(*arguments: str, stdin: str | None = None) -> Result:

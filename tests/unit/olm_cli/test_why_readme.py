@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from api.v1.clusterextension import BundleMetadata, ClusterExtension
+from api.olm.v1.clusterextension import BundleMetadata, ClusterExtension
 from olm_cli.why import _answer, _text
 from olm_cli.why_cluster import Situation
 from operator_controller.catalog import build_package

@@ -2,11 +2,11 @@
 
 import re
 
-from api.v1.clusterextension import BundleMetadata, ClusterExtensionStatus, InstallStatus
-from api.v1.conditions import Condition, ConditionStatus
-from olm_shared.exposition import written
-from olm_shared.outcome import Done, Outcome, Retry
-from olm_shared.queue_meter import QueueMeter
+from api.olm.v1.clusterextension import BundleMetadata, ClusterExtensionStatus, InstallStatus
+from api.olm.v1.conditions import Condition, ConditionStatus
+from olm_runtime.metrics.exposition import written
+from olm_runtime.metrics.queue_meter import QueueMeter
+from olm_runtime.outcome import Done, Outcome, Retry
 from operator_controller.exposition import families
 from operator_controller.metrics import Metrics, Queue, Readings
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from api.v1.conditions import Reason
-from olm_shared.exposition import written
-from olm_shared.flags import KLOG_SWITCHES, KLOG_VALUES
-from olm_shared.queue_meter import Result
+from api.olm.v1.conditions import Reason
+from olm_runtime.cli.flags import KLOG_SWITCHES, KLOG_VALUES
+from olm_runtime.metrics.exposition import written
+from olm_runtime.metrics.queue_meter import Result
 from operator_controller.apply.history import Cause, State
 from operator_controller.exposition import families
 from operator_controller.io.catalogs import Lookup

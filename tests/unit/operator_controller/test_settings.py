@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from operator_controller.render.options import CertificateProvider
+from olm_content.render.options import CertificateProvider
 from operator_controller.settings import DEFAULT_CACHE_PATH, parse_settings
 
 

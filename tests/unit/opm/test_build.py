@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from olm_shared.errors import OLMError
+from olm_runtime.errors import OLMError
 from opm.__main__ import cli
 from tests.unit.opm.bundles import ANNOTATIONS, files
 

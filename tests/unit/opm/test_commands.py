@@ -12,10 +12,10 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
-from olm_shared.errors import OLMError
-from olm_shared.runtime.workstation import Registries
+from olm_content.fbc.catalog import Record
+from olm_runtime.errors import OLMError
+from olm_runtime.registry.workstation import Registries
 from opm.__main__ import cli
-from opm.catalog import Record
 from opm.io.references import Reading
 from tests.unit.opm.bundles import files
 

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
-from olm_shared.errors import TerminalError
+from olm_runtime.errors import TerminalError
 from opm.__main__ import cli
 from opm.index.records import to_records
 from opm.io import database

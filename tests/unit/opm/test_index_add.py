@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from olm_shared.errors import TerminalError
+from olm_content.fbc.catalog import properties
+from olm_runtime.errors import TerminalError
 from opm.bundle import read_bundle, to_record
-from opm.catalog import properties
 from opm.index.graph import REPLACES, SEMVER
 from opm.index.insertion import Addition, Known, overwritten
 from opm.index.records import to_records

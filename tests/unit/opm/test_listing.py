@@ -5,7 +5,7 @@ from pathlib import Path
 import orjson
 from click.testing import CliRunner
 
-from olm_shared.errors import TerminalError
+from olm_runtime.errors import TerminalError
 from opm.__main__ import cli
 from tests.unit.opm.test_validate import catalog
 

@@ -4,8 +4,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from olm_shared.versions import parse_version
-from opm.edges import Channel, Entry, Graph
+from olm_content.fbc.edges import Channel, Entry, Graph
+from olm_content.versions import parse_version
 from opm.lanes import Kind, Layout, Link, heads, lay_out, updates
 from opm.picture import svg
 

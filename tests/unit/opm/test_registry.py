@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from olm_shared.errors import TerminalError
+from olm_runtime.errors import TerminalError
 from opm.__main__ import cli
 from opm.commands.databases import names_of
 from opm.index.records import to_records

@@ -14,7 +14,7 @@ from google.protobuf.message_factory import GetMessageClass
 from grpc_health.v1 import health_pb2
 from grpc_reflection.v1alpha import reflection_pb2
 
-from olm_shared.errors import OLMError, TerminalError
+from olm_runtime.errors import OLMError, TerminalError
 from opm.__main__ import cli
 from opm.serve.answers import ANSWERS
 from opm.serve.cache import FORMAT, make_cache, open_cache

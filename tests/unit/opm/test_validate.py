@@ -7,8 +7,8 @@ from typing import Any
 import orjson
 import pytest
 
-from olm_shared.fbc import parse
-from opm.catalog import Place, record
+from olm_content.fbc.catalog import Place, record
+from olm_content.fbc.documents import parse
 from opm.validate import Fault, check
 
 Blob = dict[str, Any]

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from api.objects import KubeObject
 from olm_cli.lifecycle.changes import (
     FieldChange,
     field_changes,
@@ -11,7 +12,6 @@ from olm_cli.lifecycle.changes import (
     value_text,
     without_leftovers,
 )
-from olm_shared.kube_object import KubeObject
 
 MANAGER = "olm.operatorframework.io"
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from api.objects import KubeObject
 from olm_cli.lifecycle.overview import (
     Phase,
     Standing,
@@ -13,7 +14,6 @@ from olm_cli.lifecycle.overview import (
     standing_of,
     wish_text,
 )
-from olm_shared.kube_object import KubeObject
 
 
 def told(kind: str, status: str, reason: str = "", message: str = "", of: int = 2) -> Any:

@@ -2,14 +2,14 @@
 
 from dataclasses import replace
 
+from api.objects import GVK, ObjectKey
 from olm_cli.crd_output import Comparison
 from olm_cli.lifecycle.changes import Action, Change, FieldChange
 from olm_cli.lifecycle.obstacle import Obstacle
 from olm_cli.lifecycle.plan import Plan, Rights
 from olm_cli.lifecycle.plan_text import plan_facts, plan_lines
-from olm_shared.kube_object import GVK, ObjectKey
+from olm_content.crds import Finding, Validator
 from operator_controller.apply.revisions import BundleIdentity
-from operator_controller.preflight.crd_upgrade import Finding, Validator
 
 
 def key(name: str) -> ObjectKey:

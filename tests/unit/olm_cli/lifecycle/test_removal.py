@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from api.objects import GVK, KubeObject
 from olm_cli.lifecycle.removal import NAMED, Instances, Removal, facts, lines, obstacles, remains
-from olm_shared.kube_object import GVK, KubeObject
 
 
 def obj(kind: str, name: str, namespace: str = "", *finalizers: str) -> KubeObject:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from api.v1.clusterextension import ClusterExtension
+from api.olm.v1.clusterextension import ClusterExtension
 from olm_cli.lifecycle.wish import (
     Wish,
     asked_otherwise,
@@ -14,8 +14,8 @@ from olm_cli.lifecycle.wish import (
     parse_selector,
     with_wish,
 )
-from olm_shared.errors import TerminalError
-from operator_controller.resolve.selectors import selects
+from olm_content.selectors import selects
+from olm_runtime.errors import TerminalError
 
 FULL = Wish(
     version=">=1 <2",

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from olm_shared.kube_object import KubeObject
+from api.objects import KubeObject
 from operator_controller.apply import helm_release
 from operator_controller.apply.helm_release import (
     INDEX_TYPE,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from api.v1.clusterextension import CatalogFilter, UpgradeConstraintPolicy
-from olm_shared.kube_object import KubeObject
+from api.objects import KubeObject
+from api.olm.v1.clusterextension import CatalogFilter, UpgradeConstraintPolicy
 from operator_controller.apply.history import (
     Cause,
     State,

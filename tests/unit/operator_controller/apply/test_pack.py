@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.v1.clusterobjectset import MAX_OBJECTS_PER_PHASE
-from olm_shared.kube_object import KubeObject
+from api.objects import KubeObject
+from api.olm.v1.clusterobjectset import MAX_OBJECTS_PER_PHASE
+from olm_rollout.ownership import Policy
+from olm_rollout.phases import Phase
 from operator_controller.apply import pack as packing
-from operator_controller.apply.ownership import Policy
 from operator_controller.apply.pack import (
     MAX_SECRET_BYTES,
     ContentError,
@@ -29,7 +30,6 @@ from operator_controller.apply.pack import (
     sanitised,
     unpack,
 )
-from operator_controller.apply.phases import Phase
 
 HOME = "olmv1-system"
 

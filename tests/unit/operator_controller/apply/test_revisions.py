@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from api.v1.names import OPTIONAL_REVISION_ANNOTATIONS
-from olm_shared.kube_object import KubeObject
-from operator_controller.apply.phases import Phase
+from api.objects import KubeObject
+from api.olm.v1.names import OPTIONAL_REVISION_ANNOTATIONS
+from olm_rollout.phases import Phase
 from operator_controller.apply.revisions import (
     KEPT_ARCHIVED,
     BundleIdentity,

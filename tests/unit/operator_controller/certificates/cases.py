@@ -3,8 +3,8 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from olm_shared.kube_object import KubeObject
-from operator_controller.apply.phases import Phase, into_phases
+from api.objects import KubeObject
+from olm_rollout.phases import Phase, into_phases
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 LIFETIME = timedelta(days=90)

@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from olm_shared.kube_object import KubeObject
+from api.objects import KubeObject
 from operator_controller.certificates.demands import demands, filled
 from operator_controller.certificates.policy import issued
 from operator_controller.io.certificate_issuer import issuer

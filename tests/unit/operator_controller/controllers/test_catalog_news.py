@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from olm_shared.errors import TransientError
-from olm_shared.kube_object import KubeObject
-from olm_shared.outcome import Done, Outcome, Retry
+from api.objects import KubeObject
+from olm_runtime.errors import TransientError
+from olm_runtime.outcome import Done, Outcome, Retry
 from operator_controller.controllers.catalog_news import CatalogNews
 from operator_controller.controllers.wants import Wants
 

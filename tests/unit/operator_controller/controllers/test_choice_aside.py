@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from api.v1.clusterextension import ClusterExtension
+from api.olm.v1.clusterextension import ClusterExtension
 from operator_controller.apply.revisions import BundleIdentity, Revisions
 from operator_controller.controllers import extension
 from operator_controller.controllers.choice import Choice

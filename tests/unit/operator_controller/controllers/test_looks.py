@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from olm_shared.kube_object import KubeObject
-from olm_shared.outcome import Done, Outcome, Wait
+from api.objects import KubeObject
+from olm_runtime.outcome import Done, Outcome, Wait
 from operator_controller.apply.revisions import age_of, parse_revision, seconds_left
 from operator_controller.controllers.object_set import _next_look, _unhealthy_for
 from operator_controller.controllers.retirement import lets_go

@@ -4,12 +4,12 @@ from typing import Any, cast
 
 import pytest
 
-from olm_shared.kube_object import GVK, ObjectKey
-from operator_controller.apply.contention import Contention
-from operator_controller.apply.owned import Sighting, sighting
+from api.objects import GVK, ObjectKey
+from olm_rollout.contention import Contention
+from olm_rollout.io.watches import OwnerKey
+from olm_rollout.owned import Sighting, sighting
 from operator_controller.controllers.object_news import HEALTH_SECONDS, ObjectNews
 from operator_controller.io.rollout import Memory
-from operator_controller.io.watches import OwnerKey
 
 OWNER = ("ClusterExtension", "ext")
 KEY = ObjectKey(GVK("", "v1", "ConfigMap"), "ns", "x")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from olm_shared.kube_object import GVK, KubeObject, ObjectKey
+from api.objects import GVK, KubeObject, ObjectKey
 from operator_controller.controllers.extension import FINALIZERS
 from operator_controller.controllers.triggers import Add, Triggers
 from operator_controller.controllers.wants import Wants

@@ -3,13 +3,13 @@
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from olm_shared.kube_object import GVK, KubeObject
-from olm_shared.runtime.api_errors import ForbiddenError, NotFoundError
-from olm_shared.runtime.kube import KubeClient
-from olm_shared.runtime.resources import Resource
+from api.objects import GVK, KubeObject
+from olm_content.rights import Account, Permission, Verdict
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.discovery import Resource
+from olm_runtime.kube.errors import ForbiddenError, NotFoundError
 from operator_controller.io import access
 from operator_controller.io.access import MAX_SINGLE_QUESTIONS, examine
-from operator_controller.preflight.rbac import Account, Permission, Verdict
 
 RBAC = "rbac.authorization.k8s.io"
 ACCOUNT = Account("ns", "installer")

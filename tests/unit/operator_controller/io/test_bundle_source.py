@@ -7,29 +7,19 @@ from typing import Any, cast
 
 import pytest
 
-from olm_shared.errors import TransientError
-from olm_shared.kube_object import GVK, KubeObject
-from olm_shared.runtime.api_errors import NotFoundError
-from olm_shared.runtime.image_store import ImageStore
-from olm_shared.runtime.kube import KubeClient
-from olm_shared.runtime.registry import PullSettings
+from api.objects import GVK, KubeObject
+from olm_content.bundle.model import ClusterServiceVersion, DeploymentTemplate, RegistryV1, Webhook
+from olm_content.render.certificates import CERT_MANAGER_INJECT
+from olm_content.render.install import InstallRequest
+from olm_content.render.options import ALL_FEATURES, CertificateProvider, Features, RenderOptions
+from olm_content.render.renderer import render
+from olm_runtime.errors import TransientError
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import NotFoundError
+from olm_runtime.registry.client import PullSettings
+from olm_runtime.registry.image_store import ImageStore
 from operator_controller.apply.revisions import BundleIdentity
-from operator_controller.bundle.model import (
-    ClusterServiceVersion,
-    DeploymentTemplate,
-    RegistryV1,
-    Webhook,
-)
 from operator_controller.io.bundles import BundleSource, Installed
-from operator_controller.render.certificates import CERT_MANAGER_INJECT
-from operator_controller.render.install import InstallRequest
-from operator_controller.render.options import (
-    ALL_FEATURES,
-    CertificateProvider,
-    Features,
-    RenderOptions,
-)
-from operator_controller.render.renderer import render
 from tests.fuzz.evil import Evil, reply
 
 

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import orjson
 import pytest
 
-from olm_shared.kube_object import KubeObject
+from api.objects import KubeObject
 from operator_controller.io import catalogs, replicas
 from operator_controller.io.catalog_cache import CatalogCache
 from operator_controller.io.catalogd import CatalogBehindError, Catalogd

@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 import pytest
 from cryptography import x509
 
-from olm_shared.errors import WaitingError
-from olm_shared.kube_object import GVK, KubeObject
-from operator_controller.apply.phases import Phase
+from api.objects import GVK, KubeObject
+from olm_rollout.phases import Phase
+from olm_runtime.errors import WaitingError
 from operator_controller.io.certificate_issuer import issuer
 from operator_controller.io.certificates import CertificateKeeper
 from tests.unit.operator_controller.certificates.cases import (

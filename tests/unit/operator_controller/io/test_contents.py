@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from olm_shared.kube_object import KubeObject
-from operator_controller.apply.phases import Phase
+from api.objects import KubeObject
+from olm_rollout.phases import Phase
 from operator_controller.io.contents import KeptContents, StoredContent
 
 WHERE = ("system", "set-1")

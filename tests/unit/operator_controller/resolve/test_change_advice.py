@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from api.v1.clusterextension import BundleMetadata, CatalogFilter, UpgradeConstraintPolicy
-from api.v1.common import LabelSelector
-from olm_shared.errors import OLMError
-from olm_shared.outcome import Retry, outcome_of
+from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter, UpgradeConstraintPolicy
+from api.olm.v1.common import LabelSelector
+from olm_runtime.errors import OLMError
+from olm_runtime.outcome import Retry, outcome_of
 from operator_controller.catalog import Bundle, Channel, Entry, Package, parse_bundle_version
 from operator_controller.resolve import CatalogContent, Request, ResolutionError, resolve
 from operator_controller.resolve.advice import MAX_SHORT_FORM, explained, sentence

@@ -2,7 +2,7 @@
 
 import pytest
 
-from api.v1.clusterextension import CatalogFilter
+from api.olm.v1.clusterextension import CatalogFilter
 from operator_controller.catalog import Edge, Entry
 from operator_controller.resolve import Cause, Findings, Note, NoteKind, Reason, Request
 from operator_controller.resolve.explain import remark, sentence, summary

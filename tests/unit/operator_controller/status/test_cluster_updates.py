@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from olm_shared.kube_object import KubeObject
-from operator_controller.bundle.properties import MinorVersion
+from api.objects import KubeObject
+from olm_content.bundle.properties import MinorVersion
 from operator_controller.status.cluster_updates import (
     Compatibility,
     Declaration,

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from api.v1.clusterextension import ClusterExtension
-from olm_shared.kube_object import KubeObject
-from olm_shared.outcome import Blocked, Done, Outcome, Retry, Wait
+from api.objects import KubeObject
+from api.olm.v1.clusterextension import ClusterExtension
+from olm_runtime.outcome import Blocked, Done, Outcome, Retry, Wait
 from operator_controller.apply.revisions import Revisions
 from operator_controller.catalog import Deprecation
 from operator_controller.status.extension import ExtensionFacts, extension_status, removing

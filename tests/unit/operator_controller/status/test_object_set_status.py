@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from api.v1.conditions import Condition
-from olm_shared.outcome import Blocked, Done, Retry, Wait
+from api.olm.v1.conditions import Condition
+from olm_runtime.outcome import Blocked, Done, Retry, Wait
 from operator_controller.status.object_set import (
     MAX_LINES,
     RevisionFacts,

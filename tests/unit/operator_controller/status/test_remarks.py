@@ -1,7 +1,7 @@
 """Remarks on the choice, below the sentence of the condition Progressing."""
 
-from api.v1.clusterextension import ClusterExtension
-from olm_shared.outcome import Done, Retry
+from api.olm.v1.clusterextension import ClusterExtension
+from olm_runtime.outcome import Done, Retry
 from operator_controller.resolve import Note, NoteKind
 from operator_controller.status.extension import ExtensionFacts, extension_status
 

@@ -5,13 +5,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from api.v1.clusterextension import (
+from api.olm.v1.clusterextension import (
     BundleMetadata,
     ClusterExtensionStatus,
     InstallStatus,
     RevisionStatus,
 )
-from api.v1.conditions import Condition, ConditionStatus
+from api.olm.v1.conditions import Condition, ConditionStatus
 from operator_controller.apply.revisions import BundleIdentity
 from operator_controller.status.transitions import TELLERS, transitions
 

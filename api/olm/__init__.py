@@ -1,0 +1,1 @@
+"""The group olm.operatorframework.io."""

@@ -1,0 +1,1 @@
+"""What catalogs, bundles and versions say. Pure."""

@@ -1,0 +1,105 @@
+"""What a registry+v1 bundle says, as the later stages need it.
+
+The maps inside are plain JSON as read from the files; all of it is read-only by agreement.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from api.objects import KubeObject
+
+
+class InstallMode(StrEnum):
+    """Which namespaces an operator can watch, in OLM's words."""
+
+    ALL_NAMESPACES = "AllNamespaces"
+    MULTI_NAMESPACE = "MultiNamespace"
+    OWN_NAMESPACE = "OwnNamespace"
+    SINGLE_NAMESPACE = "SingleNamespace"
+
+
+class WebhookType(StrEnum):
+    """What a webhook of a bundle is called for."""
+
+    VALIDATING = "ValidatingAdmissionWebhook"
+    MUTATING = "MutatingAdmissionWebhook"
+    CONVERSION = "ConversionWebhook"
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """Rules for a service account; `service_account` is as written, possibly empty."""
+
+    service_account: str
+    rules: tuple[dict[str, Any], ...] | None
+
+    @property
+    def account_name(self) -> str:
+        """The service account's name; none written means the namespace's default one."""
+        return self.service_account or "default"
+
+
+@dataclass(frozen=True, slots=True)
+class DeploymentTemplate:
+    """A deployment of the install strategy: its name, labels and `DeploymentSpec`."""
+
+    name: str
+    labels: dict[str, str]
+    spec: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """A webhook definition; `fields` is the whole definition under its own names."""
+
+    type: str
+    generate_name: str
+    deployment_name: str
+    container_port: int
+    fields: dict[str, Any]
+
+    @property
+    def conversion_crds(self) -> list[str]:
+        """Names of the definitions whose versions it converts."""
+        crds: list[str] = self.fields.get("conversionCRDs") or []
+        return crds
+
+    @property
+    def rules(self) -> list[dict[str, Any]]:
+        """The admission rules: what requests it is asked about."""
+        rules: list[dict[str, Any]] = self.fields.get("rules") or []
+        return rules
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterServiceVersion:
+    """The description of an operator, reduced to what installing it needs."""
+
+    name: str
+    annotations: dict[str, str]
+    install_modes: frozenset[str]
+    deployments: tuple[DeploymentTemplate, ...]
+    permissions: tuple[Permission, ...]
+    cluster_permissions: tuple[Permission, ...]
+    webhooks: tuple[Webhook, ...]
+    owned_crds: tuple[str, ...]
+    owned_api_services: tuple[str, ...]
+
+    def supports(self, mode: InstallMode) -> bool:
+        """Whether the operator declares the install mode as supported."""
+        return mode.value in self.install_modes
+
+    def webhooks_of(self, kind: WebhookType) -> tuple[Webhook, ...]:
+        """The webhooks of one type, in the order written."""
+        return tuple(webhook for webhook in self.webhooks if webhook.type == kind.value)
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryV1:
+    """A bundle in registry+v1 format: the operator, its definitions, all other manifests."""
+
+    package_name: str
+    csv: ClusterServiceVersion
+    crds: tuple[KubeObject, ...]
+    others: tuple[KubeObject, ...]

@@ -1,0 +1,1 @@
+"""File-based catalogs: documents, records, update graphs. Pure."""

@@ -1,0 +1,1 @@
+"""JSON, YAML and text as Kubernetes' tools read and write them. Pure."""

@@ -1,0 +1,77 @@
+"""Who takes our fields from us again and again: counted by time, backed off from, and told.
+
+What somebody changes once is changed back at once. A program that sets a field of ours whenever we
+set it would have us write for ever, and everybody who watches the object work, so after
+FREE_TAKEOVERS each restoring waits longer than the one before.
+"""
+
+from dataclasses import dataclass
+
+from api.objects import ObjectKey
+from olm_rollout.managed_fields import MAX_FIELDS, Held
+
+FREE_TAKEOVERS = 5
+"""So many are restored at once, and are no contention yet."""
+FIRST_PAUSE_SECONDS = 1.0
+LONGEST_PAUSE_SECONDS = 120.0
+PEACE_SECONDS = 300.0
+"""When nobody took anything for so long after it was restored, it is forgotten."""
+DELETED = Held("", "")
+"""The object itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contention:
+    """How often an object was taken over in a row, when last (monotonic seconds), and what."""
+
+    takeovers: int
+    last: float
+    taken: frozenset[Held]
+
+    @property
+    def is_told(self) -> bool:
+        """Whether it is more than somebody who changed something."""
+        return self.takeovers > FREE_TAKEOVERS
+
+    @property
+    def pause(self) -> float:
+        """How long the object is left alone after it was taken over last."""
+        if not self.is_told:
+            return 0.0
+        doublings = min(self.takeovers - FREE_TAKEOVERS - 1, 30)
+        return min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2.0**doublings)
+
+    def rests(self, now: float) -> float:
+        """Seconds until it may be restored again."""
+        return max(0.0, self.last + self.pause - now)
+
+    def lasts(self, now: float) -> float:
+        """Seconds until it is over, if nothing happens until then."""
+        return max(0.0, self.last + self.pause + PEACE_SECONDS - now)
+
+
+def after(known: Contention | None, taken: frozenset[Held], now: float) -> Contention:
+    """What to remember of an object that was taken over and restored."""
+    if known is None or not known.lasts(now):
+        return Contention(1, now, taken)
+    return Contention(known.takeovers + 1, now, known.taken | taken)
+
+
+def told(key: ObjectKey, contention: Contention) -> str:
+    """What a condition says of it: the same as long as nobody else joins in."""
+    lines = [_sentence(held) for held in sorted(contention.taken)]
+    shown = lines[:MAX_FIELDS]
+    if len(lines) > MAX_FIELDS:
+        shown.append(f"and {len(lines) - MAX_FIELDS} more")
+    return (
+        f"{key}: {'; '.join(shown)}. It is restored every {LONGEST_PAUSE_SECONDS:.0f} s at most\n"
+        "hint: have that program leave alone what this extension sets, or stop it"
+    )
+
+
+def _sentence(held: Held) -> str:
+    if held == DELETED:
+        return "somebody keeps deleting it"
+    if not held.manager:
+        return f"somebody keeps removing {held.field}"
+    return f'field manager "{held.manager}" keeps setting {held.field}'

@@ -1,0 +1,312 @@
+"""Writes one object of a revision: look, name the situation, act as the ownership table says."""
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+
+from api.objects import KubeObject, key_of, metadata
+from api.olm.v1 import names
+from olm_rollout.controlled import without_controlled
+from olm_rollout.immutable import immutable, is_denial, is_replaceable
+from olm_rollout.managed_fields import Held, taken_fields, written_by_others
+from olm_rollout.owned import Fingerprint, field_migration, fingerprint, needs_migration, owned
+from olm_rollout.ownership import (
+    Action,
+    Owner,
+    Policy,
+    Situation,
+    action_for,
+    demoted_controller,
+    is_inherited,
+    is_refused,
+    is_set_free,
+    outruns,
+    refusal,
+    revision_of,
+    situation_of,
+)
+from olm_runtime.errors import OLMError, TransientError, WaitingError
+from olm_runtime.kube.client import JSON_PATCH, KubeClient
+from olm_runtime.kube.errors import (
+    AlreadyExistsError,
+    ApiError,
+    ConflictError,
+    ForbiddenError,
+    InvalidError,
+    NotFoundError,
+)
+
+LEFTOVER_SECONDS = 1.0
+LOOKS = 3
+"""How often an object that changes under our hands is looked at before we come back later."""
+TAKEOVER_FIELD_MANAGER = f"{names.FIELD_MANAGER}/takeover"
+
+Newer = Callable[[], Awaitable[frozenset[int]]]
+"""Reads which revisions of the owner are in service now and newer than the one at work.
+
+Raises WaitingError when the owner itself is being deleted.
+"""
+
+_OWN = frozenset({Situation.OURS, Situation.OURS_OLDER})
+
+
+class Result(Enum):
+    """What happened to an object."""
+
+    CREATED = auto()
+    UPDATED = auto()
+    IDLE = auto()
+    SKIPPED = auto()
+
+
+class CollisionError(TransientError):
+    """The object belongs to somebody else. Heals when it is freed, so it is tried again."""
+
+
+def collision(live: KubeObject, owner: Owner) -> CollisionError:
+    """The refusal of an object that is not ours to have."""
+    message, hint = refusal(live, situation_of(live, owner), owner)
+    return CollisionError(message, hint=hint)
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What happened, and the fingerprint to recognise the object by.
+
+    `change`: the metadata before and after, of an object that was there and was changed.
+    """
+
+    result: Result
+    seen: Fingerprint
+    change: tuple[KubeObject, KubeObject] | None = None
+
+    @property
+    def taken(self) -> frozenset[Held]:
+        """The fields of ours that others had taken, and that were taken back."""
+        return taken_fields(*self.change) if self.change else frozenset()
+
+
+class ObjectWriter:
+    """Applies and removes objects as one identity, for one owner."""
+
+    def __init__(self, client: KubeClient, owner: Owner) -> None:
+        self._client = client
+        self._owner = owner
+
+    async def apply(
+        self, obj: KubeObject, live: KubeObject | None, policy: Policy, newer: Newer
+    ) -> Applied:
+        """Makes the cluster have `obj`; `live` is its metadata as far as it is known.
+
+        A revision that is made while we work may have the object already, or the owner is deleted
+        and its objects kept; `newer` is asked when the object looks so. Raises CollisionError,
+        WaitingError, or ApiError naming the object.
+        """
+        try:
+            return await self._apply(owned(obj, self._owner), live, policy, newer)
+        except ApiError as error:
+            raise _naming(error, obj) from error
+
+    async def _apply(
+        self, obj: KubeObject, live: KubeObject | None, policy: Policy, newer: Newer
+    ) -> Applied:
+        looks = LOOKS
+        while True:
+            looks -= 1
+            try:
+                if live is not None and self._is_to_migrate(live):
+                    live = await self._metadata(obj)  # whole, as it is to be written back
+                if live is None:
+                    return await self._create_unowned(obj, policy)
+                if outruns(live, self._owner) or is_set_free(live, self._owner):
+                    self._owner = replace(self._owner, newer=await newer())
+                return await self._settle(obj, live, policy)
+            except (AlreadyExistsError, ConflictError, InvalidError) as error:
+                if not looks or not _looked_too_early(error):
+                    raise
+                live = await self._metadata(obj)
+
+    def _is_to_migrate(self, live: KubeObject) -> bool:
+        return needs_migration(live) or is_inherited(live, self._owner)
+
+    async def _settle(self, obj: KubeObject, live: KubeObject, policy: Policy) -> Applied:
+        """Does for an object that is there what the ownership table says."""
+        situation = situation_of(live, self._owner)
+        match action_for(situation, policy):
+            case Action.CREATE | Action.APPLY:
+                return await self._patch(obj, live, situation)
+            case Action.SKIP:
+                return Applied(Result.SKIPPED, fingerprint(live))
+            case Action.WAIT:
+                raise WaitingError(
+                    f"{key_of(obj)} is still being removed with its former owner",
+                    seconds=LEFTOVER_SECONDS,
+                )
+            case Action.REFUSE:
+                raise collision(live, self._owner)
+
+    async def look(self, obj: KubeObject) -> KubeObject | None:
+        """The metadata of what there is by an object's name. Raises ApiError naming it."""
+        try:
+            return await self._metadata(obj)
+        except ApiError as error:
+            raise _naming(error, obj) from error
+
+    async def _metadata(self, obj: KubeObject) -> KubeObject | None:
+        key = key_of(obj)
+        try:
+            return await self._client.get(key.gvk, key.name, key.namespace, metadata_only=True)
+        except NotFoundError:
+            return None
+
+    async def _create_unowned(self, obj: KubeObject, policy: Policy) -> Applied:
+        """Creates an object that nobody is known to have.
+
+        Where that is refused, the server has not looked whether there is one: whose it is counts
+        more than what else is wrong.
+        """
+        try:
+            return await self._create(obj)
+        except (ForbiddenError, InvalidError) as error:
+            with suppress(ApiError):
+                live = await self._metadata(obj)
+                if live is not None and is_refused(live, self._owner, policy):
+                    raise collision(live, self._owner) from error
+            raise
+
+    async def _create(self, obj: KubeObject) -> Applied:
+        created = await self._client.create(
+            without_controlled(obj, None), field_manager=names.FIELD_MANAGER, metadata_only=True
+        )
+        return Applied(Result.CREATED, fingerprint(created))
+
+    async def _patch(self, obj: KubeObject, live: KubeObject, situation: Situation) -> Applied:
+        if metadata(live).get("deletionTimestamp"):
+            raise WaitingError(
+                f"{key_of(obj)} is being deleted and will be made again",
+                seconds=LEFTOVER_SECONDS,
+            )
+        if situation is Situation.OTHER_CONTROLLER:
+            live = await self._demote_controller(live)
+        live = await self._migrate_fields(live)
+        # The uid makes the server refuse when the object was replaced since we looked, the
+        # version when somebody took it: a stranger, or a newer revision of ours, which may have
+        # been made only after we began.
+        seen = {key: metadata(live)[key] for key in ("uid", "resourceVersion")}
+        body = without_controlled(obj, live)
+        body = {**body, "metadata": {**metadata(body), **seen}}
+        try:
+            applied = await self._client.apply(
+                body, field_manager=names.FIELD_MANAGER, metadata_only=True
+            )
+        except InvalidError as error:
+            if _looked_too_early(error):
+                raise
+            return await self._replace(obj, situation, error)
+        if metadata(applied).get("resourceVersion") == metadata(live).get("resourceVersion"):
+            return Applied(Result.IDLE, fingerprint(applied))
+        return Applied(Result.UPDATED, fingerprint(applied), (live, applied))
+
+    async def _replace(
+        self, obj: KubeObject, situation: Situation, refusal: InvalidError
+    ) -> Applied:
+        """Creates an object anew that cannot be changed, where nothing is lost by it."""
+        if is_denial(refusal.message) or not await self._is_valid_anew(obj):
+            raise refusal
+        live = await self._metadata(obj)
+        if live is not None:
+            others = written_by_others(live)
+            if others or situation not in _OWN or not is_replaceable(obj):
+                raise immutable(obj, refusal.message, others) from refusal
+            seen = metadata(live)
+            await self._client.delete(
+                obj, uid=seen["uid"], resource_version=seen["resourceVersion"]
+            )
+        return await self._create(obj)
+
+    async def _is_valid_anew(self, obj: KubeObject) -> bool:
+        """Whether the server would take the object if it were not there yet.
+
+        It judges the content before it notices that the name is taken.
+        """
+        try:
+            await self._client.create(
+                without_controlled(obj, None),
+                field_manager=names.FIELD_MANAGER,
+                dry_run=True,
+                metadata_only=True,
+            )
+        except AlreadyExistsError:
+            return True
+        except ApiError:
+            return False
+        return True
+
+    async def _demote_controller(self, live: KubeObject) -> KubeObject:
+        meta = {
+            "resourceVersion": metadata(live)["resourceVersion"],
+            "ownerReferences": demoted_controller(live),
+        }
+        patched: KubeObject = await self._client.patch(
+            live, {"metadata": meta}, field_manager=TAKEOVER_FIELD_MANAGER
+        )
+        return patched
+
+    async def _migrate_fields(self, live: KubeObject) -> KubeObject:
+        migration = field_migration(live, inherited=is_inherited(live, self._owner))
+        if migration is None:
+            return live
+        patched: KubeObject = await self._client.patch(
+            live, migration, content_type=JSON_PATCH, metadata_only=True
+        )
+        return patched
+
+    async def remove(
+        self, obj: KubeObject, live: KubeObject | None, *, any_revision: bool = False
+    ) -> KubeObject | None:
+        """Deletes an object that is still ours; its metadata while something holds it.
+
+        `live` is its metadata as far as it is known. An object that somebody else has is left
+        alone and counts as gone; so does one that another revision applied last which has not
+        ended, but for `any_revision`.
+        Raises ApiError naming the object.
+        """
+        try:
+            return await self._remove(obj, live or await self._metadata(obj), any_revision)
+        except ApiError as error:
+            raise _naming(error, obj) from error
+
+    async def _remove(
+        self, obj: KubeObject, live: KubeObject | None, any_revision: bool
+    ) -> KubeObject | None:
+        looks = LOOKS
+        while live is not None and self._may_remove(live, any_revision):
+            meta = metadata(live)
+            if meta.get("deletionTimestamp"):
+                return live
+            looks -= 1
+            try:
+                return await self._client.delete(
+                    obj, uid=meta["uid"], resource_version=meta["resourceVersion"]
+                )
+            except ConflictError:
+                if not looks:
+                    raise
+                live = await self._metadata(obj)
+        return None
+
+    def _may_remove(self, live: KubeObject, any_revision: bool) -> bool:
+        if not self._owner.controls(live):
+            return False
+        return any_revision or revision_of(live) in {self._owner.revision, *self._owner.ended}
+
+
+def _looked_too_early(error: ApiError) -> bool:
+    """Whether the object changed since we looked; of another uid the server says "immutable"."""
+    return not isinstance(error, InvalidError) or "metadata.uid" in error.message
+
+
+def _naming(error: ApiError, obj: KubeObject) -> OLMError:
+    """The same error, saying of which object it is; what the server says need not name it."""
+    return type(error)(f"{key_of(obj)}: {error.message}", status=error.status, reason=error.reason)

@@ -1,0 +1,197 @@
+"""In which order the objects of a revision are applied, and in which they are removed.
+
+A phase starts when the one before it is done; the order is upstream's. Kinds that no phase lists
+are deployed with the workloads.
+"""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import orjson
+
+from api.objects import GVK, KubeObject, gvk_of, name_of, namespace_of
+from olm_rollout.ownership import Policy
+
+_DEFINITION = ("apiextensions.k8s.io", "CustomResourceDefinition")
+_CERT_MANAGER = "cert-manager.io"
+_RBAC = "rbac.authorization.k8s.io"
+_STORAGE = "storage.k8s.io"
+
+PHASES: tuple[tuple[str, frozenset[tuple[str, str]]], ...] = (
+    ("namespaces", frozenset({("", "Namespace")})),
+    (
+        "policies",
+        frozenset(
+            {
+                ("networking.k8s.io", "NetworkPolicy"),
+                ("policy", "PodDisruptionBudget"),
+                ("scheduling.k8s.io", "PriorityClass"),
+            }
+        ),
+    ),
+    ("identity", frozenset({("", "ServiceAccount")})),
+    ("configuration", frozenset({("", "Secret"), ("", "ConfigMap")})),
+    (
+        "storage",
+        frozenset(
+            {("", "PersistentVolume"), ("", "PersistentVolumeClaim"), (_STORAGE, "StorageClass")}
+        ),
+    ),
+    ("crds", frozenset({_DEFINITION})),
+    ("roles", frozenset({(_RBAC, "ClusterRole"), (_RBAC, "Role")})),
+    ("bindings", frozenset({(_RBAC, "ClusterRoleBinding"), (_RBAC, "RoleBinding")})),
+    (
+        "infrastructure",
+        frozenset({("", "Service"), (_CERT_MANAGER, "Issuer"), (_CERT_MANAGER, "Certificate")}),
+    ),
+    ("deploy", frozenset({("apps", "Deployment")})),
+    ("scaling", frozenset({("autoscaling.k8s.io", "VerticalPodAutoscaler")})),
+    (
+        "publish",
+        frozenset(
+            {
+                ("monitoring.coreos.com", "PrometheusRule"),
+                ("monitoring.coreos.com", "ServiceMonitor"),
+                ("monitoring.coreos.com", "PodMonitor"),
+                ("networking.k8s.io", "Ingress"),
+                ("route.openshift.io", "Route"),
+                ("console.openshift.io", "ConsoleYAMLSample"),
+                ("console.openshift.io", "ConsoleQuickStart"),
+                ("console.openshift.io", "ConsoleCLIDownload"),
+                ("console.openshift.io", "ConsoleLink"),
+                ("console.openshift.io", "ConsolePlugin"),
+            }
+        ),
+    ),
+    (
+        "admission",
+        frozenset(
+            {
+                ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"),
+                ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"),
+            }
+        ),
+    ),
+)
+
+Identity = tuple[str, str, str, str]
+"""Group, kind, namespace and name of an object, whatever the version of its API."""
+
+_WORKLOADS = frozenset(
+    {
+        ("", "Pod"),
+        ("", "ReplicationController"),
+        ("apps", "DaemonSet"),
+        ("apps", "Deployment"),
+        ("apps", "ReplicaSet"),
+        ("apps", "StatefulSet"),
+        ("batch", "CronJob"),
+        ("batch", "Job"),
+    }
+)
+_DEFAULT_PHASE = "deploy"
+_PHASE_OF = {kind: name for name, kinds in PHASES for kind in kinds}
+_ORDER = {name: index for index, (name, _) in enumerate(PHASES)}
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """Objects that are applied together; names are unique within a revision.
+
+    `policies` are those of the objects, in their order; empty means Prevent for all.
+    """
+
+    name: str
+    objects: tuple[KubeObject, ...]
+    policies: tuple[Policy, ...] = ()
+
+    def policy_of(self, index: int) -> Policy:
+        """What may be done for the object at that place if it is there already."""
+        return self.policies[index] if index < len(self.policies) else Policy.PREVENT
+
+
+def identity(obj: KubeObject) -> Identity:
+    """What tells an object from all others in a cluster."""
+    gvk = gvk_of(obj)
+    return gvk.group, gvk.kind, namespace_of(obj), name_of(obj)
+
+
+def without(objects: Iterable[KubeObject], others: Iterable[KubeObject]) -> list[KubeObject]:
+    """The objects that are not among others, each once; its last form if it has several."""
+    left_out = {identity(obj) for obj in others}
+    found = {identity(obj): obj for obj in objects}
+    return [obj for key, obj in found.items() if key not in left_out]
+
+
+def phase_of(gvk: GVK) -> str:
+    """The phase in which objects of a kind are applied."""
+    return _PHASE_OF.get((gvk.group, gvk.kind), _DEFAULT_PHASE)
+
+
+def into_phases(objects: Iterable[KubeObject]) -> tuple[Phase, ...]:
+    """Objects in phases, sorted; phases without objects are left out."""
+    grouped: dict[str, list[KubeObject]] = {}
+    for obj in objects:
+        grouped.setdefault(phase_of(gvk_of(obj)), []).append(obj)
+    return tuple(
+        Phase(name, tuple(sorted(grouped[name], key=_sort_key)))
+        for name in sorted(grouped, key=_ORDER.__getitem__)
+    )
+
+
+def removal_order(phases: Sequence[Phase]) -> tuple[Phase, ...]:
+    """Phases in the order in which they are taken down: last first, definitions before workloads.
+
+    A definition goes when the last of its objects is gone, and until then their operator has to
+    run: it takes its finalizers off them, and converts those that are stored in another version
+    than is read. Without that the garbage collector does not see them go and leaves what they own.
+    """
+    backwards = tuple(reversed(phases))
+    working = (n for n, p in enumerate(backwards) if any(map(_is_workload, p.objects)))
+    start = next(working, len(backwards))
+    definitions = tuple(o for p in backwards[start:] for o in p.objects if is_definition(o))
+    others = (
+        replace(p, objects=tuple(o for o in p.objects if not is_definition(o)), policies=())
+        for p in backwards[start:]
+    )
+    ordered = (*backwards[:start], Phase("definitions", definitions), *others)
+    return tuple(phase for phase in ordered if phase.objects)
+
+
+def names_only(phases: Iterable[Phase]) -> tuple[Phase, ...]:
+    """The same phases with the names of their objects alone: what it takes to remove them."""
+    return tuple(
+        replace(phase, objects=tuple(map(_name_only, phase.objects)), policies=())
+        for phase in phases
+    )
+
+
+def _name_only(obj: KubeObject) -> KubeObject:
+    meta = {"name": name_of(obj)}
+    if namespace := namespace_of(obj):
+        meta["namespace"] = namespace
+    return {"apiVersion": obj["apiVersion"], "kind": obj["kind"], "metadata": meta}
+
+
+def is_definition(obj: KubeObject) -> bool:
+    """Whether an object is a CustomResourceDefinition."""
+    return identity(obj)[:2] == _DEFINITION
+
+
+def _is_workload(obj: KubeObject) -> bool:
+    return identity(obj)[:2] in _WORKLOADS
+
+
+def _sort_key(obj: KubeObject) -> tuple[GVK, str, str]:
+    return gvk_of(obj), namespace_of(obj), name_of(obj)
+
+
+def content_digest(phases: Sequence[Phase]) -> str:
+    """A digest of phases and their objects; equal content has an equal digest."""
+    digest = hashlib.sha256()
+    for phase in phases:
+        digest.update(phase.name.encode() + b"\n")
+        for obj in phase.objects:
+            digest.update(orjson.dumps(obj, option=orjson.OPT_SORT_KEYS) + b"\n")
+    return digest.hexdigest()

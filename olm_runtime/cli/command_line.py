@@ -1,0 +1,188 @@
+"""What the command lines share: commands imported when asked for, failures told in a sentence."""
+
+import gc
+import importlib
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import click
+from click.shell_completion import CompletionItem
+
+from olm_runtime.cli.interrupts import INTERRUPTED, leave_at_once, raise_interrupts
+from olm_runtime.errors import OLMError, TerminalError, bounded, of_system
+from olm_runtime.suggestions import suggestion
+
+COLLECT_AFTER = 100_000
+"""New objects after which cycles are looked for: commands hold catalogs, make few and end soon."""
+USAGE_ERROR = click.UsageError.exit_code
+_COLLECT_AFTER_BY_DEFAULT = gc.get_threshold()
+
+
+@dataclass(frozen=True, slots=True)
+class Lazy:
+    """Where a command is defined, and its line in the list of commands."""
+
+    module: str
+    attribute: str
+    summary: str
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported only to run them or to show their own help.
+
+    Starting must be fast: most of a short command's time would else go into importing others.
+    """
+
+    def __init__(self, *args: Any, lazily: Mapping[str, Lazy], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._lazily = lazily
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """The names, in the order of the list."""
+        return sorted(self._lazily)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """The command, imported; None if there is none of that name."""
+        lazy = self._lazily.get(cmd_name)
+        if lazy is None:
+            return None
+        command: click.Command = getattr(importlib.import_module(lazy.module), lazy.attribute)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is named first; where there is none, perhaps which one was meant."""
+        name = args[0]
+        if name not in self._lazily and not name.startswith("-") and not ctx.resilient_parsing:
+            meant = suggestion(name, self._lazily)
+            ctx.fail(f"No such command '{name}'." + (f" {meant.capitalize()}" if meant else ""))
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Runs the command; Ctrl-C has it clean up, and is not told."""
+        with _interruptible():
+            return super().invoke(ctx)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """The list of commands, without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, self._lazily[name].summary) for name in sorted(self._lazily)]
+            )
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands that begin so, without importing any, and the front's own options."""
+        named = (name for name in sorted(self._lazily) if name.startswith(incomplete))
+        items = [CompletionItem(name, help=self._lazily[name].summary) for name in named]
+        return [*items, *click.Command.shell_complete(self, ctx, incomplete)]
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Within, Ctrl-C is an exception; click would answer one with a line of its own."""
+    raise_interrupts()
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise SystemExit(INTERRUPTED) from None
+    finally:
+        leave_at_once()
+
+
+def run(command: click.Command, name: str, *, usage_error: int = USAGE_ERROR) -> NoReturn:
+    """Runs a command line. Whatever fails is told in a sentence, with exit code 1.
+
+    What is wrong in the command line itself ends with the code `usage_error`.
+    """
+    gc.set_threshold(COLLECT_AFTER)
+    sys.unraisablehook = _interrupted_or_told
+    _replace_closed_streams()
+    try:
+        code = _exit_code(command, name, usage_error)
+    except OLMError as error:
+        code = _told(error)
+    except OSError as error:
+        code = _told(of_system(error))
+    except MemoryError:
+        code = _told(OLMError("there is not enough memory for this"))
+    except Exception as error:  # noqa: BLE001 - users get a sentence, never a traceback
+        code = _told(
+            OLMError(
+                bounded(f"unexpected {type(error).__name__}: {error}"),
+                hint=f"this is a fault of {name}; please report it with the command you ran",
+            )
+        )
+    finally:
+        _drop_what_cannot_be_written()
+    raise SystemExit(code)
+
+
+def _exit_code(command: click.Command, name: str, usage_error: int) -> int:
+    """Raises what a command may: OLMError, OSError, any fault of our own."""
+    # Without colours where the user wants none; by itself click has them on a terminal only.
+    colours: dict[str, Any] = {"color": False} if os.environ.get("NO_COLOR") else {}
+    try:
+        result: Any = command.main(prog_name=name, standalone_mode=False, **colours)
+        sys.stdout.flush()
+    except click.UsageError as error:
+        error.show()
+        return usage_error
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except click.Abort as error:
+        # A question that was not answered: by Ctrl-C, or because there was nobody to ask.
+        if isinstance(error.__context__, KeyboardInterrupt):
+            return INTERRUPTED
+        click.echo(err=True)
+        raise TerminalError("a question was not answered: standard input has ended") from error
+    except BrokenPipeError:
+        return 1  # the reader has had enough, as `head` has: no fault, and nothing left to tell
+    return result if isinstance(result, int) else 0
+
+
+def _told(error: OLMError) -> int:
+    with suppress(OSError):  # nobody can be told that standard error is full
+        click.echo(f"error: {error.message}", err=True)
+        if error.hint:
+            click.echo(f"hint: {error.hint}", err=True)
+    return 1
+
+
+def _interrupted_or_told(raised: "sys.UnraisableHookArgs") -> None:
+    """Ctrl-C may fall into a callback, of which Python would print it, and go on."""
+    if isinstance(raised.exc_value, KeyboardInterrupt):
+        os._exit(INTERRUPTED)
+    sys.__unraisablehook__(raised)
+
+
+def _replace_closed_streams() -> None:
+    """With standard streams that are closed, files would be taken for them."""
+    for number, mode in enumerate(("r", "w", "w")):
+        name = ("stdin", "stdout", "stderr")[number]
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
+
+
+def _drop_what_cannot_be_written() -> None:
+    """Else Python tries again at the very end, and tells that in words of its own."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def runs_on() -> None:
+    """For a command that does not end soon: cycles are looked for as early as in any program."""
+    gc.set_threshold(*_COLLECT_AFTER_BY_DEFAULT)
+
+
+def fail(error: OLMError) -> NoReturn:
+    """Tells the error and what to do about it, and ends with exit code 1."""
+    raise SystemExit(_told(error))

@@ -1,0 +1,1 @@
+"""What controllers share: the work queue, leader election, statuses."""

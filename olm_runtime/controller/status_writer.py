@@ -1,0 +1,138 @@
+"""Writes statuses: not at all when nothing changed, and never over what somebody else found out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from api import wire
+from api.objects import KubeObject, gvk_of, metadata, name_of
+from api.olm.v1.conditions import (
+    Condition,
+    ConditionStatus,
+    ConditionType,
+    Reason,
+    merge_conditions,
+)
+from api.wire import InvalidObjectError
+from olm_runtime.kube.client import JSON_PATCH, KubeClient
+from olm_runtime.kube.errors import ConflictError, NotFoundError
+from olm_runtime.outcome import Blocked, Failed
+
+TRIES = 3
+"""Annotations change while a status is computed, but not again and again."""
+
+
+@dataclass(slots=True)
+class _Noted:
+    """Of one object: the status that it should have, and the newest version that we know."""
+
+    status: Any
+    version: int = 0
+
+
+class StatusWriter:
+    """Writes statuses, and tells its own from those of others."""
+
+    def __init__(self, client: KubeClient) -> None:
+        self._client = client
+        self._noted: dict[tuple[str, str], _Noted] = {}
+
+    async def write(self, raw: KubeObject, status: Mapping[str, Any]) -> bool:
+        """Replaces the status of an object if it differs from `raw`'s; whether it was written.
+
+        An object that is gone by now has no status to write. Raises ConflictError where it is not
+        computed from what is there: somebody else wrote one, or the object is another or asks for
+        something else. A leader that slept must not take back what the next one has found out.
+        """
+        noted = self._noted.setdefault(_key(raw), _Noted(status))
+        noted.status = status  # before it is sent: the event may be faster than the answer
+        noted.version = max(noted.version, _version(raw))
+        if (raw.get("status") or {}) == status:
+            return False
+        for left in reversed(range(TRIES)):
+            try:
+                written = await replace_status(self._client, raw, status)
+            except NotFoundError:
+                break
+            except ConflictError:
+                now = await self._client.find(gvk_of(raw), name_of(raw))
+                if not left or now is None or _basis(now) != _basis(raw):
+                    raise
+                raw = now
+            else:
+                noted.version = _version(written)
+                return True
+        return False
+
+    def is_of_others(self, obj: KubeObject) -> bool:
+        """Whether an event shows a status that somebody else wrote."""
+        noted = self._noted.get(_key(obj))
+        if noted is None or _version(obj) <= noted.version:
+            return False
+        return bool((obj.get("status") or {}) != noted.status)
+
+    def forget(self, obj: KubeObject) -> None:
+        """The object is gone."""
+        self._noted.pop(_key(obj), None)
+
+
+async def replace_status(
+    client: KubeClient, raw: KubeObject, status: Mapping[str, Any]
+) -> KubeObject:
+    """Replaces the status of the very version that was read. Raises ConflictError, ApiError."""
+    version = metadata(raw)["resourceVersion"]
+    patch = [
+        {"op": "replace", "path": "/metadata/resourceVersion", "value": version},
+        {"op": "add", "path": "/status", "value": status},
+    ]
+    written: KubeObject = await client.patch(
+        raw, patch, subresource="status", content_type=JSON_PATCH
+    )
+    return written
+
+
+def _key(obj: KubeObject) -> tuple[str, str]:
+    return str(obj["kind"]), name_of(obj)
+
+
+def _version(obj: KubeObject) -> int:
+    """Versions of one kind grow."""
+    text = str(metadata(obj).get("resourceVersion") or "")
+    return int(text) if text.isdecimal() else 0
+
+
+def _basis(raw: KubeObject) -> tuple[Any, ...]:
+    """What a status is computed from, of the object itself."""
+    meta = metadata(raw)
+    return meta.get("uid"), meta.get("generation"), raw.get("status") or {}
+
+
+def progressing_after(failed: Failed, generation: int) -> Condition:
+    """What to say of a reconcile that failed before it could say anything itself."""
+    blocked = isinstance(failed, Blocked)
+    return Condition(
+        type=ConditionType.PROGRESSING,
+        status=ConditionStatus.FALSE if blocked else ConditionStatus.TRUE,
+        reason=failed.reason if isinstance(failed, Blocked) else Reason.RETRYING,
+        message=failed.message,
+        observed_generation=generation,
+    )
+
+
+def with_condition(raw: KubeObject, condition: Condition, now: datetime) -> dict[str, Any]:
+    """The status of an object that perhaps cannot be read, with one condition set."""
+    status = dict(raw.get("status") or {})
+    merged = merge_conditions(readable_conditions(status), [condition], now)
+    return status | {"conditions": [wire.write(each) for each in merged]}
+
+
+def readable_conditions(status: Mapping[str, Any]) -> list[Condition]:
+    """The conditions of a status, without those that are none."""
+    found = []
+    for raw in status.get("conditions") or ():
+        try:
+            found.append(wire.read(Condition, raw))
+        except InvalidObjectError:
+            continue
+    return found

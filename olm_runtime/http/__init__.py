@@ -1,0 +1,1 @@
+"""HTTP: servers and clients, TLS, trust, who may call."""

@@ -1,0 +1,104 @@
+"""HTTP connections that go through the proxies of the environment, or directly.
+
+Nothing else of the environment counts: passwords of a .netrc are not for registries and catalogs.
+"""
+
+import os
+import ssl
+from typing import Any
+
+import httpx
+
+from olm_runtime.http.transport_faults import reason
+from olm_runtime.proxies import Proxies, read_proxies, without_password
+
+PROXY_AUTHENTICATION_REQUIRED = 407
+
+
+def http_client(
+    timeout: httpx.Timeout,
+    *,
+    origin: ssl.SSLContext,
+    proxy: ssl.SSLContext | None = None,
+    proxies: Proxies | None = None,
+) -> httpx.AsyncClient:
+    """`origin` judges certificates of servers; `proxy` those of proxies, the same if None.
+
+    `proxies` are those of the environment as it is now, unless given. Raises TransientError for a
+    variable that holds no address.
+    """
+    ways = read_proxies(os.environ) if proxies is None else proxies
+    transport = ProxiedTransport(ways, origin=origin, proxy=proxy or origin)
+    return httpx.AsyncClient(transport=transport, timeout=timeout, trust_env=False)
+
+
+class ProxiedTransport(httpx.AsyncBaseTransport):
+    """Sends each request through the proxy that is for it.
+
+    Raises httpx.ProxyError, naming the proxy, when it is the proxy that does not let us through.
+    `proxyconnect` is what programs in Go call that, so that people look for it.
+    """
+
+    def __init__(self, proxies: Proxies, *, origin: ssl.SSLContext, proxy: ssl.SSLContext) -> None:
+        self._proxies = proxies
+        self._origin = origin
+        self._proxy = proxy
+        self._transports: dict[str, httpx.AsyncHTTPTransport] = {}
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Sends one request."""
+        address = self._proxies.choose(str(request.url))
+        transport = self._transport(address)
+        if not address:
+            return await transport.handle_async_request(request)
+        what = f"proxyconnect: proxy {without_password(address)}"
+        way = _Way(tunnelled=request.url.scheme == "https")
+        request.extensions["trace"] = way.trace
+        try:
+            answer = await transport.handle_async_request(request)
+        except httpx.ProxyError as error:
+            raise httpx.ProxyError(f"{what} refuses: {error}") from error
+        except httpx.TransportError as error:
+            if not way.ends_at_proxy:
+                raise
+            raise httpx.ProxyError(f"{what}: {reason(error)}") from error
+        if answer.status_code == PROXY_AUTHENTICATION_REQUIRED:
+            await answer.aclose()
+            raise httpx.ProxyError(f"{what} refuses: 407 {answer.reason_phrase}")
+        return answer
+
+    async def aclose(self) -> None:
+        """Closes all connections."""
+        for transport in self._transports.values():
+            await transport.aclose()
+
+    def _transport(self, address: str) -> httpx.AsyncHTTPTransport:
+        if address not in self._transports:
+            self._transports[address] = httpx.AsyncHTTPTransport(
+                verify=self._origin, proxy=self._through(address), trust_env=False
+            )
+        return self._transports[address]
+
+    def _through(self, address: str) -> httpx.Proxy | None:
+        if not address:
+            return None
+        context = self._proxy if address.startswith("https:") else None
+        return httpx.Proxy(address, ssl_context=context)
+
+
+class _Way:
+    """How far a request has come, by the events that httpcore tells of it."""
+
+    def __init__(self, *, tunnelled: bool) -> None:
+        self._past_proxy = (
+            "proxy.start_tls.started" if tunnelled else "http11.send_request_headers.started"
+        )
+        self.ends_at_proxy = False
+        """Whether a connection was begun, and not got beyond the proxy."""
+
+    async def trace(self, event: str, _: dict[str, Any]) -> None:
+        """An extension of httpx: `trace`."""
+        if event == "connection.connect_tcp.started":
+            self.ends_at_proxy = True
+        elif event == self._past_proxy:
+            self.ends_at_proxy = False

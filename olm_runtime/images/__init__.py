@@ -1,0 +1,1 @@
+"""Images: references, manifests, layers, mirrors, who is told credentials. Pure."""

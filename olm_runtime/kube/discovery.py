@@ -1,0 +1,55 @@
+"""Where the objects of a kind live in the API, as discovery says."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from api.objects import GVK
+from olm_runtime.kube.errors import InvalidError
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """What discovery says of a kind: where its objects live."""
+
+    gvk: GVK
+    plural: str
+    namespaced: bool
+
+    def path(self, namespace: str = "", name: str = "", subresource: str = "") -> str:
+        """The URL path of a collection, an object or a subresource."""
+        scope = f"/namespaces/{namespace}" if self.namespaced and namespace else ""
+        parts = (self.plural, name, subresource)
+        return root_of(self.gvk) + scope + "".join(f"/{part}" for part in parts if part)
+
+    def home(self, namespace: str, name: str) -> str:
+        """The URL path of the collection that an object is in.
+
+        Raises InvalidError when the kind needs a namespace and none is given: the server would
+        only say that it knows no such address.
+        """
+        if self.namespaced and not namespace:
+            raise InvalidError(f'{self.gvk.kind} "{name}" names no namespace, and its kind has one')
+        return self.path(namespace)
+
+
+def root_of(gvk: GVK) -> str:
+    """The URL path of a group and version."""
+    return f"/apis/{gvk.api_version}" if gvk.group else f"/api/{gvk.version}"
+
+
+def api_version_of(path: str) -> str:
+    """The `apiVersion` that a URL path belongs to."""
+    parts = path.split("/")
+    return "/".join(parts[2:4]) if parts[1] == "apis" else parts[2]
+
+
+def parse_resources(gvk: GVK, listed: Mapping[str, Any]) -> dict[str, Resource]:
+    """Resources by kind, from an APIResourceList; subresources are left out."""
+    return {
+        entry["kind"]: Resource(
+            GVK(gvk.group, gvk.version, entry["kind"]), entry["name"], entry["namespaced"]
+        )
+        for entry in listed.get("resources") or ()
+        if "/" not in entry["name"]
+    }

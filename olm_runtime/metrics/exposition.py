@@ -1,0 +1,62 @@
+"""Families of metrics for prometheus_client, which writes them. Pure.
+
+Samples are labels and values as they are at the moment; what is gone has no sample any more.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import accumulate
+
+from prometheus_client import generate_latest
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
+
+from olm_runtime.metrics.histogram import Histogram
+
+Labels = Mapping[str, str]
+
+
+class _Families(Collector):
+    def __init__(self, families: Iterable[Metric]) -> None:
+        self._families = families
+
+    def collect(self) -> Iterable[Metric]:
+        return self._families
+
+
+def written(families: Iterable[Metric]) -> bytes:
+    """The families in Prometheus' text format."""
+    return generate_latest(_Families(families))
+
+
+def gauge(name: str, text: str, samples: Iterable[tuple[Labels, float]]) -> Metric:
+    """Values that go up and down."""
+    return _simple(name, text, "gauge", samples)
+
+
+def counter(name: str, text: str, samples: Iterable[tuple[Labels, float]]) -> Metric:
+    """Counts since the program began; the name ends in `_total`."""
+    return _simple(name, text, "counter", samples)
+
+
+def histogram(name: str, text: str, samples: Iterable[tuple[Labels, Histogram]]) -> Metric:
+    """Observations in buckets."""
+    family = Metric(name, text, "histogram")
+    for labels, observed in samples:
+        for bound, count in _buckets(observed):
+            family.add_sample(f"{name}_bucket", {**labels, "le": bound}, count)
+        family.add_sample(f"{name}_sum", dict(labels), observed.total)
+        family.add_sample(f"{name}_count", dict(labels), sum(observed.counts))
+    return family
+
+
+def _simple(name: str, text: str, kind: str, samples: Iterable[tuple[Labels, float]]) -> Metric:
+    family = Metric(name.removesuffix("_total"), text, kind)
+    for labels, value in samples:
+        family.add_sample(name, dict(labels), value)
+    return family
+
+
+def _buckets(observed: Histogram) -> Iterator[tuple[str, int]]:
+    """Upper bounds, and how many observations are at or below them."""
+    bounds = [*(f"{bound:g}" for bound in observed.bounds), "+Inf"]
+    return zip(bounds, accumulate(observed.counts), strict=True)

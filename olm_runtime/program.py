@@ -1,0 +1,155 @@
+"""What every long-running program needs: signals, health, a clock."""
+
+import asyncio
+import logging
+import signal
+import sys
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+import uvloop
+from aiohttp import web
+
+from api.objects import GVK
+from olm_runtime.errors import OLMError, TerminalError, bounded, of_system
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import ApiError
+
+API_POLL_SECONDS = 0.5
+THREADS = 64
+"""For blocking work. Names are looked up in them too, and a name server that does not answer holds
+each for many seconds: by default there are few, and everybody would wait."""
+
+T = TypeVar("T")
+
+Checks = Mapping[str, Callable[[], bool]]
+
+log = logging.getLogger(__name__)
+
+
+def utc_now() -> datetime:
+    """The time, for wiring: code that decides by time is given a clock."""
+    return datetime.fromtimestamp(time.time(), UTC)
+
+
+def steady_clock() -> Callable[[], float]:
+    """Seconds since the epoch as they were at the start, and from then on by the monotonic clock.
+
+    Nobody waits longer or less because somebody sets the clock.
+    """
+    start = time.time() - time.monotonic()
+    return lambda: start + time.monotonic()
+
+
+def run(main: Callable[[], Awaitable[None]]) -> None:
+    """Runs a program until SIGTERM or SIGINT; exit code 1 with one message for what ends it."""
+    try:
+        uvloop.run(_until_signal(main))
+    except OLMError as error:
+        sys.exit(f"error: {error.describe()}")
+    except OSError as error:
+        sys.exit(f"error: {of_system(error).describe()}")
+    except Exception as error:
+        log.debug("where it happened", exc_info=True)
+        sys.exit(
+            bounded(f"error: unexpected {type(error).__name__}: {error}")
+            + "\nhint: this is a fault of the program; please report it, with the log of -v=4"
+        )
+
+
+async def _until_signal(main: Callable[[], Awaitable[None]]) -> None:
+    task = asyncio.ensure_future(main())
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(_tell_fault)
+    loop.set_default_executor(ThreadPoolExecutor(THREADS, thread_name_prefix="blocking"))
+    asked = asyncio.Event()
+
+    def stop() -> None:
+        if not asked.is_set():  # a second signal must not cut the cleaning up short
+            asked.set()
+            task.cancel()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop)
+    try:
+        await task
+    except asyncio.CancelledError:
+        if not asked.is_set():
+            raise  # nobody asked for it: an error, not an end
+        log.info("stopped")
+    except BaseExceptionGroup as group:
+        raise _first(group) from group
+
+
+def _tell_fault(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """In a line where uvloop tells of a connection that was cut, which who used it sees himself."""
+    if "protocol" in context or "transport" in context:
+        log.warning("a connection ended: %s: %s", context["message"], context.get("exception"))
+    else:
+        loop.default_exception_handler(context)
+
+
+def _first(group: BaseExceptionGroup) -> BaseException:
+    """The first error of a group of tasks: the others were cancelled because of it."""
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+async def wait_until_served(client: KubeClient, kind: GVK) -> None:
+    """Waits until the API server serves a kind: kopf does not notice one that comes later."""
+    await until_answered("waiting for the API", lambda: client.resource(kind))
+
+
+async def until_answered(what: str, ask: Callable[[], Awaitable[T]]) -> T:
+    """What the API server answers in the end: one error of it is no reason to end a program."""
+    told = ""
+    while True:
+        try:
+            return await ask()
+        except ApiError as error:
+            if error.message != told:
+                log.warning("%s: %s", what, error)
+            told = error.message
+            await asyncio.sleep(API_POLL_SECONDS)
+
+
+async def serve_health(address: tuple[str, int] | None, *, alive: Checks, ready: Checks) -> None:
+    """Serves /healthz and /readyz until cancelled: ok while all of their checks hold."""
+    if address is None:
+        await asyncio.Event().wait()
+        return
+    app = web.Application()
+    app.router.add_get("/healthz", _checked("not alive", alive))
+    app.router.add_get("/readyz", _checked("not ready", ready))
+    runner = web.AppRunner(app, access_log=None, handle_signals=False)
+    await runner.setup()
+    try:
+        await _listen(runner, address)
+        await asyncio.Event().wait()
+    finally:
+        await runner.cleanup()
+
+
+async def _listen(runner: web.AppRunner, address: tuple[str, int]) -> None:
+    try:
+        await web.TCPSite(runner, address[0] or None, address[1]).start()
+    except OSError as error:
+        raise TerminalError(
+            f"cannot serve health on {address[0]}:{address[1]}: {error.strerror or error}",
+            hint="give another address with --health-probe-bind-address, or 0 for none",
+        ) from error
+
+
+def _checked(what: str, checks: Checks) -> Callable[[web.Request], Awaitable[web.Response]]:
+    async def answer(_: web.Request) -> web.Response:
+        failing = [name for name, holds in checks.items() if not holds()]
+        if failing:
+            return web.Response(status=503, text=f"{what}: {', '.join(failing)}")
+        return web.Response(text="ok")
+
+    return answer

@@ -1,0 +1,1 @@
+"""Registries: pulls, pushes, logins, the store of images."""

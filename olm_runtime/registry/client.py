@@ -1,0 +1,320 @@
+"""Pulls images from registries: manifests, configurations and layers, each verified.
+
+Endpoints and media types are oras's; the transport is httpx, because layers must stream to disk
+under limits, redirects and token servers must be judged, and a hanging registry must cost no
+thread.
+
+Guarantees: nothing is believed that does not match its digest and size; mirrors of registries.conf
+are asked first and give the same image or none; every wait is bounded.
+"""
+
+import asyncio
+import hashlib
+import os
+import platform as machine
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+import httpx
+import oras.defaults
+
+from olm_runtime.errors import bounded
+from olm_runtime.images.cluster_settings import ClusterSettings
+from olm_runtime.images.limits import Limits, raise_hint
+from olm_runtime.images.mirror_sets import with_mirrors
+from olm_runtime.images.oci import (
+    INDEX_TYPES,
+    MANIFEST_TYPES,
+    Descriptor,
+    ImageContentError,
+    Manifest,
+    Platform,
+    described,
+    descriptors,
+    read_labels,
+    read_manifest,
+    sha256_digest,
+    verify,
+)
+from olm_runtime.images.reference import ImageRef, digest_fault
+from olm_runtime.images.registries_conf import RegistryBlockedError, Source
+from olm_runtime.registry.calls import Call, read_bounded, refusal
+from olm_runtime.registry.errors import RegistryError, UnreachableError
+from olm_runtime.registry.http import PULL, RegistryHttp, registry_path, retrying
+from olm_runtime.registry.login_files import LoginFiles
+from olm_runtime.registry.registries_file import read_registries
+
+CHUNK_BYTES = 256 << 10
+RESOLVE_SECONDS = 120.0
+FETCH_SECONDS = 1500.0
+"""Of one source. A registry that sends a byte now and then never falls silent, but must end."""
+ACCEPTED = ", ".join(
+    dict.fromkeys((*MANIFEST_TYPES, *oras.defaults.default_manifest_accepted_media_types))
+)
+"""All that oras asks for by default, so that artifacts are recognised and named."""
+ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "armv7l": "arm"}
+
+T = TypeVar("T")
+
+
+def this_platform() -> Platform:
+    """Linux on this machine's processor: what a cluster's images are made for."""
+    return Platform("linux", ARCHITECTURES.get(machine.machine(), machine.machine()))
+
+
+@dataclass(frozen=True, slots=True)
+class PullSettings:
+    """How to reach registries.
+
+    `plain_http` holds the registries, as they stand in references, that are spoken to without
+    TLS; `insecure` those of which any certificate will do. `auth_file` is a docker configuration
+    file, in place of all others; without it `login_files` are asked in their order, else the file
+    of `docker login`. They may be absent. `run_helpers` says that the credential helpers that they
+    name may be run.
+    `registries_conf` is read in place of the system's. Proxies are those of the environment, else
+    those of the `cluster`, whose mirrors and CAs are added to ours.
+    """
+
+    cas_dir: Path | None = None
+    auth_file: Path | None = None
+    login_files: tuple[Path, ...] = ()
+    run_helpers: bool = False
+    plain_http: frozenset[str] = frozenset()
+    insecure: frozenset[str] = frozenset()
+    platform: Platform = field(default_factory=this_platform)
+    registries_conf: Path | None = None
+    cluster: ClusterSettings = field(default_factory=ClusterSettings)
+    limits: Limits = field(default_factory=Limits)
+
+
+def registry_http(settings: PullSettings, actions: str = PULL) -> RegistryHttp:
+    """The conversation that the settings describe. Raises as RegistryHttp."""
+    return RegistryHttp(
+        cas_dir=settings.cas_dir,
+        logins=LoginFiles(credential_files(settings, os.environ), settings.run_helpers),
+        plain_http=settings.plain_http,
+        cluster=settings.cluster,
+        actions=actions,
+    )
+
+
+def credential_files(settings: PullSettings, environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """The files of credentials, the first that knows a registry counting."""
+    if settings.auth_file is not None:
+        return (settings.auth_file,)
+    home = environment.get("HOME", "/")  # pods may run as users who have none
+    docker = Path(environment.get("DOCKER_CONFIG") or Path(home, ".docker"), "config.json")
+    return settings.login_files or (docker,)
+
+
+@dataclass(frozen=True, slots=True)
+class LayerFile:
+    """A verified layer blob on disk."""
+
+    path: Path
+    descriptor: Descriptor
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedImage:
+    """An image's canonical reference, its labels, and its layers on disk, lowest first."""
+
+    ref: ImageRef
+    labels: Mapping[str, str]
+    layers: tuple[LayerFile, ...]
+
+
+class RegistryClient:
+    """One pull's conversation with a registry: connections and tokens live as long as it does."""
+
+    def __init__(self, settings: PullSettings, *, jitter: Callable[[], float]) -> None:
+        """`jitter` gives numbers in [0, 1).
+
+        Raises TransientError for unreadable CA files, RegistriesConfError.
+        """
+        self._platform = settings.platform
+        self.limits = settings.limits
+        self._jitter = jitter
+        conf = read_registries(settings.registries_conf)
+        self._registries = with_mirrors(conf, settings.cluster.mirrors)
+        self._insecure = settings.insecure
+        self._http = registry_http(settings)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._http.aclose()
+
+    async def resolve(self, ref: ImageRef) -> ImageRef:
+        """The canonical reference: the tag's digest now; no request if there is a digest.
+
+        Raises RegistryError, ImageContentError, RegistryBlockedError, RegistriesConfError.
+        """
+        if ref.is_canonical:
+            return ref.canonical(ref.digest)
+
+        return ref.canonical(await self._from_any(ref, self._digest, RESOLVE_SECONDS))
+
+    async def fetch(self, ref: ImageRef, folder: Path) -> FetchedImage:
+        """Downloads the layers of a digest into `folder`. Raises as `resolve`.
+
+        A reference with its tag as well says that the image was named by tag.
+        """
+        return await self._from_any(
+            ref, lambda source: self._fetch(ref, source, folder), FETCH_SECONDS
+        )
+
+    async def fetch_whole(self, ref: ImageRef, place: Callable[[str], Path]) -> Descriptor:
+        """Downloads an image with all that it is made of, for every platform, as it is.
+
+        `place` says where the blob of a digest goes; those that are there are not fetched. Gives
+        what an index would say of the image. Raises as `resolve`.
+        """
+        return await self._from_any(ref, lambda source: self._whole(source, place), FETCH_SECONDS)
+
+    async def _whole(
+        self, source: Source, place: Callable[[str], Path], *, inside: bool = False
+    ) -> Descriptor:
+        data, header = await self._manifest(source)
+        manifest = described(data, header)
+        if inside and manifest.media_type in INDEX_TYPES:
+            raise _nested(source.ref)
+        for part in descriptors(data, manifest.media_type):
+            if manifest.media_type in INDEX_TYPES:
+                one = Source(source.ref.canonical(part.digest), source.insecure)
+                await self._whole(one, place, inside=True)
+            else:
+                await self._fetch_to(source, part, place(part.digest))
+        await asyncio.to_thread(place(manifest.digest).write_bytes, data)
+        return manifest
+
+    async def _from_any(
+        self, ref: ImageRef, ask: Callable[[Source], Awaitable[T]], seconds: float
+    ) -> T:
+        """What the first source gives that has it; the error is that of the last."""
+        *mirrors, home = self._registries.sources(ref)
+        if home.ref.registry in self._insecure:
+            home = replace(home, insecure=True)
+        failures: list[str] = []
+        for mirror in mirrors:
+            try:
+                return await within(seconds, mirror, ask)
+            except (RegistryError, ImageContentError, RegistryBlockedError) as error:
+                failures.append(error.message)
+        try:
+            return await within(seconds, home, ask)
+        except (RegistryError, ImageContentError, RegistryBlockedError) as error:
+            if not failures:
+                raise
+            said = bounded("; ".join(failures), 600)
+            message = f"{error.message} (mirrors failed too: {said})"
+            raise type(error)(message, hint=error.hint, after=error.after) from error
+
+    async def _fetch(self, ref: ImageRef, source: Source, folder: Path) -> FetchedImage:
+        data, media_type = await self._manifest(source)
+        canonical = ref.canonical(ref.digest or sha256_digest(data))
+        found = read_manifest(data, media_type, self._platform, self.limits)
+        if isinstance(found, Descriptor):
+            chosen = Source(source.ref.canonical(found.digest), source.insecure)
+            data, media_type = await self._manifest(chosen)
+            found = read_manifest(data, media_type, self._platform, self.limits)
+        if not isinstance(found, Manifest):
+            raise _nested(ref)
+        config = await self._blob(source, found.config, folder)
+        labels = read_labels(await asyncio.to_thread(config.path.read_bytes))
+        layers = [await self._blob(source, layer, folder) for layer in found.layers]
+        return FetchedImage(canonical, labels, tuple(layers))
+
+    async def _digest(self, source: Source) -> str:
+        """What a tag names now. HEAD, because registries count what is pulled, not what is asked.
+
+        The manifest itself where the registry does not say, or to hear why it refuses.
+        """
+        call = Call(method="HEAD", headers={"Accept": ACCEPTED})
+
+        async def head() -> str:
+            path = registry_path(source.ref, "manifest")
+            async with self._http.exchange(source, path, call) as answer:
+                if answer.status_code == 429 or answer.status_code >= 500:
+                    raise await refusal(answer, source.ref)
+                said = answer.headers.get("Docker-Content-Digest", "")
+                known = answer.status_code == 200 and not digest_fault(said)
+                return str(said) if known else ""
+
+        known = await retrying(head, self._jitter)
+        return known or sha256_digest((await self._manifest(source))[0])
+
+    async def _manifest(self, source: Source) -> tuple[bytes, str]:
+        ref = source.ref
+
+        async def get() -> tuple[bytes, str]:
+            async with self._http.open(source, "manifest", ACCEPTED) as answer:
+                data = await self._bounded_manifest(answer, ref)
+                return data, answer.headers.get("Content-Type", "")
+
+        data, media_type = await retrying(get, self._jitter)
+        if ref.digest:
+            verify(data, ref.digest, f'manifest of "{ref}"')
+        return data, media_type
+
+    async def _bounded_manifest(self, answer: httpx.Response, ref: ImageRef) -> bytes:
+        limit = self.limits.manifest_bytes
+        try:
+            return await read_bounded(answer, limit, f'manifest of "{ref}"')
+        except ImageContentError as error:
+            raise ImageContentError(error.message, hint=raise_hint("manifest_bytes")) from error
+
+    async def _blob(self, source: Source, blob: Descriptor, folder: Path) -> LayerFile:
+        target = folder / blob.digest.replace(":", "-")
+        await self._fetch_to(source, blob, target)
+        return LayerFile(target, blob)
+
+    async def _fetch_to(self, source: Source, blob: Descriptor, target: Path) -> None:
+        if not await asyncio.to_thread(target.exists):
+            await retrying(lambda: self._download(source, blob, target), self._jitter)
+
+    async def _download(self, source: Source, blob: Descriptor, target: Path) -> None:
+        algorithm, _, expected = blob.digest.partition(":")
+        summing, size = hashlib.new(algorithm), 0
+        part = target.with_suffix(".part")
+        async with self._http.open(source, blob.digest, "*/*") as answer:
+            with await asyncio.to_thread(part.open, "wb") as file:
+                async for chunk in answer.aiter_raw(CHUNK_BYTES):
+                    size += len(chunk)
+                    if size > blob.size:
+                        break
+                    summing.update(chunk)
+                    await asyncio.to_thread(file.write, chunk)
+        if size != blob.size or summing.hexdigest() != expected:
+            part.unlink()
+            raise ImageContentError(
+                f'image "{source.ref}": blob {blob.digest} is corrupt: its size or digest is wrong'
+            )
+        part.rename(target)
+
+
+async def within(seconds: float, source: Source, ask: Callable[[Source], Awaitable[T]]) -> T:
+    """What `ask` gives. Raises UnreachableError when it takes longer, RegistryBlockedError."""
+    source.check()
+    try:
+        async with asyncio.timeout(seconds):
+            return await ask(source)
+    except TimeoutError as error:
+        ref = source.ref
+        raise UnreachableError(
+            f'image "{ref}": registry {ref.registry} took longer than {seconds:.0f} s',
+            hint="check the network between here and there",
+        ) from error
+
+
+def _nested(ref: ImageRef) -> ImageContentError:
+    return ImageContentError(f'image "{ref}": an index inside an index is not supported')

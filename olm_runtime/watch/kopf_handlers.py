@@ -1,0 +1,144 @@
+"""What kopf is told: to watch, and nothing else."""
+
+import asyncio
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+
+from olm_runtime.kube.access import ClusterAccess
+from olm_runtime.watch.watcher import Bell
+
+
+@contextmanager
+def _hidden(package: str) -> Iterator[None]:
+    """Has imports do without a package, unless it is imported already."""
+    modules: dict[str, Any] = sys.modules
+    known = package in modules
+    if not known:
+        modules[package] = None
+    try:
+        yield
+    finally:
+        if not known:
+            del modules[package]
+
+
+with _hidden("kubernetes"):
+    # kopf would load it to know its classes, which we give to nobody: 9 MiB of every program.
+    import kopf
+
+IDENTITY: Any = "olmv1"
+"""Given nothing, kopf asks the system for the user's name. A container's user need not have one."""
+
+LATE_SECONDS = 15
+"""A watch that the server has not ended by then is ended here."""
+ENDING_SECONDS = 10.0
+"""kopf gives what it started five seconds."""
+FAILING_SECONDS = 2.0
+"""When it has failed nobody is told anything until it is begun anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What to watch.
+
+    tell      called with a bell's `ring` and what to tell it
+    opened    called with the path of a watch whenever the server has agreed to tell
+    reopened  how many seconds the server is to keep a watch open
+    """
+
+    bells: Sequence[Bell]
+    tell: Callable[..., None]
+    opened: Callable[[str], None]
+    reopened: int
+
+
+async def watch(access: ClusterAccess, watched: Watched, *, stop: asyncio.Event) -> None:
+    """Watches until stopped.
+
+    Raises RuntimeError when kopf has failed and does not end: a watch that was answered with
+    garbage leaves it waiting for credentials for ever, without a word.
+    """
+    registry = kopf.OperatorRegistry()
+
+    @kopf.on.login(registry=registry)
+    async def login(**_: Any) -> kopf.AiohttpSession:
+        return _connection(access, watched.opened)
+
+    for bell in watched.bells:
+        _subscribe(registry, bell, watched.tell)
+    known = asyncio.all_tasks()
+    tasks = await kopf.spawn_tasks(
+        registry=registry,
+        settings=_settings(watched.reopened),
+        clusterwide=True,
+        standalone=True,
+        identity=IDENTITY,
+        stop_flag=stop,
+    )
+    ending = asyncio.create_task(kopf.run_tasks(tasks, ignored=known))
+    await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    patience = ENDING_SECONDS if stop.is_set() else FAILING_SECONDS
+    done, _ = await asyncio.wait([ending], timeout=patience)
+    if not done:
+        raise RuntimeError("kopf has failed, and does not end")
+    await ending
+
+
+def _subscribe(registry: kopf.OperatorRegistry, bell: Bell, tell: Callable[..., None]) -> None:
+    @kopf.on.event(bell.group, bell.version, bell.plural, registry=registry)
+    async def on_event(event: kopf.RawEvent, **_: Any) -> None:
+        tell(bell.ring, event["type"] or "", dict(event["object"]))
+
+
+class _NoDiffs(kopf.DiffBaseStorage):
+    """In place of kopf's, which copies each object twice to find what only its handlers ask for."""
+
+    def build(self, **_: Any) -> Any:
+        return {}
+
+    def fetch(self, **_: Any) -> None:
+        return None
+
+    def store(self, **_: Any) -> None:
+        pass
+
+
+def _settings(reopened: int) -> kopf.OperatorSettings:
+    settings = kopf.OperatorSettings()
+    settings.posting.enabled = False
+    settings.peering.standalone = True
+    settings.scanning.disabled = True
+    settings.persistence.diffbase_storage = _NoDiffs()
+    settings.watching.server_timeout = reopened
+    settings.watching.client_timeout = reopened + LATE_SECONDS
+    settings.networking.error_backoffs = [1] * 30
+    return settings
+
+
+def _connection(access: ClusterAccess, opened: Callable[[str], None]) -> kopf.AiohttpSession:
+    """Connections of kopf's own, reaching the API server as all of ours do."""
+    authorization = access.authorization()
+    session = aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(ssl=access.tls(), limit=0),
+        headers={"Authorization": authorization} if authorization else None,
+        proxy=access.proxy,
+        trace_configs=[_noticing(opened)],
+    )
+    return kopf.AiohttpSession(server=access.server, aiohttp_session=session)
+
+
+def _noticing(opened: Callable[[str], None]) -> aiohttp.TraceConfig:
+    """Has each watch told that the server agreed to."""
+
+    async def answered(_: Any, __: Any, request: aiohttp.TraceRequestEndParams) -> None:
+        if request.response.ok and request.url.query.get("watch") == "true":
+            opened(request.url.path)
+
+    trace = aiohttp.TraceConfig()
+    trace.on_request_end.append(answered)
+    return trace

@@ -1,0 +1,221 @@
+"""kopf as a doorbell: it watches, we only note which key to look at.
+
+Low-level event handlers keep no state on the objects and write nothing to them. kopf runs in a
+thread and loop of its own, because stopping it cancels every task of its loop, and under a
+supervisor, because an error answer of the API server ends it. It is imported there, too: it takes
+longer than anything else that a program needs at its start, and nobody waits for it.
+
+kopf watches what is served when it starts, and nothing that comes later. So it starts with what is
+there, and starts again when more is, or when a watch has died (`watch_health`).
+"""
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from api.objects import GVK, KubeObject
+from olm_runtime.errors import bounded
+from olm_runtime.kube.access import ClusterAccess
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.discovery import root_of
+from olm_runtime.kube.errors import ApiError, NotFoundError
+from olm_runtime.watch.health import WatchHealth, WatchTimes
+
+RESTART_SECONDS = 1.0
+STOP_SECONDS = 10.0
+CLOSING_SECONDS = 0.1
+"""TLS connections close in the background; the loop in which they do so ends with us."""
+TIMES = WatchTimes()
+
+log = logging.getLogger(__name__)
+
+Ring = Callable[[str, KubeObject], None]
+"""Called in the subscriber's own loop: ADDED, MODIFIED, DELETED or "" (listed), and the object."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bell:
+    """One kind to watch cluster-wide, and whom to tell."""
+
+    group: str
+    version: str
+    plural: str
+    ring: Ring
+
+    @property
+    def path(self) -> str:
+        """Where the API server serves the kind."""
+        return f"{self.root}/{self.plural}"
+
+    @property
+    def root(self) -> str:
+        """Where the API server says what it serves of the group."""
+        return root_of(GVK(self.group, self.version, ""))
+
+
+class Doorbell:
+    """Watches kinds until stopped; starts kopf again whenever it ends by itself."""
+
+    def __init__(
+        self, access: ClusterAccess, bells: Sequence[Bell], times: WatchTimes = TIMES
+    ) -> None:
+        self._access = access
+        self._bells = bells
+        self._times = times
+        self._health = WatchHealth(times, time.monotonic())
+        self._listener: asyncio.AbstractEventLoop | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop: asyncio.Event | None = None
+        self._stopping = threading.Event()
+        self.restarts = 0
+
+    def is_alive(self) -> bool:
+        """Whether the watches live, or will by themselves."""
+        dead = self._health.dead(time.monotonic())
+        if dead:
+            log.error("not watched any more: %s", ", ".join(dead))
+        return not dead
+
+    async def run(self) -> None:
+        """Watches until cancelled; then stops kopf and waits for its thread."""
+        self._listener = asyncio.get_running_loop()
+        ended = asyncio.Event()
+        thread = threading.Thread(
+            target=self._supervise, args=(ended,), name="doorbell", daemon=True
+        )
+        thread.start()
+        try:
+            await ended.wait()
+            raise RuntimeError("the thread that watches has ended")
+        finally:
+            self._stopping.set()
+            if self._loop is not None and self._stop is not None:
+                with suppress(RuntimeError):  # its loop is closed: it has stopped already
+                    self._loop.call_soon_threadsafe(self._stop.set)
+            await asyncio.to_thread(thread.join, STOP_SECONDS)
+
+    def _supervise(self, ended: asyncio.Event) -> None:
+        try:
+            while not self._stopping.is_set():
+                self._watch_once()
+        finally:
+            self._in_listener(ended.set)
+
+    def _watch_once(self) -> None:
+        loop = asyncio.new_event_loop()
+        loop.set_exception_handler(_note_leftover)
+        try:
+            loop.run_until_complete(self._watch())
+        except Exception as error:
+            cause = f"{type(error).__name__}: {bounded(str(error))}"
+            log.warning("watching stopped: %s", cause, exc_info=log.isEnabledFor(logging.DEBUG))
+        finally:
+            _close(loop)
+        if not self._stopping.is_set():
+            self.restarts += 1
+            log.warning("watching again in %.0f s", RESTART_SECONDS)
+            self._stopping.wait(RESTART_SECONDS)
+
+    def _in_listener(self, call: Callable[..., Any], *arguments: Any) -> None:
+        if self._listener is not None:
+            with suppress(RuntimeError):  # its loop is closed: nobody listens any more
+                self._listener.call_soon_threadsafe(call, *arguments)
+
+    async def _watch(self) -> None:
+        """Watches what is served, until that is more, or a watch has died."""
+        self._loop = asyncio.get_running_loop()
+        self._stop = asyncio.Event()
+        if self._stopping.is_set():
+            return
+        from olm_runtime.watch.kopf_handlers import Watched, watch
+
+        async with KubeClient.connect(self._access) as client:
+            served = await self._any_served(client, self._stop)
+            bells = [bell for bell in self._bells if bell.path in served]
+            if self._stop.is_set() or not bells:
+                return
+            looking_after = asyncio.create_task(self._look_after(client, bells, self._stop))
+            watched = Watched(bells, self._in_listener, self._opened, self._times.reopened)
+            try:
+                await watch(self._access, watched, stop=self._stop)
+            finally:
+                looking_after.cancel()
+        await asyncio.sleep(CLOSING_SECONDS)
+
+    def _opened(self, address: str) -> None:
+        """Notes a watch; the API server may be behind an address with a path of its own."""
+        for bell in self._bells:
+            if address.endswith(bell.path):
+                self._health.opened(bell.path, time.monotonic())
+
+    async def _any_served(self, client: KubeClient, stop: asyncio.Event) -> Collection[str]:
+        """The kinds that are served, once any is; none when it is time to stop."""
+        waiting = False
+        while True:
+            served = await self._look(client)
+            if served or stop.is_set():
+                return served
+            if not waiting:
+                log.warning("nothing is served that is to be watched; waiting for it")
+            waiting = True
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), self._times.missing)
+
+    async def _look_after(
+        self, client: KubeClient, bells: Sequence[Bell], stop: asyncio.Event
+    ) -> None:
+        """Has all be watched anew where more is served than what is, or where a watch has died."""
+        watched, begun = {bell.path for bell in bells}, time.monotonic()
+        pause = self._times.served if len(bells) == len(self._bells) else self._times.missing
+        while True:
+            await asyncio.sleep(pause)
+            new = set(await self._look(client)) - watched
+            dead = self._health.to_restart(begun, time.monotonic())
+            if new or dead:
+                log.warning("served now: %s; not watched any more: %s", sorted(new), dead)
+                stop.set()
+                return
+
+    async def _look(self, client: KubeClient) -> Collection[str]:
+        """Notes which kinds are served: none, as far as is known, without the API server."""
+        served: set[str] = set()
+        try:
+            for root in {bell.root for bell in self._bells}:
+                served |= await _served_below(client, root)
+        except ApiError as error:
+            log.warning("cannot find out what is served: %s", error)
+        found = [bell.path for bell in self._bells if bell.path in served]
+        self._health.looked(found, time.monotonic())
+        return found
+
+
+async def _served_below(client: KubeClient, root: str) -> set[str]:
+    """The paths of the kinds of a group and version. Raises ApiError."""
+    try:
+        answer = await client.request("GET", root)
+    except NotFoundError:
+        return set()
+    return {f"{root}/{resource['name']}" for resource in answer.get("resources") or ()}
+
+
+def _note_leftover(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """What kopf leaves lying when it ends; why it did is told by who begins it anew."""
+    log.debug("left over: %s", context.get("message"), exc_info=context.get("exception"))
+
+
+def _close(loop: asyncio.AbstractEventLoop) -> None:
+    """Ends a loop, and does not wait for tasks that go on although they were cancelled."""
+    tasks = asyncio.all_tasks(loop)
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        loop.run_until_complete(asyncio.wait(tasks, timeout=STOP_SECONDS / 10))
+    if all(task.done() for task in tasks):
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.run_until_complete(loop.shutdown_default_executor())
+    loop.close()

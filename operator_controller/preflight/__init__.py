@@ -1,1 +1,0 @@
-"""Checks before anything is written: CRD upgrades, permissions. Pure."""

@@ -1,0 +1,249 @@
+"""The watches of managed objects when the API server refuses, breaks and comes back."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from api.objects import GVK, KubeObject, ObjectKey
+from olm_rollout.io import watches as module
+from olm_rollout.io.watches import ManagedWatches
+from olm_runtime.kube.errors import ApiError, ForbiddenError, GoneError
+
+OWNER = ("ClusterExtension", "ext")
+CONFIG_MAP = GVK("", "v1", "ConfigMap")
+DEPLOYMENT = GVK("apps", "v1", "Deployment")
+SCOPE = (CONFIG_MAP, "ns")
+ITSELF = ObjectKey(CONFIG_MAP, "ns", "")
+
+
+def obj(name: str, *, fields: str = "a", gvk: GVK = CONFIG_MAP) -> KubeObject:
+    entry = {"manager": "olm.operatorframework.io", "operation": "Apply", "fieldsV1": fields}
+    meta = {"name": name, "namespace": "ns", "uid": name, "managedFields": [entry]}
+    return {"apiVersion": gvk.api_version, "kind": gvk.kind, "metadata": meta}
+
+
+def key(name: str, gvk: GVK = CONFIG_MAP) -> ObjectKey:
+    return ObjectKey(gvk, "ns", name)
+
+
+class World:
+    """Plays the API server: what a list shows, how a watch is answered, what it tells."""
+
+    def __init__(self) -> None:
+        self.objects: list[KubeObject] = []
+        self.list_error: Exception | None = None
+        self.watch_error: Exception | None = None
+        self.told: asyncio.Queue[tuple[str, KubeObject] | Exception] = asyncio.Queue()
+        self.lists = 0
+        self.watches = 0
+
+    async def list_all(self, *_: Any, labels: str, **__: Any) -> tuple[list[KubeObject], str]:
+        assert labels == (
+            "olm.operatorframework.io/owner-kind=ClusterExtension,"
+            "olm.operatorframework.io/owner-name=ext"
+        )
+        self.lists += 1
+        if self.list_error:
+            raise self.list_error
+        return list(self.objects), "1"
+
+    async def watch(
+        self, *_: Any, opened: Callable[[], None], **__: Any
+    ) -> AsyncIterator[dict[str, Any]]:
+        self.watches += 1
+        if self.watch_error:
+            raise self.watch_error
+        opened()
+        while True:
+            told = await self.told.get()
+            if isinstance(told, Exception):
+                raise told
+            yield {"type": told[0], "object": told[1]}
+
+
+class Rung:
+    """What was rung, in order; another can be waited for."""
+
+    def __init__(self) -> None:
+        self.keys: list[ObjectKey] = []
+        self._news = asyncio.Event()
+
+    def __call__(self, owner: tuple[str, str], key: ObjectKey) -> None:
+        assert owner == OWNER
+        self.keys.append(key)
+        self._news.set()
+
+    async def until(self, *keys: ObjectKey) -> None:
+        while self.keys != list(keys):
+            self._news.clear()
+            await self._news.wait()
+        self.keys.clear()
+
+
+@pytest.fixture(autouse=True)
+def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SHORTEST_WATCH_SECONDS", 0.001)
+    monkeypatch.setattr(module, "LONGEST_RETRY_SECONDS", 0.001)
+
+
+@asynccontextmanager
+async def watching(
+    world: World, *, scope: tuple[GVK, str] = SCOPE, patience: float = 2.0
+) -> AsyncIterator[tuple[ManagedWatches, Rung]]:
+    rung = Rung()
+    watches = ManagedWatches(rung)
+    try:
+        async with asyncio.timeout(5):
+            watches.ensure(OWNER, world, [scope], every_change_of=DEPLOYMENT.__eq__)  # type: ignore[arg-type]
+            await watches.settle(OWNER, patience)
+            yield watches, rung
+    finally:
+        await watches.close()
+
+
+async def quiet() -> None:
+    await asyncio.sleep(0.01)
+
+
+async def test_what_is_there_at_first_rings_nobody_who_waited_for_it() -> None:
+    world = World()
+    world.objects = [obj("a")]
+    async with watching(world) as (watches, rung):
+        await quiet()
+        view = watches.view(OWNER, SCOPE)
+        assert view is not None
+        assert view.get(key("a")) is not None
+        assert rung.keys == []
+        assert watches.problems(OWNER) == []
+
+
+async def test_changes_of_ours_ring_and_others_do_not() -> None:
+    world = World()
+    world.objects = [obj("a")]
+    async with watching(world) as (_, rung):
+        world.told.put_nowait(("MODIFIED", obj("a")))
+        world.told.put_nowait(("MODIFIED", obj("a", fields="b")))
+        world.told.put_nowait(("BOOKMARK", {"metadata": {"resourceVersion": "5"}}))
+        world.told.put_nowait(("ADDED", obj("b")))
+        world.told.put_nowait(("DELETED", obj("a")))
+        await rung.until(key("a"), key("b"), key("a"))
+
+
+async def test_kinds_that_have_health_ring_whenever_their_status_may_have_changed() -> None:
+    world = World()
+    deployment = obj("d", gvk=DEPLOYMENT)
+    world.objects = [deployment]
+    async with watching(world, scope=(DEPLOYMENT, "ns")) as (_, rung):
+        world.told.put_nowait(("MODIFIED", deployment))
+        await rung.until(key("d", DEPLOYMENT))
+
+
+@pytest.mark.parametrize("where", ["list_error", "watch_error"])
+async def test_a_denied_watch_keeps_nobody_waiting_and_says_so(where: str) -> None:
+    world = World()
+    setattr(world, where, ForbiddenError("forbidden"))
+    begun = asyncio.get_running_loop().time()
+    async with watching(world) as (watches, rung):
+        assert asyncio.get_running_loop().time() - begun < 1
+        await quiet()
+        assert watches.problems(OWNER) == ["cannot watch ConfigMap: forbidden"]
+        assert watches.view(OWNER, SCOPE) is None
+        rung.keys.clear()
+        setattr(world, where, None)
+        await rung.until(ITSELF)
+        assert watches.problems(OWNER) == []
+        assert watches.view(OWNER, SCOPE) is not None
+
+
+async def test_what_happened_while_a_watch_was_broken_rings() -> None:
+    world = World()
+    world.objects = [obj("gone"), obj("same"), obj("changed")]
+    async with watching(world) as (watches, rung):
+        await quiet()
+        world.watch_error = world.list_error = ApiError("cannot reach")
+        world.told.put_nowait(ApiError("cut"))
+        await rung.until(ITSELF)
+        assert watches.problems(OWNER) == ["cannot watch ConfigMap: cannot reach"]
+        world.objects = [obj("same"), obj("changed", fields="b"), obj("new")]
+        world.watch_error = world.list_error = None
+        await rung.until(key("changed"), key("gone"), key("new"), ITSELF)
+
+
+async def test_who_waits_for_objects_to_go_is_told_once_with_the_last_of_them() -> None:
+    world = World()
+    world.objects = [obj("a"), obj("b"), obj("c")]
+    gone: list[frozenset[ObjectKey]] = []
+    both, one = frozenset({key("a"), key("b")}), frozenset({key("a")})
+    async with watching(world) as (watches, _):
+        for who, names in (("both", "abx"), ("one", "a"), ("never there", "x")):
+            watches.tell_when_gone(OWNER, who, map(key, names), gone.append)
+        for name in "ca":
+            world.told.put_nowait(("DELETED", obj(name)))
+        await quiet()
+        assert gone == [one]
+        for event in ("DELETED", "ADDED", "DELETED"):
+            world.told.put_nowait((event, obj("b")))
+        await quiet()
+        assert gone == [one, both]
+
+
+async def test_a_cut_connection_is_taken_up_without_a_word() -> None:
+    world = World()
+    async with watching(world) as (watches, rung):
+        world.told.put_nowait(ApiError("cut"))
+        world.told.put_nowait(("ADDED", obj("a")))
+        await rung.until(key("a"))
+        assert watches.problems(OWNER) == []
+        assert (world.lists, world.watches) == (1, 2)
+
+
+async def test_a_version_that_is_too_old_is_listed_again() -> None:
+    world = World()
+    async with watching(world) as (_, rung):
+        world.objects = [obj("a")]
+        world.told.put_nowait(GoneError("too old"))
+        await rung.until(key("a"))
+        assert world.lists == 2
+
+
+async def test_an_error_that_nobody_thought_of_does_not_end_the_watch() -> None:
+    world = World()
+    world.list_error = KeyError("a bug")
+    async with watching(world) as (watches, rung):
+        assert watches.problems(OWNER) == ["cannot watch ConfigMap: internal error"]
+        await quiet()
+        rung.keys.clear()
+        world.list_error = None
+        await rung.until(ITSELF)
+
+
+async def test_a_list_that_came_too_late_for_who_waited_rings() -> None:
+    world = World()
+    answered = asyncio.Event()
+
+    async def slow(*_: Any, **__: Any) -> tuple[list[KubeObject], str]:
+        await answered.wait()
+        return [obj("a")], "1"
+
+    world.list_all = slow  # type: ignore[method-assign]
+    async with watching(world, patience=0.005) as (watches, rung):
+        assert watches.view(OWNER, SCOPE) is None
+        answered.set()
+        await rung.until(key("a"))
+        assert watches.view(OWNER, SCOPE) is not None
+
+
+async def test_watches_end_with_their_owner_and_with_what_it_no_longer_has() -> None:
+    before = len(asyncio.all_tasks())
+    async with watching(World()) as (watches, _):
+        watches.ensure(OWNER, World(), [(DEPLOYMENT, "ns")])  # type: ignore[arg-type]
+        assert len(asyncio.all_tasks()) == before + 2
+        watches.keep_only(OWNER, [SCOPE])
+        await quiet()
+        assert len(asyncio.all_tasks()) == before + 1
+        watches.stop(OWNER)
+        await quiet()
+        assert len(asyncio.all_tasks()) == before

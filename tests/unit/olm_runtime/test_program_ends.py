@@ -1,0 +1,50 @@
+"""How a long-running program ends: with a sentence, never with a traceback."""
+
+import errno
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from olm_runtime.errors import TerminalError
+from olm_runtime.program import run
+
+FULL = """error: /cache has no room: No space left on device
+hint: make room, or name another folder in TMPDIR"""
+FAULT = """error: unexpected ZeroDivisionError: oops
+hint: this is a fault of the program; please report it, with the log of -v=4"""
+
+
+@pytest.mark.parametrize(
+    ("raised", "told"),
+    [
+        (TerminalError("it broke", hint="mend it"), "error: it broke\nhint: mend it"),
+        (OSError(errno.EACCES, "Denied", "/cache"), "error: /cache: Denied"),
+        (
+            OSError(errno.ENOSPC, "No space left on device", "/cache"),
+            FULL,
+        ),
+        (
+            ZeroDivisionError("oops"),
+            FAULT,
+        ),
+    ],
+)
+def test_what_ends_a_program_is_told(raised: Exception, told: str) -> None:
+    async def main() -> None:
+        raise raised
+
+    with pytest.raises(SystemExit) as ended:
+        run(main)
+    assert ended.value.code == told
+
+
+def test_a_broken_kubeconfig_ends_operator_controller_with_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "config").write_text("foo: [")
+    program = str(Path(sys.executable).with_name("operator-controller"))
+    command = [program, f"--kubeconfig={tmp_path / 'config'}", "--health-probe-bind-address=0"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=180)
+    assert ran.returncode == 1
+    assert "error: cannot read the cluster configuration: while parsing" in ran.stderr
+    assert "Traceback" not in ran.stderr

@@ -1,0 +1,190 @@
+"""Watches that die, and kinds that come and go: kopf against a server that answers as told."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+import pytest
+from aiohttp import web
+
+from e2e.harness.ports import free_port
+from olm_runtime.kube.access import ClusterAccess
+from olm_runtime.program import serve_health
+from olm_runtime.watch.health import WatchHealth, WatchTimes
+from olm_runtime.watch.watcher import Bell, Doorbell
+
+PATIENCE = 60.0
+POLL = 0.05
+QUICK = WatchTimes(missing=0.1, served=0.2, reopened=1, restarted=2.0, dead=4.0)
+STARTED_SECONDS = 3.0
+"""kopf has begun anew by then, and seen that its kind is not served."""
+ROOT = "/apis/example.com/v1"
+
+
+def resource(plural: str) -> dict[str, Any]:
+    """A kind as discovery tells it."""
+    return {
+        "name": plural,
+        "singularName": plural.removesuffix("s"),
+        "kind": plural.removesuffix("s").title(),
+        "namespaced": False,
+        "verbs": ["list", "watch", "patch"],
+    }
+
+
+class Server:
+    """What an API server does for its watchers; `answers`: watches are not left without a word."""
+
+    def __init__(self) -> None:
+        self.kinds = ["things"]
+        self.answers = True
+        self.watched: list[str] = []
+        self.url = ""
+
+    def app(self) -> web.Application:
+        app = web.Application()
+        app.router.add_get(ROOT, self._discovery)
+        app.router.add_get(ROOT + "/{kind}", self._collection)
+        app.router.add_get("/{anything:.*}", self._rest)
+        return app
+
+    async def _rest(self, request: web.Request) -> web.Response:
+        version = {"groupVersion": "example.com/v1", "version": "v1"}
+        group = {"name": "example.com", "versions": [version], "preferredVersion": version}
+        known: dict[str, Any] = {
+            "/apis": {"groups": [group]},
+            "/api": {"versions": ["v1"]},
+            "/api/v1": {"resources": [resource("namespaces")]},  # kopf waits for them
+        }
+        return web.json_response(known.get(request.path, {}))
+
+    async def _discovery(self, _: web.Request) -> web.Response:
+        return web.json_response({"resources": [resource(kind) for kind in self.kinds]})
+
+    async def _collection(self, request: web.Request) -> web.StreamResponse:
+        kind = request.match_info["kind"]
+        if kind not in self.kinds:
+            return web.json_response({"kind": "Status", "code": 404}, status=404)
+        if request.query.get("watch") != "true":
+            item = {"metadata": {"name": f"one-of-{kind}", "uid": kind}}
+            return web.json_response({"metadata": {"resourceVersion": "1"}, "items": [item]})
+        if not self.answers:
+            await asyncio.Event().wait()
+        self.watched.append(kind)
+        stream = web.StreamResponse()
+        await stream.prepare(request)
+        await asyncio.sleep(float(request.query["timeoutSeconds"]))
+        return stream
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[Server]:
+    made, port = Server(), free_port("127.0.0.1")
+    runner = web.AppRunner(made.app(), handler_cancellation=True, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", port).start()
+    made.url = f"http://127.0.0.1:{port}"
+    yield made
+    await runner.cleanup()
+
+
+@asynccontextmanager
+async def watching(server: Server, *kinds: str) -> AsyncIterator[tuple[Doorbell, list[str]]]:
+    """A doorbell, and what it rang for."""
+    rung: list[str] = []
+    bells = [
+        Bell("example.com", "v1", kind, lambda _, obj: rung.append(obj["metadata"]["name"]))
+        for kind in kinds
+    ]
+    doorbell = Doorbell(ClusterAccess(server=server.url), bells, QUICK)
+    task = asyncio.create_task(doorbell.run())
+    try:
+        yield doorbell, rung
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while not holds():  # noqa: ASYNC110 - what is waited for tells nobody
+            await asyncio.sleep(POLL)
+
+
+async def test_watches_come_back_with_their_kind(server: Server) -> None:
+    async with watching(server, "things") as (doorbell, rung):
+        await until(lambda: "one-of-things" in rung)
+        server.kinds = []
+        watched = len(server.watched)
+        await until(lambda: doorbell.restarts > 0)  # kopf was refused
+        await asyncio.sleep(STARTED_SECONDS)
+        rung.clear()
+        server.kinds = ["things"]
+        await until(lambda: "one-of-things" in rung and len(server.watched) > watched)
+
+
+async def test_a_kind_that_comes_later_is_watched_beside_the_others(server: Server) -> None:
+    async with watching(server, "things", "others") as (_, rung):
+        await until(lambda: "one-of-things" in rung)
+        assert "one-of-others" not in rung
+        server.kinds.append("others")
+        await until(lambda: "one-of-others" in rung)
+
+
+async def test_a_watch_that_dies_is_begun_anew_and_told_when_that_does_not_help(
+    server: Server,
+) -> None:
+    port = free_port("127.0.0.1")
+    async with watching(server, "things") as (doorbell, _), aiohttp.ClientSession() as session:
+        checks = {"watches": doorbell.is_alive}
+        health = asyncio.create_task(serve_health(("127.0.0.1", port), alive=checks, ready={}))
+        await until(lambda: len(server.watched) > 2)
+
+        async def alive() -> int:
+            async with session.get(f"http://127.0.0.1:{port}/healthz") as answer:
+                return answer.status
+
+        assert await alive() == 200
+        server.answers, restarts = False, doorbell.restarts
+        await until(lambda: not doorbell.is_alive())
+        assert await alive() == 503
+        assert doorbell.restarts > restarts
+        server.answers = True
+        await until(doorbell.is_alive)
+        assert await alive() == 200
+        health.cancel()
+        await asyncio.gather(health, return_exceptions=True)
+
+
+TIMES = WatchTimes(restarted=90.0, dead=240.0)
+
+
+def test_what_is_served_and_not_watched_for_long_is_dead() -> None:
+    health = WatchHealth(TIMES, 0.0)
+    health.looked(["a", "b"], 10.0)
+    health.opened("a", 200.0)
+    health.looked(["a", "b"], 250.0)
+    assert health.to_restart(10.0, 101.0) == ["b"]
+    assert health.to_restart(95.0, 101.0) == []
+    assert health.dead(250.0) == []
+    assert health.dead(251.0) == ["b"]
+
+
+def test_what_is_not_served_is_nobodys_fault_nor_is_an_api_server_that_is_away() -> None:
+    health = WatchHealth(TIMES, 0.0)
+    health.looked(["a"], 0.0)
+    health.looked([], 200.0)
+    assert health.dead(300.0) == []
+    health.looked(["a"], 310.0)
+    assert health.dead(540.0) == []
+    health.looked(["a"], 551.0)
+    assert health.dead(551.0) == ["a"]
+
+
+def test_a_thread_that_looks_no_more_is_dead() -> None:
+    health = WatchHealth(TIMES, 0.0)
+    health.looked([], 100.0)
+    assert health.dead(340.0) == []
+    assert health.dead(341.0) == ["whoever looks after the watches"]
