@@ -12,7 +12,7 @@ from olm_content.render.options import Features
 from olm_rollout.io.watches import ManagedWatches, OwnerKey
 from olm_rollout.probes.probes import Gate
 from olm_runtime.controller.attempt import attempt
-from olm_runtime.controller.priority import Precedence
+from olm_runtime.controller.priority import Priority, PriorityGate
 from olm_runtime.controller.status_writer import StatusWriter
 from olm_runtime.controller.workqueue import Backoff, WorkQueue
 from olm_runtime.kube.client import KubeClient
@@ -111,20 +111,20 @@ class Controllers:
         self._store = RevisionStore(client, settings.system_namespace, wrote=self._wrote)
         object_set = self._object_set_controller(settings)
         extension = self._extension_controller(settings, events, object_set.retire)
-        backoff, precedence = Backoff(random.random), Precedence()
+        backoff, gate = Backoff(random.random), PriorityGate()
         self.extensions = WorkQueue(
             extension.reconcile,
-            tell=extension.tell_failure,
+            report=extension.tell_failure,
             backoff=backoff,
             workers=settings.workers,
-            precedence=precedence,
+            gate=gate,
         )
         self.object_sets = WorkQueue(
             object_set.reconcile,
-            tell=object_set.tell_failure,
+            report=object_set.tell_failure,
             backoff=Backoff(random.random, longest=LONGEST_APPLY_DELAY_SECONDS),
             workers=settings.workers,
-            precedence=precedence,
+            gate=gate,
         )
         wants = Wants()
         news = CatalogNews(catalogs, wants, self.extensions.add)
@@ -267,11 +267,11 @@ class Controllers:
         queues[names.CLUSTER_OBJECT_SET] = self.object_sets
         self.cluster_operator.look_anew()
         for kind, name in self.watches.owners():
-            queues[kind].add(name, hurry=False)
+            queues[kind].add(name, priority=Priority.LOW)
         for gvk in (EXTENSION, OBJECT_SET):
             found, _ = await self._client.list_all(gvk, metadata_only=True)
             for obj in found:
-                queues[gvk.kind].add(name_of(obj), hurry=False)
+                queues[gvk.kind].add(name_of(obj), priority=Priority.LOW)
             if gvk == EXTENSION:
                 existing = [name_of(obj) for obj in found]
                 self.metrics.keep(existing)

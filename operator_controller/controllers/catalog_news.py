@@ -2,7 +2,7 @@
 
 A catalog's digest says only that something changed. Each package in use is asked for once (which
 the extensions concerned need anyway), and only where its blobs differ from before, or nothing was
-known before, are its extensions looked at again: without hurry for a catalog that is new and does
+known before, are its extensions looked at again: with low priority for a catalog that is new and does
 not have the package, which changes nothing but what they say of catalogs.
 """
 
@@ -12,6 +12,7 @@ from typing import Protocol
 
 from api.objects import KubeObject, is_true, labels_of
 from olm_runtime.controller.attempt import attempt
+from olm_runtime.controller.priority import Priority
 from olm_runtime.outcome import Done, Failed, Outcome
 from operator_controller.controllers.triggers import Add
 from operator_controller.controllers.wants import Wants
@@ -75,8 +76,9 @@ class CatalogNews:
         self._told[name, package] = changed_in, is_there
         if changed_in == (told[0] if told else _older(raw, changed_in)):
             return fault
+        priority = Priority.NORMAL if is_there or told else Priority.LOW
         for extension in self.wants.extensions_of(package, labels_of(raw)):
-            self.ring(extension, hurry=is_there or bool(told))
+            self.ring(extension, priority=priority)
         return fault
 
 
