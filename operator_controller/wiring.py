@@ -23,13 +23,13 @@ from olm_runtime.registry.image_store import ImageStore
 from olm_runtime.registry.pull_secrets import PullSecrets
 from olm_runtime.watch.watcher import Bell, Ring
 from operator_controller.apply.revisions import Revision
-from operator_controller.controllers.catalog_news import CatalogNews
+from operator_controller.controllers.catalog_changes import CatalogChanges
 from operator_controller.controllers.cluster_operator import ClusterOperatorController
 from operator_controller.controllers.extension import EXTENSION, ExtensionController
 from operator_controller.controllers.object_set import ObjectSetController
+from operator_controller.controllers.package_index import PackageIndex
 from operator_controller.controllers.preflight import Preflight
 from operator_controller.controllers.triggers import Triggers
-from operator_controller.controllers.wants import Wants
 from operator_controller.io.accounts import Accounts
 from operator_controller.io.bundles import BundleSource
 from operator_controller.io.catalogs import CatalogClient
@@ -126,15 +126,15 @@ class Controllers:
             workers=settings.workers,
             gate=gate,
         )
-        wants = Wants()
-        news = CatalogNews(catalogs, wants, self.extensions.add)
-        self.catalogs = WorkQueue(news.reconcile, backoff=backoff, workers=CATALOG_WORKERS)
+        index = PackageIndex()
+        changes = CatalogChanges(catalogs, index, self.extensions.add)
+        self.catalogs = WorkQueue(changes.reconcile, backoff=backoff, workers=CATALOG_WORKERS)
         self.triggers = Triggers(
             self.extensions.add,
             self.object_sets.add,
             self.catalogs.add,
             object_set.news.notice,
-            wants,
+            index,
             self._statuses,
             self._look_again,
         )

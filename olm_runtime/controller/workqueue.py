@@ -108,7 +108,7 @@ class WorkQueue(Generic[Key]):
         fairness: Fairness = DEFAULT_FAIRNESS,
         gate: PriorityGate | None = None,
     ) -> None:
-        """In flight are at most `workers` prompt keys, a quarter as many of low priority, slow ones.
+        """In flight are at most `workers` prompt keys, and a quarter as many of low priority.
 
         Keys of low priority wait for the others of all queues that share a `gate`.
         """

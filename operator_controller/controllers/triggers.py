@@ -11,7 +11,7 @@ from olm_rollout.io.watches import OwnerKey
 from olm_rollout.ownership import controller_of
 from olm_runtime.controller.priority import Priority
 from operator_controller.controllers.extension import FINALIZERS
-from operator_controller.controllers.wants import Wants
+from operator_controller.controllers.package_index import PackageIndex
 
 
 class Add(Protocol):
@@ -49,7 +49,7 @@ class Triggers:
     add_object_set: Add
     add_catalog: Add
     notice: Notice
-    wants: Wants
+    index: PackageIndex
     statuses: Statuses
     look_again: Callable[[KubeObject], None]
     """Has an object looked at soon whose status somebody else wrote."""
@@ -64,9 +64,9 @@ class Triggers:
         """A ClusterExtension was listed, made, changed or deleted."""
         self._attend_to_status(event, obj)
         if event == "DELETED":
-            self.wants.drop(name_of(obj))
+            self.index.remove(name_of(obj))
         else:
-            self.wants.note(obj)
+            self.index.update(obj)
         before, now = self._extensions.get(name_of(obj)), _wish(obj)
         rings = _changed(self._extensions, event, obj, now)
         if rings and not (event == "MODIFIED" and before and now == _held(before)):
@@ -130,7 +130,7 @@ class Triggers:
         else:
             self._catalogs[name] = rank, content
         if before and (before[0] != rank or event == "DELETED"):
-            for extension in self.wants.extensions_from(labels_of(obj), dict(before[0][0])):
+            for extension in self.index.extensions_from(labels_of(obj), dict(before[0][0])):
                 self.add_extension(extension)
         if before is None or before[1] != content or event == "DELETED":
             self.add_catalog(name)

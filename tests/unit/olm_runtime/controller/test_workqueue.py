@@ -119,7 +119,7 @@ async def test_keys_are_handled_in_the_order_of_their_arrival() -> None:
     assert handle.calls == list("cabd")
 
 
-async def test_keys_of_low_priority_leave_the_slots_to_others_and_are_handled_all_the_same() -> None:
+async def test_keys_of_low_priority_leave_the_slots_to_others_and_are_handled_too() -> None:
     gate = asyncio.Event()
     begun: list[str] = []
 

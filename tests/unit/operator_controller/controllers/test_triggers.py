@@ -7,8 +7,8 @@ import pytest
 from api.objects import GVK, KubeObject, ObjectKey
 from olm_runtime.controller.priority import Priority
 from operator_controller.controllers.extension import FINALIZERS
+from operator_controller.controllers.package_index import PackageIndex
 from operator_controller.controllers.triggers import Add, Triggers
-from operator_controller.controllers.wants import Wants
 
 KEY = ObjectKey(GVK("", "v1", "ConfigMap"), "ns", "x")
 EXTENSION = ("ClusterExtension", "ext")
@@ -27,7 +27,7 @@ class Bells:
             self._bell("set"),
             self._bell("catalog"),
             lambda name, owner, key: self.rung.append(f"set {name}"),
-            Wants(),
+            PackageIndex(),
             self,
             lambda obj: self.rung.append(f"soon {obj['metadata']['name']}"),
         )
