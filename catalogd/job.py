@@ -22,7 +22,7 @@ UNPACK_FOLDER, CATALOGS_FOLDER = "unpack", "catalogs"
 
 
 TURN = b"turn\n"
-"""What the process writes when it has fetched and wants the processor; any line back grants it."""
+"""Written by the process when it has fetched and needs the processor; any line back grants it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

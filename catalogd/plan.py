@@ -22,7 +22,7 @@ class Action(Enum):
     IGNORE = auto()
     """It is being deleted and waits for others."""
     DISABLE = auto()
-    """Its user does not want it served."""
+    """Its spec says that it is not to be served."""
     INGEST = auto()
     """Ask the registry, and fetch what is new."""
     KEEP = auto()

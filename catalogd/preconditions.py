@@ -103,8 +103,8 @@ def requested_ranges(
 def _extent(first: str, last: str, size: int) -> ByteRange | None:
     """What of a representation a range covers; None for nothing."""
     if not first:
-        wanted = min(int(last), size)
-        return ByteRange(size - wanted, size - 1) if wanted else None
+        desired = min(int(last), size)
+        return ByteRange(size - desired, size - 1) if desired else None
     start, end = int(first), min(int(last), size - 1) if last else size - 1
     return ByteRange(start, end) if start < size else None
 

@@ -75,7 +75,7 @@ def failed(
 
 
 def disabled(catalog: ClusterCatalog, *, now: datetime) -> ClusterCatalogStatus:
-    """The user does not want it served."""
+    """The spec says that it is not to be served."""
     conditions = (
         _condition(catalog, ConditionType.PROGRESSING, Reason.SUCCEEDED, DISABLED),
         _condition(

@@ -16,7 +16,7 @@ from olm_cli.bundle_validate import validate_command
 from olm_cli.fields import text
 from olm_cli.kube_names import namespace_name
 from olm_cli.output import show_answers
-from olm_cli.watching import with_hint
+from olm_cli.watch_namespace import with_hint
 from olm_content.bundle import RegistryV1, load
 from olm_content.bundle.configuration import WATCH_NAMESPACE, ConfigurationError
 from olm_content.formats.kube_yaml import load_all

@@ -1,4 +1,4 @@
-"""One extension of a cluster, by the name that somebody gave."""
+"""Reads one extension of a cluster by name."""
 
 from collections.abc import Iterable
 

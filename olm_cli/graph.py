@@ -96,14 +96,14 @@ def _part(whole: Graph, channel: str, oldest: str) -> Graph:
     return from_edge(whole, _entry(whole, oldest)) if oldest else whole
 
 
-def _entry(whole: Graph, wanted: str) -> str:
+def _entry(whole: Graph, desired: str) -> str:
     """The name of the entry that a version or a name means. Raises TerminalError."""
     entries = [entry for channel in whole.channels for entry in channel.newest_first()]
     for entry in entries:
-        if wanted in {entry.name, str(entry.version)}:
+        if desired in {entry.name, str(entry.version)}:
             return entry.name
     known = ", ".join(dict.fromkeys(str(entry.version) for entry in entries)) or "none"
-    raise TerminalError(f'no version "{wanted}"', hint=f"versions: {known}")
+    raise TerminalError(f'no version "{desired}"', hint=f"versions: {known}")
 
 
 def _installed(extension: str, kubeconfig: str | None) -> str:

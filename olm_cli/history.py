@@ -1,4 +1,4 @@
-"""`olm history`: the kept revisions of an extension, what made them and what became of them."""
+"""`olm history`: the revisions of an extension that exist, their causes and states."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -19,12 +19,12 @@ from olm_cli.history_cluster import cluster
 from olm_cli.kube_names import namespace_name, object_name
 from olm_cli.lifecycle.applying import Applied, apply_all, check_acceptable
 from olm_cli.lifecycle.changes import value_text
-from olm_cli.lifecycle.interrupted import run
-from olm_cli.lifecycle.options import source_options, spec_options, timeout_option, wish_of
-from olm_cli.lifecycle.overview import Phase, extension_facts, installed_bundle, standing_of
-from olm_cli.lifecycle.screen import Screen
+from olm_cli.lifecycle.display import LiveDisplay
+from olm_cli.lifecycle.interrupt import run
+from olm_cli.lifecycle.options import source_options, spec_fields_of, spec_options, timeout_option
+from olm_cli.lifecycle.overview import Phase, extension_facts, extension_state, installed_bundle
+from olm_cli.lifecycle.spec_fields import differences, new_extension
 from olm_cli.lifecycle.waiting import Wait
-from olm_cli.lifecycle.wish import differences, new_extension
 from olm_cli.output import show
 from olm_cli.rbac_install import Asked, Install
 from olm_cli.rbac_source import Catalogs, Source, is_bundle, resolved
@@ -105,8 +105,8 @@ def install(package: str, output: str | None, **given: Any) -> None:
     if given["dry_run"]:
         _print(order, output or "yaml")
         return
-    said = f"stopped; what was written stays. See how it goes: olm status {order.name}"
-    done = run(_carry_out(order, given, output or "text"), said=said)
+    message = f"stopped; what was written stays. See how it goes: olm status {order.name}"
+    done = run(_carry_out(order, given, output or "text"), message=message)
     if output in ("json", "yaml"):
         show(done, output)
 
@@ -159,17 +159,17 @@ def _order(package: str, given: Mapping[str, Any]) -> _Order:
             hint="bundles are installed from catalogs: olm search WORDS finds packages",
         )
     disk = _on_disk(given)
-    wish = wish_of({**given, "catalog": None} if disk else given)
+    fields = spec_fields_of({**given, "catalog": None} if disk else given)
     catalogs = (given["catalog"],) if disk else ()
     name = given["extension"] or package
     asked = Asked(package, {**given, "extension": name, "catalogs": catalogs})
-    wanted = _read(new_extension(package, name, "default", "default", wish)).spec.source.catalog
-    found = resolved(wanted, asked.catalogs or Catalogs(package, ()), asked.options)
+    desired = _read(new_extension(package, name, "default", "default", fields)).spec.source.catalog
+    found = resolved(desired, asked.catalogs or Catalogs(package, ()), asked.options)
     source = Source(read_source(found.image, registries(dict(given))), found.catalog)
     install = Install.of(asked, source)
     account = install.account
     documents = [] if given["no_account"] else installer(account, as_rules(install.needed(source)))
-    own = new_extension(package, name, account.namespace, account.name, wish)
+    own = new_extension(package, name, account.namespace, account.name, fields)
     return _Order(
         title=install.title(source),
         bundle=found.bundle,
@@ -194,22 +194,22 @@ def _print(order: _Order, output: str) -> None:
 
 
 async def _carry_out(order: _Order, given: Mapping[str, Any], output: str) -> dict[str, Any]:
-    """Writes it, and waits if asked to; what came of it as data, told meanwhile as text."""
-    say = click.echo if output == "text" else _silent
+    """Applies the objects and waits if asked to. Returns the result as data."""
+    echo = click.echo if output == "text" else _silent
     done: list[dict[str, str]] = []
     async with cluster(given["kubeconfig"]) as kube:
         objects = await _to_write(kube, order)
-        say(f"{order.bundle}" + (f" from catalog {order.catalog}" if order.catalog else ""))
+        echo(f"{order.bundle}" + (f" from catalog {order.catalog}" if order.catalog else ""))
         async for applied in apply_all(kube, objects):
-            say(f"  {applied.key}: {applied.result}")
+            echo(f"  {applied.key}: {applied.result}")
             done.append(_facts(applied))
         found = None
         if given["wait"]:
-            wait = Wait(kube, order.name, given["timeout"], Screen())
+            wait = Wait(kube, order.name, given["timeout"], LiveDisplay())
             found = await wait.until_installed()
-            say("\n".join(_installed(order.name, found)))
+            echo("\n".join(_installed(order.name, found)))
         else:
-            say(f"see how it goes: olm status {order.name}")
+            echo(f"see how it goes: olm status {order.name}")
     facts = {"extension": order.name, "bundle": order.bundle, "version": order.version}
     status = {"status": extension_facts(found)} if found else {}
     return {**facts, "catalog": order.catalog, "objects": done, **status}
@@ -236,9 +236,9 @@ async def _to_write(kube: KubeClient, order: _Order) -> list[KubeObject]:
     return [live] if installed_bundle(live) else order.objects
 
 
-def _differences(live: KubeObject, wanted: KubeObject) -> Iterator[str]:
-    """With the fields that have a default as if they were said."""
-    old, new = (wire.write(_read(raw).spec) for raw in (live, wanted))
+def _differences(live: KubeObject, desired: KubeObject) -> Iterator[str]:
+    """With the fields that have a default as if they were set."""
+    old, new = (wire.write(_read(raw).spec) for raw in (live, desired))
     for path, before, after in differences(old, new, "spec"):
         yield f"  {path}: {value_text(before)} -> {value_text(after)}"
 
@@ -256,6 +256,6 @@ def _facts(applied: Applied) -> dict[str, str]:
 
 def _installed(name: str, found: KubeObject) -> Iterator[str]:
     yield f"{name}: {installed_bundle(found).get('name')} is installed"
-    standing = standing_of(found)
-    if standing.phase is Phase.DEGRADED:
-        yield f"note: it does not work yet: {standing.message}"
+    state = extension_state(found)
+    if state.phase is Phase.DEGRADED:
+        yield f"note: it does not work yet: {state.message}"

@@ -1,5 +1,5 @@
 """Names of Kubernetes objects on the command line: what the API server would refuse is a usage
-error, told before anything is asked or written.
+error, raised before any request.
 """
 
 import re

@@ -17,12 +17,12 @@ from olm_cli.kube_names import object_name
 from olm_cli.lifecycle.applying import apply
 from olm_cli.lifecycle.changes import Change
 from olm_cli.lifecycle.dry_run import namespaces_in, updated, users_write
-from olm_cli.lifecycle.interrupted import run
-from olm_cli.lifecycle.options import source_options, spec_options, wish_of
+from olm_cli.lifecycle.interrupt import run
+from olm_cli.lifecycle.options import source_options, spec_fields_of, spec_options
 from olm_cli.lifecycle.plan import Plan
 from olm_cli.lifecycle.plan_text import change_facts, change_lines, plan_facts, plan_lines
 from olm_cli.lifecycle.planning import Planner, Target
-from olm_cli.lifecycle.wish import Wish, asked_otherwise
+from olm_cli.lifecycle.spec_fields import SpecFields, with_changed_spec
 from olm_cli.output import output_option, show
 from olm_content.formats.kube_yaml import load_all
 from olm_runtime.errors import OLMError, TerminalError
@@ -63,11 +63,11 @@ def plan(target: str, output: str, **given: Any) -> None:
       olm plan extension.yaml
     """
     try:
-        wish = wish_of(given)
+        fields = spec_fields_of(given)
         documents = _documents(target)
-        if documents is not None and not wish.is_empty:
+        if documents is not None and not fields.is_empty:
             raise click.UsageError("a FILE says itself what is wanted: leave such options out")
-        answer = run(_answer(target, documents, wish, given))
+        answer = run(_answer(target, documents, fields, given))
     except OLMError as error:
         click.echo(f"error: {error.describe()}", err=True)
         raise SystemExit(UNANSWERED) from error
@@ -80,10 +80,10 @@ def plan(target: str, output: str, **given: Any) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """Plans of extensions, and changes of what would be applied beside them."""
+    """Plans of extensions, and changes of other objects that would be applied with them."""
 
     plans: Sequence[Plan]
-    beside: Sequence[Change] = ()
+    others: Sequence[Change] = ()
 
     @property
     def goes_through(self) -> bool:
@@ -91,8 +91,8 @@ class _Answer:
 
     def lines(self) -> list[str]:
         found = []
-        if self.beside:
-            found += ["what is applied beside it:", *change_lines(self.beside), ""]
+        if self.others:
+            found += ["what is applied beside it:", *change_lines(self.others), ""]
         for number, each in enumerate(self.plans):
             found += [*([""] if number else []), *plan_lines(each)]
         return found
@@ -100,7 +100,7 @@ class _Answer:
     def facts(self) -> dict[str, Any]:
         return {
             "plans": [plan_facts(each) for each in self.plans],
-            "beside": change_facts(self.beside),
+            "beside": change_facts(self.others),
         }
 
 
@@ -144,33 +144,35 @@ def _is_extension(obj: KubeObject) -> bool:
 
 
 async def _answer(
-    target: str, documents: list[KubeObject] | None, wish: Wish, given: Mapping[str, Any]
+    target: str, documents: list[KubeObject] | None, fields: SpecFields, given: Mapping[str, Any]
 ) -> _Answer:
     access = load_access(given["kubeconfig"])
     async with KubeClient.connect(access) as kube:
         planner = Planner(kube, access, given)
         if documents is None:
             before = (await read_record(kube, target)).raw
-            after = before if wish.is_empty else await _asked(kube, asked_otherwise(before, wish))
+            after = (
+                before if fields.is_empty else await _asked(kube, with_changed_spec(before, fields))
+            )
             return _Answer([await planner.plan(Target(after, before))])
-        beside = [obj for obj in documents if not _is_extension(obj)]
-        changes = [await users_write(kube, obj, namespaces_in(beside)) for obj in beside]
+        others = [obj for obj in documents if not _is_extension(obj)]
+        changes = [await users_write(kube, obj, namespaces_in(others)) for obj in others]
         plans = [
-            await planner.plan(await _of_file(kube, obj, beside))
+            await planner.plan(await _of_file(kube, obj, others))
             for obj in documents
             if _is_extension(obj)
         ]
         return _Answer(plans, changes)
 
 
-async def _of_file(kube: KubeClient, obj: KubeObject, beside: Sequence[KubeObject]) -> Target:
+async def _of_file(kube: KubeClient, obj: KubeObject, others: Sequence[KubeObject]) -> Target:
     """An extension as it would be if a document of a file were applied."""
     before = await kube.find(EXTENSION, name_of(obj))
     try:
         after = await apply(kube, obj, dry_run=True)
     except ApiError as error:
         raise TerminalError(f"ClusterExtension {name_of(obj)}: {error.message}") from error
-    return Target(after, before, beside)
+    return Target(after, before, others)
 
 
 async def _asked(kube: KubeClient, obj: KubeObject) -> KubeObject:

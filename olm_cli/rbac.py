@@ -8,12 +8,12 @@ import click
 
 from olm_cli.bundle import DEFAULT_PROVIDER
 from olm_cli.bundle_files import registry_options
+from olm_cli.cluster_options import CLUSTER_OPTIONS
 from olm_cli.kube_names import namespace_name, object_name
 from olm_cli.output import show
 from olm_cli.rbac_install import Asked, Install, bundle_of
 from olm_cli.rbac_source import is_bundle
 from olm_cli.rbac_text import commented, difference, facts
-from olm_cli.reach import CLUSTER_OPTIONS
 from olm_content.render import CertificateProvider
 from olm_content.rights import as_rules, beyond, installer, least_while_replacing
 from olm_runtime.cli.async_work import run_async

@@ -9,10 +9,10 @@ from typing import Any
 from api.olm.v1.clusterextension import CatalogFilter
 from api.wire import InvalidObjectError
 from olm_cli.bundle_files import read_source, registries
+from olm_cli.cluster_options import ClusterOptions
 from olm_cli.finding.sources import near_packages
-from olm_cli.reach import Reach
+from olm_cli.resolution_hints import hint_text
 from olm_cli.resolve import CatalogFolder, contents
-from olm_cli.unmatched import what_there_is
 from olm_content.bundle.loader import MANIFESTS
 from olm_content.render import CertificateProvider
 from olm_runtime.cli.async_work import run_async
@@ -93,7 +93,7 @@ def resolved(wanted: CatalogFilter, catalogs: Catalogs, options: Options) -> Res
     try:
         return resolve(Request(wanted, None), catalogs.contents)
     except ResolutionError as error:
-        instead = what_there_is(
+        instead = hint_text(
             error,
             wanted,
             catalogs.contents,
@@ -120,7 +120,7 @@ async def _read_cluster(package: str, options: Options) -> Catalogs:
     access = load_access(options["kubeconfig"])
     async with (
         KubeClient.connect(access) as kube,
-        catalogs_of(kube, access, Reach.of(options)) as client,
+        catalogs_of(kube, access, ClusterOptions.of(options)) as client,
     ):
         try:
             raws = await client.list_catalogs()

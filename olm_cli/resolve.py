@@ -11,7 +11,7 @@ from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter, UpgradeCo
 from olm_cli import fields
 from olm_cli.catalog_folder import read_package
 from olm_cli.output import batch_option, output_option, show, show_answers
-from olm_cli.resolve_text import explanation, facts, told
+from olm_cli.resolve_text import explanation, facts, lines
 from olm_content.fbc.documents import FbcError
 from operator_controller.catalog import BrokenPackageError
 from operator_controller.resolve import (
@@ -21,10 +21,10 @@ from operator_controller.resolve import (
     ResolutionError,
     resolve,
 )
-from operator_controller.resolve.advice import sentence as advice_sentence
-from operator_controller.resolve.change import Change, Hopeless, named
+from operator_controller.resolve.change import Change, NoChange, named
+from operator_controller.resolve.change_search import find_change
+from operator_controller.resolve.change_text import sentence as advice_sentence
 from operator_controller.resolve.explain import summary
-from operator_controller.resolve.suggest import advise
 
 DEFAULT_POLICY = UpgradeConstraintPolicy.CATALOG_PROVIDED
 
@@ -93,9 +93,9 @@ def resolve_command(batch: str | None, output: str, explain: bool, **given: Any)
         outcome: Resolution | ResolutionError = resolve(request, catalogs)
     except ResolutionError as error:
         outcome = error
-    advice = advise(request, catalogs) if isinstance(outcome, ResolutionError) else None
+    advice = find_change(request, catalogs) if isinstance(outcome, ResolutionError) else None
     if output == "text":
-        click.echo("\n".join(told(outcome, request, explain=explain)))
+        click.echo("\n".join(lines(outcome, request, explain=explain)))
     else:
         reasons = explanation(outcome, request, advice) if explain else {}
         show(facts(outcome) | reasons, output)
@@ -113,9 +113,9 @@ def _meant(package: str, folders: Sequence[CatalogFolder]) -> str:
 
 
 def _with_hint(
-    error: ResolutionError, advice: Change | Hopeless | None, meant: str, *, explained: bool
+    error: ResolutionError, advice: Change | NoChange | None, meant: str, *, explained: bool
 ) -> ResolutionError:
-    """The error with what to do about it, unless it says so itself."""
+    """The error with a hint, unless it has one."""
     hint = meant or (advice_sentence(advice) if advice else "")
     if not explained:
         hint = "; ".join(
@@ -178,13 +178,13 @@ def _request_of_options(given: Mapping[str, Any]) -> Request:
         if not (name and equals and version):
             raise click.BadParameter(f"{given['installed']}: expected NAME=VERSION")
         installed = BundleMetadata(name=name, version=version)
-    wanted = CatalogFilter(
+    desired = CatalogFilter(
         package_name=given["package"],
         version=given["versions"],
         channels=given["channels"],
         upgrade_constraint_policy=UpgradeConstraintPolicy(given["policy"]),
     )
-    return Request(wanted, installed)
+    return Request(desired, installed)
 
 
 def _catalog_of_option(text: str) -> CatalogFolder:

@@ -1,4 +1,4 @@
-"""What `olm resolve` prints: the choice and its reasons, for people and for programs."""
+"""What `olm resolve` prints: the choice and its reasons, as text and as data."""
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
@@ -13,10 +13,10 @@ from operator_controller.resolve import (
     Resolution,
     ResolutionError,
 )
-from operator_controller.resolve.advice import sentence as sentence_of_advice
-from operator_controller.resolve.change import Change, Hopeless
+from operator_controller.resolve.change import Change, NoChange
+from operator_controller.resolve.change_text import sentence as sentence_of_advice
 from operator_controller.resolve.deprecation import concerning
-from operator_controller.resolve.explain import remark, sentence, summary
+from operator_controller.resolve.explain import note_text, sentence, summary
 
 Outcome = Resolution | ResolutionError
 
@@ -34,7 +34,7 @@ def facts(outcome: Outcome) -> dict[str, Any]:
 
 
 def explanation(
-    outcome: Outcome, request: Request, advice: Change | Hopeless | None
+    outcome: Outcome, request: Request, advice: Change | NoChange | None
 ) -> dict[str, Any]:
     """The findings as data, each with its sentence, and what to change if nothing was chosen."""
     findings = outcome.findings
@@ -53,7 +53,7 @@ def explanation(
                 for cause in findings.causes
             ],
             "notes": [
-                {"kind": note.kind.value, "catalog": note.catalog, "message": remark(note)}
+                {"kind": note.kind.value, "catalog": note.catalog, "message": note_text(note)}
                 for note in findings.notes
             ],
             **({"advice": suggestion(advice)} if advice else {}),
@@ -61,27 +61,27 @@ def explanation(
     }
 
 
-def suggestion(advice: Change | Hopeless) -> dict[str, Any]:
+def suggestion(advice: Change | NoChange) -> dict[str, Any]:
     """What to change as data: a merge patch and what it gives, or why nothing helps."""
-    told_as = {"message": sentence_of_advice(advice)}
-    if isinstance(advice, Hopeless):
-        return {"reason": advice.value, **told_as}
+    message = {"message": sentence_of_advice(advice)}
+    if isinstance(advice, NoChange):
+        return {"reason": advice.value, **message}
     gives = {"bundle": advice.bundle, "version": advice.version, "catalog": advice.catalog}
-    return {"patch": advice.patch(), "gives": gives, **told_as}
+    return {"patch": advice.patch(), "gives": gives, **message}
 
 
-def told(outcome: Outcome, request: Request, *, explain: bool) -> Iterator[str]:
-    """The lines for a person. The error itself is told elsewhere."""
+def lines(outcome: Outcome, request: Request, *, explain: bool) -> Iterator[str]:
+    """The lines of text. The error itself is printed by the shell."""
     if isinstance(outcome, Resolution):
         yield f"{outcome.bundle}"
         yield f"  version  {outcome.version}"
         yield f"  image    {outcome.image}"
         yield f"  catalog  {outcome.catalog}"
         messages = concerning(
-            outcome.deprecations, channels=request.wanted.channels, bundle=outcome.bundle
+            outcome.deprecations, channels=request.desired.channels, bundle=outcome.bundle
         )
         yield from (f"deprecated: {message}" for message in messages.all)
-    yield from (f"note: {remark(note)}" for note in outcome.findings.notes)
+    yield from (f"note: {note_text(note)}" for note in outcome.findings.notes)
     if explain:
         yield from reasons(outcome.findings, request)
 

@@ -1,4 +1,4 @@
-"""`olm rollback`: an extension goes back to the bundle of a revision that is kept."""
+"""`olm rollback`: returns an extension to the bundle of an earlier revision."""
 
 import asyncio
 import shlex
@@ -17,9 +17,9 @@ from olm_cli.history_cluster import (
     live,
     read_record,
 )
-from olm_cli.lifecycle.interrupted import run
+from olm_cli.lifecycle.display import LiveDisplay
+from olm_cli.lifecycle.interrupt import run
 from olm_cli.lifecycle.options import kubeconfig_option, timeout_option
-from olm_cli.lifecycle.screen import Screen
 from olm_cli.lifecycle.waiting import Wait
 from olm_cli.output import output_option, show
 from olm_cli.rollback_plan import Plan, appliers, choose, going, is_impossible, obstacles
@@ -66,8 +66,8 @@ def rollback(extension: str, number: int | None, output: str, **given: Any) -> N
       olm rollback quay --wait
       olm rollback quay --to 3
     """
-    said = f"stopped; a change that was made stays: olm status {extension}"
-    run(_rollback(extension, number, given, output), said=said)
+    message = f"stopped; a change that was made stays: olm status {extension}"
+    run(_rollback(extension, number, given, output), message=message)
 
 
 async def _rollback(
@@ -83,7 +83,7 @@ async def _rollback(
         if not dry_run:
             await change(kube, record, plan.patch)
             if given["wait"]:
-                wait = Wait(kube, extension, given["timeout"], Screen())
+                wait = Wait(kube, extension, given["timeout"], LiveDisplay())
                 await wait.until_installed(plan.target.bundle.name)
         if output != "text":
             show(_facts(plan, record, changed=not dry_run), output)
@@ -109,7 +109,7 @@ def _revision(revision: Revision) -> dict[str, Any]:
 
 
 async def _refuse_unsafe(kube: KubeClient, plan: Plan, record: Record) -> None:
-    """Raises TerminalError with what the definitions of all these revisions say against it."""
+    """Raises TerminalError if the definitions of these revisions do not allow it."""
     target = await definitions_of(kube, plan.target)
     present = [await definitions_of(kube, revision) for revision in record.revisions.active]
     now = await live(kube, {*target, *(name for each in present for name in each)})

@@ -1,4 +1,4 @@
-"""Which revision a rollback goes to, what stands against it, and what it changes. Pure."""
+"""The target of a rollback, its obstacles, and what it changes. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -45,36 +45,36 @@ def choose(extension: ClusterExtension, revisions: Revisions, number: int | None
     Raises TerminalError saying why there is none.
     """
     name, installed = extension.metadata.name, revisions.installed
-    kept = [r for r in revisions.every if not r.deleting]
+    existing = [r for r in revisions.every if not r.deleting]
     if number is None:
-        target = _previous(kept, installed)
+        target = _previous(existing, installed)
         if target is None:
             raise TerminalError(
                 f"{name} has no revision of a lower version that rolled out",
                 hint=f"see what is kept: olm history {name}; any of them can be named with --to",
             )
         return Plan(extension, installed, target)
-    target = next((r for r in kept if r.number == number), None)
+    target = next((r for r in existing if r.number == number), None)
     if target is None:
         raise TerminalError(
             f"revision {number} of {name} is not kept",
-            hint=f"kept are {', '.join(str(r.number) for r in kept) or 'none'}; "
+            hint=f"kept are {', '.join(str(r.number) for r in existing) or 'none'}; "
             f"see them: olm history {name}",
         )
     _refuse_pointless(name, target, installed)
-    wanted = extension.spec.source.catalog.package_name
-    if target.bundle.package != wanted:
+    desired = extension.spec.source.catalog.package_name
+    if target.bundle.package != desired:
         raise TerminalError(
             f"revision {number} of {name} is of package {target.bundle.package}, and the spec asks "
-            f"for {wanted}"
+            f"for {desired}"
         )
     return Plan(extension, installed, target)
 
 
-def _previous(kept: Iterable[Revision], installed: Revision | None) -> Revision | None:
+def _previous(existing: Iterable[Revision], installed: Revision | None) -> Revision | None:
     lower = [
         r
-        for r in kept
+        for r in existing
         if r.succeeded and (installed is None or is_lower(r.bundle, installed.bundle))
     ]
     return lower[-1] if lower else None
@@ -108,19 +108,19 @@ def obstacles(
 def going(
     extension: KubeObject, definitions: Mapping[str, KubeObject], live: Mapping[str, KubeObject]
 ) -> tuple[Going, ...]:
-    """What of the live definitions would go with the target's; somebody else's stay."""
+    """What of the live definitions the target lacks; those of other owners stay."""
     uid = metadata(extension)["uid"]
     ours = {name: crd for name, crd in live.items() if (controller_of(crd) or {}).get("uid") == uid}
     return everything_going(ours, definitions)
 
 
 def is_impossible(finding: Finding) -> bool:
-    """Whether the API server refuses it too, whatever the spec says about safety."""
+    """Whether the API server refuses it too, with any setting of the spec."""
     return finding.validator in (Validator.SCOPE, Validator.STORED_VERSION)
 
 
 def appliers(raw: KubeObject) -> list[str]:
-    """Who keeps `spec.source.catalog` as it is elsewhere: managers that apply it."""
+    """The field managers that apply `spec.source.catalog`."""
     owners = []
     for entry in metadata(raw).get("managedFields") or ():
         catalog: Any = entry.get("fieldsV1") or {}

@@ -1,4 +1,4 @@
-"""`olm show`: what catalogs say of a package."""
+"""`olm show`: a package as catalogs have it."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -13,7 +13,7 @@ from olm_cli.finding.sources import Sources, catalog_options, unavailable, warn,
 from olm_cli.output import output_option, show
 from olm_runtime.errors import OLMError, TerminalError
 
-VERSIONS_TOLD = 8
+VERSIONS_SHOWN = 8
 
 
 @click.command("show")
@@ -38,7 +38,7 @@ def show_command(
       olm show quay-operator --catalog ./catalog -o json
     """
     offers = Sources(options).offers()
-    told, faults = [], []
+    found, faults = [], []
     for catalog, blobs in with_package(offers, package):
         try:
             facts = package_facts(records_of(blobs), version=versions, channel=channel)
@@ -49,18 +49,18 @@ def show_command(
             continue
         if bundle_image:
             facts["bundle"]["permissions"] = _permissions(facts["bundle"]["image"], options)
-        told.append({"catalog": catalog, **facts})
-    if not told:
+        found.append({"catalog": catalog, **facts})
+    if not found:
         raise faults[0]
     if output == "text":
         warn(offers)
         for fault in faults:
             click.echo(f"warning: {fault.message}", err=True)
-        for facts in told:
+        for facts in found:
             click.echo("\n".join(_lines(facts)))
     else:
         failed = [{"message": fault.message} for fault in faults]
-        show({"catalogs": told, "unavailable": [*unavailable(offers), *failed]}, output)
+        show({"catalogs": found, "unavailable": [*unavailable(offers), *failed]}, output)
 
 
 def _permissions(image: str, options: Mapping[str, Any]) -> Any:
@@ -79,8 +79,8 @@ def _lines(facts: Facts) -> Iterator[str]:
     yield from _section("deprecated", (_deprecation(each) for each in facts["deprecations"]))
     yield from _section("channels", _columns(map(_channel, facts["channels"])))
     versions = [each["version"] or each["name"] for each in facts["versions"]]
-    more = f" and {len(versions) - VERSIONS_TOLD} more" if len(versions) > VERSIONS_TOLD else ""
-    yield f"versions: {', '.join(versions[:VERSIONS_TOLD])}{more}"
+    more = f" and {len(versions) - VERSIONS_SHOWN} more" if len(versions) > VERSIONS_SHOWN else ""
+    yield f"versions: {', '.join(versions[:VERSIONS_SHOWN])}{more}"
     yield f"bundle: {bundle['name']} (version {bundle['version']})"
     yield from _indented(_bundle(bundle))
     yield from _permission_lines(bundle)

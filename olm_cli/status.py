@@ -1,4 +1,4 @@
-"""`olm status`: how extensions and catalogs do, at a look, and while it changes."""
+"""`olm status`: the state of extensions and catalogs, once or on every change."""
 
 import sys
 from collections.abc import AsyncGenerator, Iterator, Sequence
@@ -14,11 +14,11 @@ from olm_cli.extension import EXTENSION, no_extension
 from olm_cli.finding.extensions import known_extensions
 from olm_cli.history_cluster import OBJECT_SET, cluster
 from olm_cli.kube_names import object_name
-from olm_cli.lifecycle.interrupted import run
+from olm_cli.lifecycle.display import LiveDisplay
+from olm_cli.lifecycle.interrupt import run
 from olm_cli.lifecycle.mirror import Mirror, Objects
 from olm_cli.lifecycle.options import kubeconfig_option
 from olm_cli.lifecycle.overview import Phase, catalog_facts, extension_facts
-from olm_cli.lifecycle.screen import Screen
 from olm_cli.output import output_option, show
 from olm_cli.status_one import facts_of, lines_of
 from olm_cli.table import table
@@ -57,27 +57,27 @@ def status(extension: str | None, watch: bool, kubeconfig: str | None, output: s
 
 
 async def _status(extension: str | None, at: str | None, output: str, *, watch: bool) -> None:
-    tell = _Teller(output, watch=watch, one=extension is not None)
+    printed = _Printer(output, watch=watch, one=extension is not None)
     async with cluster(at) as kube:
-        told = _told(kube, extension)
-        async with aclosing(told):
-            async for facts, fault in told:
-                tell(facts, fault)
+        states = _states(kube, extension)
+        async with aclosing(states):
+            async for facts, fault in states:
+                printed(facts, fault)
                 if not watch:
                     return
 
 
-class _Teller:
-    """Prints what there is to tell, once or again and again."""
+class _Printer:
+    """Prints states as the options ask for it."""
 
     def __init__(self, output: str, *, watch: bool, one: bool) -> None:
         self._output = output
         self._watch = watch
         self._one = one
-        self._screen = Screen(sys.stdout)
+        self._display = LiveDisplay(sys.stdout)
 
     def __call__(self, facts: Facts, fault: str) -> None:
-        """`fault` says why it may be old."""
+        """`fault` is why the facts may be outdated, or empty."""
         if self._output == "text":
             lines = lines_of(facts) if self._one else _tables(facts)
             self._show([*lines, *([f"warning: {fault}"] if fault else [])])
@@ -90,13 +90,15 @@ class _Teller:
 
     def _show(self, lines: Sequence[str]) -> None:
         if self._watch:
-            self._screen.show(lines)
+            self._display.show(lines)
         else:
             click.echo("\n".join(lines))
 
 
-async def _told(kube: KubeClient, extension: str | None) -> AsyncGenerator[tuple[Facts, str], None]:
-    """What there is to tell, now and after each change, and why it may be old."""
+async def _states(
+    kube: KubeClient, extension: str | None
+) -> AsyncGenerator[tuple[Facts, str], None]:
+    """The facts now and after each change, and why they may be outdated."""
     mirror = Mirror(kube, (EXTENSION, OBJECT_SET) if extension else (EXTENSION, CATALOG))
     before: Facts | None = None
     async with aclosing(mirror.states()) as states:
@@ -146,8 +148,8 @@ def _tables(facts: Facts) -> Iterator[str]:
 
 
 def _extension_row(facts: Facts) -> Sequence[str]:
-    version, wanted = facts["version"] or "-", facts["wanted"] or "any"
-    return (facts["name"], facts["package"], version, wanted, *_standing(facts))
+    version, desired = facts["version"] or "-", facts["wanted"] or "any"
+    return (facts["name"], facts["package"], version, desired, *_standing(facts))
 
 
 def _catalog_row(facts: Facts) -> Sequence[str]:
@@ -156,6 +158,6 @@ def _catalog_row(facts: Facts) -> Sequence[str]:
 
 
 def _standing(facts: Facts) -> tuple[str, str]:
-    """The phase and, in a table, the first line of what hinders."""
+    """The phase and the first line of the message."""
     phase = Phase(facts["phase"])
     return click.style(phase.value, fg=phase.colour), facts["message"].partition("\n")[0]

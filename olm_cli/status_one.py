@@ -1,4 +1,4 @@
-"""All there is to know of one extension: what `olm status EXTENSION` tells."""
+"""The state of one extension: what `olm status EXTENSION` prints."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -9,10 +9,10 @@ from api.objects import KubeObject, gvk_of, labels_of, name_of, namespace_of
 from api.olm.v1 import names
 from olm_cli.field_manager import APPLY
 from olm_cli.history_cluster import content_of
-from olm_cli.lifecycle.looking import Look, look_at
+from olm_cli.lifecycle.display import wrapped
+from olm_cli.lifecycle.live_objects import LiveObject, read_live
 from olm_cli.lifecycle.obstacle import UNSERVED
-from olm_cli.lifecycle.overview import Phase, extension_facts, standing_of, wish_text
-from olm_cli.lifecycle.screen import wrapped
+from olm_cli.lifecycle.overview import Phase, extension_facts, extension_state, source_text
 from olm_cli.table import table
 from olm_runtime.errors import OLMError
 from olm_runtime.kube.client import KubeClient
@@ -22,7 +22,7 @@ from operator_controller.apply.revisions import Revision, Revisions, owner_label
 _LACKS = "requires the following permissions"
 _COLOURS = {"True": "green", "False": "red"}
 _WARNINGS = {"True": "yellow"}
-"""Of conditions that tell what is not good."""
+"""Of conditions that are bad when True."""
 
 
 async def facts_of(
@@ -37,7 +37,7 @@ async def facts_of(
     facts = extension_facts(raw)
     return {
         **facts,
-        "asksFor": wish_text(raw),
+        "asksFor": source_text(raw),
         "serviceAccount": account,
         "conditions": (raw.get("status") or {}).get("conditions") or [],
         "revisions": [_revision(each, revisions) for each in revisions.unfinished],
@@ -61,30 +61,30 @@ async def _objects(kube: KubeClient, revision: Revision | None) -> dict[str, Any
     if revision is None:
         return {"objects": []}
     try:
-        wanted = await content_of(kube, revision, what_for="the objects of a revision are told")
-        return {"objects": [_object(look) for look in await look_at(kube, wanted)]}
+        desired = await content_of(kube, revision, what_for="the objects of a revision are told")
+        return {"objects": [_object(each) for each in await read_live(kube, desired)]}
     except OLMError as error:
         return {"objects": [], "objectsUnknown": error.message}
 
 
-def _object(look: Look) -> dict[str, Any]:
-    obj = look.wanted
+def _object(found: LiveObject) -> dict[str, Any]:
+    obj = found.desired
     return {
         "apiVersion": gvk_of(obj).api_version,
         "kind": gvk_of(obj).kind,
         "namespace": namespace_of(obj),
         "name": name_of(obj),
-        "state": look.state,
-        "message": look.fault,
+        "state": found.state,
+        "message": found.fault,
     }
 
 
 def _hint(raw: KubeObject, facts: Mapping[str, Any]) -> str:
-    """What to do: as the condition says, else which command tells more."""
+    """What to do: the condition's own hint, else a command that shows more."""
     if facts.get("hint"):
         return str(facts["hint"])
     name = name_of(raw)
-    match standing_of(raw).phase:
+    match extension_state(raw).phase:
         case Phase.RETRYING | Phase.BLOCKED if "no bundles found" in facts["message"]:
             return f"of every bundle why it is not taken: olm why {name}"
         case Phase.RETRYING | Phase.BLOCKED if _LACKS in facts["message"]:
@@ -101,7 +101,7 @@ def _hint(raw: KubeObject, facts: Mapping[str, Any]) -> str:
 
 
 def lines_of(facts: Mapping[str, Any]) -> Iterator[str]:
-    """The answer for people."""
+    """The answer as text."""
     phase = Phase(facts["phase"])
     yield click.style(f"{facts['name']}: {facts['asksFor']}", bold=True)
     yield f"phase      {click.style(phase.value, fg=phase.colour)}"
@@ -130,8 +130,8 @@ def _conditions(conditions: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         return
     width = max(len(found["type"]) for found in conditions)
     for found in conditions:
-        told = f"{found['reason']}: {found['message']}" if found["message"] else found["reason"]
-        first, *rest = wrapped(told, " " * (width + 9))
+        text = f"{found['reason']}: {found['message']}" if found["message"] else found["reason"]
+        first, *rest = wrapped(text, " " * (width + 9))
         colours = _WARNINGS if found["type"].endswith("Deprecated") else _COLOURS
         value = click.style(f"{found['status']:7}", fg=colours.get(found["status"]))
         yield f"{found['type']:{width}}  {value}{first}"

@@ -1,4 +1,4 @@
-"""`olm uninstall`: removes an extension, after saying what goes with it."""
+"""`olm uninstall`: removes an extension, after showing what is deleted with it."""
 
 import sys
 from collections.abc import Mapping
@@ -9,11 +9,11 @@ import click
 from api.objects import metadata, name_of
 from olm_cli.finding.extensions import extension_argument
 from olm_cli.history_cluster import Record, cluster, read_record
-from olm_cli.lifecycle.interrupted import run, stop
+from olm_cli.lifecycle.display import LiveDisplay
+from olm_cli.lifecycle.interrupt import run, stop
 from olm_cli.lifecycle.options import kubeconfig_option, timeout_option
 from olm_cli.lifecycle.removal import Removal, facts, lines, remains
-from olm_cli.lifecycle.removing import look_ahead
-from olm_cli.lifecycle.screen import Screen
+from olm_cli.lifecycle.removing import preview_removal
 from olm_cli.lifecycle.waiting import Wait
 from olm_cli.output import output_option, show
 from olm_runtime.errors import TerminalError
@@ -52,22 +52,22 @@ def uninstall(extension: str, output: str, **given: Any) -> None:
         return
     if not given["yes"]:
         _ask(extension)
-    said = f"stopped; the deletion goes on: olm status {extension}"
-    run(_remove(record, given), said=said)
+    message = f"stopped; the deletion goes on: olm status {extension}"
+    run(_remove(record, given), message=message)
     _tell(removal, output, gone=given["wait"])
 
 
 async def _look(extension: str, at: str | None) -> tuple[Record, Removal]:
     async with cluster(at) as kube:
         record = await read_record(kube, extension)
-        return record, await look_ahead(kube, record)
+        return record, await preview_removal(kube, record)
 
 
 async def _remove(record: Record, given: Mapping[str, Any]) -> None:
     async with cluster(given["kubeconfig"]) as kube:
         await _delete(kube, record)
         if given["wait"]:
-            wait = Wait(kube, name_of(record.raw), given["timeout"], Screen())
+            wait = Wait(kube, name_of(record.raw), given["timeout"], LiveDisplay())
             await wait.until_gone(str(metadata(record.raw)["uid"]))
 
 

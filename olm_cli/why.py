@@ -10,21 +10,21 @@ import orjson
 
 from api.olm.v1.conditions import ConditionType
 from api.wire import InvalidObjectError
+from olm_cli.cluster_options import ClusterOptions, cluster_options
 from olm_cli.finding.extensions import extension_argument
 from olm_cli.finding.sources import near_packages
 from olm_cli.output import output_option, show
-from olm_cli.reach import Reach, cluster_options
+from olm_cli.resolution_hints import hints
 from olm_cli.resolve_text import Outcome, explanation, facts, reasons
-from olm_cli.unmatched import hints
 from olm_cli.why_cluster import Situation, read_situation
 from olm_runtime.cli.async_work import run_async
 from olm_runtime.errors import TerminalError
 from operator_controller.catalog import parse_bundle_version
 from operator_controller.resolve import Reason, Resolution, ResolutionError, resolve
-from operator_controller.resolve.advice import sentence
-from operator_controller.resolve.change import Change, Hopeless
-from operator_controller.resolve.explain import remark
-from operator_controller.resolve.suggest import advise, change_for
+from operator_controller.resolve.change import Change, NoChange
+from operator_controller.resolve.change_search import find_change, find_change_to
+from operator_controller.resolve.change_text import sentence
+from operator_controller.resolve.explain import note_text
 
 OF_RIVALS = {Reason.CHOSEN, Reason.AMBIGUOUS, Reason.LOWER_PRIORITY}
 
@@ -35,7 +35,7 @@ class Answer:
 
     situation: Situation
     outcome: Outcome
-    advice: Change | Hopeless | None
+    advice: Change | NoChange | None
     hints: Sequence[str] = ()
 
     @property
@@ -65,7 +65,7 @@ def why(extension: str, output: str, **options: Any) -> None:
       olm why quay -o json | jq .explanation.advice.patch
     """
     try:
-        situation = run_async(read_situation(extension, Reach.of(options)))
+        situation = run_async(read_situation(extension, ClusterOptions.of(options)))
     except InvalidObjectError as error:
         raise TerminalError(str(error)) from error
     answer = _answer(situation, options)
@@ -82,7 +82,7 @@ def _answer(situation: Situation, options: Mapping[str, Any]) -> Answer:
     try:
         found = resolve(request, catalogs)
     except ResolutionError as error:
-        advice = advise(request, catalogs)
+        advice = find_change(request, catalogs)
         return Answer(situation, error, advice, [*_instead(situation, error, options)])
     return Answer(situation, found, _to_the_newest(situation, found))
 
@@ -90,22 +90,22 @@ def _answer(situation: Situation, options: Mapping[str, Any]) -> Answer:
 def _instead(
     situation: Situation, error: ResolutionError, options: Mapping[str, Any]
 ) -> Iterable[str]:
-    """What there is instead, where no bundle of the package was even looked at; each thing once."""
+    """What there is instead, where no bundle of the package was considered; without repetition."""
     if error.findings.considered:
         return ()
-    wanted = situation.request.wanted
+    desired = situation.request.desired
     found = hints(
         error,
-        wanted,
+        desired,
         situation.catalogs,
         switched_off=situation.switched_off,
-        near_packages=lambda: near_packages(wanted.package_name, options),
+        near_packages=lambda: near_packages(desired.package_name, options),
     )
     return dict.fromkeys(found)
 
 
 def _to_the_newest(situation: Situation, found: Resolution) -> Change | None:
-    """How to get the highest version that is passed over for what the spec says, if one is."""
+    """How to get the highest version that the spec excludes, if there is one."""
     newer = [
         cause
         for cause in found.findings.causes
@@ -117,7 +117,7 @@ def _to_the_newest(situation: Situation, found: Resolution) -> Change | None:
     if newest is None:
         return None
     request, catalogs = situation.request, situation.catalogs
-    return change_for(request, catalogs, catalog=newest.catalog, bundle=newest.bundle)
+    return find_change_to(request, catalogs, catalog=newest.catalog, bundle=newest.bundle)
 
 
 def _data(answer: Answer) -> dict[str, Any]:
@@ -135,8 +135,8 @@ def _data(answer: Answer) -> dict[str, Any]:
 
 def _text(answer: Answer) -> Iterator[str]:
     extension, installed = answer.situation.extension, answer.situation.installed
-    wanted = extension.spec.source.catalog
-    yield f"{extension.metadata.name}: package {wanted.package_name}, {_wish(answer)}"
+    desired = extension.spec.source.catalog
+    yield f"{extension.metadata.name}: package {desired.package_name}, {_source_text(answer)}"
     yield f"  installed    {installed.name}" if installed else "  installed    nothing"
     progressing = _condition(answer, ConditionType.PROGRESSING)
     if progressing:
@@ -144,16 +144,16 @@ def _text(answer: Answer) -> Iterator[str]:
     yield ""
     yield from _verdict(answer)
     yield ""
-    yield from (f"note: {remark(note)}" for note in answer.outcome.findings.notes)
+    yield from (f"note: {note_text(note)}" for note in answer.outcome.findings.notes)
     yield from reasons(answer.outcome.findings, answer.situation.request)
     yield from (f"hint: {hint}" for hint in answer.hints)
 
 
-def _wish(answer: Answer) -> str:
-    wanted = answer.situation.extension.spec.source.catalog
-    version = f"version {wanted.version}" if wanted.version else "any version"
-    channels = f"channels {', '.join(wanted.channels)}" if wanted.channels else "any channel"
-    return f"{version}, {channels}, {wanted.upgrade_constraint_policy.value}"
+def _source_text(answer: Answer) -> str:
+    desired = answer.situation.extension.spec.source.catalog
+    version = f"version {desired.version}" if desired.version else "any version"
+    channels = f"channels {', '.join(desired.channels)}" if desired.channels else "any channel"
+    return f"{version}, {channels}, {desired.upgrade_constraint_policy.value}"
 
 
 def _condition(answer: Answer, kind: ConditionType) -> str:

@@ -10,8 +10,8 @@ from api.objects import GVK, KubeObject, name_of
 from api.olm.v1 import names
 from api.olm.v1.clustercatalog import AvailabilityMode
 from api.olm.v1.clusterextension import BundleMetadata, ClusterExtension
+from olm_cli.cluster_options import ClusterOptions
 from olm_cli.extension import find_extension
-from olm_cli.reach import Reach
 from olm_runtime.kube.access import ClusterAccess, load_access
 from olm_runtime.kube.client import KubeClient
 from operator_controller.apply.revisions import Revisions, owner_labels
@@ -39,7 +39,7 @@ class Situation:
         return Request(self.extension.spec.source.catalog, self.installed)
 
 
-async def read_situation(extension: str, reach: Reach) -> Situation:
+async def read_situation(extension: str, reach: ClusterOptions) -> Situation:
     """Raises TerminalError if there is no such extension, ApiError, InvalidObjectError."""
     access = load_access(reach.kubeconfig)
     async with KubeClient.connect(access) as kube:
@@ -69,7 +69,7 @@ def switched_off(raws: Iterable[KubeObject]) -> list[str]:
 
 @asynccontextmanager
 async def catalogs_of(
-    kube: KubeClient, access: ClusterAccess, reach: Reach
+    kube: KubeClient, access: ClusterAccess, reach: ClusterOptions
 ) -> AsyncIterator[CatalogClient]:
     """The catalogs of a cluster, read from outside it, with no more memory than this."""
     with tempfile.TemporaryDirectory(prefix="olm-catalogs-") as folder:

@@ -71,7 +71,7 @@ class Queue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Readings:
-    """Everything that is told beside the extensions, as it is now.
+    """All present values except those of extensions.
 
     queues    by the controller's name
     answers   of the API server, by method and code

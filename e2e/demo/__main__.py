@@ -151,8 +151,8 @@ class Demo:
         )
         api.wait_installed(name, first.version, timeout=INSTALL_SECONDS)
         self.say(f"extension {name}: {first.version} Installed")
-        wanted = {"spec": {"source": {"catalog": {"version": second.version}}}}
-        api.patch(extension_path(name), wanted)
+        desired = {"spec": {"source": {"catalog": {"version": second.version}}}}
+        api.patch(extension_path(name), desired)
         api.wait_installed(name, second.version, timeout=INSTALL_SECONDS)
         self.say(f"extension {name}: {second.version} Installed")
 

@@ -35,10 +35,10 @@ def _mounts() -> None:
     _run("mount", "-t", "proc", "proc", "/proc")
     for folder in (Path("/run"), *OWN_FOLDERS):
         _run("mount", "-t", "tmpfs", "tmpfs", str(folder))
-    for name, wanted in SHIELDED.items():
+    for name, desired in SHIELDED.items():
         shown = Path("/run/sysctl", name)
         shown.parent.mkdir(parents=True, exist_ok=True)
-        shown.write_text(wanted)
+        shown.write_text(desired)
         _run("mount", "--bind", str(shown), f"/proc/sys/{name}")
 
 

@@ -118,13 +118,13 @@ class Kubelet:
                     self._follow({name_of(pod): pod for pod in api.list(path)})
         self._follow({})
 
-    def _follow(self, wanted: dict[str, KubeObject]) -> None:
-        ended = [self.pods.pop(name) for name in self.pods.keys() - wanted.keys()]
+    def _follow(self, desired: dict[str, KubeObject]) -> None:
+        ended = [self.pods.pop(name) for name in self.pods.keys() - desired.keys()]
         for pod in ended:
             pod.ending.set()
-        for name in wanted.keys() - self.pods.keys():
-            self.pods[name] = _Pod(self, wanted[name])
-        if not wanted:
+        for name in desired.keys() - self.pods.keys():
+            self.pods[name] = _Pod(self, desired[name])
+        if not desired:
             for pod in ended:
                 pod.thread.join()
 

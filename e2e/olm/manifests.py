@@ -21,11 +21,11 @@ def extension(
     """
     name = name or package
     label = "olm.operatorframework.io/metadata.name"
-    wanted = f"packageName: {package}"
+    desired = f"packageName: {package}"
     if version:
-        wanted += f', version: "{version}"'
+        desired += f', version: "{version}"'
     if catalog:
-        wanted += f", selector: {{matchLabels: {{{label}: {catalog}}}}}"
+        desired += f", selector: {{matchLabels: {{{label}: {catalog}}}}}"
     return f"""
 apiVersion: olm.operatorframework.io/v1
 kind: ClusterExtension
@@ -35,7 +35,7 @@ spec:
   serviceAccount: {{name: installer}}
   source:
     sourceType: Catalog
-    catalog: {{{wanted}}}
+    catalog: {{{desired}}}
 """
 
 

@@ -141,8 +141,8 @@ class PodProcess:
                 data = {key: text.encode() for key, text in found.get("data", {}).items()}
             else:
                 continue
-            wanted = {item["key"]: item["path"] for item in named.get("items", ())}
-            files |= {wanted.get(key, key): data[key] for key in wanted or data}
+            desired = {item["key"]: item["path"] for item in named.get("items", ())}
+            files |= {desired.get(key, key): data[key] for key in desired or data}
         return files
 
     def _need(self, api: Api, plural: str, name: str) -> KubeObject:

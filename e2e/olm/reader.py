@@ -66,8 +66,8 @@ class Reader:
             where = f"line {step.line}: {step.command}"
             assert done.returncode == 0, f"{where}\n{done.stdout}\n{done.stderr}"
             if step.expected is not None:
-                wanted = self._here(step.expected)
-                assert shows(wanted, done.stdout), f"{where}\n{done.stdout}\nis not\n{wanted}"
+                desired = self._here(step.expected)
+                assert shows(desired, done.stdout), f"{where}\n{done.stdout}\nis not\n{desired}"
 
     def _here(self, text: str) -> str:
         for name, stands_for in self.names.items():

@@ -36,8 +36,8 @@ def validate(request: Review) -> Review:
 
 
 def convert(request: Review) -> Review:
-    wanted = request["desiredAPIVersion"]
-    objects = [_converted(obj, wanted) for obj in request["objects"]]
+    desired = request["desiredAPIVersion"]
+    objects = [_converted(obj, desired) for obj in request["objects"]]
     return {"convertedObjects": objects, "result": {"status": "Success"}}
 
 

@@ -160,12 +160,12 @@ def validate(request: Json) -> Json:
 
 
 def convert(request: Json) -> Json:
-    wanted = request["desiredAPIVersion"]
-    new, old = ("who", "name") if wanted.endswith("/v2") else ("name", "who")
+    desired = request["desiredAPIVersion"]
+    new, old = ("who", "name") if desired.endswith("/v2") else ("name", "who")
     converted = [
         {
             **obj,
-            "apiVersion": wanted,
+            "apiVersion": desired,
             "spec": {new if key == old else key: value for key, value in obj["spec"].items()},
         }
         for obj in request["objects"]

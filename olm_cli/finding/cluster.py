@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from olm_cli.cluster_options import ClusterOptions
 from olm_cli.finding.contents import Content, Writer
 from olm_cli.finding.kept import Kept
-from olm_cli.reach import Reach
 from olm_runtime.cli.async_work import run_async
 from olm_runtime.errors import OLMError, TerminalError, bounded
 
@@ -40,7 +40,7 @@ class Served:
 class Cluster:
     """The catalogs of the cluster that a command reaches."""
 
-    reach: Reach
+    reach: ClusterOptions
 
     def catalogs(self) -> list[Served]:
         """The catalogs that are switched on, by name. Raises OLMError."""

@@ -10,11 +10,10 @@ from typing import Any, TypeVar
 
 import click
 
+from olm_cli.cluster_options import CLUSTER_OPTIONS, ClusterOptions, cluster_options
 from olm_cli.finding.cluster import Cluster, Served
 from olm_cli.finding.contents import Content
 from olm_cli.finding.kept import Kept, folder_key
-from olm_cli.reach import CLUSTER_OPTIONS, Reach, cluster_options
-from olm_content.names import LABEL_INDEX_CONFIGS
 from olm_runtime.cli.async_work import run_async
 from olm_runtime.errors import OLMError, TerminalError
 from olm_runtime.images.reference import ImageRef, parse_ref
@@ -66,7 +65,7 @@ class Sources:
 
     def __init__(self, options: Mapping[str, Any], kept: Kept | None = None) -> None:
         self._options = options
-        self._cluster = Cluster(Reach.of(options))
+        self._cluster = Cluster(ClusterOptions.of(options))
         self._kept = kept or Kept.of_user()
 
     def offers(self) -> list[Offer]:
@@ -193,12 +192,14 @@ def _resolved(ref: ImageRef, access: Registries) -> ImageRef:
 
 def _configs(reference: str, folder: Path, labels: Mapping[str, str]) -> Path:
     """The folder of an image that holds its catalog. Raises TerminalError if there is none."""
-    label = labels.get(LABEL_INDEX_CONFIGS, "")
+    from opm.io.references import CATALOG_LABEL
+
+    label = labels.get(CATALOG_LABEL, "")
     root = (folder / label.lstrip("/")).resolve()
     if not label or not root.is_relative_to(folder.resolve()) or not root.is_dir():
         raise TerminalError(
             f"{reference} is no image of a file-based catalog",
-            hint=f"such an image has the label {LABEL_INDEX_CONFIGS}",
+            hint=f"such an image has the label {CATALOG_LABEL}",
         )
     return root
 

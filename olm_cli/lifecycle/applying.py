@@ -40,22 +40,22 @@ class Applied:
 
 
 async def check_acceptable(kube: KubeClient, extension: KubeObject) -> None:
-    """Has the server look at the extension before anything is written. Raises OLMError."""
+    """Checks by a dry run that the server accepts the extension. Raises OLMError."""
     try:
         await kube.create(extension, field_manager=FIELD_MANAGER, dry_run=True)
     except NotFoundError as error:
         raise not_served() from error
     except ApiError as error:
-        raise _told(extension, error) from error
+        raise _refusal(extension, error) from error
 
 
 async def apply_all(kube: KubeClient, objects: Sequence[KubeObject]) -> AsyncIterator[Applied]:
-    """Applies objects one after the other, and tells of each when it is done. Raises OLMError."""
+    """Applies objects one after the other; yields each when it is done. Raises OLMError."""
     for obj in objects:
         try:
             yield Applied(key_of(obj), await _written(kube, obj))
         except ApiError as error:
-            raise _told(obj, error) from error
+            raise _refusal(obj, error) from error
 
 
 async def _written(kube: KubeClient, obj: KubeObject) -> Result:
@@ -75,7 +75,7 @@ async def _written(kube: KubeClient, obj: KubeObject) -> Result:
 async def apply(kube: KubeClient, obj: KubeObject, *, dry_run: bool = False) -> KubeObject:
     """Applies an object; takes over what `olm` itself wrote, or printed for kubectl to apply.
 
-    Raises ConflictError where somebody else keeps a field otherwise, ApiError.
+    Raises ConflictError where another field manager owns a field, ApiError.
     """
     try:
         return await _apply(kube, obj, force=False, dry_run=dry_run)
@@ -93,20 +93,20 @@ async def _apply(kube: KubeClient, obj: KubeObject, *, force: bool, dry_run: boo
 
 
 def _managers(error: ConflictError) -> set[str]:
-    """Who keeps fields otherwise."""
-    told = (_MANAGER.search(cause.message) for cause in error.causes)
-    return {found[1] for found in told if found}
+    """The field managers that own the fields in conflict."""
+    found = (_MANAGER.search(cause.message) for cause in error.causes)
+    return {match[1] for match in found if match}
 
 
 async def _is_own(kube: KubeClient, obj: KubeObject, managers: set[str]) -> bool:
-    """Whether what is there comes from `olm`, by those who keep it or by its label."""
+    """Whether what is there comes from `olm`, by its field managers or by its label."""
     if not managers or not managers <= {FIELD_MANAGER, *_OF_KUBECTL}:
         return False
     live = await kube.find(gvk_of(obj), name_of(obj), namespace_of(obj))
     return managers == {FIELD_MANAGER} or (live is not None and is_written_by_olm(live))
 
 
-def _told(obj: KubeObject, error: ApiError) -> TerminalError:
+def _refusal(obj: KubeObject, error: ApiError) -> TerminalError:
     return TerminalError(f"{key_of(obj)}: {error.message}", hint=_hint(error))
 
 

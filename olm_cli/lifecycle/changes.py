@@ -45,7 +45,7 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What would become of an object; `message` and `hint` are for what is not plain sailing."""
+    """What would become of an object; `message` and `hint` are where something is to be noted."""
 
     key: ObjectKey
     action: Action
@@ -55,20 +55,20 @@ class Change:
 
 
 def field_changes(live: KubeObject, result: KubeObject) -> list[FieldChange]:
-    """How a dry run's result differs from what is there, but for what the server keeps itself.
+    """How a dry run's result differs from what is there, without what the server sets itself.
 
     What others fill in after rendering does not count, and neither does the number of the revision.
-    Values of Secrets are not told.
+    Values of Secrets are not shown.
     """
-    found = _differences(_told(live), _told(result), "")
+    found = _differences(_compared(live), _compared(result), "")
     changes = (each for each in found if not _filled_in(result, each))
     if gvk_of(live).kind != "Secret":
         return list(changes)
     return [_without_values(change) for change in changes]
 
 
-def _told(obj: KubeObject) -> dict[str, Any]:
-    """What of an object counts, annotations always being there."""
+def _compared(obj: KubeObject) -> dict[str, Any]:
+    """The parts of an object that are compared; annotations are always present."""
     notes = {k: v for k, v in annotations_of(obj).items() if k != names.ANNOTATION_REVISION}
     meta = {key: value for key, value in metadata(obj).items() if key not in _SERVERS_OWN}
     rest = {key: value for key, value in obj.items() if key not in ("metadata", "status")}
@@ -76,7 +76,7 @@ def _told(obj: KubeObject) -> dict[str, Any]:
 
 
 def _filled_in(obj: KubeObject, change: FieldChange) -> bool:
-    """Whether the object leaves the field to whoever issues its certificate or token."""
+    """Whether the object leaves the field to the issuer of its certificate or token."""
     if change.path.endswith(".caBundle"):
         return names.ANNOTATION_INJECT_CA in annotations_of(obj)
     left_open = change.path.partition(".")[0] == "data" and change.new in (None, "")
@@ -162,17 +162,17 @@ def _place(value: Any, step: str) -> Any:
         return text if kind == "f" and text in value else None
     if not isinstance(value, list) or kind not in ("k", "v"):
         return None
-    wanted = orjson.loads(text)
+    desired = orjson.loads(text)
     for index, item in enumerate(value):
-        if kind == "v" and item == wanted:
+        if kind == "v" and item == desired:
             return index
-        if kind == "k" and isinstance(item, dict) and wanted.items() <= item.items():
+        if kind == "k" and isinstance(item, dict) and desired.items() <= item.items():
             return index
     return None
 
 
 def images_of(objects: Iterable[KubeObject]) -> set[str]:
-    """The images that workloads run, and those they are told of as RELATED_IMAGE_..."""
+    """The images that workloads run, and those in their RELATED_IMAGE_ variables."""
     return {image for obj in objects for image in _images(obj)}
 
 

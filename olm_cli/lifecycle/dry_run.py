@@ -1,6 +1,6 @@
 """What applying objects would do, object by object, by dry runs of the API server.
 
-Looks and decides as `olm_rollout.io.objects` does, but every write is a dry run.
+Reads and decides as `olm_rollout.io.objects` does, but every write is a dry run.
 """
 
 import asyncio
@@ -41,11 +41,11 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """Dry runs for the owner of the objects; `promised` namespaces count as if they were there."""
+    """Dry runs for the owner of the objects; `planned_namespaces` count as present."""
 
     kube: KubeClient
     owner: Owner
-    promised: frozenset[str] = frozenset()
+    planned_namespaces: frozenset[str] = frozenset()
 
     async def applied(self, objects: Sequence[KubeObject]) -> list[Planned]:
         """What applying them would do, in their order. Writes nothing."""
@@ -98,7 +98,7 @@ class DryRun:
                 return Change(key_of(obj), Action.CREATE, message=message)
 
     async def _created(self, obj: KubeObject) -> Change:
-        if namespace_of(obj) not in self.promised:
+        if namespace_of(obj) not in self.planned_namespaces:
             await self._create(obj)
         return Change(key_of(obj), Action.CREATE)
 
@@ -162,12 +162,14 @@ def namespaces_in(objects: Iterable[KubeObject]) -> frozenset[str]:
     return frozenset(metadata(obj)["name"] for obj in objects if obj.get("kind") == "Namespace")
 
 
-async def users_write(kube: KubeClient, obj: KubeObject, promised: frozenset[str]) -> Change:
+async def users_write(
+    kube: KubeClient, obj: KubeObject, planned_namespaces: frozenset[str]
+) -> Change:
     """What a user's own apply of an object would do."""
     key = key_of(obj)
     try:
         live = await kube.find(key.gvk, key.name, key.namespace)
-        if live is None and key.namespace in promised:
+        if live is None and key.namespace in planned_namespaces:
             return Change(key, Action.CREATE)
         result = await apply(kube, obj, dry_run=True)
     except NotFoundError as error:

@@ -1,4 +1,4 @@
-"""All objects of some kinds, kept as they are by watches."""
+"""A store of all objects of some kinds, updated by watches."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
@@ -10,14 +10,14 @@ from olm_runtime.kube.errors import ApiError, ForbiddenError
 
 AGAIN_SECONDS = 2.0
 QUIET_SECONDS = 0.1
-"""What changes within this time is told once."""
+"""Changes within this time are yielded together."""
 
 Objects = Mapping[GVK, Sequence[KubeObject]]
 """By kind, in the order of their names."""
 
 
 class Mirror:
-    """Follows the objects of cluster-scoped kinds; `fault` says why it cannot, while it cannot."""
+    """Lists and watches cluster-scoped kinds; `fault` is why a watch does not run, or empty."""
 
     def __init__(self, kube: KubeClient, kinds: Iterable[GVK]) -> None:
         self._kube = kube
@@ -28,7 +28,7 @@ class Mirror:
     async def states(self) -> AsyncGenerator[Objects, None]:
         """All objects now, and again whenever one changed, without end.
 
-        Raises ApiError if the first look fails, or where looking is forbidden.
+        Raises ApiError if the first list fails, or where a kind may not be read.
         """
         versions = {kind: await self._list(kind) for kind in self._objects}
         tasks = [
@@ -38,7 +38,7 @@ class Mirror:
             while True:
                 self._changed.clear()
                 yield self._now()
-                await self._news(tasks)
+                await self._next_change(tasks)
         finally:
             for task in tasks:
                 task.cancel()
@@ -54,25 +54,25 @@ class Mirror:
         self._objects[kind] = {name_of(obj): obj for obj in found}
         return version
 
-    async def _news(self, tasks: Sequence[asyncio.Task[None]]) -> None:
-        """Returns when something changed. Raises what ended a task: they have no other end."""
-        news = asyncio.create_task(self._changed.wait())
+    async def _next_change(self, tasks: Sequence[asyncio.Task[None]]) -> None:
+        """Returns when something changed. Raises what ended a task; tasks end only by errors."""
+        change = asyncio.create_task(self._changed.wait())
         try:
-            await asyncio.wait([news, *tasks], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([change, *tasks], return_when=asyncio.FIRST_COMPLETED)
         finally:
-            news.cancel()
+            change.cancel()
         for task in tasks:
             if task.done():
                 task.result()
         await asyncio.sleep(QUIET_SECONDS)
 
     async def _follow(self, kind: GVK, version: str) -> None:
-        """Keeps one kind as it is; comes back from whatever cuts a watch."""
+        """Watches one kind; lists it anew after any error of a watch."""
         while True:
             try:
                 if not version:
                     version = await self._list(kind)
-                    self._tell("")
+                    self._set_fault("")
                 async for event in self._kube.watch(kind, resource_version=version):
                     version = str(metadata(event["object"])["resourceVersion"])
                     self._take(kind, event)
@@ -80,7 +80,7 @@ class Mirror:
                 raise
             except ApiError as error:
                 version = ""
-                self._tell(error.message)
+                self._set_fault(error.message)
                 await asyncio.sleep(AGAIN_SECONDS)
 
     def _take(self, kind: GVK, event: Mapping[str, Any]) -> None:
@@ -93,6 +93,6 @@ class Mirror:
             return
         self._changed.set()
 
-    def _tell(self, fault: str) -> None:
+    def _set_fault(self, fault: str) -> None:
         self.fault = fault
         self._changed.set()

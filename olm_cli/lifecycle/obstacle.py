@@ -1,4 +1,4 @@
-"""What stands in the way of something that is only looked at so far. Pure."""
+"""What would stop an install, update or removal that is only planned so far. Pure."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ UNSERVED = (
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """Something that would stop it or hold it up, and what to do about it."""
+    """Something that would stop or delay it, and what to do about it."""
 
     message: str
     hint: str = ""
@@ -28,7 +28,7 @@ def obstacle_facts(found: Iterable[Obstacle]) -> list[dict[str, Any]]:
 
 
 def obstacle_lines(found: Iterable[Obstacle]) -> Iterator[str]:
-    """For people."""
+    """As text."""
     for each in found:
         yield click.style("in the way: ", fg="red") + each.message
         yield from (f"  hint: {hint}" for hint in each.hint.splitlines())

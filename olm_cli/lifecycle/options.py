@@ -1,4 +1,4 @@
-"""The options that several of these commands have, and what they say."""
+"""Options that several of these commands share, and how they are read."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -9,7 +9,7 @@ from api.olm.v1.clusterextension import UpgradeConstraintPolicy
 from api.olm.v1.install_options import Enforcement
 from olm_cli.bundle import read_config, with_watch_namespace
 from olm_cli.kube_names import namespace_name
-from olm_cli.lifecycle.wish import Wish, of_catalog, parse_selector
+from olm_cli.lifecycle.spec_fields import SpecFields, of_catalog, parse_selector
 from olm_content.render import CertificateProvider
 from olm_runtime.errors import TerminalError
 
@@ -77,7 +77,7 @@ def spec_options(command: Command) -> Command:
 def source_options(command: Command) -> Command:
     """Adds the options that say how cluster, catalogs and registries are reached."""
     from olm_cli.bundle_files import registry_options
-    from olm_cli.reach import cluster_options
+    from olm_cli.cluster_options import cluster_options
 
     return _with(cluster_options(registry_options(command)), (_CERTIFICATES,))
 
@@ -88,8 +88,8 @@ def _with(command: Command, options: tuple[Callable[[Command], Command], ...]) -
     return command
 
 
-def wish_of(given: Mapping[str, Any]) -> Wish:
-    """What `spec_options` say. Raises TerminalError for what cannot be meant."""
+def spec_fields_of(given: Mapping[str, Any]) -> SpecFields:
+    """The values of `spec_options`. Raises TerminalError where they contradict each other."""
     if given["catalog"] and given["selector"]:
         raise click.UsageError("give --catalog or --selector")
     selector = of_catalog(_name_of_catalog(given["catalog"])) if given["catalog"] else None
@@ -100,7 +100,7 @@ def wish_of(given: Mapping[str, Any]) -> Wish:
         raise TerminalError(
             f"{given['config_file']}: expected a map", hint="such as watchNamespace: apps"
         )
-    return Wish(
+    return SpecFields(
         version=given["versions"],
         channels=tuple(given["channels"]),
         selector=selector,
@@ -112,7 +112,7 @@ def wish_of(given: Mapping[str, Any]) -> Wish:
 
 
 def _name_of_catalog(given: str) -> str:
-    """Raises TerminalError for what was meant to be a folder."""
+    """Raises TerminalError for a path of a folder."""
     if "/" in given or given.startswith("."):
         raise TerminalError(
             f"{given}: no such folder",

@@ -1,4 +1,4 @@
-"""How extensions and catalogs do, from their objects: a phase, what hinders, what to do. Pure."""
+"""The state of extensions and catalogs, from their objects: phase, fault, what to do. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ HINT = "hint: "
 
 
 class Phase(StrEnum):
-    """Where an extension or a catalog stands; the order is that of urgency."""
+    """The phase of an extension or a catalog, most urgent first."""
 
     BLOCKED = "Blocked"
     RETRYING = "Retrying"
@@ -35,15 +35,15 @@ class Phase(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """A phase, what hinders (empty if nothing does), and what to do about it (may be empty)."""
+class State:
+    """A phase, what is wrong (empty if nothing is), and what to do about it (may be empty)."""
 
     phase: Phase
     message: str = ""
     hint: str = ""
 
     @classmethod
-    def told(cls, phase: Phase, message: str) -> "Standing":
+    def of_message(cls, phase: Phase, message: str) -> "State":
         """From a condition's message, which ends in hints if it has any."""
         lines = message.splitlines()
         hints = [line.removeprefix(HINT) for line in lines if line.startswith(HINT)]
@@ -51,53 +51,53 @@ class Standing:
         return cls(phase, rest, "\n".join(hints))
 
 
-def standing_of(raw: KubeObject) -> Standing:
+def extension_state(raw: KubeObject) -> State:
     """Of a ClusterExtension."""
     progressing = condition(raw, ConditionType.PROGRESSING)
     message = str((progressing or {}).get("message") or "")
     if metadata(raw).get("deletionTimestamp"):
         held = (progressing or {}).get("reason") == Reason.RETRYING
-        return Standing.told(Phase.DELETING, message if held else "")
+        return State.of_message(Phase.DELETING, message if held else "")
     if progressing is None or not is_current(raw, progressing):
-        return Standing(Phase.PENDING, "operator-controller has not looked at it yet")
+        return State(Phase.PENDING, "operator-controller has not looked at it yet")
     if progressing.get("status") == "False":
-        return Standing.told(Phase.BLOCKED, message)
+        return State.of_message(Phase.BLOCKED, message)
     if progressing.get("reason") == Reason.RETRYING:
-        return Standing.told(Phase.RETRYING, message)
+        return State.of_message(Phase.RETRYING, message)
     if progressing.get("reason") == Reason.ROLLING_OUT:
         updating = is_true(raw, ConditionType.INSTALLED)
-        return Standing.told(Phase.UPDATING if updating else Phase.INSTALLING, message)
+        return State.of_message(Phase.UPDATING if updating else Phase.INSTALLING, message)
     return _settled(raw)
 
 
-def _settled(raw: KubeObject) -> Standing:
+def _settled(raw: KubeObject) -> State:
     available = condition(raw, ConditionType.AVAILABLE) or {}
     if available.get("status") == "False":
-        return Standing.told(Phase.DEGRADED, str(available.get("message") or ""))
+        return State.of_message(Phase.DEGRADED, str(available.get("message") or ""))
     deprecated = condition(raw, ConditionType.DEPRECATED) or {}
     if deprecated.get("status") == "True":
-        return Standing(Phase.INSTALLED, f"deprecated: {deprecated.get('message')}")
-    return Standing(Phase.INSTALLED)
+        return State(Phase.INSTALLED, f"deprecated: {deprecated.get('message')}")
+    return State(Phase.INSTALLED)
 
 
 def is_current(raw: KubeObject, found: Mapping[str, Any]) -> bool:
-    """Whether a condition speaks of the spec as it is."""
+    """Whether a condition is about the present generation."""
     return bool(found.get("observedGeneration") == metadata(raw).get("generation"))
 
 
-def catalog_standing(raw: KubeObject) -> Standing:
+def catalog_state(raw: KubeObject) -> State:
     """Of a ClusterCatalog."""
     if (raw.get("spec") or {}).get("availabilityMode") == "Unavailable":
-        return Standing(Phase.OFF, "switched off (spec.availabilityMode)")
+        return State(Phase.OFF, "switched off (spec.availabilityMode)")
     progressing = condition(raw, ConditionType.PROGRESSING) or {}
     message = str(progressing.get("message") or "")
     if progressing.get("status") == "False":
-        return Standing.told(Phase.BLOCKED, message)
+        return State.of_message(Phase.BLOCKED, message)
     if progressing.get("reason") == Reason.RETRYING:
-        return Standing.told(Phase.RETRYING, message)
+        return State.of_message(Phase.RETRYING, message)
     if is_true(raw, ConditionType.SERVING):
-        return Standing(Phase.SERVING)
-    return Standing(Phase.UNPACKING, message or "catalogd has not looked at it yet")
+        return State(Phase.SERVING)
+    return State(Phase.UNPACKING, message or "catalogd has not looked at it yet")
 
 
 def installed_bundle(raw: KubeObject) -> Mapping[str, Any]:
@@ -109,16 +109,16 @@ def installed_bundle(raw: KubeObject) -> Mapping[str, Any]:
 def extension_facts(raw: KubeObject) -> dict[str, Any]:
     """An extension in a line, as data."""
     spec = raw.get("spec") or {}
-    wanted = (spec.get("source") or {}).get("catalog") or {}
-    standing, installed = standing_of(raw), installed_bundle(raw)
+    desired = (spec.get("source") or {}).get("catalog") or {}
+    state, installed = extension_state(raw), installed_bundle(raw)
     return {
         "name": name_of(raw),
-        "package": wanted.get("packageName", ""),
+        "package": desired.get("packageName", ""),
         "namespace": spec.get("namespace", ""),
         "version": installed.get("version", ""),
         "bundle": installed.get("name", ""),
-        "wanted": wanted.get("version", ""),
-        **_standing(standing),
+        "wanted": desired.get("version", ""),
+        **_state_facts(state),
     }
 
 
@@ -132,23 +132,23 @@ def catalog_facts(raw: KubeObject) -> dict[str, Any]:
         "image": ((spec.get("source") or {}).get("image") or {}).get("ref", ""),
         "digest": resolved.partition("@")[2],
         "lastUnpacked": status.get("lastUnpacked", ""),
-        **_standing(catalog_standing(raw)),
+        **_state_facts(catalog_state(raw)),
     }
 
 
-def _standing(standing: Standing) -> dict[str, Any]:
+def _state_facts(state: State) -> dict[str, Any]:
     return {
-        "phase": standing.phase.value,
-        "message": standing.message,
-        **({"hint": standing.hint} if standing.hint else {}),
+        "phase": state.phase.value,
+        "message": state.message,
+        **({"hint": state.hint} if state.hint else {}),
     }
 
 
-def wish_text(raw: KubeObject) -> str:
+def source_text(raw: KubeObject) -> str:
     """What an extension asks for: package, versions, channels, policy."""
-    wanted = ((raw.get("spec") or {}).get("source") or {}).get("catalog") or {}
-    channels = wanted.get("channels") or ()
-    version = f"version {wanted['version']}" if wanted.get("version") else "any version"
-    policy = wanted.get("upgradeConstraintPolicy") or "CatalogProvided"
+    desired = ((raw.get("spec") or {}).get("source") or {}).get("catalog") or {}
+    channels = desired.get("channels") or ()
+    version = f"version {desired['version']}" if desired.get("version") else "any version"
+    policy = desired.get("upgradeConstraintPolicy") or "CatalogProvided"
     named = f"channels {', '.join(channels)}" if channels else "any channel"
-    return f"package {wanted.get('packageName', '')}, {version}, {named}, {policy}"
+    return f"package {desired.get('packageName', '')}, {version}, {named}, {policy}"

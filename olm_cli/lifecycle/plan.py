@@ -16,7 +16,7 @@ from operator_controller.apply.revisions import BundleIdentity
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rights:
     """What the account lacks (operator-controller's report, empty if nothing), and what it needs
-    more and less than for what is installed. `unknown` says why the first is not known.
+    more and less than for what is installed. `unknown` is why the first is not known.
     `grants_help` is False where nothing is lacked but kinds that the cluster does not serve.
     """
 
@@ -32,8 +32,8 @@ class Plan:
     """The answer for one extension.
 
     `spec` is how its spec would change, `installed` and `bundle` are the bundles before and after,
-    each None if there is none. `faults` were found before objects could be looked at,
-    or beside them. `deletions_unknown` says why it is not known what the installed revision holds.
+    each None if there is none. `faults` were found apart from the objects. `deletions_unknown` is
+    why the content of the installed revision is not known.
     """
 
     extension: str

@@ -1,4 +1,4 @@
-"""What `olm plan` prints: as data, and for people. Pure but for colours, which click decides."""
+"""What `olm plan` prints, as data and as text. Pure, except that click decides on colours."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -95,7 +95,7 @@ def change_facts(changes: Iterable[Change]) -> list[dict[str, Any]]:
 
 
 def plan_lines(plan: Plan) -> Iterator[str]:
-    """For people: the step, what changes by kind of change, what stands in the way, a verdict."""
+    """As text: the step, what changes by kind of change, obstacles, a verdict."""
     yield click.style(f"{plan.extension}: {_step(plan)}", bold=True)
     if plan.spec:
         yield "the spec changes:"
@@ -131,8 +131,8 @@ def change_lines(changes: Sequence[Change]) -> Iterator[str]:
         if change.action is Action.UNCHANGED:
             continue
         sign, colour = _SIGNS[change.action]
-        told = change.message and change.action is not Action.REFUSED  # an obstacle says the rest
-        note = f": {change.message}" if told else ""
+        noted = change.message and change.action is not Action.REFUSED  # else an obstacle has it
+        note = f": {change.message}" if noted else ""
         yield click.style(f"{sign} {change.key}", fg=colour) + note
         for each in change.fields:
             yield f"    {each.path}: {value_text(each.old)} -> {value_text(each.new)}"

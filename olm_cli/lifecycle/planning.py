@@ -11,6 +11,7 @@ from api.olm.v1.clusterextension import ClusterExtension
 from api.wire import InvalidObjectError
 from olm_cli.bundle import loaded
 from olm_cli.bundle_files import read_source, registries
+from olm_cli.cluster_options import ClusterOptions
 from olm_cli.crd import compare
 from olm_cli.crd_output import Comparison
 from olm_cli.finding.sources import near_packages
@@ -21,10 +22,9 @@ from olm_cli.lifecycle.obstacle import Obstacle
 from olm_cli.lifecycle.plan import Plan, Rights
 from olm_cli.lifecycle.removal import Instances
 from olm_cli.lifecycle.removing import instances_of
-from olm_cli.lifecycle.wish import differences
-from olm_cli.reach import Reach
-from olm_cli.unmatched import what_there_is
-from olm_cli.watching import with_hint
+from olm_cli.lifecycle.spec_fields import differences
+from olm_cli.resolution_hints import hint_text
+from olm_cli.watch_namespace import with_hint
 from olm_cli.why_cluster import catalogs_of, switched_off
 from olm_content.bundle.configuration import ConfigurationError
 from olm_content.crds.findings import worst_first
@@ -62,19 +62,19 @@ from operator_controller.resolve import ResolutionError
 
 NAMESPACE, ACCOUNT = GVK("", "v1", "Namespace"), GVK("", "v1", "ServiceAccount")
 STORED_BOUNDS = Bounds(objects=1000, seconds=20.0)
-"""How far to look at stored objects; `olm crd check --against-cluster` looks further."""
+"""How many stored objects are checked; `olm crd check --against-cluster` checks more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
     """An extension as it would be, and as it is (None if it is new).
 
-    `beside` are objects that would be applied together with it.
+    `applied_with_it` are objects that would be applied together with it.
     """
 
     raw: KubeObject
     before: KubeObject | None
-    beside: Sequence[KubeObject] = ()
+    applied_with_it: Sequence[KubeObject] = ()
 
 
 class Planner:
@@ -126,10 +126,10 @@ class Planner:
     async def _place(self, extension: ClusterExtension, target: Target) -> list[Obstacle]:
         """What is missing before anything can be rendered."""
         spec, found = extension.spec, []
-        beside = {(obj.get("kind"), name_of(obj)) for obj in target.beside}
-        wanted = [(NAMESPACE, spec.namespace, "")]
+        present = {(obj.get("kind"), name_of(obj)) for obj in target.applied_with_it}
+        desired = [(NAMESPACE, spec.namespace, "")]
         if spec.service_account_name:
-            wanted.append((ACCOUNT, spec.service_account_name, spec.namespace))
+            desired.append((ACCOUNT, spec.service_account_name, spec.namespace))
         else:
             found.append(
                 Obstacle(
@@ -138,8 +138,8 @@ class Planner:
                     hint="set spec.serviceAccount.name",
                 )
             )
-        for gvk, name, namespace in wanted:
-            if (gvk.kind, name) in beside or await self._kube.find(gvk, name, namespace):
+        for gvk, name, namespace in desired:
+            if (gvk.kind, name) in present or await self._kube.find(gvk, name, namespace):
                 continue
             option = f" --namespace {namespace}" if namespace else ""
             found.append(
@@ -151,23 +151,23 @@ class Planner:
         return found
 
     async def _choice(self, extension: ClusterExtension, history: Revisions) -> Choice:
-        wanted = extension.spec.source.catalog
-        reach = Reach.of(self._options)
-        async with catalogs_of(self._kube, self._access, reach) as client:
+        desired = extension.spec.source.catalog
+        cluster = ClusterOptions.of(self._options)
+        async with catalogs_of(self._kube, self._access, cluster) as client:
             raws = await client.list_catalogs()
-            contents = await client.contents(raws, wanted.package_name)
+            contents = await client.contents(raws, desired.package_name)
         try:
-            return choose(wanted, history, raws, contents)
+            return choose(desired, history, raws, contents)
         except ResolutionError as error:
             if error.findings.considered:
                 raise
             instead = await asyncio.to_thread(
-                what_there_is,
+                hint_text,
                 error,
-                wanted,
+                desired,
                 contents,
                 switched_off=switched_off(raws),
-                near_packages=lambda: near_packages(wanted.package_name, self._options),
+                near_packages=lambda: near_packages(desired.package_name, self._options),
             )
             raise TerminalError(error.message, hint=instead) from error
 
@@ -195,9 +195,9 @@ class Planner:
         forced = CertificateProvider(given) if given else None
         request = install_request(extension, forced)
         inputs = inputs_digest(choice.bundle, request, extension.spec.service_account_name)
-        if (kept := with_content_of(inputs, history)) is not None:
+        if (existing := with_content_of(inputs, history)) is not None:
             try:
-                return await content_of(self._kube, kept, what_for="it is rendered already")
+                return await content_of(self._kube, existing, what_for="it is rendered already")
             except (ContentError, MissingContentError, TerminalError):
                 pass  # then from the image, as operator-controller does
         access = registries(dict(self._options))
@@ -222,7 +222,7 @@ class Planner:
         new: Sequence[KubeObject],
     ) -> Plan:
         owner = _owner(target.raw, history)
-        run = DryRun(self._kube, owner, namespaces_in(target.beside))
+        run = DryRun(self._kube, owner, namespaces_in(target.applied_with_it))
         planned = await run.applied(new)
         to_have = [
             (obj, each)
@@ -248,8 +248,8 @@ class Planner:
         )
 
     async def _instances(self, deleted: Sequence[Planned]) -> list[Instances]:
-        going = [p.live for p in deleted if p.live and p.change.action is Action.DELETE]
-        return [found for obj in going if (found := await instances_of(self._kube, obj))]
+        deleted_objects = [p.live for p in deleted if p.live and p.change.action is Action.DELETE]
+        return [found for obj in deleted_objects if (found := await instances_of(self._kube, obj))]
 
     async def _definitions(
         self, planned: Sequence[Planned], objects: Sequence[KubeObject], acting: KubeClient
@@ -295,7 +295,7 @@ class Planner:
         if not found.account:
             return rights
         account = Account(found.namespace, found.account)
-        granted = authority_of(account, target.beside)
+        granted = authority_of(account, target.applied_with_it)
         try:
             verdict = await examine_rights(
                 self._kube,

@@ -31,13 +31,13 @@ class Instances:
 class Removal:
     """What becomes of an extension's objects.
 
-    `doomed` go, `kept` are somebody else's by now, `unknown` could not be looked at (with the
-    reason). `fault` says why it is not known what the extension consists of.
+    `deleted` would be deleted, `kept` belong to another owner by now, `unknown` could not be read
+    (with the reason). `fault` is why the objects of the extension are not known.
     """
 
     extension: KubeObject
     account_exists: bool
-    doomed: Sequence[KubeObject] = ()
+    deleted: Sequence[KubeObject] = ()
     kept: Sequence[KubeObject] = ()
     unknown: Sequence[tuple[KubeObject, str]] = ()
     instances: Sequence[Instances] = ()
@@ -51,9 +51,9 @@ class Removal:
 
 
 def obstacles(removal: Removal) -> list[Obstacle]:
-    """What would keep the extension or its objects from going, worst first."""
+    """What would block the deletion of the extension or its objects, worst first."""
     found = [_instances_held(each) for each in removal.instances if each.held]
-    found += [_held(obj) for obj in removal.doomed if _foreign_finalizers(obj)]
+    found += [_held(obj) for obj in removal.deleted if _foreign_finalizers(obj)]
     if _foreign_finalizers(removal.extension):
         found.append(_held(removal.extension))
     namespace, account = removal.account
@@ -121,7 +121,7 @@ def facts(removal: Removal) -> dict[str, Any]:
     """As data."""
     return {
         "extension": name_of(removal.extension),
-        "objects": [_facts(obj) for obj in removal.doomed],
+        "objects": [_facts(obj) for obj in removal.deleted],
         "customResources": [instances_facts(each) for each in removal.instances],
         "kept": [_facts(obj) for obj in removal.kept],
         "unknown": [{**_facts(obj), "message": why} for obj, why in removal.unknown],
@@ -159,12 +159,12 @@ def _place(obj: KubeObject) -> str:
 
 
 def lines(removal: Removal) -> Iterator[str]:
-    """For people."""
+    """As text."""
     if removal.fault:
         yield f"what would be deleted is not known: {removal.fault}"
-    elif removal.doomed:
-        yield f"would be deleted, {len(removal.doomed)} objects:"
-        yield from _indented(str(key_of(obj)) for obj in removal.doomed)
+    elif removal.deleted:
+        yield f"would be deleted, {len(removal.deleted)} objects:"
+        yield from _indented(str(key_of(obj)) for obj in removal.deleted)
     else:
         yield "no objects would be deleted"
     for each in removal.instances:
@@ -178,7 +178,7 @@ def lines(removal: Removal) -> Iterator[str]:
 
 
 def instances_line(found: Instances) -> str:
-    """For people: how many go with a definition, and some of their names."""
+    """As text: how many are deleted with a definition, and some of their names."""
     if found.fault:
         return (
             f"with {found.crd} all {found.kind.kind} objects; they cannot be counted: {found.fault}"

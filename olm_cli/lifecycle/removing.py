@@ -1,11 +1,11 @@
-"""Looks at what deleting an extension would take along. Writes nothing."""
+"""Finds out what deleting an extension would delete. Writes nothing."""
 
 import asyncio
 from collections.abc import Mapping
 
 from api.objects import GVK, KubeObject, key_of, metadata, name_of
 from olm_cli.history_cluster import Record, content_of
-from olm_cli.lifecycle.looking import PARALLEL_REQUESTS
+from olm_cli.lifecycle.live_objects import PARALLEL_REQUESTS
 from olm_cli.lifecycle.removal import Instances, Removal
 from olm_rollout.ownership import controller_of
 from olm_rollout.phases import Identity, identity
@@ -17,32 +17,32 @@ from olm_runtime.kube.errors import ApiError
 SERVICE_ACCOUNT = GVK("", "v1", "ServiceAccount")
 
 Found = KubeObject | None | OLMError
-"""An object as it is; None if it is not there; why it could not be looked at."""
+"""A live object; None if absent; the error if it could not be read."""
 
 
-async def look_ahead(kube: KubeClient, record: Record) -> Removal:
-    """What would become of everything; what cannot be found out is told in the answer."""
+async def preview_removal(kube: KubeClient, record: Record) -> Removal:
+    """What would be deleted and what would stay; errors of reading are part of the answer."""
     exists = await _account_exists(kube, record)
     try:
-        wanted = await _objects(kube, record)
+        desired = await _objects(kube, record)
     except OLMError as error:
         return Removal(record.raw, exists, fault=error.message)
-    found = await _live(kube, wanted)
+    found = await _live(kube, desired)
     uid = metadata(record.raw).get("uid")
     live = {key: obj for key, obj in found.items() if isinstance(obj, dict)}
-    doomed = [obj for obj in live.values() if (controller_of(obj) or {}).get("uid") == uid]
+    deleted = [obj for obj in live.values() if (controller_of(obj) or {}).get("uid") == uid]
     return Removal(
         record.raw,
         exists,
-        doomed=doomed,
-        kept=[obj for obj in live.values() if obj not in doomed],
+        deleted=deleted,
+        kept=[obj for obj in live.values() if obj not in deleted],
         unknown=[
-            (wanted[key], error.message)
+            (desired[key], error.message)
             for key, error in found.items()
             if isinstance(error, OLMError)
         ],
         instances=[
-            instances for obj in doomed if (instances := await instances_of(kube, obj)) is not None
+            instances for obj in deleted if (instances := await instances_of(kube, obj)) is not None
         ],
     )
 
@@ -52,7 +52,7 @@ async def _account_exists(kube: KubeClient, record: Record) -> bool:
     try:
         found = await kube.find(SERVICE_ACCOUNT, spec.service_account_name, spec.namespace)
     except ApiError:
-        return True  # who may not see it need not hear about it
+        return True  # not readable: no warning about it
     return found is not None
 
 
@@ -66,7 +66,7 @@ async def _objects(kube: KubeClient, record: Record) -> Mapping[Identity, KubeOb
     return found
 
 
-async def _live(kube: KubeClient, wanted: Mapping[Identity, KubeObject]) -> dict[Identity, Found]:
+async def _live(kube: KubeClient, desired: Mapping[Identity, KubeObject]) -> dict[Identity, Found]:
     slots = asyncio.Semaphore(PARALLEL_REQUESTS)
 
     async def one(obj: KubeObject) -> Found:
@@ -77,8 +77,8 @@ async def _live(kube: KubeClient, wanted: Mapping[Identity, KubeObject]) -> dict
             except ApiError as error:
                 return error
 
-    found = await asyncio.gather(*map(one, wanted.values()))
-    return dict(zip(wanted, found, strict=True))
+    found = await asyncio.gather(*map(one, desired.values()))
+    return dict(zip(desired, found, strict=True))
 
 
 async def instances_of(kube: KubeClient, obj: KubeObject) -> Instances | None:

@@ -1,4 +1,4 @@
-"""Waits for an extension, and shows meanwhile what goes on."""
+"""Waits for an extension and shows its progress."""
 
 import asyncio
 from collections.abc import Callable
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from api.objects import KubeObject, metadata
 from olm_cli.extension import EXTENSION
-from olm_cli.lifecycle.overview import Phase, Standing, installed_bundle, standing_of
-from olm_cli.lifecycle.screen import Screen
+from olm_cli.lifecycle.display import LiveDisplay
+from olm_cli.lifecycle.overview import Phase, State, extension_state, installed_bundle
 from olm_runtime.errors import OLMError, TerminalError
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError
 
-LOOK_SECONDS = 0.5
+POLL_SECONDS = 0.5
 SERVER_FAULT = 500
 
 
@@ -23,7 +23,7 @@ class Wait:
     kube: KubeClient
     name: str
     seconds: int
-    screen: Screen
+    display: LiveDisplay
 
     async def until_installed(self, bundle: str = "") -> KubeObject:
         """The extension once that bundle (or any) is installed and nothing is left to do.
@@ -34,7 +34,7 @@ class Wait:
         def done(raw: KubeObject | None) -> bool:
             if raw is None:
                 raise TerminalError(f"{self.name} was deleted meanwhile")
-            found = standing_of(raw)
+            found = extension_state(raw)
             if found.phase is Phase.BLOCKED:
                 message = f"{self.name} is blocked: {found.message}"
                 raise TerminalError(message, hint=found.hint)
@@ -54,20 +54,20 @@ class Wait:
     async def _until(
         self, done: Callable[[KubeObject | None], bool], not_yet: str
     ) -> KubeObject | None:
-        """The extension as soon as it is done; `not_yet` says what is wrong if it never is."""
-        last = Standing(Phase.PENDING)
+        """The extension as soon as it is done; `not_yet` is what a timeout reports."""
+        last = State(Phase.PENDING)
         clock = asyncio.get_running_loop().time
         begun = clock()
         try:
             async with asyncio.timeout(self.seconds):
                 while True:
-                    raw, fault = await self._look()
+                    raw, fault = await self._read()
                     if not fault and done(raw):
                         return raw
                     if fault or raw is not None:
-                        last = standing_of(raw) if raw else Standing(last.phase, fault)
-                    self.screen.show(_lines(self.name, last), seconds=clock() - begun)
-                    await asyncio.sleep(LOOK_SECONDS)
+                        last = extension_state(raw) if raw else State(last.phase, fault)
+                    self.display.show(_lines(self.name, last), seconds=clock() - begun)
+                    await asyncio.sleep(POLL_SECONDS)
         except TimeoutError as error:
             again = f"it is still tried; look again: olm status {self.name}"
             raise OLMError(
@@ -75,10 +75,10 @@ class Wait:
                 hint=f"{last.hint}; {again}" if last.hint else again,
             ) from error
         finally:
-            self.screen.end()
+            self.display.end()
 
-    async def _look(self) -> tuple[KubeObject | None, str]:
-        """The extension, or why it cannot be read at the moment. Raises ApiError if never."""
+    async def _read(self) -> tuple[KubeObject | None, str]:
+        """The extension, or a passing error of reading it. Raises ApiError for any other."""
         try:
             return await self.kube.find(EXTENSION, self.name), ""
         except ApiError as error:
@@ -87,7 +87,7 @@ class Wait:
             return None, error.message
 
 
-def _lines(name: str, found: Standing) -> list[str]:
+def _lines(name: str, found: State) -> list[str]:
     first, *rest = found.message.splitlines() or [""]
     head = f"{name}: {found.phase.value}" + (f": {first}" if first else "")
     hints = [f"hint: {hint}" for hint in found.hint.splitlines()]

@@ -5,11 +5,10 @@ left as written.
 """
 
 from api.objects import KubeObject, metadata
-from olm_content.names import CSV_KIND
 
 NAMESPACED_KINDS = frozenset(
     {
-        CSV_KIND,
+        "ClusterServiceVersion",
         "ConfigMap",
         "NetworkPolicy",
         "PodDisruptionBudget",

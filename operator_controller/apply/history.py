@@ -66,19 +66,19 @@ def state_of(revision: Revision, history: Revisions) -> State:
     return State.FAILED if faulty else State.ROLLING_OUT
 
 
-def pinned(wanted: CatalogFilter, history: Revisions) -> BundleIdentity | None:
-    """The bundle of a kept revision that the spec names by its exact version, if it does.
+def pinned(desired: CatalogFilter, history: Revisions) -> BundleIdentity | None:
+    """The bundle of an existing revision that the spec names by its exact version, if it does.
 
     Whoever certifies the version himself needs no catalog to have it.
     """
-    if wanted.upgrade_constraint_policy is not UpgradeConstraintPolicy.SELF_CERTIFIED:
+    if desired.upgrade_constraint_policy is not UpgradeConstraintPolicy.SELF_CERTIFIED:
         return None
-    kept = (r.bundle for r in reversed(history.every) if not r.deleting and r.succeeded)
-    of_package = (b for b in kept if b.package == wanted.package_name)
-    return next((b for b in of_package if b.version == wanted.version), None)
+    bundles = (r.bundle for r in reversed(history.every) if not r.deleting and r.succeeded)
+    of_package = (b for b in bundles if b.package == desired.package_name)
+    return next((b for b in of_package if b.version == desired.version), None)
 
 
 def with_content_of(inputs: str, history: Revisions) -> Revision | None:
-    """A kept revision that was rendered from the same, so that nothing need be pulled."""
-    kept = (r for r in reversed(history.every) if not r.deleting)
-    return next((r for r in kept if r.inputs == inputs), None)
+    """An existing revision rendered from the same inputs, so that nothing is pulled."""
+    existing = (r for r in reversed(history.every) if not r.deleting)
+    return next((r for r in existing if r.inputs == inputs), None)

@@ -17,7 +17,7 @@ from operator_controller.resolve import (
     ResolutionError,
     resolve,
 )
-from operator_controller.resolve.advice import explained
+from operator_controller.resolve.change_text import explained
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Events about extensions, written beside the reconciles: no extension waits for one."""
+"""Events about extensions, written outside of reconciles: no extension waits for one."""
 
 import asyncio
 import logging

@@ -1,13 +1,14 @@
-"""Which bundle to install, and why not another. Pure.
+"""Chooses the bundle to install, and explains why not another. Pure.
 
-ranges      which versions a user or a catalog means
-selectors   which catalogs a user means
-successors  which bundles may follow the installed one
-select      the choice: a Resolution, or a ResolutionError; both carry the findings
-messages    the sentences of a refusal, upstream's word for word
-explain     findings to sentences for people
-suggest     the smallest change of the spec with which a bundle would be chosen
-advice      changes to sentences for people
+criteria       a request, parsed
+rules          what excludes a bundle
+successors     which bundles may follow the installed one
+candidates     the candidates of one catalog, and the best of them
+select         the choice: a Resolution, or a ResolutionError; both carry the findings
+messages       the texts of errors, upstream's word for word
+explain        findings as text
+change_search  the smallest change of the spec with which a bundle would be chosen
+change_text    such a change as text
 """
 
 from operator_controller.resolve.errors import ResolutionError

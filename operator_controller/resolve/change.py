@@ -1,4 +1,4 @@
-"""A change of the spec, as data: what somebody could ask for instead, and what that would give."""
+"""A change of `spec.source.catalog` as data, and the bundle that it gives."""
 
 import re
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ class Field(StrEnum):
     POLICY = "upgradeConstraintPolicy"
 
 
-class Hopeless(StrEnum):
+class NoChange(StrEnum):
     """Why no change of the spec helps, or none was found."""
 
     NO_CATALOG = "NoCatalog"
@@ -37,7 +37,7 @@ class Hopeless(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What to ask for instead (`before` -> `after`), and the bundle that it comes to."""
+    """The catalog filter before and after the change, and the bundle that `after` gives."""
 
     before: CatalogFilter
     after: CatalogFilter
@@ -56,17 +56,17 @@ class Change:
         return {"spec": {"source": {"catalog": changes}}}
 
 
-def value_of(wanted: CatalogFilter, field: Field) -> object:
+def value_of(desired: CatalogFilter, field: Field) -> object:
     """The value of a field."""
     match field:
         case Field.VERSION:
-            return wanted.version
+            return desired.version
         case Field.CHANNELS:
-            return wanted.channels
+            return desired.channels
         case Field.SELECTOR:
-            return wanted.selector
+            return desired.selector
         case Field.POLICY:
-            return wanted.upgrade_constraint_policy
+            return desired.upgrade_constraint_policy
 
 
 def is_range(version: str) -> bool:

@@ -1,4 +1,4 @@
-"""A request read once: its texts parsed, its faults raised."""
+"""A request with its range, selector and versions parsed."""
 
 from dataclasses import dataclass, replace
 
@@ -14,7 +14,7 @@ from operator_controller.resolve.successors import Installed, read_installed
 
 @dataclass(frozen=True, slots=True)
 class Criteria:
-    """What a bundle has to meet.
+    """What a bundle has to satisfy.
 
     range      None: every version
     channels   empty: every channel
@@ -28,26 +28,26 @@ class Criteria:
 
 
 def read_criteria(request: Request) -> Criteria:
-    """Without the installed bundle. Raises ResolutionError for a selector or range that is none."""
-    wanted = request.wanted
+    """Without the installed bundle. Raises ResolutionError for an invalid selector or range."""
+    desired = request.desired
     try:
-        check(wanted.selector)
-        versions = parse_extension_range(wanted.version) if wanted.version else None
+        check(desired.selector)
+        versions = parse_extension_range(desired.version) if desired.version else None
     except SelectorError as error:
         raise ResolutionError(messages.invalid_selector(error.message)) from error
     except RangeError as error:
-        message = messages.invalid_range(wanted.version, error.message)
+        message = messages.invalid_range(desired.version, error.message)
         raise ResolutionError(message, hint=error.hint) from error
-    return Criteria(range=versions, channels=frozenset(wanted.channels))
+    return Criteria(range=versions, channels=frozenset(desired.channels))
 
 
 def with_installed(criteria: Criteria, request: Request) -> Criteria:
-    """Adds the installed bundle, if its successors are what is asked for.
+    """Adds the installed bundle, if only its successors may be chosen.
 
-    Apart from the rest, because upstream reads its version no earlier than it finds the package.
-    Raises ResolutionError for a version that is none.
+    Separate, because upstream parses its version only after it has found the package.
+    Raises ResolutionError for an invalid version.
     """
-    free = request.wanted.upgrade_constraint_policy == UpgradeConstraintPolicy.SELF_CERTIFIED
+    free = request.desired.upgrade_constraint_policy == UpgradeConstraintPolicy.SELF_CERTIFIED
     if request.installed is None or free:
         return criteria
     try:

@@ -23,19 +23,19 @@ class DeprecationMessages:
 def concerning(
     deprecations: Iterable[Deprecation], *, channels: Collection[str], bundle: str
 ) -> DeprecationMessages:
-    """What concerns an extension that asks for these channels (none: all) and has this bundle.
+    """What concerns an extension with these channels in its spec (none: all) and this bundle.
 
     Deprecations of the package always do. `bundle` is the installed one, empty if there is none.
     """
-    told = [d for d in deprecations if d.message]
+    worded = [d for d in deprecations if d.message]
     return DeprecationMessages(
-        package=tuple(d.message for d in told if d.schema == Schema.PACKAGE),
+        package=tuple(d.message for d in worded if d.schema == Schema.PACKAGE),
         channels=tuple(
             d.message
-            for d in told
+            for d in worded
             if d.schema == Schema.CHANNEL and (not channels or d.name in channels)
         ),
         bundle=tuple(
-            d.message for d in told if d.schema == Schema.BUNDLE and bundle and d.name == bundle
+            d.message for d in worded if d.schema == Schema.BUNDLE and bundle and d.name == bundle
         ),
     )

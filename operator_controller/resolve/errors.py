@@ -1,11 +1,11 @@
-"""Why there is no bundle."""
+"""The error of a resolution."""
 
 from olm_runtime.errors import TransientError
 from operator_controller.resolve.findings import Findings
 
 
 class ResolutionError(TransientError):
-    """No bundle can be chosen. `message` is upstream's sentence, `findings` what led to it.
+    """No bundle can be chosen. `message` is upstream's sentence, `findings` are its reasons.
 
     Transient in all cases, as upstream retries all of them: catalogs change without notice.
     """

@@ -1,4 +1,4 @@
-"""Findings to sentences for people. Reads facts, decides nothing."""
+"""Findings as text. Decides nothing."""
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -15,21 +15,21 @@ from operator_controller.resolve.findings import (
 from operator_controller.resolve.request import Request
 
 MAX_NAMED = 3
-"""So many names of a list are told, then only how many more there are."""
+"""Names of a list that are printed; the rest is counted."""
 
 
 def sentence(cause: Cause, request: Request) -> str:
-    """Why, of one bundle or catalog; one clause without its name and without a full stop."""
+    """The reason for one bundle or catalog: a clause without its name and without a full stop."""
     return _SENTENCES[cause.reason].format_map(_facts(cause, request))
 
 
-def remark(note: Note) -> str:
-    """What somebody should know, as one clause."""
-    return _REMARKS[note.kind](note)
+def note_text(note: Note) -> str:
+    """A note as one clause."""
+    return _NOTE_TEXTS[note.kind](note)
 
 
 def summary(findings: Findings) -> str:
-    """How many bundles were considered and what became of them, on one line."""
+    """How many bundles were considered, and how many of each reason, on one line."""
     if not findings.considered:
         return "no bundle of the package was found in the catalogs considered"
     bundles = "1 bundle" if findings.considered == 1 else f"{findings.considered} bundles"
@@ -66,7 +66,7 @@ _SENTENCES: Mapping[Reason, str] = MappingProxyType(
 
 
 def _facts(cause: Cause, request: Request) -> dict[str, str]:
-    """What the sentences may speak of."""
+    """The values that the sentences may use."""
     rival = cause.rival or Rival("", "another bundle", "")
     same = rival.version == cause.version
     return {
@@ -74,14 +74,14 @@ def _facts(cause: Cause, request: Request) -> dict[str, str]:
         "detail": cause.detail,
         "edges": _edges(cause.edges),
         "installed": request.installed.name if request.installed else "what is installed",
-        "package": request.wanted.package_name,
-        "range": request.wanted.version,
+        "package": request.desired.package_name,
+        "range": request.desired.version,
         "rival": rival.bundle,
         "rival_catalog": rival.catalog,
         "rival_is_ahead": "has the same version and comes first"
         if same
         else f"has the higher version {rival.version}",
-        "wanted_channels": " or ".join(request.wanted.channels),
+        "wanted_channels": " or ".join(request.desired.channels),
     }
 
 
@@ -99,11 +99,11 @@ def _edge(edge: Edge) -> str:
         f"skips {_some(entry.skips)}" if entry.skips else "",
         f"skips the range {entry.skip_range}" if entry.skip_range else "",
     ]
-    told = " and ".join(filter(None, facts)) or "follows nothing"
-    return f"in channel {edge.channel} it {told}"
+    text = " and ".join(filter(None, facts)) or "follows nothing"
+    return f"in channel {edge.channel} it {text}"
 
 
-_REMARKS: Mapping[NoteKind, Callable[[Note], str]] = MappingProxyType(
+_NOTE_TEXTS: Mapping[NoteKind, Callable[[Note], str]] = MappingProxyType(
     {
         NoteKind.UNREADABLE_SKIP_RANGE: lambda note: (
             f"the skipRange of {note.bundle} in channel {note.channel} of catalog {note.catalog} "

@@ -1,6 +1,6 @@
-"""What the search saw, as data: one reason for every bundle it considered, and remarks.
+"""The findings of a resolution: one reason for every bundle considered, and notes.
 
-Text for people is made of it elsewhere (`explain`), so that wording never touches the search.
+`explain` makes text of them.
 """
 
 from collections import Counter
@@ -60,7 +60,7 @@ class Cause:
 
 
 class NoteKind(StrEnum):
-    """Remarks that decide nothing, but that somebody should know."""
+    """Kinds of notes; notes decide nothing."""
 
     UNREADABLE_SKIP_RANGE = "UnreadableSkipRange"
     PRERELEASE_WITHOUT_RANGE = "PrereleaseWithoutRange"
@@ -69,7 +69,7 @@ class NoteKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
-    """A remark on a bundle of a catalog, or on the catalog."""
+    """A note on a bundle of a catalog, or on the catalog."""
 
     kind: NoteKind
     catalog: str
@@ -80,14 +80,14 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """Everything the search saw, in the order of catalogs and of the bundles in them."""
+    """All findings, in the order of catalogs and of the bundles in them."""
 
     causes: tuple[Cause, ...] = ()
     notes: tuple[Note, ...] = ()
 
     @property
     def considered(self) -> int:
-        """How many bundles were looked at."""
+        """The number of bundles considered."""
         return sum(1 for cause in self.causes if cause.bundle)
 
     def tally(self) -> dict[Reason, int]:

@@ -1,4 +1,4 @@
-"""The sentences of a refusal, word for word upstream's: users and tools search for them."""
+"""The texts of errors, upstream's word for word: users and tools search for them."""
 
 from collections.abc import Iterable
 
@@ -13,7 +13,7 @@ def invalid_range(version: str, fault: str) -> str:
 
 
 def invalid_selector(fault: str) -> str:
-    """The selector of catalogs says nothing that can be decided."""
+    """The selector of catalogs is invalid."""
     return f"desired catalog selector is invalid: {fault}"
 
 
@@ -44,17 +44,17 @@ def not_one(request: Request, catalogs: Iterable[str]) -> str:
         if installed
         else "",
         "found bundles" if len(found) > 1 else "no bundles found",
-        *_constraints(request.wanted),
+        *_constraints(request.desired),
         f"in multiple catalogs with the same priority {listed(found)}" if len(found) > 1 else "",
     ]
     return " ".join(filter(None, parts))
 
 
-def _constraints(wanted: CatalogFilter) -> tuple[str, str, str]:
+def _constraints(desired: CatalogFilter) -> tuple[str, str, str]:
     return (
-        f"for package {quote(wanted.package_name)}",
-        f"matching version {quote(wanted.version)}" if wanted.version else "",
-        f"in channels {listed(wanted.channels)}" if wanted.channels else "",
+        f"for package {quote(desired.package_name)}",
+        f"matching version {quote(desired.version)}" if desired.version else "",
+        f"in channels {listed(desired.channels)}" if desired.channels else "",
     )
 
 

@@ -1,4 +1,4 @@
-"""What is asked for, and what there is to choose from."""
+"""The input of a resolution: the request and the contents of catalogs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,9 +10,9 @@ from operator_controller.catalog import Package
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The wish of a ClusterExtension, and the bundle it has, if any."""
+    """The catalog filter of a ClusterExtension, and its installed bundle, if any."""
 
-    wanted: CatalogFilter
+    desired: CatalogFilter
     installed: BundleMetadata | None = None
 
 

@@ -1,4 +1,4 @@
-"""What keeps a bundle from being a candidate: one small rule each, asked in order."""
+"""The rules that exclude a bundle, in the order in which they are applied."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -64,7 +64,7 @@ def in_range(bundle: Bundle, offer: Offer, criteria: Criteria) -> Cause | None:
 
 
 def is_successor(bundle: Bundle, offer: Offer, criteria: Criteria) -> Cause | None:
-    """If a bundle is installed and the catalog's word counts, it may follow that bundle."""
+    """If a bundle is installed and the policy is CatalogProvided, an edge leads from it."""
     if criteria.installed is None:
         return None
     if bundle.version is None:
@@ -94,5 +94,5 @@ def _unreadable(bundle: Bundle, offer: Offer) -> Cause:
 
 
 def written(bundle: Bundle) -> str:
-    """The version of a bundle for people; empty where there is none."""
+    """The version of a bundle as text; empty where there is none."""
     return str(bundle.version) if bundle.version else ""

@@ -1,11 +1,11 @@
 """The choice of a bundle.
 
-Flow: the catalogs that are selected and known -> the best candidate of each (`survey`) -> the
+Flow: the catalogs that are selected and known -> the best candidate of each (`evaluate`) -> the
 best of those -> the checks a chosen bundle must pass. Each step leaves causes.
 
 A catalog whose content is not known is *needed* when the others offer no bundle: then the request
 fails, naming it. When another catalog offers one, the choice is made without it, and a note says
-that the view was incomplete: a catalog that does not serve must not stop what lives off others.
+that the view was incomplete: a catalog that does not serve must not block extensions from others.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,17 +14,17 @@ from dataclasses import dataclass, field, replace
 from olm_content.selectors import selects
 from operator_controller.catalog import BundleVersion, Deprecation
 from operator_controller.resolve import messages
+from operator_controller.resolve.candidates import Finalist, evaluate
 from operator_controller.resolve.criteria import read_criteria, with_installed
 from operator_controller.resolve.errors import ResolutionError
 from operator_controller.resolve.findings import Cause, Findings, Note, NoteKind, Reason
 from operator_controller.resolve.request import CatalogContent, Request
 from operator_controller.resolve.rules import Offer
-from operator_controller.resolve.survey import Finalist, survey
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolution:
-    """The chosen bundle, the catalog it is from with what that says of going away, and why."""
+    """The chosen bundle, its catalog with its deprecations, and the findings."""
 
     package: str
     bundle: str
@@ -43,26 +43,26 @@ def resolve(request: Request, catalogs: Sequence[CatalogContent]) -> Resolution:
     of the highest are ambiguous. The order of `catalogs` does not matter.
     """
     criteria = read_criteria(request)
-    idle = [cause for catalog in catalogs if (cause := _passed_over(catalog, request))]
-    asked = {catalog.name for catalog in catalogs} - {cause.catalog for cause in idle}
-    if asked:
+    excluded = [cause for catalog in catalogs if (cause := _excluded(catalog, request))]
+    considered = {catalog.name for catalog in catalogs} - {cause.catalog for cause in excluded}
+    if considered:
         criteria = with_installed(criteria, request)
-    surveys = [
-        survey(Offer(catalog.name, catalog.priority, catalog.package), criteria)
+    evaluations = [
+        evaluate(Offer(catalog.name, catalog.priority, catalog.package), criteria)
         for catalog in catalogs
-        if catalog.name in asked and catalog.package
+        if catalog.name in considered and catalog.package
     ]
-    left, beaten = _contend([s.finalist for s in surveys if s.finalist])
+    left, beaten = _contend([s.finalist for s in evaluations if s.finalist])
     findings = Findings(
-        causes=(*idle, *(cause for s in surveys for cause in s.causes), *beaten),
-        notes=tuple(note for s in surveys for note in s.notes),
+        causes=(*excluded, *(cause for s in evaluations for cause in s.causes), *beaten),
+        notes=tuple(note for s in evaluations for note in s.notes),
     )
     return _checked(request, _only(request, left, findings), findings)
 
 
-def _passed_over(catalog: CatalogContent, request: Request) -> Cause | None:
-    """Why a catalog offers nothing to look at, if so."""
-    if not selects(request.wanted.selector, catalog.labels):
+def _excluded(catalog: CatalogContent, request: Request) -> Cause | None:
+    """Why a catalog is not considered, or None."""
+    if not selects(request.desired.selector, catalog.labels):
         return Cause(catalog=catalog.name, reason=Reason.CATALOG_NOT_SELECTED)
     if catalog.unavailable:
         return Cause(
@@ -97,7 +97,7 @@ def _only(request: Request, left: Sequence[Finalist], findings: Findings) -> Fin
         return left[0]
     unknown = _unavailable(findings)
     if not left and unknown:
-        package = request.wanted.package_name
+        package = request.desired.package_name
         first = min(unknown, key=lambda cause: cause.catalog)
         message = messages.unavailable(package, first.catalog, first.detail)
     else:
@@ -109,7 +109,7 @@ def _only(request: Request, left: Sequence[Finalist], findings: Findings) -> Fin
 def _checked(request: Request, finalist: Finalist, findings: Findings) -> Resolution:
     """The resolution. Raises ResolutionError where the bundle cannot be installed.
 
-    There is no falling back to the next best: what is installed must not depend on such faults.
+    There is no fallback to the next best bundle: the choice must not depend on such faults.
     """
     bundle, catalog = finalist.bundle, finalist.offer.catalog
     if bundle.version is None:
@@ -125,11 +125,11 @@ def _checked(request: Request, finalist: Finalist, findings: Findings) -> Resolu
         Note(kind=NoteKind.INCOMPLETE_VIEW, catalog=cause.catalog, detail=cause.detail)
         for cause in _unavailable(findings)
     ]
-    if bundle.version.version.prerelease and not request.wanted.version:
+    if bundle.version.version.prerelease and not request.desired.version:
         kind_ = NoteKind.PRERELEASE_WITHOUT_RANGE
         notes.append(Note(kind=kind_, catalog=catalog, bundle=bundle.name))
     return Resolution(
-        package=request.wanted.package_name,
+        package=request.desired.package_name,
         bundle=bundle.name,
         image=bundle.image,
         version=bundle.version,

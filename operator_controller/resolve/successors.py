@@ -1,4 +1,4 @@
-"""Which bundles may follow the installed one, by the word of the catalog's channels."""
+"""Which bundles may follow the installed one, by the edges in the channels of a catalog."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -55,9 +55,9 @@ def _has_edge(entry: Entry, installed: Installed) -> bool:
 
 @lru_cache(maxsize=4096)
 def read_skip_range(text: str) -> SkipRange | RangeError:
-    """The range, or what is wrong with it: such a range is no edge, and worth a remark.
+    """The range, or its error: an invalid range is no edge.
 
-    Remembered, because the same few hundred ranges are asked in every resolution.
+    Cached, because every resolution parses the same few hundred ranges.
     """
     try:
         return parse_skip_range(text)

@@ -1,4 +1,4 @@
-"""The bundles that a change of the spec could come to, and which fields matter for each."""
+"""The bundles that a change of the spec could select, and the fields that matter for each."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -36,8 +36,8 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class _Wish:
-    """A request as far as it can be read; None where a text says nothing."""
+class _ParsedRequest:
+    """The parsed fields of a request; None where a field is empty or invalid."""
 
     range: ExtensionRange | None
     selector: LabelSelector | None
@@ -51,7 +51,7 @@ def pin(bundle: Bundle) -> str:
 
 def targets_of(request: Request, catalogs: Sequence[CatalogContent]) -> list[Target]:
     """The bundles that could be installed at all, the best first."""
-    wish = _read(request)
+    parsed = _read(request)
     targets = []
     for catalog in catalogs:
         if catalog.package is None or catalog.unavailable:
@@ -60,74 +60,74 @@ def targets_of(request: Request, catalogs: Sequence[CatalogContent]) -> list[Tar
             if bundle.version is None or bundle.dependencies:
                 continue
             bare = Target(catalog, catalog.package, bundle, frozenset(), frozenset())
-            needed = frozenset(_needed(request, wish, bare))
+            needed = frozenset(_needed(request, parsed, bare))
             targets.append(replace(bare, needed=needed, useful=_useful(request, bare)))
     targets.sort(key=lambda target: (-target.catalog.priority, target.catalog.name))
     return sorted(targets, key=lambda target: target.rank, reverse=True)
 
 
-def _read(request: Request) -> _Wish:
-    """The faults themselves are told by `resolve`; here they are only something to change."""
-    wanted = request.wanted
+def _read(request: Request) -> _ParsedRequest:
+    """Invalid fields are ignored here; `resolve` raises their errors."""
+    desired = request.desired
     versions, selector, installed = None, None, None
     with suppress(RangeError):
-        versions = parse_extension_range(wanted.version) if wanted.version else None
+        versions = parse_extension_range(desired.version) if desired.version else None
     with suppress(SelectorError):
-        check(wanted.selector)
-        selector = wanted.selector
+        check(desired.selector)
+        selector = desired.selector
     with suppress(VersionError):
         installed = read_installed(request.installed) if request.installed else None
-    return _Wish(versions, selector, installed)
+    return _ParsedRequest(versions, selector, installed)
 
 
-def _needed(request: Request, wish: _Wish, target: Target) -> Iterator[Field]:
-    """The fields that keep the bundle from being a candidate whatever else is changed."""
-    wanted, bundle = request.wanted, target.bundle
+def _needed(request: Request, parsed: _ParsedRequest, target: Target) -> Iterator[Field]:
+    """The fields that exclude the bundle whatever else is changed."""
+    desired, bundle = request.desired, target.bundle
     edges = target.package.edges.get(bundle.name, ())
-    if wanted.version and not _in_range(bundle, wish):
+    if desired.version and not _in_range(bundle, parsed):
         yield Field.VERSION
-    if wanted.channels and not any(edge.channel in wanted.channels for edge in edges):
+    if desired.channels and not any(edge.channel in desired.channels for edge in edges):
         yield Field.CHANNELS
-    if wish.selector is None or not selects(wish.selector, target.catalog.labels):
+    if parsed.selector is None or not selects(parsed.selector, target.catalog.labels):
         yield Field.SELECTOR
-    free = wanted.upgrade_constraint_policy == UpgradeConstraintPolicy.SELF_CERTIFIED
+    free = desired.upgrade_constraint_policy == UpgradeConstraintPolicy.SELF_CERTIFIED
     if request.installed and not free:
         entries = (edge.entry for edge in edges)
-        if wish.installed is None or not may_follow(bundle, entries, wish.installed):
+        if parsed.installed is None or not may_follow(bundle, entries, parsed.installed):
             yield Field.POLICY
 
 
-def _in_range(bundle: Bundle, wish: _Wish) -> bool:
-    if wish.range is None or bundle.version is None:
+def _in_range(bundle: Bundle, parsed: _ParsedRequest) -> bool:
+    if parsed.range is None or bundle.version is None:
         return False
-    return wish.range.matches(bundle.version.version)
+    return parsed.range.matches(bundle.version.version)
 
 
 def _useful(request: Request, target: Target) -> frozenset[Field]:
-    """The fields that can be changed for the sake of the bundle, to an effect."""
-    wanted = request.wanted
-    free = wanted.upgrade_constraint_policy == UpgradeConstraintPolicy.SELF_CERTIFIED
+    """The fields whose change can help to select the bundle."""
+    desired = request.desired
+    free = desired.upgrade_constraint_policy == UpgradeConstraintPolicy.SELF_CERTIFIED
     useful = {
         Field.VERSION: is_range(pin(target.bundle)),
-        Field.CHANNELS: bool(more_channels(wanted, target)),
+        Field.CHANNELS: bool(more_channels(desired, target)),
         Field.SELECTOR: named(target.catalog.name).items() <= target.catalog.labels.items(),
         Field.POLICY: request.installed is not None and not free,
     }
     return frozenset(field for field, is_useful in useful.items() if is_useful)
 
 
-def more_channels(wanted: CatalogFilter, target: Target) -> list[tuple[str, ...]]:
+def more_channels(desired: CatalogFilter, target: Target) -> list[tuple[str, ...]]:
     """One channel more, the default channel first.
 
     None at all where no channel with the bundle can be named: it is in none, or the API server
     does not take their names.
     """
-    if not wanted.channels:
+    if not desired.channels:
         return []
     present = {edge.channel for edge in target.package.edges.get(target.bundle.name, ())}
-    others = present - set(wanted.channels)
+    others = present - set(desired.channels)
     if present and not others:
         return []
     default = target.package.default_channel
     named_ones = sorted(filter(is_channel, others), key=lambda name: (name != default, name))
-    return [(*wanted.channels, channel) for channel in named_ones] or [()]
+    return [(*desired.channels, channel) for channel in named_ones] or [()]

@@ -1,1 +1,1 @@
-"""Everything that was gathered, to conditions. Pure."""
+"""Computes the statuses of kinds and the Events about their changes. Pure."""

@@ -79,7 +79,7 @@ def _merged(old: Any, verdicts: Iterator[Verdict], now: datetime) -> list[dict[s
 
 
 def _related(namespace: str) -> list[dict[str, str]]:
-    """What is looked at when something is wrong; no name stands for all of a kind."""
+    """Objects to inspect when something is wrong; an empty name means all of a kind."""
     kinds = ("clustercatalogs", "clusterextensions", "clusterobjectsets")
     return [
         {"group": "", "resource": "namespaces", "name": namespace},

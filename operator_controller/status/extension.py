@@ -21,7 +21,7 @@ from operator_controller.apply.revisions import Revision, Revisions
 from operator_controller.catalog import Deprecation
 from operator_controller.resolve import Note, NoteKind
 from operator_controller.resolve.deprecation import concerning
-from operator_controller.resolve.explain import remark
+from operator_controller.resolve.explain import note_text
 
 Verdict = tuple[ConditionStatus, str, str]
 
@@ -38,7 +38,7 @@ class ExtensionFacts:
     """Everything that the status is computed from.
 
     `revisions` is None when they could not be read. `deprecations` is all that the catalog of
-    the chosen bundle says of the package, None when none was chosen. `notes` are remarks on
+    the chosen bundle says of the package, None when none was chosen. `notes` are those on
     the choice.
     """
 
@@ -55,7 +55,7 @@ class ExtensionFacts:
 
 
 def extension_status(facts: ExtensionFacts) -> ClusterExtensionStatus:
-    """The status, with the conditions that changed or were looked at."""
+    """The status, with the conditions that changed or were computed."""
     verdicts = {
         **_deprecations(facts),
         ConditionType.INSTALLED: _installed(facts),
@@ -85,15 +85,15 @@ def removing(remaining: Sequence[Revision], generation: int, limit: float) -> Co
     After `limit` seconds the garbage collector is left with the rest.
     """
     found = [condition(r.raw, ConditionType.PROGRESSING) for r in remaining]
-    told = [c["message"] for c in found if c and c["reason"] == Reason.RETRYING]
-    if not told:
+    messages = [c["message"] for c in found if c and c["reason"] == Reason.RETRYING]
+    if not messages:
         return None
     end = f"after {limit / 60:.0f} minutes of removing the rest is left to garbage collection"
     return Condition(
         type=ConditionType.PROGRESSING,
         status=ConditionStatus.TRUE,
         reason=Reason.RETRYING,
-        message="\n".join([*told, end]),
+        message="\n".join([*messages, end]),
         observed_generation=generation,
     )
 
@@ -125,10 +125,10 @@ def _progressing(facts: ExtensionFacts) -> Verdict:
 
 
 def _with_remarks(verdict: Verdict, notes: Sequence[Note]) -> Verdict:
-    """Only remarks that stay the same while nothing changes, so that the status does too."""
+    """Only notes that stay the same while nothing changes, so that the status does too."""
     status, reason, message = verdict
-    told = [f"note: {remark(n)}" for n in notes if n.kind is NoteKind.PRERELEASE_WITHOUT_RANGE]
-    return status, reason, "\n".join([message, *told])
+    lines = [f"note: {note_text(n)}" for n in notes if n.kind is NoteKind.PRERELEASE_WITHOUT_RANGE]
+    return status, reason, "\n".join([message, *lines])
 
 
 def _with_remains(verdict: Verdict, revisions: Revisions | None) -> Verdict:
@@ -139,12 +139,12 @@ def _with_remains(verdict: Verdict, revisions: Revisions | None) -> Verdict:
     status, reason, message = verdict
     if reason == Reason.SUCCEEDED:
         reason, message = Reason.RETRYING, message.partition("\n")[2]
-    told = [f"what only revision {r.name} had is not removed: {r.obstacle}" for r in stuck]
+    lines = [f"what only revision {r.name} had is not removed: {r.obstacle}" for r in stuck]
     hint = (
         "hint: to leave its objects as they are, delete the revision: "
         f"kubectl delete clusterobjectset {stuck[0].name}"
     )
-    return status, reason, "\n".join(filter(None, [message, *told, hint]))
+    return status, reason, "\n".join(filter(None, [message, *lines, hint]))
 
 
 def _rollout(latest: Revision | None) -> Verdict:
@@ -187,16 +187,16 @@ def _deprecations(facts: ExtensionFacts) -> dict[ConditionType, Verdict]:
         unknown = ConditionStatus.UNKNOWN, Reason.DEPRECATION_STATUS_UNKNOWN, message
         known = {c.type for c in facts.extension.status.conditions}
         return {kind: unknown for kind in DEPRECATION_TYPES if kind not in known}
-    told = concerning(
+    messages = concerning(
         facts.deprecations,
         channels=facts.extension.spec.source.catalog.channels,
         bundle=facts.installed.bundle.name if facts.installed else "",
     )
     verdicts = {
-        ConditionType.DEPRECATED: _deprecated(told.all),
-        ConditionType.PACKAGE_DEPRECATED: _deprecated(told.package),
-        ConditionType.CHANNEL_DEPRECATED: _deprecated(told.channels),
-        ConditionType.BUNDLE_DEPRECATED: _deprecated(told.bundle),
+        ConditionType.DEPRECATED: _deprecated(messages.all),
+        ConditionType.PACKAGE_DEPRECATED: _deprecated(messages.package),
+        ConditionType.CHANNEL_DEPRECATED: _deprecated(messages.channels),
+        ConditionType.BUNDLE_DEPRECATED: _deprecated(messages.bundle),
     }
     if facts.installed is None:
         absent = ConditionStatus.UNKNOWN, Reason.ABSENT, "no bundle installed yet"

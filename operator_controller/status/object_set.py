@@ -15,7 +15,7 @@ class Rollout:
 
     `complete`: every phase is applied. `waiting`: what the next phase waits for. `unhealthy`:
     objects that do not work although nothing waits for them. `degraded`: watches that do not run.
-    `contended`: objects that others keep taking over, and seconds until one is looked at again.
+    `contended`: objects that others take over again and again, with seconds until the next check.
     """
 
     complete: bool = False

@@ -1,4 +1,4 @@
-"""What changed from one status of a ClusterExtension to the next, as Events tell it. Pure.
+"""What changed from one status of a ClusterExtension to the next, as Events. Pure.
 
 Numbers of pods and of objects that are waited for change often; a condition whose message alone
 is another is an Event only where it names a fault.
@@ -34,7 +34,7 @@ class EventReason(StrEnum):
 
 
 UNINSTALLED = Happening("Uninstall", EventReason.UNINSTALLED, "Nothing of it is left to be removed")
-Teller = Callable[
+Rule = Callable[
     [ClusterExtensionStatus, ClusterExtensionStatus, BundleIdentity | None], Sequence[Happening]
 ]
 FAULTS = frozenset({Reason.RETRYING.value, Reason.PROGRESS_DEADLINE_EXCEEDED.value})
@@ -46,13 +46,13 @@ def transitions(
     latest: BundleIdentity | None = None,
 ) -> tuple[Happening, ...]:
     """The changes; `latest` is the bundle of the newest revision. None for equal statuses."""
-    return tuple(happening for tell in TELLERS for happening in tell(before, after, latest))
+    return tuple(happening for rule in RULES for happening in rule(before, after, latest))
 
 
 def _begun(
     before: ClusterExtensionStatus, after: ClusterExtensionStatus, latest: BundleIdentity | None
 ) -> Sequence[Happening]:
-    """A new revision is on the way; one that is installed by now is told as installed."""
+    """A new revision is on the way; one that is already installed is reported as installed."""
     known = {revision.name for revision in before.active_revisions}
     new = [r.name for r in after.active_revisions if r.name not in known]
     if not new or latest is None or _is_unknown(before):
@@ -118,7 +118,7 @@ def _progressing(
 def _available(
     before: ClusterExtensionStatus, after: ClusterExtensionStatus, _: BundleIdentity | None
 ) -> Sequence[Happening]:
-    """What is installed begins or ceases to work; one that begins is not told to be down first."""
+    """What is installed begins or ceases to work; one that begins is not reported as down first."""
     old, new = (_find(status, ConditionType.AVAILABLE) for status in (before, after))
     if new is None or (old is not None and old.status is new.status):
         return ()
@@ -144,7 +144,7 @@ def _deprecated(
     return ()
 
 
-TELLERS: tuple[Teller, ...] = (_begun, _installed, _progressing, _available, _deprecated)
+RULES: tuple[Rule, ...] = (_begun, _installed, _progressing, _available, _deprecated)
 
 
 def _find(status: ClusterExtensionStatus, kind: ConditionType) -> Condition | None:

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 import click
 
-from olm_content.names import LABEL_INDEX_DATABASE
 from olm_runtime.errors import TerminalError
 from opm.commands.databases import add_images, mode_option, names_of, overwrite_option
 from opm.commands.registries import registry_options
@@ -16,7 +15,7 @@ from opm.commands.switches import Switches
 from opm.index.dockerfile import DATABASE, DATABASE_LABELS, dockerfile
 from opm.io.database_add import create
 from opm.io.database_edit import keep_packages, remove_packages, remove_stranded
-from opm.io.references import DEPRECATION
+from opm.io.references import DATABASE_LABEL, DEPRECATION
 
 DOCKERFILE = "index.Dockerfile"
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -193,12 +192,12 @@ def _fetch(reference: str, target: Path, registries: dict[str, Any]) -> None:
         return
 
     with pulled(reference, Registries(**registries)) as image:
-        if LABEL_INDEX_DATABASE not in image.labels:
+        if DATABASE_LABEL not in image.labels:
             raise TerminalError(
-                f"{reference} is no SQLite index: it has no label {LABEL_INDEX_DATABASE}",
+                f"{reference} is no SQLite index: it has no label {DATABASE_LABEL}",
                 hint="edit file-based catalogs with `opm render` and `opm build`",
             )
-        shutil.copyfile(inside_image(image.folder, image.labels[LABEL_INDEX_DATABASE]), target)
+        shutil.copyfile(inside_image(image.folder, image.labels[DATABASE_LABEL]), target)
 
 
 def _generate(database: Path, text: str, name: str) -> None:

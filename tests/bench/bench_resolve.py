@@ -191,10 +191,10 @@ spec:
 
 async def once(client: CatalogClient, name: str) -> float:
     started = time.perf_counter()
-    wanted = CatalogFilter(package_name=name, version="1.x")
+    desired = CatalogFilter(package_name=name, version="1.x")
     installed = BundleMetadata(name=f"{name}.v1.20.0", version="1.20.0")
     found = resolve(
-        Request(wanted, installed), await client.contents(await client.list_catalogs(), name)
+        Request(desired, installed), await client.contents(await client.list_catalogs(), name)
     )
     if found.bundle != f"{name}.v1.21.0":
         raise RuntimeError(f"chose {found.bundle}")

@@ -57,7 +57,7 @@ def world_of(seed: int) -> tuple[Request, list[CatalogContent]]:
 
 
 def _request(random: Random) -> Request:
-    wanted = CatalogFilter(
+    desired = CatalogFilter(
         package_name="p",
         version=random.choice(RANGES),
         channels=tuple(random.sample(CHANNELS, random.choice([0, 0, 1, 2]))),
@@ -66,9 +66,9 @@ def _request(random: Random) -> Request:
     )
     installed = random.choice([None, *VERSIONS])
     if installed is None:
-        return Request(wanted)
+        return Request(desired)
     version = installed if random.random() < 0.95 else "not a version"
-    return Request(wanted, BundleMetadata(name=name_of(installed), version=version))
+    return Request(desired, BundleMetadata(name=name_of(installed), version=version))
 
 
 def _catalog(random: Random, name: str) -> CatalogContent:

@@ -142,8 +142,8 @@ def test_a_successor_stays_inside_the_wishes(request: Request, world: list[Catal
         return
     (package,) = (p for c, p in known(world) if c.name == found.catalog)
     assert found.bundle in {bundle.name for bundle in package.bundles}
-    if request.wanted.channels:
-        counting = [c for c in package.channels if c.name in request.wanted.channels]
+    if request.desired.channels:
+        counting = [c for c in package.channels if c.name in request.desired.channels]
         assert found.bundle in {entry.name for channel in counting for entry in channel.entries}
 
 
@@ -173,8 +173,8 @@ def test_self_certified_offers_at_least_as_much(
     """The policy lifts the need for an edge and nothing else."""
     free = replace(
         request,
-        wanted=replace(
-            request.wanted, upgrade_constraint_policy=UpgradeConstraintPolicy.SELF_CERTIFIED
+        desired=replace(
+            request.desired, upgrade_constraint_policy=UpgradeConstraintPolicy.SELF_CERTIFIED
         ),
     )
     causes = outcome(free, world).findings.causes

@@ -44,7 +44,7 @@ def test_the_tab_key_completes_a_word(
 ) -> None:
     needed(shell[0])
     typed = f"{setup}source <({program} completion {shell[0]})\n{begun}\t"
-    assert completed in screen(shell, typed, until=completed)
+    assert completed in display(shell, typed, until=completed)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def run(*command: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def screen(shell: Sequence[str], typed: str, *, until: bytes) -> bytes:
+def display(shell: Sequence[str], typed: str, *, until: bytes) -> bytes:
     """What a terminal shows once `until` is there, or when time is up."""
     terminal, end = pty.openpty()
     shown, begin = b"", time.monotonic()

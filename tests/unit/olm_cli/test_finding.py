@@ -10,6 +10,7 @@ import orjson
 import pytest
 from click.testing import CliRunner, Result
 
+from olm_cli.cluster_options import ClusterOptions
 from olm_cli.diff import diff
 from olm_cli.finding.cluster import Cluster, Served
 from olm_cli.finding.contents import Content
@@ -17,7 +18,6 @@ from olm_cli.finding.entry import Entry, entry_of, one_line
 from olm_cli.finding.kept import Kept, cache_folder, folder_key
 from olm_cli.finding.ranking import ranked
 from olm_cli.graph import graph_command
-from olm_cli.reach import Reach
 from olm_cli.search import search
 from olm_cli.show import show_command
 from olm_runtime.errors import OLMError
@@ -408,5 +408,5 @@ def test_a_catalog_that_cannot_be_compared_is_exit_code_two(catalog: Path) -> No
 def test_a_catalog_of_a_cluster_is_not_read_without_tls(tmp_path: Path) -> None:
     catalog = Served("c", "sha256:1", "http://evil.test/catalogs/c", available=True)
     with pytest.raises(OLMError, match="has no TLS: anybody between"):
-        Cluster(Reach()).content(catalog, Kept(tmp_path))
+        Cluster(ClusterOptions()).content(catalog, Kept(tmp_path))
     assert not [*tmp_path.glob("*.sqlite")]

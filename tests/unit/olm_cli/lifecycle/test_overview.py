@@ -7,12 +7,12 @@ import pytest
 from api.objects import KubeObject
 from olm_cli.lifecycle.overview import (
     Phase,
-    Standing,
+    State,
     catalog_facts,
-    catalog_standing,
+    catalog_state,
     extension_facts,
-    standing_of,
-    wish_text,
+    extension_state,
+    source_text,
 )
 
 
@@ -43,59 +43,59 @@ RETRYING = told("Progressing", "True", "Retrying", "no rights\nmore\nhint: grant
 
 
 @pytest.mark.parametrize(
-    ("raw", "standing"),
+    ("raw", "state"),
     [
-        pytest.param(extension(DONE, THERE), Standing(Phase.INSTALLED), id="all is well"),
+        pytest.param(extension(DONE, THERE), State(Phase.INSTALLED), id="all is well"),
         pytest.param(
             extension(DONE, told("Available", "False", "ProbeFailure", "0/1 available")),
-            Standing(Phase.DEGRADED, "0/1 available"),
+            State(Phase.DEGRADED, "0/1 available"),
             id="installed, but does not work",
         ),
         pytest.param(
             extension(DONE, told("Deprecated", "True", "Deprecated", "use q")),
-            Standing(Phase.INSTALLED, "deprecated: use q"),
+            State(Phase.INSTALLED, "deprecated: use q"),
             id="deprecated",
         ),
         pytest.param(
             extension(ROLLING),
-            Standing(Phase.INSTALLING, "Revision 1.0.0 is rolling out."),
+            State(Phase.INSTALLING, "Revision 1.0.0 is rolling out."),
             id="the first one rolls out",
         ),
         pytest.param(
             extension(ROLLING, THERE),
-            Standing(Phase.UPDATING, "Revision 1.0.0 is rolling out."),
+            State(Phase.UPDATING, "Revision 1.0.0 is rolling out."),
             id="another one rolls out",
         ),
         pytest.param(
             extension(RETRYING, THERE),
-            Standing(Phase.RETRYING, "no rights\nmore", "grant them"),
+            State(Phase.RETRYING, "no rights\nmore", "grant them"),
             id="something may pass; the hint is apart",
         ),
         pytest.param(
             extension(told("Progressing", "False", "Blocked", "no account")),
-            Standing(Phase.BLOCKED, "no account"),
+            State(Phase.BLOCKED, "no account"),
             id="a person has to help",
         ),
         pytest.param(
             extension(told("Progressing", "True", "Succeeded", of=1)),
-            Standing(Phase.PENDING, "operator-controller has not looked at it yet"),
+            State(Phase.PENDING, "operator-controller has not looked at it yet"),
             id="the condition is of an older spec",
         ),
         pytest.param(
             extension(),
-            Standing(Phase.PENDING, "operator-controller has not looked at it yet"),
+            State(Phase.PENDING, "operator-controller has not looked at it yet"),
             id="nobody said anything",
         ),
-        pytest.param(extension(DONE, deleting=True), Standing(Phase.DELETING), id="it is deleted"),
+        pytest.param(extension(DONE, deleting=True), State(Phase.DELETING), id="it is deleted"),
         pytest.param(
             extension(told("Progressing", "True", "Retrying", "held by f", of=1), deleting=True),
-            Standing(Phase.DELETING, "held by f"),
+            State(Phase.DELETING, "held by f"),
             id="its deletion is held up",
         ),
     ],
 )
-def test_where_an_extension_stands(raw: KubeObject, standing: Standing) -> None:
-    assert standing_of(raw) == standing
+def test_where_an_extension_stands(raw: KubeObject, state: State) -> None:
+    assert extension_state(raw) == state
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_where_an_extension_stands(raw: KubeObject, standing: Standing) -> None:
 )
 def test_where_a_catalog_stands(spec: Any, conditions: list[Any], phase: Phase) -> None:
     raw = {"metadata": {"name": "c"}, "spec": spec, "status": {"conditions": conditions}}
-    assert catalog_standing(raw).phase is phase
+    assert catalog_state(raw).phase is phase
 
 
 def test_an_object_that_nobody_looked_at_is_told_too() -> None:
@@ -134,4 +134,4 @@ def test_facts_are_those_of_the_object() -> None:
 
 
 def test_the_wish_in_words() -> None:
-    assert wish_text(extension()) == "package p, version 1.x, any channel, CatalogProvided"
+    assert source_text(extension()) == "package p, version 1.x, any channel, CatalogProvided"

@@ -31,7 +31,7 @@ def test_what_goes_with_what_is_said() -> None:
     removal = Removal(
         extension("sa", OURS),
         account_exists=True,
-        doomed=[obj("Deployment", "d", "ns"), obj("CustomResourceDefinition", "things")],
+        deleted=[obj("Deployment", "d", "ns"), obj("CustomResourceDefinition", "things")],
         kept=[obj("ConfigMap", "c", "ns")],
         unknown=[(obj("Secret", "s", "ns"), "forbidden")],
         instances=[things(free=NAMED + 2)],
@@ -60,7 +60,9 @@ def test_custom_resources_whose_operator_goes_first_are_in_the_way() -> None:
 def test_finalizers_of_others_are_in_the_way_and_those_of_kubernetes_are_not() -> None:
     own = obj("PersistentVolumeClaim", "p", "ns", "kubernetes.io/pvc-protection")
     other = obj("ConfigMap", "c", "ns", "example.com/keep")
-    found = obstacles(Removal(extension("sa", OURS, "example.com/keep"), True, doomed=[own, other]))
+    found = obstacles(
+        Removal(extension("sa", OURS, "example.com/keep"), True, deleted=[own, other])
+    )
     assert [each.message.partition(" has ")[0] for each in found] == [
         "ConfigMap ns/c",
         "ClusterExtension ext",

@@ -110,7 +110,7 @@ def test_a_kept_bundle_is_asked_for_by_its_exact_version(
     version: str, policy: UpgradeConstraintPolicy, package: str, found: bool
 ) -> None:
     """Revision 3 never rolled out: nobody knows whether it can."""
-    wanted = CatalogFilter(package_name=package, version=version, upgrade_constraint_policy=policy)
+    desired = CatalogFilter(package_name=package, version=version, upgrade_constraint_policy=policy)
     history = Revisions.of(
         [
             raw(1, "1.0.0", ROLLED_OUT, state="Archived"),
@@ -118,7 +118,7 @@ def test_a_kept_bundle_is_asked_for_by_its_exact_version(
             raw(3, "3.0.0"),
         ]
     )
-    assert pinned(wanted, history) == (bundle("1.0.0") if found else None)
+    assert pinned(desired, history) == (bundle("1.0.0") if found else None)
 
 
 def test_equal_inputs_have_equal_content() -> None:

@@ -5,7 +5,7 @@ import pytest
 from api.olm.v1.clusterextension import CatalogFilter
 from operator_controller.catalog import Edge, Entry
 from operator_controller.resolve import Cause, Findings, Note, NoteKind, Reason, Request
-from operator_controller.resolve.explain import remark, sentence, summary
+from operator_controller.resolve.explain import note_text, sentence, summary
 
 REQUEST = Request(CatalogFilter(package_name="p", version="1.x", channels=("stable",)))
 OF_CATALOGS = {Reason.CATALOG_NOT_SELECTED, Reason.CATALOG_UNAVAILABLE, Reason.PACKAGE_ABSENT}
@@ -21,7 +21,7 @@ def test_every_reason_has_a_sentence(reason: Reason) -> None:
 
 @pytest.mark.parametrize("kind", NoteKind)
 def test_every_kind_of_note_has_a_remark(kind: NoteKind) -> None:
-    assert "a" in remark(Note(kind=kind, catalog="a", bundle="b"))
+    assert "a" in note_text(Note(kind=kind, catalog="a", bundle="b"))
 
 
 @pytest.mark.parametrize("reason", [r for r in Reason if r not in OF_CATALOGS])

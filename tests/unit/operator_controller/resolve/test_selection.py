@@ -12,7 +12,7 @@ from api.olm.v1.common import LabelSelector, LabelSelectorRequirement
 from olm_runtime.errors import OLMError
 from operator_controller.catalog import build_package
 from operator_controller.resolve import CatalogContent, Findings, Request, ResolutionError, resolve
-from operator_controller.resolve.explain import remark, sentence, summary
+from operator_controller.resolve.explain import note_text, sentence, summary
 
 FOLDER = Path(__file__).parents[3] / "cases" / "resolve"
 CASES = [
@@ -110,7 +110,7 @@ def test_case(case: Mapping[str, Any]) -> None:
         assert reasons.items() >= case.get("reasons", {}).items()
         assert len(reasons) == len(findings.causes)
     told = [sentence(cause, request) for cause in findings.causes]
-    told += [remark(note) for note in findings.notes]
+    told += [note_text(note) for note in findings.notes]
     assert all(text in "\n".join(told) for text in case.get("told", ()))
     assert case.get("summary", "") in summary(findings)
 

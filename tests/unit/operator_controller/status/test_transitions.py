@@ -13,7 +13,7 @@ from api.olm.v1.clusterextension import (
 )
 from api.olm.v1.conditions import Condition, ConditionStatus
 from operator_controller.apply.revisions import BundleIdentity
-from operator_controller.status.transitions import TELLERS, transitions
+from operator_controller.status.transitions import RULES, transitions
 
 EMPTY = ClusterExtensionStatus()
 
@@ -162,5 +162,5 @@ def test_what_only_got_newer_is_not_told() -> None:
 
 
 def test_every_part_of_the_status_has_who_tells_it() -> None:
-    names = [teller.__name__ for teller in TELLERS]
+    names = [rule.__name__ for rule in RULES]
     assert names == ["_begun", "_installed", "_progressing", "_available", "_deprecated"]

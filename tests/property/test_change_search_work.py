@@ -20,36 +20,38 @@ from operator_controller.resolve import (
     ResolutionError,
     resolve,
     select,
-    suggest,
 )
-from operator_controller.resolve.change import Change, Hopeless, named
+from operator_controller.resolve import (
+    change_search as suggest,
+)
+from operator_controller.resolve.candidates import Evaluation, evaluate
+from operator_controller.resolve.change import Change, NoChange, named
+from operator_controller.resolve.change_search import MAX_WORK, find_change
 from operator_controller.resolve.criteria import Criteria
 from operator_controller.resolve.rules import Offer
-from operator_controller.resolve.suggest import MAX_WORK, advise
-from operator_controller.resolve.survey import Survey, survey
 from tests.property.scale import cases
 
 pytestmark = pytest.mark.property
 
 
 class Looks:
-    """How many bundles and entries surveys have looked at."""
+    """How many bundles and entries evaluations have looked at."""
 
     def __init__(self) -> None:
         self.count = 0
 
-    def survey(self, offer: Offer, criteria: Criteria) -> Survey:
+    def evaluate(self, offer: Offer, criteria: Criteria) -> Evaluation:
         package = offer.package
         entries = [entry for channel in package.channels for entry in channel.entries]
         self.count += len(package.bundles) + len(entries)
-        return survey(offer, criteria)
+        return evaluate(offer, criteria)
 
 
 @contextmanager
 def counted() -> Iterator[Looks]:
     looks = Looks()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(select, "survey", looks.survey)
+        patch.setattr(select, "evaluate", looks.evaluate)
         yield looks
 
 
@@ -80,7 +82,7 @@ def worlds(draw: st.DrawFn, size: int) -> tuple[Request, list[CatalogContent]]:
         CatalogContent(name=name, labels=draw(st.sampled_from([{}, named(name)])), package=shared)
         for name in "abc"[: draw(st.integers(1, 3))]
     ]
-    wanted = CatalogFilter(
+    desired = CatalogFilter(
         package_name="p",
         version=draw(st.sampled_from(["", "9.x", ">1.3", "1.1.0"])),
         channels=draw(st.sampled_from([(), ("none",), ("c0",)])),
@@ -88,7 +90,7 @@ def worlds(draw: st.DrawFn, size: int) -> tuple[Request, list[CatalogContent]]:
     )
     installed = draw(st.sampled_from([None, "1.1.0", "7.0.0", "none"]))
     held = BundleMetadata(name="p.v1.1.0", version=installed) if installed else None
-    return Request(wanted, held), catalogs
+    return Request(desired, held), catalogs
 
 
 def outcome(request: Request, catalogs: list[CatalogContent]) -> tuple[str, str] | None:
@@ -107,10 +109,10 @@ def test_the_search_looks_at_no_more_than_its_bound(
     """But for one choice, as large as the one that failed."""
     request, catalogs = world
     with counted() as one:
-        outcome(replace(request, wanted=CatalogFilter(package_name="p")), catalogs)
+        outcome(replace(request, desired=CatalogFilter(package_name="p")), catalogs)
     with counted() as looks, pytest.MonkeyPatch.context() as patch:
         patch.setattr(suggest, "MAX_WORK", 5_000)
-        advise(request, catalogs)
+        find_change(request, catalogs)
     assert looks.count <= max(5_000, one.count)
 
 
@@ -122,12 +124,12 @@ def test_a_bound_changes_no_advice_but_that_some_is_not_found(
     request, catalogs = world
     if outcome(request, catalogs):
         return
-    whole = advise(request, catalogs)
+    whole = find_change(request, catalogs)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(suggest, "MAX_WORK", bound)
-        bounded = advise(request, catalogs)
-    assert bounded in (whole, Hopeless.NOT_ALL_TRIED)
-    assert whole is not Hopeless.NOT_ALL_TRIED
+        bounded = find_change(request, catalogs)
+    assert bounded in (whole, NoChange.NOT_ALL_TRIED)
+    assert whole is not NoChange.NOT_ALL_TRIED
 
 
 @pytest.mark.parametrize("size", [10, 1_000, 4_000])
@@ -136,9 +138,9 @@ def test_the_largest_packages_are_within_the_bound(size: int) -> None:
     shared = package(Random(1), size, 1, twins=False)
     alike = [CatalogContent(name=name, package=shared) for name in "ab"]
     with counted() as looks:
-        advice = advise(Request(CatalogFilter(package_name="p")), alike)
+        advice = find_change(Request(CatalogFilter(package_name="p")), alike)
     assert looks.count <= MAX_WORK
-    expected = Hopeless.NOT_TOLD_APART if size == 10 else Hopeless.NOT_ALL_TRIED
+    expected = NoChange.NOT_TOLD_APART if size == 10 else NoChange.NOT_ALL_TRIED
     assert advice is expected
 
 
@@ -147,6 +149,6 @@ def test_edits_that_are_the_same_for_many_bundles_are_tried_once() -> None:
     shared = package(Random(1), 1_000, 1, twins=False)
     equal = [CatalogContent(name=name, labels=named(name), package=shared) for name in "ab"]
     request = Request(CatalogFilter(package_name="p"))
-    advice = advise(request, equal)
+    advice = find_change(request, equal)
     assert isinstance(advice, Change)
-    assert outcome(replace(request, wanted=advice.after), equal) == ("a", "p.v1.999.0")
+    assert outcome(replace(request, desired=advice.after), equal) == ("a", "p.v1.999.0")

@@ -21,11 +21,11 @@ from operator_controller.resolve import (
     ResolutionError,
     resolve,
 )
-from operator_controller.resolve.advice import MAX_SHORT_FORM, short_form
-from operator_controller.resolve.advice import sentence as told
-from operator_controller.resolve.change import Change, Field, Hopeless, named, value_of
+from operator_controller.resolve.change import Change, Field, NoChange, named, value_of
+from operator_controller.resolve.change_search import find_change, find_change_to
+from operator_controller.resolve.change_text import MAX_SHORT_FORM, short_form
+from operator_controller.resolve.change_text import sentence as told
 from operator_controller.resolve.explain import sentence
-from operator_controller.resolve.suggest import advise, change_for
 from tests.property.resolution_worlds import CHANNELS, VERSIONS, world_of
 from tests.property.scale import cases
 
@@ -50,9 +50,9 @@ def outcome(request: Request, world: list[CatalogContent]) -> Resolution | Resol
         return error
 
 
-def asked(request: Request, wanted: CatalogFilter, world: list[CatalogContent]) -> object:
+def asked(request: Request, desired: CatalogFilter, world: list[CatalogContent]) -> object:
     """What a request comes to with another wish: catalog and bundle, or None."""
-    found = outcome(replace(request, wanted=wanted), world)
+    found = outcome(replace(request, desired=desired), world)
     return (found.catalog, found.bundle) if isinstance(found, Resolution) else None
 
 
@@ -78,7 +78,7 @@ def test_every_bundle_has_one_reason_and_the_advice_holds(number: int) -> None:
             assert counted.total() == sum(len(package.bundles) for package in packages), seed
         if isinstance(found, Resolution):
             continue
-        advice = advise(request, world)
+        advice = find_change(request, world)
         assert told(advice), seed
         assert len(short_form(found.findings, advice)) <= MAX_SHORT_FORM, seed
         if isinstance(advice, Change):
@@ -92,7 +92,7 @@ def test_a_change_for_a_bundle_comes_to_that_bundle(number: int) -> None:
     for seed, request, world in part(number, EVERY_BUNDLE_EVERY):
         for catalog in world:
             for bundle in catalog.package.bundles if catalog.package else ():
-                change = change_for(request, world, catalog=catalog.name, bundle=bundle.name)
+                change = find_change_to(request, world, catalog=catalog.name, bundle=bundle.name)
                 if change is not None:
                     got = asked(request, change.after, world)
                     assert got == (catalog.name, bundle.name), seed
@@ -114,28 +114,28 @@ def test_no_smaller_change_resolves(number: int) -> None:
     for seed, request, world in part(number, BRUTE_FORCE_EVERY):
         if isinstance(outcome(request, world), Resolution):
             continue
-        advice = advise(request, world)
+        advice = find_change(request, world)
         possible = [
-            sum(value_of(edit, f) != value_of(request.wanted, f) for f in Field)
-            for edit in all_edits(request.wanted, world)
+            sum(value_of(edit, f) != value_of(request.desired, f) for f in Field)
+            for edit in all_edits(request.desired, world)
             if asked(request, edit, world)
         ]
-        if isinstance(advice, Hopeless):
+        if isinstance(advice, NoChange):
             assert not possible, seed
         else:
             assert len(advice.fields) == min(possible), seed
 
 
-def all_edits(wanted: CatalogFilter, world: list[CatalogContent]) -> Iterator[CatalogFilter]:
+def all_edits(desired: CatalogFilter, world: list[CatalogContent]) -> Iterator[CatalogFilter]:
     pins = {str(parse_bundle_version(version).version) for version in VERSIONS}
     for version, channels, selector, policy in product(
-        sorted({wanted.version, "", *pins}),
-        [wanted.channels, (), *((*wanted.channels, c) for c in CHANNELS)],
-        [wanted.selector, *(LabelSelector(match_labels=named(c.name)) for c in world)],
+        sorted({desired.version, "", *pins}),
+        [desired.channels, (), *((*desired.channels, c) for c in CHANNELS)],
+        [desired.selector, *(LabelSelector(match_labels=named(c.name)) for c in world)],
         UpgradeConstraintPolicy,
     ):
         yield CatalogFilter(
-            package_name=wanted.package_name,
+            package_name=desired.package_name,
             version=version,
             channels=channels,
             selector=selector,

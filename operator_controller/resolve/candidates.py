@@ -1,4 +1,4 @@
-"""One catalog's candidates: who is one, who is the best of them, and why the others are not."""
+"""The candidates of one catalog, the best of them, and why the other bundles are none."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,11 +25,11 @@ class Finalist:
 
     @property
     def rival(self) -> Rival:
-        """How the causes of those it beat name it."""
+        """How the causes of other bundles refer to it."""
         return Rival(self.offer.catalog, self.bundle.name, written(self.bundle))
 
     def cause(self, reason: Reason, *, rival: Rival | None = None, detail: str = "") -> Cause:
-        """Its own reason in the end."""
+        """Its own cause."""
         return Cause(
             catalog=self.offer.catalog,
             reason=reason,
@@ -41,16 +41,16 @@ class Finalist:
 
 
 @dataclass(frozen=True, slots=True)
-class Survey:
-    """What a catalog came to: its best candidate, and one cause for each other bundle."""
+class Evaluation:
+    """The result for one catalog: its best candidate, and one cause for each other bundle."""
 
     causes: tuple[Cause, ...]
     notes: tuple[Note, ...]
     finalist: Finalist | None
 
 
-def survey(offer: Offer, criteria: Criteria) -> Survey:
-    """Asks every bundle of the offer."""
+def evaluate(offer: Offer, criteria: Criteria) -> Evaluation:
+    """Applies the rules to every bundle of the offer."""
     causes: list[Cause] = []
     candidates: list[Bundle] = []
     for bundle in offer.package.bundles:
@@ -64,7 +64,7 @@ def survey(offer: Offer, criteria: Criteria) -> Survey:
         best, *others = _ranked(candidates, offer)
         finalist = Finalist(offer, best)
         causes.extend(_behind(bundle, finalist) for bundle in others)
-    return Survey(tuple(causes), _unreadable_skip_ranges(offer, criteria), finalist)
+    return Evaluation(tuple(causes), _unreadable_skip_ranges(offer, criteria), finalist)
 
 
 def _ranked(candidates: Sequence[Bundle], offer: Offer) -> list[Bundle]:

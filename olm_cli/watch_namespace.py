@@ -1,4 +1,4 @@
-"""What may be asked of a bundle about the namespaces that it watches. Pure."""
+"""Which watched namespaces a bundle supports, as hints for the command line. Pure."""
 
 from olm_content.bundle import RegistryV1
 from olm_content.bundle.configuration import WATCH_NAMESPACE, ConfigurationError
@@ -8,7 +8,7 @@ from olm_content.bundle.model import InstallMode
 def with_hint(
     error: ConfigurationError, bundle: RegistryV1, install_namespace: str
 ) -> ConfigurationError:
-    """The refusal of a configuration with what to say on the command line instead."""
+    """The error with a hint: the option to use instead."""
     if error.hint:
         return error
     about_watching = WATCH_NAMESPACE in error.message

@@ -5,19 +5,19 @@ from typing import Any
 import pytest
 
 from api.olm.v1.clusterextension import ClusterExtension
-from olm_cli.lifecycle.wish import (
-    Wish,
-    asked_otherwise,
+from olm_cli.lifecycle.spec_fields import (
+    SpecFields,
     differences,
     new_extension,
     of_catalog,
     parse_selector,
-    with_wish,
+    with_changed_spec,
+    with_fields,
 )
 from olm_content.selectors import selects
 from olm_runtime.errors import TerminalError
 
-FULL = Wish(
+FULL = SpecFields(
     version=">=1 <2",
     channels=("stable", "fast"),
     selector=of_catalog("demo"),
@@ -30,12 +30,12 @@ FULL = Wish(
 
 def test_a_wish_is_read_as_it_was_meant() -> None:
     spec = ClusterExtension.from_object(new_extension("op", "ext", "ns", "sa", FULL)).spec
-    wanted = spec.source.catalog
+    desired = spec.source.catalog
     assert (spec.namespace, spec.service_account_name) == ("ns", "sa")
-    assert (wanted.package_name, wanted.version) == ("op", ">=1 <2")
-    assert wanted.channels == ("stable", "fast")
-    assert wanted.upgrade_constraint_policy == "SelfCertified"
-    assert selects(wanted.selector, {"olm.operatorframework.io/metadata.name": "demo"})
+    assert (desired.package_name, desired.version) == ("op", ">=1 <2")
+    assert desired.channels == ("stable", "fast")
+    assert desired.upgrade_constraint_policy == "SelfCertified"
+    assert selects(desired.selector, {"olm.operatorframework.io/metadata.name": "demo"})
     assert not spec.crd_upgrade_safety_enforced
     assert spec.config is not None
     assert spec.config.inline == {"watchNamespace": "apps"}
@@ -43,7 +43,7 @@ def test_a_wish_is_read_as_it_was_meant() -> None:
 
 
 def test_what_is_not_wanted_is_not_said() -> None:
-    spec = new_extension("op", "ext", "ns", "sa", Wish())["spec"]
+    spec = new_extension("op", "ext", "ns", "sa", SpecFields())["spec"]
     assert spec == {
         "namespace": "ns",
         "serviceAccount": {"name": "sa"},
@@ -52,11 +52,11 @@ def test_what_is_not_wanted_is_not_said() -> None:
 
 
 def test_asking_otherwise_changes_the_wanted_fields_of_a_copy() -> None:
-    raw = new_extension("op", "ext", "ns", "sa", Wish(version="1.0.0", config={"a": 1}))
+    raw = new_extension("op", "ext", "ns", "sa", SpecFields(version="1.0.0", config={"a": 1}))
     raw["metadata"]["generation"] = 4
     safety = {"preflight": {"crdUpgradeSafety": {"disabled": True}}}
     raw["spec"]["install"] = safety
-    changed = asked_otherwise(raw, Wish(version="2.0.0", crd_safety="Strict"))
+    changed = with_changed_spec(raw, SpecFields(version="2.0.0", crd_safety="Strict"))
     assert changed["metadata"]["generation"] == 5
     assert [*differences(raw["spec"], changed["spec"], "spec")] == [
         ("spec.install.preflight.crdUpgradeSafety.disabled", True, None),
@@ -64,8 +64,8 @@ def test_asking_otherwise_changes_the_wanted_fields_of_a_copy() -> None:
         ("spec.source.catalog.version", "1.0.0", "2.0.0"),
     ]
     assert raw["spec"]["install"] is safety
-    assert asked_otherwise(raw, Wish()) is raw
-    assert with_wish(raw["spec"], Wish()) == raw["spec"]
+    assert with_changed_spec(raw, SpecFields()) is raw
+    assert with_fields(raw["spec"], SpecFields()) == raw["spec"]
 
 
 LABELS = {"env": "prod", "tier": ""}
@@ -87,8 +87,8 @@ LABELS = {"env": "prod", "tier": ""}
     ],
 )
 def test_selectors_mean_what_they_mean_to_kubectl(text: str, selected: bool) -> None:
-    wish = Wish(selector=parse_selector(text))
-    extension = ClusterExtension.from_object(new_extension("op", "e", "ns", "sa", wish))
+    fields = SpecFields(selector=parse_selector(text))
+    extension = ClusterExtension.from_object(new_extension("op", "e", "ns", "sa", fields))
     assert selects(extension.spec.source.catalog.selector, LABELS) is selected
 
 

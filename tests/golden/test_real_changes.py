@@ -12,8 +12,8 @@ from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter
 from olm_content.fbc.documents import parse
 from operator_controller.catalog import Package, build_package
 from operator_controller.resolve import CatalogContent, Findings, Request, ResolutionError, resolve
-from operator_controller.resolve.change import Change, Hopeless, named
-from operator_controller.resolve.suggest import advise, change_for
+from operator_controller.resolve.change import Change, NoChange, named
+from operator_controller.resolve.change_search import find_change, find_change_to
 
 pytestmark = pytest.mark.corpus
 
@@ -36,8 +36,8 @@ def wishes(package: Package) -> Iterator[Request]:
     ]
     for version in ("", "9999.x", "<0.0.1", ">>"):
         for channels in ((), ("no-such-channel",), (package.default_channel,)):
-            wanted = CatalogFilter(package_name=package.name, version=version, channels=channels)
-            yield from (Request(wanted, bundle) for bundle in installed)
+            desired = CatalogFilter(package_name=package.name, version=version, channels=channels)
+            yield from (Request(desired, bundle) for bundle in installed)
 
 
 def outcome(request: Request, world: list[CatalogContent]) -> tuple[str, Findings]:
@@ -59,12 +59,12 @@ def test_what_is_advised_resolves_for_all_packages(corpus: Path) -> None:
                 assert reasons == Counter(b.name for b in package.bundles)
             if bundle:
                 continue
-            advice = advise(request, world)
-            if advice is Hopeless.NOT_INSTALLABLE:
+            advice = find_change(request, world)
+            if advice is NoChange.NOT_INSTALLABLE:
                 assert all(b.dependencies or b.version is None for b in package.bundles)
                 continue
             assert isinstance(advice, Change), (package.name, request, advice)
-            got, _ = outcome(replace(request, wanted=advice.after), world)
+            got, _ = outcome(replace(request, desired=advice.after), world)
             assert got == advice.bundle
             advised += 1
     assert advised > 500
@@ -79,9 +79,9 @@ def test_every_bundle_of_every_package_can_be_had(corpus: Path) -> None:
         held = BundleMetadata(name=head.name, version=str(head.version))
         request = Request(CatalogFilter(package_name=package.name), held)
         for bundle in package.bundles:
-            change = change_for(request, world, catalog="real", bundle=bundle.name)
+            change = find_change_to(request, world, catalog="real", bundle=bundle.name)
             if bundle.dependencies or bundle.version is None:
                 assert change is None
                 continue
             assert change, (package.name, bundle.name)
-            assert outcome(replace(request, wanted=change.after), world)[0] == bundle.name
+            assert outcome(replace(request, desired=change.after), world)[0] == bundle.name

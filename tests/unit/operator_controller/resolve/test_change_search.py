@@ -10,9 +10,9 @@ from olm_runtime.errors import OLMError
 from olm_runtime.outcome import Retry, outcome_of
 from operator_controller.catalog import Bundle, Channel, Entry, Package, parse_bundle_version
 from operator_controller.resolve import CatalogContent, Request, ResolutionError, resolve
-from operator_controller.resolve.advice import MAX_SHORT_FORM, explained, sentence
-from operator_controller.resolve.change import Change, Field, Hopeless, named
-from operator_controller.resolve.suggest import advise, change_for
+from operator_controller.resolve.change import Change, Field, NoChange, named
+from operator_controller.resolve.change_search import find_change, find_change_to
+from operator_controller.resolve.change_text import MAX_SHORT_FORM, explained, sentence
 
 NAME = "openshift-pipelines-operator-rh"
 DOCUMENTED = (
@@ -54,8 +54,8 @@ def refusal(request: Request, catalogs: list[CatalogContent]) -> ResolutionError
 
 
 def test_the_condition_begins_with_the_documented_sentence_and_tells_what_to_do() -> None:
-    wanted = CatalogFilter(package_name=NAME, version="9.x")
-    outcome = outcome_of(refusal(Request(wanted, INSTALLED), [catalog()]))
+    desired = CatalogFilter(package_name=NAME, version="9.x")
+    outcome = outcome_of(refusal(Request(desired, INSTALLED), [catalog()]))
     assert outcome == Retry(
         f"{DOCUMENTED}\nhint: considered 3 bundles: 3 out of range; set "
         f'spec.source.catalog.version to "1.16.0" to get {NAME}.v1.16.0 from catalog redhat'
@@ -64,7 +64,7 @@ def test_the_condition_begins_with_the_documented_sentence_and_tells_what_to_do(
 
 def test_an_update_without_edge_needs_the_policy_and_says_the_risk() -> None:
     request = Request(CatalogFilter(package_name=NAME, version="1.17.x"), INSTALLED)
-    change = change_for(request, [catalog()], catalog="redhat", bundle=f"{NAME}.v1.17.0")
+    change = find_change_to(request, [catalog()], catalog="redhat", bundle=f"{NAME}.v1.17.0")
     assert change
     assert change.fields == (Field.POLICY,)
     assert change.patch() == {
@@ -75,9 +75,9 @@ def test_an_update_without_edge_needs_the_policy_and_says_the_risk() -> None:
 
 def test_two_equal_catalogs_are_told_apart_by_a_selector_that_replaces_the_old_one() -> None:
     old = LabelSelector(match_labels={"tier": "gold"})
-    wanted = CatalogFilter(package_name=NAME, selector=old)
+    desired = CatalogFilter(package_name=NAME, selector=old)
     gold = [replace(catalog(n), labels={**named(n), "tier": "gold"}) for n in ("b", "a")]
-    change = advise(Request(wanted), gold)
+    change = find_change(Request(desired), gold)
     assert isinstance(change, Change)
     assert change.patch()["spec"]["source"]["catalog"]["selector"] == {
         "matchLabels": {"tier": None, "olm.operatorframework.io/metadata.name": "a"},
@@ -88,34 +88,34 @@ def test_two_equal_catalogs_are_told_apart_by_a_selector_that_replaces_the_old_o
 @pytest.mark.parametrize(
     ("catalogs", "expected"),
     [
-        ([], Hopeless.NO_CATALOG),
-        ([catalog(package=None)], Hopeless.PACKAGE_ABSENT),
-        ([replace(catalog(), unavailable=OLMError("down"))], Hopeless.CATALOG_UNAVAILABLE),
+        ([], NoChange.NO_CATALOG),
+        ([catalog(package=None)], NoChange.PACKAGE_ABSENT),
+        ([replace(catalog(), unavailable=OLMError("down"))], NoChange.CATALOG_UNAVAILABLE),
         (
             [
                 catalog(
                     package=Package(NAME, bundles=(replace(bundle("1.0.0"), dependencies=("x",)),))
                 )
             ],
-            Hopeless.NOT_INSTALLABLE,
+            NoChange.NOT_INSTALLABLE,
         ),
         (
             [replace(catalog("a"), labels={}), replace(catalog("b"), labels={})],
-            Hopeless.NOT_TOLD_APART,
+            NoChange.NOT_TOLD_APART,
         ),
     ],
 )
 def test_where_no_change_helps_it_says_why(
-    catalogs: list[CatalogContent], expected: Hopeless
+    catalogs: list[CatalogContent], expected: NoChange
 ) -> None:
-    assert advise(Request(CatalogFilter(package_name=NAME)), catalogs) is expected
+    assert find_change(Request(CatalogFilter(package_name=NAME)), catalogs) is expected
     assert sentence(expected).startswith("no change of spec.source.catalog")
 
 
 def test_a_channel_that_the_api_refuses_is_not_told() -> None:
     odd = replace(PIPELINES, channels=(Channel("Latest", PIPELINES.channels[0].entries),))
-    wanted = CatalogFilter(package_name=NAME, channels=("none",))
-    change = advise(Request(wanted), [catalog(package=odd)])
+    desired = CatalogFilter(package_name=NAME, channels=("none",))
+    change = find_change(Request(desired), [catalog(package=odd)])
     assert isinstance(change, Change)
     assert change.after.channels == ()
     assert "remove spec.source.catalog.channels" in sentence(change)
@@ -124,16 +124,16 @@ def test_a_channel_that_the_api_refuses_is_not_told() -> None:
 def test_the_default_channel_goes_first() -> None:
     entries = PIPELINES.channels[0].entries
     two = replace(PIPELINES, channels=(Channel("alpha", entries), Channel("latest", entries)))
-    wanted = CatalogFilter(package_name=NAME, channels=("none",))
-    change = advise(Request(wanted), [catalog(package=two)])
+    desired = CatalogFilter(package_name=NAME, channels=("none",))
+    change = find_change(Request(desired), [catalog(package=two)])
     assert isinstance(change, Change)
     assert change.after.channels == ("none", "latest")
 
 
 def test_a_flood_of_facts_is_cut() -> None:
     long = replace(PIPELINES, bundles=(replace(bundle("1.0.0"), name="x" * 5000),))
-    wanted = CatalogFilter(package_name=NAME, version="9.x")
-    error = refusal(Request(wanted), [catalog(package=long)])
+    desired = CatalogFilter(package_name=NAME, version="9.x")
+    error = refusal(Request(desired), [catalog(package=long)])
     assert error.message == f'no bundles found for package "{NAME}" matching version "9.x"'
     assert len(error.hint) == MAX_SHORT_FORM
     assert UpgradeConstraintPolicy.SELF_CERTIFIED not in error.describe()

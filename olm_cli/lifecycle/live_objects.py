@@ -1,4 +1,4 @@
-"""Looks at the objects of a revision: which are there, and whether they work."""
+"""Reads the objects of a revision from the cluster: which exist, and whether they are healthy."""
 
 import asyncio
 from collections.abc import Sequence
@@ -13,20 +13,20 @@ PARALLEL_REQUESTS = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """An object as it should be, as it is (None if it is not there), and what is wrong with it.
+class LiveObject:
+    """An object as desired and as live (None if absent), and what is wrong with it.
 
-    `fault` is empty where nothing is; `unknown`: it could not be looked at.
+    `fault` is empty where nothing is wrong; `unknown`: it could not be read.
     """
 
-    wanted: KubeObject
+    desired: KubeObject
     live: KubeObject | None
     fault: str = ""
     unknown: bool = False
 
     @property
     def state(self) -> str:
-        """In a word."""
+        """One word for `olm status`."""
         if self.unknown:
             return "Unknown"
         if self.live is None:
@@ -36,20 +36,20 @@ class Look:
         return "NotReady" if self.fault else "Ready"
 
 
-async def look_at(kube: KubeClient, objects: Sequence[KubeObject]) -> list[Look]:
-    """All of them, in their order; what cannot be read is told in the answer."""
+async def read_live(kube: KubeClient, objects: Sequence[KubeObject]) -> list[LiveObject]:
+    """All of them, in their order; one that cannot be read is `unknown`."""
     slots = asyncio.Semaphore(PARALLEL_REQUESTS)
 
-    async def one(obj: KubeObject) -> Look:
+    async def one(obj: KubeObject) -> LiveObject:
         key = key_of(obj)
         async with slots:
             try:
                 live = await kube.find(key.gvk, key.name, key.namespace)
             except ApiError as error:
-                return Look(obj, None, error.message, unknown=True)
+                return LiveObject(obj, None, error.message, unknown=True)
         if live is None:
-            return Look(obj, None, "is not there")
+            return LiveObject(obj, None, "is not there")
         found = probe(live)
-        return Look(obj, live, "" if found.health is Health.HEALTHY else found.message)
+        return LiveObject(obj, live, "" if found.health is Health.HEALTHY else found.message)
 
     return await asyncio.gather(*map(one, objects))

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from olm_cli.lifecycle.screen import Screen
+from olm_cli.lifecycle.display import LiveDisplay
 from olm_cli.table import table
 
 
@@ -16,11 +16,11 @@ class Terminal(io.StringIO):
 
 def test_elsewhere_each_new_line_is_printed_once_and_without_seconds() -> None:
     stream = io.StringIO()
-    screen = Screen(stream)
-    screen.show(["a", "b"], seconds=1.0)
-    screen.show(["a", "c"], seconds=2.0)
-    screen.show(["b", "c"])
-    screen.end()
+    display = LiveDisplay(stream)
+    display.show(["a", "b"], seconds=1.0)
+    display.show(["a", "c"], seconds=2.0)
+    display.show(["b", "c"])
+    display.end()
     assert stream.getvalue() == "a\nb\nc\nb\n"
 
 
@@ -28,15 +28,15 @@ def test_a_terminal_is_drawn_over_and_cleared(monkeypatch: pytest.MonkeyPatch) -
     size = os.terminal_size((20, 5))
     monkeypatch.setattr("shutil.get_terminal_size", lambda: size)
     stream = Terminal()
-    screen = Screen(stream)
-    screen.show(["x" * 30, "b"], seconds=1.4)
+    display = LiveDisplay(stream)
+    display.show(["x" * 30, "b"], seconds=1.4)
     first = stream.getvalue()
     assert first.splitlines()[0].endswith(" 1 s")
     assert first.splitlines()[1] == "x" * 19 + "…"
-    screen.show([str(n) for n in range(9)])
+    display.show([str(n) for n in range(9)])
     second = stream.getvalue().removeprefix(first)
     assert second == "\x1b[3A\x1b[J0\n1\n2\n3\n", "no more lines than the terminal has"
-    screen.end()
+    display.end()
     assert stream.getvalue().endswith("\x1b[4A\x1b[J")
 
 

@@ -1,4 +1,4 @@
-"""How commands reach a cluster and its catalogs."""
+"""Options of commands that read a cluster and its catalogs."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -27,15 +27,15 @@ CLUSTER_OPTIONS = (
 
 
 def cluster_options(command: Command) -> Command:
-    """Adds the options that say how the cluster and its catalogs are reached."""
+    """Adds `CLUSTER_OPTIONS` to a command."""
     for option in reversed(CLUSTER_OPTIONS):
         command = option(command)
     return command
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
-    """What `CLUSTER_OPTIONS` say."""
+class ClusterOptions:
+    """The values of `CLUSTER_OPTIONS`."""
 
     kubeconfig: str | None = None
     cas_dir: Path | None = None

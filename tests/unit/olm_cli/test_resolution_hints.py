@@ -8,7 +8,7 @@ import pytest
 
 from api.olm.v1.clusterextension import CatalogFilter
 from api.olm.v1.common import LabelSelector
-from olm_cli.unmatched import what_there_is
+from olm_cli.resolution_hints import hint_text
 from olm_runtime.errors import OLMError
 from operator_controller.catalog import Bundle, Channel, Package, parse_bundle_version
 from operator_controller.resolve import CatalogContent, Request, ResolutionError, resolve
@@ -32,7 +32,7 @@ def of_catalog(name: str) -> LabelSelector:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "offered", "switched_off", "hint"),
+    ("desired", "offered", "switched_off", "hint"),
     [
         ({"version": "2.x"}, [MAIN], [], "catalog main has versions 1.10.0, 1.9.0, 1.0.0"),
         ({"channels": ("stabel",)}, [MAIN], [], 'no channel "stabel": did you mean stable?'),
@@ -52,15 +52,15 @@ def of_catalog(name: str) -> LabelSelector:
     ],
 )
 def test_the_first_name_that_is_wrong_is_told(
-    wanted: dict[str, Any],
+    desired: dict[str, Any],
     offered: Sequence[CatalogContent],
     switched_off: Sequence[str],
     hint: str,
 ) -> None:
-    asked = replace(CatalogFilter(package_name="op"), **wanted)
+    asked = replace(CatalogFilter(package_name="op"), **desired)
     with pytest.raises(ResolutionError) as raised:
         resolve(Request(asked), offered)
-    told = what_there_is(
+    told = hint_text(
         raised.value,
         asked,
         offered,

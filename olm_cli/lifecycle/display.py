@@ -1,4 +1,4 @@
-"""What goes on, shown while it does: redrawn in place on a terminal, else each new line once."""
+"""Shows progress: redrawn in place on a terminal; elsewhere each new line once."""
 
 import shutil
 import sys
@@ -12,15 +12,15 @@ _UP_AND_CLEAR = "\x1b[{}A\x1b[J"
 _MARKS = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 
-class Screen:
+class LiveDisplay:
     """Shows a few lines again and again on a stream; by default standard error."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
         self._live = self._stream.isatty()
         self._drawn = 0
-        self._looks = 0
-        self._told: list[str] = []
+        self._frame = 0
+        self._printed: list[str] = []
 
     def show(self, lines: Sequence[str], *, seconds: float | None = None) -> None:
         """Replaces what was shown; `seconds` since the beginning are shown on terminals only."""
@@ -29,22 +29,22 @@ class Screen:
             self._redraw([*head, *lines])
             return
         for line in lines:
-            if line not in self._told:
+            if line not in self._printed:
                 click.echo(line, file=self._stream)
-        self._told = list(lines)
+        self._printed = list(lines)
 
     def end(self) -> None:
-        """Takes what was shown off a terminal, so that a result stands in its place."""
+        """Clears what was shown on a terminal, so that the result replaces it."""
         if self._live:
             self._redraw([])
 
     def _mark(self) -> str:
-        self._looks += 1
-        return _MARKS[self._looks % len(_MARKS)]
+        self._frame += 1
+        return _MARKS[self._frame % len(_MARKS)]
 
     def _redraw(self, lines: Sequence[str]) -> None:
         size = shutil.get_terminal_size()
-        # What is taller than the screen could not be taken back line by line.
+        # What is taller than the display could not be taken back line by line.
         shown = [_cut(line, size.columns) for line in lines][: max(1, size.lines - 1)]
         back = _UP_AND_CLEAR.format(self._drawn) if self._drawn else ""
         click.echo(back + "".join(f"{line}\n" for line in shown), file=self._stream, nl=False)

@@ -1,4 +1,4 @@
-"""Ctrl-C while something is shown or waited for: what it means is said."""
+"""Ctrl-C while something is shown or waited for: prints what it means and ends."""
 
 from collections.abc import Coroutine
 from typing import Any, NoReturn, TypeVar
@@ -11,16 +11,16 @@ from olm_runtime.cli.interrupts import INTERRUPTED
 T = TypeVar("T")
 
 
-def run(work: Coroutine[Any, Any, T], *, said: str = "") -> T:
-    """What the work comes to; on Ctrl-C `said` is printed and the program ends."""
+def run(work: Coroutine[Any, Any, T], *, message: str = "") -> T:
+    """The result of the work; on Ctrl-C `message` is printed and the program ends."""
     try:
         return run_async(work)
     except KeyboardInterrupt:
-        stop(said)
+        stop(message)
 
 
-def stop(said: str = "") -> NoReturn:
+def stop(message: str = "") -> NoReturn:
     """Ends the program as Ctrl-C does."""
-    if said:
-        click.echo(f"\n{said}", err=True)
+    if message:
+        click.echo(f"\n{message}", err=True)
     raise SystemExit(INTERRUPTED)

@@ -1,4 +1,4 @@
-"""Which of the names that somebody gave means nothing, where no bundle can be chosen. Pure."""
+"""Hints where no bundle can be chosen: which given name is unknown, and what exists. Pure."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -8,34 +8,34 @@ from olm_runtime.suggestions import suggestion_or_all
 from operator_controller.catalog import Package
 from operator_controller.resolve import CatalogContent, Reason, ResolutionError
 
-VERSIONS_TOLD = 10
+VERSIONS_SHOWN = 10
 
 NearPackages = Callable[[], str]
-"""Says whether a package of another name was meant; may have to read whole catalogs."""
+"""Suggests packages of similar names; may read whole catalogs. Empty if there is none."""
 
 
-def what_there_is(
+def hint_text(
     error: ResolutionError,
-    wanted: CatalogFilter,
+    desired: CatalogFilter,
     offered: Sequence[CatalogContent],
     *,
     switched_off: Sequence[str] = (),
     near_packages: NearPackages,
 ) -> str:
-    """What there is instead of what was asked for, beginning with the first name that is wrong."""
-    instead = hints(error, wanted, offered, switched_off=switched_off, near_packages=near_packages)
+    """The hints in one line, beginning with the error's own."""
+    instead = hints(error, desired, offered, switched_off=switched_off, near_packages=near_packages)
     return "; ".join([*filter(None, [error.hint]), *instead])
 
 
 def hints(
     error: ResolutionError,
-    wanted: CatalogFilter,
+    desired: CatalogFilter,
     offered: Sequence[CatalogContent],
     *,
     switched_off: Sequence[str] = (),
     near_packages: NearPackages,
 ) -> Iterator[str]:
-    """The same, one by one, without the error's own hint."""
+    """The hints one by one, without the error's own, beginning with the first unknown name."""
     passed_over = {
         cause.catalog
         for cause in error.findings.causes
@@ -44,17 +44,17 @@ def hints(
     selected = [content for content in offered if content.name not in passed_over]
     packages = [(each.name, each.package) for each in selected if each.package is not None]
     if not selected:
-        yield _no_catalog(wanted, [content.name for content in offered], switched_off)
+        yield _no_catalog(desired, [content.name for content in offered], switched_off)
     yield from _unread(selected, error.message)
     if packages:
-        yield from _within(wanted, packages)
+        yield from _within(desired, packages)
     elif selected and not any(content.unavailable for content in selected):
         yield from _without_package(selected, switched_off, near_packages)
 
 
-def _no_catalog(wanted: CatalogFilter, known: Sequence[str], switched_off: Sequence[str]) -> str:
-    """Why there is none to look into: what is asked for, or what there is."""
-    named = wanted.selector.match_labels.get(names.LABEL_METADATA_NAME, "")
+def _no_catalog(desired: CatalogFilter, known: Sequence[str], switched_off: Sequence[str]) -> str:
+    """Why no catalog is selected: an unknown name, or none that matches."""
+    named = desired.selector.match_labels.get(names.LABEL_METADATA_NAME, "")
     if named in switched_off:
         return _off(named)
     instead = suggestion_or_all(named, [*known, *switched_off], none="there is none")
@@ -80,18 +80,18 @@ def _off(catalog: str) -> str:
     return f"catalog {catalog} is switched off: see its spec.availabilityMode"
 
 
-def _unread(selected: Iterable[CatalogContent], told: str) -> Iterator[str]:
+def _unread(selected: Iterable[CatalogContent], message: str) -> Iterator[str]:
     for fault in filter(None, (content.unavailable for content in selected)):
-        if fault.message not in told:
+        if fault.message not in message:
             yield fault.message
         if fault.hint:
             yield fault.hint
 
 
-def _within(wanted: CatalogFilter, packages: Sequence[tuple[str, Package]]) -> Iterator[str]:
+def _within(desired: CatalogFilter, packages: Sequence[tuple[str, Package]]) -> Iterator[str]:
     """What the package has: channels, if one that is asked for is unknown; else versions."""
     channels = [channel.name for _, package in packages for channel in package.channels]
-    unknown = [name for name in wanted.channels if name not in channels]
+    unknown = [name for name in desired.channels if name not in channels]
     for name in unknown:
         yield f'there is no channel "{name}": {suggestion_or_all(name, channels, none="none")}'
     if not unknown:
@@ -104,5 +104,5 @@ def _versions(package: Package) -> str:
         key=lambda version: version.key,
         reverse=True,
     )
-    more = ", ..." if len(found) > VERSIONS_TOLD else ""
-    return f"versions {', '.join(map(str, found[:VERSIONS_TOLD]))}{more}"
+    more = ", ..." if len(found) > VERSIONS_SHOWN else ""
+    return f"versions {', '.join(map(str, found[:VERSIONS_SHOWN]))}{more}"

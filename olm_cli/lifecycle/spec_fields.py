@@ -1,4 +1,4 @@
-"""What somebody wants of an extension, as the spec of a ClusterExtension. Pure."""
+"""Fields of a ClusterExtension's spec as the command line sets them. Pure."""
 
 import copy
 import re
@@ -20,8 +20,8 @@ _OUTSIDE_PARENTHESES = re.compile(r",(?![^(]*\))")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
-    """Fields of a spec; those that are None (or empty) say nothing.
+class SpecFields:
+    """Fields of a spec; those that are None (or empty) are not set.
 
     `selector` and `config` are as in the spec, `config` that of `spec.config.inline`.
     """
@@ -36,11 +36,13 @@ class Wish:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is wanted."""
-        return self == Wish()
+        """Whether no field is set."""
+        return self == SpecFields()
 
 
-def new_extension(package: str, name: str, namespace: str, account: str, wish: Wish) -> KubeObject:
+def new_extension(
+    package: str, name: str, namespace: str, account: str, fields: SpecFields
+) -> KubeObject:
     """The ClusterExtension to apply."""
     spec = {
         "namespace": namespace,
@@ -51,43 +53,43 @@ def new_extension(package: str, name: str, namespace: str, account: str, wish: W
         "apiVersion": names.API_VERSION,
         "kind": names.CLUSTER_EXTENSION,
         "metadata": {"name": name},
-        "spec": with_wish(spec, wish),
+        "spec": with_fields(spec, fields),
     }
 
 
-def asked_otherwise(raw: KubeObject, wish: Wish) -> KubeObject:
-    """An extension as it would be read if it asked for what is wished; one generation later."""
-    if wish.is_empty:
+def with_changed_spec(raw: KubeObject, fields: SpecFields) -> KubeObject:
+    """An extension with these fields set, one generation later."""
+    if fields.is_empty:
         return raw
     generation = int(metadata(raw).get("generation") or 0) + 1
     return {
         **raw,
         "metadata": {**metadata(raw), "generation": generation},
-        "spec": with_wish(raw["spec"], wish),
+        "spec": with_fields(raw["spec"], fields),
     }
 
 
-def with_wish(spec: Mapping[str, Any], wish: Wish) -> dict[str, Any]:
-    """A copy of a spec in which the fields of the wish are set."""
+def with_fields(spec: Mapping[str, Any], fields: SpecFields) -> dict[str, Any]:
+    """A copy of a spec with these fields set."""
     changed: dict[str, Any] = copy.deepcopy(dict(spec))
-    changed["source"]["catalog"] |= _of_catalog(wish)
-    if wish.crd_safety is not None:
-        changed["install"] = {"preflight": {"crdUpgradeSafety": {"enforcement": wish.crd_safety}}}
-    if wish.config is not None:
-        changed["config"] = {"configType": "Inline", "inline": dict(wish.config)}
-    if wish.deadline_minutes is not None:
-        changed["progressDeadlineMinutes"] = wish.deadline_minutes
+    changed["source"]["catalog"] |= _of_catalog(fields)
+    if fields.crd_safety is not None:
+        changed["install"] = {"preflight": {"crdUpgradeSafety": {"enforcement": fields.crd_safety}}}
+    if fields.config is not None:
+        changed["config"] = {"configType": "Inline", "inline": dict(fields.config)}
+    if fields.deadline_minutes is not None:
+        changed["progressDeadlineMinutes"] = fields.deadline_minutes
     return changed
 
 
-def _of_catalog(wish: Wish) -> dict[str, Any]:
-    fields = {
-        "version": wish.version,
-        "channels": list(wish.channels) or None,
-        "selector": wish.selector,
-        "upgradeConstraintPolicy": wish.policy,
+def _of_catalog(fields: SpecFields) -> dict[str, Any]:
+    values = {
+        "version": fields.version,
+        "channels": list(fields.channels) or None,
+        "selector": fields.selector,
+        "upgradeConstraintPolicy": fields.policy,
     }
-    return {field: value for field, value in fields.items() if value is not None}
+    return {field: value for field, value in values.items() if value is not None}
 
 
 def differences(old: Any, new: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
@@ -100,7 +102,7 @@ def differences(old: Any, new: Any, path: str = "") -> Iterator[tuple[str, Any, 
 
 
 def of_catalog(name: str) -> dict[str, Any]:
-    """The selector that means one catalog."""
+    """The selector of one catalog."""
     return {"matchLabels": {names.LABEL_METADATA_NAME: names.label_value(name)}}
 
 

@@ -1,31 +1,31 @@
-"""Changes of the spec to sentences for people."""
+"""Suggested changes of the spec, as text."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from olm_runtime.errors import bounded
-from operator_controller.resolve.change import Change, Field, Hopeless
+from operator_controller.resolve.change import Change, Field, NoChange
+from operator_controller.resolve.change_search import find_change
 from operator_controller.resolve.errors import ResolutionError
 from operator_controller.resolve.explain import summary
 from operator_controller.resolve.findings import Findings
 from operator_controller.resolve.request import CatalogContent, Request
-from operator_controller.resolve.suggest import advise
 
 MAX_SHORT_FORM = 600
-"""Characters of what a condition tells after the reason: enough for what to do, not for a list."""
+"""Characters of a suggestion in a condition."""
 
 
-def sentence(advice: Change | Hopeless) -> str:
-    """What to change and what it gives, or why no change helps; without a full stop."""
-    if isinstance(advice, Hopeless):
-        return _HOPELESS[advice]
+def sentence(advice: Change | NoChange) -> str:
+    """The change and the bundle it gives, or why no change helps; without a full stop."""
+    if isinstance(advice, NoChange):
+        return _NO_CHANGE[advice]
     edits = " and ".join(_edit(advice, field) for field in advice.fields)
     risk = _RISK if Field.POLICY in advice.fields else ""
     return f"{edits} to get {advice.bundle} from catalog {advice.catalog}{risk}"
 
 
-def short_form(findings: Findings, advice: Change | Hopeless | None) -> str:
-    """What became of the bundles and what to do, in a length fit for a condition."""
+def short_form(findings: Findings, advice: Change | NoChange | None) -> str:
+    """A summary of the findings and the suggested change, bounded for a condition."""
     parts = [summary(findings)] if findings.causes else []
     if advice is not None:
         parts.append(sentence(advice))
@@ -35,8 +35,8 @@ def short_form(findings: Findings, advice: Change | Hopeless | None) -> str:
 def explained(
     error: ResolutionError, request: Request, catalogs: Sequence[CatalogContent]
 ) -> ResolutionError:
-    """The same refusal, its message untouched, with the short form as (or after) its hint."""
-    more = short_form(error.findings, advise(request, catalogs))
+    """The same error with the short form appended to its hint."""
+    more = short_form(error.findings, find_change(request, catalogs))
     return ResolutionError(
         error.message, error.findings, hint="; ".join(filter(None, (error.hint, more)))
     )
@@ -61,29 +61,29 @@ def _edit(change: Change, field: Field) -> str:
 
 _RISK = ", an update that its author does not offer: check first that data survives it"
 
-_HOPELESS: Mapping[Hopeless, str] = MappingProxyType(
+_NO_CHANGE: Mapping[NoChange, str] = MappingProxyType(
     {
-        Hopeless.NO_CATALOG: (
+        NoChange.NO_CATALOG: (
             "no change of spec.source.catalog helps: no catalog is switched on; create a "
             "ClusterCatalog, or set spec.availabilityMode of one to Available"
         ),
-        Hopeless.PACKAGE_ABSENT: (
+        NoChange.PACKAGE_ABSENT: (
             "no change of spec.source.catalog helps: no catalog has the package; check "
             "packageName, or add a ClusterCatalog that has it"
         ),
-        Hopeless.CATALOG_UNAVAILABLE: (
+        NoChange.CATALOG_UNAVAILABLE: (
             "no change of spec.source.catalog helps: what catalogs offer is not known; it is "
             "tried again until they serve"
         ),
-        Hopeless.NOT_INSTALLABLE: (
+        NoChange.NOT_INSTALLABLE: (
             "no change of spec.source.catalog helps: every bundle of the package has a dependency "
             "that is not supported or no version that can be read"
         ),
-        Hopeless.NOT_TOLD_APART: (
+        NoChange.NOT_TOLD_APART: (
             "no change of spec.source.catalog alone helps: give the catalogs different "
             "spec.priority"
         ),
-        Hopeless.NOT_ALL_TRIED: (
+        NoChange.NOT_ALL_TRIED: (
             "no change of spec.source.catalog was found: the package has too many bundles to try "
             "all that are possible"
         ),
