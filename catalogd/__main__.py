@@ -52,10 +52,9 @@ the way of that."""
 log = logging.getLogger(__name__)
 
 
-def main() -> None:
+def main(settings: Settings) -> None:
     """The console script `catalogd`."""
     share_one_arena()
-    settings = parse_settings()
     configure_logging(settings.log_level)
     run(lambda: serve(settings))
 
@@ -266,4 +265,4 @@ class Program:
 
 
 if __name__ == "__main__":
-    main()
+    main(parse_settings())

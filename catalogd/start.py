@@ -4,8 +4,11 @@ from olm_runtime.cli.interrupts import leave_at_once
 
 
 def main() -> None:
-    """Runs the program."""
+    """Reads the flags and runs the program, whose parts are imported only to run it."""
     leave_at_once()
+    from catalogd.settings import parse_settings
+
+    settings = parse_settings()
     from catalogd.__main__ import main as run
 
-    run()
+    run(settings)

@@ -29,11 +29,10 @@ from operator_controller.settings import MetricsSettings, Settings, parse_settin
 from operator_controller.wiring import LEASE, Controllers
 
 
-def main() -> None:
+def main(settings: Settings) -> None:
     """The console script `operator-controller`."""
     share_one_arena()
     keep_large_blocks_apart()
-    settings = parse_settings()
     configure_logging(settings.log_level)
     run(lambda: serve(settings))
 
@@ -173,4 +172,4 @@ def _certificate_issuer(settings: Settings, client: KubeClient) -> CertificateIs
 
 
 if __name__ == "__main__":
-    main()
+    main(parse_settings())

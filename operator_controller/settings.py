@@ -1,31 +1,23 @@
 """Flags and environment, read here only. Upstream's flags have upstream's meaning."""
 
-import argparse
-import logging
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
+
+import click
 
 from api.olm.v1 import names
 from olm_content.render.options import CertificateProvider
-from olm_runtime.cli.flags import (
-    Gate,
-    add_common,
-    add_switch,
-    feature_gates,
-    log_level,
-    parse_address,
-    parse_count,
-    parse_duration,
-)
-from olm_runtime.cli.limit_flags import add_limits, limits_of
+from olm_runtime.cli.gates import Gate
+from olm_runtime.cli.limit_flags import limit_options
+from olm_runtime.cli.values import parse_address, parse_count, parse_duration, parse_pair
 from olm_runtime.controller.workqueue import DEFAULT_WORKERS
-from olm_runtime.http.tls import TlsProfile, profile_of
-from olm_runtime.images.limits import BUNDLE_LIMITS, Limits
-from olm_runtime.kube.access import own_namespace
+from olm_runtime.images.limits import BUNDLE_LIMITS
+from olm_runtime.settings import DaemonSettings, daemon, optional_path, read_settings
 from operator_controller.certificates.policy import DEFAULT_LIFETIME, DEFAULT_SETTLE
 from operator_controller.io.serving_certificates import ServingCertificate
 
@@ -49,7 +41,7 @@ RELEASE_VARIABLE = "OPERATOR_IMAGE_VERSION"
 DEFAULT_METRICS_ADDRESS = ":8443"
 DEFAULT_CACHE_PATH = Path("/var/cache/operator-controller")
 
-log = logging.getLogger(__name__)
+Pairs = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,206 +61,172 @@ class ServingSettings:
     folder: Path
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings(DaemonSettings):
     """How operator-controller runs."""
 
-    kubeconfig: str | None
-    system_namespace: str
     cache_path: Path
     catalogd_cas_dir: Path | None
     allow_http_catalogs: bool
-    pull_cas_dir: Path | None
-    global_pull_secret: tuple[str, str] | None
-    limits: Limits
-    tls_profile: TlsProfile
     metrics: MetricsSettings | None
     serving: ServingSettings | None
-    health_address: tuple[str, int] | None
-    leader_elect: bool
     workers: int
     allow_controller_identity: bool
     certificate_provider: CertificateProvider | None
     certificate_lifetime: timedelta
     certificate_settle: timedelta
-    gates: dict[str, bool]
     release: str
-    log_level: int
 
 
 def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
     """Settings from a command line; exits with a message and code 2 when it is wrong."""
-    parser = _parser()
-    given = parser.parse_args(arguments)
-    try:
-        gates = feature_gates(given.feature_gates, GATES, log)
-        profile = profile_of(
-            given.tls_profile,
-            given.tls_custom_version,
-            given.tls_custom_ciphers,
-            given.tls_custom_curves,
-        )
-        metrics = _metrics(given)
-        serving = _serving(given)
-    except (argparse.ArgumentTypeError, ValueError) as error:
-        parser.error(str(error))
-    if given.metrics_bind_address and not given.tls_cert and not given.tls_key:
-        parser.error("metrics-bind-address requires tls-cert and tls-key flags to be set")
-    if bool(given.tls_cert) != bool(given.tls_key):
-        parser.error(
-            "unable to configure TLS certificates: tls-cert and tls-key flags must be used together"
-        )
-    if given.webhook_cert_settle * SETTLES_IN_LIFETIME > given.webhook_cert_lifetime:
-        parser.error(
+    settings: Settings = read_settings(command, arguments)
+    return settings
+
+
+def _parse_timedelta(text: str) -> timedelta:
+    return timedelta(seconds=parse_duration(text))
+
+
+@daemon("operator-controller", gates=GATES, namespace=names.DEFAULT_SYSTEM_NAMESPACE)
+@click.option(
+    "--catalogd-cas-dir",
+    type=optional_path,
+    metavar="FOLDER",
+    help="Folder of CA files to check catalogd with.",
+)
+@click.option(
+    "--allow-http-catalogs",
+    is_flag=True,
+    help="Read catalogs whose address has no TLS; whoever is in between can change what they say.",
+)
+@click.option(
+    "--cache-path",
+    type=click.Path(path_type=Path),
+    default=DEFAULT_CACHE_PATH,
+    show_default=True,
+    metavar="FOLDER",
+    help="Folder for unpacked bundles.",
+)
+@click.option(
+    "--metrics-bind-address",
+    default="",
+    metavar="ADDRESS",
+    help="Address of /metrics, which needs --tls-cert; 0 for none.  "
+    f"[default: {DEFAULT_METRICS_ADDRESS}]",
+)
+@click.option(
+    "--max-concurrent-reconciles",
+    "workers",
+    type=parse_count,
+    default=str(DEFAULT_WORKERS),
+    show_default=True,
+    metavar="COUNT",
+    help="Extensions that are worked on side by side.",
+)
+@click.option(
+    "--webhook-cert-provider",
+    "certificate_provider",
+    type=click.Choice([provider.value for provider in CertificateProvider]),
+    callback=lambda _, __, provider: provider and CertificateProvider(provider),
+    help="Who issues webhook certificates.  [default: what the cluster has]",
+)
+@click.option(
+    "--webhook-cert-lifetime",
+    "certificate_lifetime",
+    type=_parse_timedelta,
+    default=f"{DEFAULT_LIFETIME // timedelta(hours=1)}h",
+    show_default=True,
+    metavar="DURATION",
+    help="How long certificates of our own last.",
+)
+@click.option(
+    "--webhook-cert-settle",
+    "certificate_settle",
+    type=_parse_timedelta,
+    default=f"{DEFAULT_SETTLE // timedelta(minutes=1)}m",
+    show_default=True,
+    metavar="DURATION",
+    help="How long callers know a new CA before it is served with.",
+)
+@click.option(
+    "--serving-cert",
+    type=parse_pair,
+    multiple=True,
+    metavar="SECRET:DNSNAME,...",
+    help="Certificate of catalogd or of ourselves to issue and rotate in this Secret.",
+)
+@click.option(
+    "--serving-cert-dir",
+    type=optional_path,
+    metavar="FOLDER",
+    help="Folder that follows these Secrets: SECRET/tls.crt, SECRET/tls.key, SECRET/ca/ca.crt.",
+)
+@click.option(
+    "--serving-cert-webhook",
+    type=parse_pair,
+    multiple=True,
+    metavar="CONFIGURATION:SECRET",
+    help="MutatingWebhookConfiguration whose webhooks serve with one of them.",
+)
+@click.option(
+    "--allow-controller-identity",
+    is_flag=True,
+    help="Act with the controller's own rights where spec.serviceAccount is not set.",
+)
+@limit_options(BUNDLE_LIMITS)
+def command(
+    *,
+    metrics_bind_address: str,
+    serving_cert: Pairs,
+    serving_cert_dir: Path | None,
+    serving_cert_webhook: Pairs,
+    **given: Any,
+) -> Settings:
+    """Installs and updates the extensions that ClusterExtensions ask for."""
+    settings = Settings(
+        metrics=_metrics(metrics_bind_address, given["tls_cert"], given["tls_key"]),
+        serving=_serving(serving_cert, serving_cert_dir, serving_cert_webhook),
+        release=os.environ.get(RELEASE_VARIABLE) or version(DISTRIBUTION),
+        **given,
+    )
+    if settings.certificate_settle * SETTLES_IN_LIFETIME > settings.certificate_lifetime:
+        raise click.UsageError(
             f"webhook-cert-lifetime must be at least {SETTLES_IN_LIFETIME} times "
             "webhook-cert-settle: a rotation has a third of the lifetime"
         )
-    provider = given.webhook_cert_provider
-    return Settings(
-        kubeconfig=given.kubeconfig or None,
-        system_namespace=given.system_namespace or own_namespace(names.DEFAULT_SYSTEM_NAMESPACE),
-        cache_path=given.cache_path,
-        catalogd_cas_dir=Path(given.catalogd_cas_dir) if given.catalogd_cas_dir else None,
-        allow_http_catalogs=given.allow_http_catalogs,
-        pull_cas_dir=Path(given.pull_cas_dir) if given.pull_cas_dir else None,
-        global_pull_secret=given.global_pull_secret,
-        limits=limits_of(given),
-        tls_profile=profile,
-        metrics=metrics,
-        serving=serving,
-        health_address=given.health_probe_bind_address,
-        leader_elect=given.leader_elect,
-        workers=given.max_concurrent_reconciles,
-        allow_controller_identity=given.allow_controller_identity,
-        certificate_provider=CertificateProvider(provider) if provider else None,
-        certificate_lifetime=timedelta(seconds=given.webhook_cert_lifetime),
-        certificate_settle=timedelta(seconds=given.webhook_cert_settle),
-        gates=gates,
-        release=os.environ.get(RELEASE_VARIABLE) or version(DISTRIBUTION),
-        log_level=log_level(given.klog_v),
-    )
+    return settings
 
 
-def _metrics(given: argparse.Namespace) -> MetricsSettings | None:
-    """Metrics are served over TLS or not at all. Raises ArgumentTypeError."""
-    address = parse_address(given.metrics_bind_address or DEFAULT_METRICS_ADDRESS)
-    if address is None or not given.tls_cert:
+def _metrics(text: str, cert: Path | None, key: Path | None) -> MetricsSettings | None:
+    """Metrics are served over TLS or not at all."""
+    address = parse_address(text or DEFAULT_METRICS_ADDRESS)
+    if text and cert is None and key is None:
+        raise click.UsageError("metrics-bind-address requires tls-cert and tls-key flags to be set")
+    if (cert is None) != (key is None):
+        raise click.UsageError(
+            "unable to configure TLS certificates: tls-cert and tls-key flags must be used together"
+        )
+    if address is None or cert is None or key is None:
         return None
-    return MetricsSettings(address, Path(given.tls_cert), Path(given.tls_key))
+    return MetricsSettings(address, cert, key)
 
 
-def _serving(given: argparse.Namespace) -> ServingSettings | None:
-    """Raises ValueError when the flags do not fit together."""
+def _serving(certs: Pairs, folder: Path | None, by_webhook: Pairs) -> ServingSettings | None:
     webhooks: dict[str, list[str]] = {}
-    for configuration, secret in given.serving_cert_webhook:
+    for configuration, secret in by_webhook:
         webhooks.setdefault(secret, []).append(configuration)
-    unknown = sorted(webhooks.keys() - {secret for secret, _ in given.serving_cert})
+    unknown = sorted(webhooks.keys() - {secret for secret, _ in certs})
     if unknown:
-        raise ValueError(f"serving-cert-webhook: there is no serving-cert {', '.join(unknown)}")
-    if bool(given.serving_cert) != bool(given.serving_cert_dir):
-        raise ValueError("serving-cert and serving-cert-dir flags must be used together")
-    if not given.serving_cert:
+        raise click.UsageError(
+            f"serving-cert-webhook: there is no serving-cert {', '.join(unknown)}"
+        )
+    if bool(certs) != bool(folder):
+        raise click.UsageError("serving-cert and serving-cert-dir flags must be used together")
+    if folder is None:
         return None
     certificates = (
         ServingCertificate(secret, tuple(names.split(",")), tuple(webhooks.get(secret, ())))
-        for secret, names in given.serving_cert
+        for secret, names in certs
     )
-    return ServingSettings(tuple(certificates), Path(given.serving_cert_dir))
-
-
-def _pair(text: str) -> tuple[str, str]:
-    before, _, after = text.partition(":")
-    if not before or not after:
-        raise argparse.ArgumentTypeError(f"{text!r} is no pair; say NAME:VALUE")
-    return before, after
-
-
-def _add_serving(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--serving-cert",
-        action="append",
-        default=[],
-        type=_pair,
-        metavar="SECRET:DNSNAME,...",
-        help="certificate of catalogd or of ourselves to issue and rotate in this Secret",
-    )
-    parser.add_argument(
-        "--serving-cert-dir",
-        default="",
-        help="folder that follows these Secrets: SECRET/tls.crt, SECRET/tls.key, SECRET/ca/ca.crt",
-    )
-    parser.add_argument(
-        "--serving-cert-webhook",
-        action="append",
-        default=[],
-        type=_pair,
-        metavar="CONFIGURATION:SECRET",
-        help="MutatingWebhookConfiguration whose webhooks serve with one of them",
-    )
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="operator-controller",
-        description="Installs and updates the extensions that ClusterExtensions ask for.",
-        allow_abbrev=False,
-    )
-    add_common(parser)
-    parser.add_argument(
-        "--catalogd-cas-dir", default="", help="folder of CA files to check catalogd with"
-    )
-    add_switch(
-        parser,
-        "--allow-http-catalogs",
-        "read catalogs whose address has no TLS; whoever is in between can change what they say",
-    )
-    parser.add_argument(
-        "--cache-path",
-        type=Path,
-        default=DEFAULT_CACHE_PATH,
-        help="folder for unpacked bundles (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--health-probe-bind-address",
-        type=parse_address,
-        default=("", 8081),
-        help="address of /healthz and /readyz (default: :8081)",
-    )
-    parser.add_argument(
-        "--metrics-bind-address",
-        default="",
-        help="address of /metrics, which needs --tls-cert; 0 for none (default: :8443)",
-    )
-    parser.add_argument(
-        "--max-concurrent-reconciles",
-        type=parse_count,
-        default=DEFAULT_WORKERS,
-        help="extensions that are worked on side by side (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--webhook-cert-provider",
-        choices=[provider.value for provider in CertificateProvider],
-        help="who issues webhook certificates (default: what the cluster has)",
-    )
-    parser.add_argument(
-        "--webhook-cert-lifetime",
-        type=parse_duration,
-        default=DEFAULT_LIFETIME.total_seconds(),
-        metavar="DURATION",
-        help="how long certificates of our own last (default: 2160h)",
-    )
-    parser.add_argument(
-        "--webhook-cert-settle",
-        type=parse_duration,
-        default=DEFAULT_SETTLE.total_seconds(),
-        metavar="DURATION",
-        help="how long callers know a new CA before it is served with (default: 5m)",
-    )
-    _add_serving(parser)
-    add_switch(
-        parser,
-        "--allow-controller-identity",
-        "act with the controller's own rights where spec.serviceAccount is not set",
-    )
-    add_limits(parser, BUNDLE_LIMITS)
-    return parser
+    return ServingSettings(tuple(certificates), folder)

@@ -1,11 +1,12 @@
-"""The limits of images as flags, the same in both programs."""
+"""The limits of images as flags, the same in all daemons."""
 
-import argparse
+import functools
 from collections.abc import Callable
-from dataclasses import fields
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from olm_runtime.cli.flags import parse_count, parse_size
+import click
+
+from olm_runtime.cli.values import parse_count, parse_size, write_size
 from olm_runtime.images.limits import Limits, limit_flag
 
 
@@ -33,21 +34,31 @@ LIMIT_FLAGS = (
 )
 
 
-def add_limits(parser: argparse.ArgumentParser, defaults: Limits) -> argparse._ArgumentGroup:
-    """Adds a flag for each limit; the group, for further ones."""
-    group = parser.add_argument_group("limits of images")
-    for flag in LIMIT_FLAGS:
-        group.add_argument(
-            limit_flag(flag.field),
-            dest=f"image_{flag.field}",
-            type=flag.parse,
-            metavar="SIZE" if flag.parse is parse_size else "COUNT",
-            default=getattr(defaults, flag.field),
-            help=f"{flag.what} (default: %(default)s)",
-        )
-    return group
+def limit_options(defaults: Limits) -> Callable[[Any], Any]:
+    """Adds a flag for each limit; the command gets all of them as `limits`."""
+
+    def decorate(command: Any) -> Any:
+        @functools.wraps(command)
+        def callback(**given: Any) -> Any:
+            limits = {flag.field: given.pop(_parameter(flag)) for flag in LIMIT_FLAGS}
+            return command(**given, limits=Limits(**limits))
+
+        for flag in reversed(LIMIT_FLAGS):
+            default = getattr(defaults, flag.field)
+            is_size = flag.parse is parse_size
+            callback = click.option(
+                limit_flag(flag.field),
+                _parameter(flag),
+                type=flag.parse,
+                metavar="SIZE" if is_size else "COUNT",
+                default=write_size(default) if is_size else str(default),
+                show_default=True,
+                help=f"Limit of images: {flag.what}.",
+            )(callback)
+        return callback
+
+    return decorate
 
 
-def limits_of(given: argparse.Namespace) -> Limits:
-    """The limits that a command line asks for."""
-    return Limits(**{field.name: getattr(given, f"image_{field.name}") for field in fields(Limits)})
+def _parameter(flag: LimitFlag) -> str:
+    return f"image_{flag.field}"

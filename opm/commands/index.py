@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 
 import click
 
+from olm_runtime.cli.go_command import GoCommand
 from olm_runtime.errors import TerminalError
 from opm.commands.databases import add_images, mode_option, names_of, overwrite_option
 from opm.commands.registries import registry_options
-from opm.commands.switches import Switches
 from opm.index.dockerfile import DATABASE, DATABASE_LABELS, dockerfile
 from opm.io.database_add import create
 from opm.io.database_edit import keep_packages, remove_packages, remove_stranded
@@ -60,7 +60,7 @@ def _options(*pull_tool: str, index_needed: bool = True) -> Callable[[Command], 
     return decorate
 
 
-@index.command("add", cls=Switches)
+@index.command("add", cls=GoCommand)
 @click.option("-b", "--bundles", multiple=True, required=True, help="Bundle images, with commas.")
 @mode_option
 @overwrite_option
@@ -125,7 +125,7 @@ def export(
         export_packages(database, chosen, folder, Reading(**registries))
 
 
-@index.command("prune", cls=Switches)
+@index.command("prune", cls=GoCommand)
 @click.option("-p", "--packages", required=True, help="Packages to keep, with commas.")
 @_options()
 def prune(registries: dict[str, Any], *, packages: str, **how: Any) -> None:
@@ -139,7 +139,7 @@ def prune(registries: dict[str, Any], *, packages: str, **how: Any) -> None:
     _change(registries, lambda path: keep_packages(path, names_of(packages)), **how)
 
 
-@index.command("rm", cls=Switches)
+@index.command("rm", cls=GoCommand)
 @click.option("-o", "--operators", required=True, help="Packages to remove, with commas.")
 @_options("-p")
 def rm(registries: dict[str, Any], *, operators: str, **how: Any) -> None:
@@ -147,7 +147,7 @@ def rm(registries: dict[str, Any], *, operators: str, **how: Any) -> None:
     _change(registries, lambda path: remove_packages(path, names_of(operators)), **how)
 
 
-@index.command("prune-stranded", cls=Switches)
+@index.command("prune-stranded", cls=GoCommand)
 @_options("-p")
 def prune_stranded(registries: dict[str, Any], **how: Any) -> None:
     """Remove the bundles that no channel of the index has."""

@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 
 import click
 
+from olm_runtime.cli.go_command import GoCommand
 from olm_runtime.errors import TerminalError
 from opm.commands.databases import add_images, mode_option, names_of, overwrite_option
 from opm.commands.registries import registry_options
-from opm.commands.switches import Switches
 from opm.io.references import DEPRECATION
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -40,7 +40,7 @@ def _options(command: Command) -> Command:
     return command
 
 
-@registry.command("add", cls=Switches)
+@registry.command("add", cls=GoCommand)
 @click.option("-b", "--bundle-images", multiple=True, help="Bundle images, with commas.")
 @click.option("-c", "--container-tool", expose_value=False, help="Accepted, not needed.")
 @mode_option
@@ -66,7 +66,7 @@ def add(
     add_images(database, images, mode, registries, overwrite_latest=overwrite_latest)
 
 
-@registry.command("prune", cls=Switches)
+@registry.command("prune", cls=GoCommand)
 @click.option("-p", "--packages", required=True, help="Packages to keep, with commas.")
 @_options
 def prune(*, database: Path, packages: str) -> None:
@@ -76,7 +76,7 @@ def prune(*, database: Path, packages: str) -> None:
     keep_packages(_existing(database), names_of(packages))
 
 
-@registry.command("rm", cls=Switches)
+@registry.command("rm", cls=GoCommand)
 @click.option("-o", "--packages", required=True, help="Packages to remove, with commas.")
 @_options
 def rm(*, database: Path, packages: str) -> None:
@@ -86,7 +86,7 @@ def rm(*, database: Path, packages: str) -> None:
     remove_packages(_existing(database), names_of(packages))
 
 
-@registry.command("prune-stranded", cls=Switches)
+@registry.command("prune-stranded", cls=GoCommand)
 @_options
 def prune_stranded(*, database: Path) -> None:
     """Remove the bundles that no channel of an index file has."""
@@ -102,7 +102,7 @@ def _existing(database: Path) -> Path:
     return database
 
 
-@registry.command("serve", cls=Switches)
+@registry.command("serve", cls=GoCommand)
 @_database_option
 @click.option("-p", "--port", type=click.IntRange(0, 65535), default=50051, show_default=True)
 @click.option(

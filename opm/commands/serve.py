@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import click
 
 from olm_runtime.cli.command_line import runs_on
+from olm_runtime.cli.go_command import GoCommand
 from olm_runtime.errors import OLMError, TerminalError
-from opm.commands.switches import Switches
 
 if TYPE_CHECKING:
     from opm.serve.cache import Catalog
 
 
-@click.command("serve", cls=Switches)
+@click.command("serve", cls=GoCommand)
 @click.argument("source", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("-p", "--port", type=click.IntRange(0, 65535), default=50051, show_default=True)
 @click.option(

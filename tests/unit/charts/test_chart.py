@@ -22,7 +22,7 @@ from catalogd.metrics import Metrics as CatalogdMetrics
 from catalogd.settings import parse_settings as parse_catalogd
 from config.chart import COMPONENTS, value_rows
 from e2e.olm.chart import CHART, SNAPSHOTS, VALUE_SETS
-from olm_runtime.cli.flags import parse_size
+from olm_runtime.cli.values import parse_size
 from olm_runtime.images.limits import MIB
 from olm_runtime.metrics.exposition import written
 from olm_runtime.registry.cluster_pulls import INJECTED

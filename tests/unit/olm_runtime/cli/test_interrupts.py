@@ -35,7 +35,7 @@ main()
         ("olm_cli", ["olm", "why", "x"], "olm_cli.why_cluster"),
         ("opm", ["opm", "--help"], "click"),
         ("opm", ["opm", "render", "none"], "opm.commands.render"),
-        ("catalogd", ["catalogd"], "fastapi"),
+        ("catalogd", ["catalogd", "--tls-cert=c", "--tls-key=k"], "fastapi"),
         ("operator_controller", ["operator-controller"], "olm_runtime.kube.client"),
     ],
 )

@@ -1,28 +1,36 @@
-"""Command lines as Go programs read them."""
+"""Values of flags as Go programs read them, and the flags that all daemons share."""
 
-import argparse
 import logging
+from typing import Any
 
+import click
 import pytest
 
-from olm_runtime.cli.flags import (
-    Gate,
-    add_common,
-    feature_gates,
+from olm_runtime.cli.gates import Gate, feature_gates
+from olm_runtime.cli.values import (
     log_level,
     parse_address,
     parse_bool,
     parse_count,
     parse_duration,
+    parse_size,
+    write_size,
 )
+from olm_runtime.settings import daemon, read_settings
 
 log = logging.getLogger("test")
 
 
-def common(*arguments: str) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="program", allow_abbrev=False)
-    add_common(parser)
-    return parser.parse_args(arguments)
+@daemon("program", gates={}, namespace="")
+@click.argument("words", nargs=-1)
+def program(**given: Any) -> dict[str, Any]:
+    """Any daemon."""
+    return given
+
+
+def common(*arguments: str) -> dict[str, Any]:
+    given: dict[str, Any] = read_settings(program, arguments)
+    return given
 
 
 @pytest.mark.parametrize(
@@ -30,11 +38,17 @@ def common(*arguments: str) -> argparse.Namespace:
     [
         pytest.param(("--system-namespace=here", "--kubeconfig=file"), id="with an equals sign"),
         pytest.param(("--system-namespace", "here", "--kubeconfig", "file"), id="as two words"),
+        pytest.param(("-system-namespace=here", "-kubeconfig", "file"), id="with one dash"),
+        pytest.param(("--system_namespace=here", "--kubeconfig=file"), id="with an underscore"),
+        pytest.param(
+            ("--kubeconfig=other", "--system-namespace=here", "--kubeconfig=file"),
+            id="the last one counts",
+        ),
     ],
 )
-def test_both_spellings_of_a_value(arguments: tuple[str, ...]) -> None:
+def test_every_spelling_of_a_value(arguments: tuple[str, ...]) -> None:
     given = common(*arguments)
-    assert (given.system_namespace, given.kubeconfig) == ("here", "file")
+    assert (given["system_namespace"], given["kubeconfig"]) == ("here", "file")
 
 
 @pytest.mark.parametrize(
@@ -46,10 +60,15 @@ def test_both_spellings_of_a_value(arguments: tuple[str, ...]) -> None:
         pytest.param(("--leader-elect=false",), False, id="off with a value"),
         pytest.param(("--leader-elect=1",), True, id="on as a number"),
         pytest.param(("--leader-elect", "--tls-cert=c"), True, id="the next flag is no value"),
+        pytest.param(("--leader-elect", "false"), True, id="the next word is no value"),
+        pytest.param(("--leader-elect", "--leader-elect=false"), False, id="the last one counts"),
+        pytest.param(("--leader-elect=false", "--leader-elect"), True, id="so it does here"),
+        pytest.param(("--", "--leader-elect"), False, id="not after two dashes"),
+        pytest.param(("--kubeconfig", "--leader-elect"), False, id="the value of another flag"),
     ],
 )
 def test_switches(arguments: tuple[str, ...], *, expected: bool) -> None:
-    assert common(*arguments).leader_elect is expected
+    assert common(*arguments)["leader_elect"] is expected
 
 
 @pytest.mark.parametrize(
@@ -62,7 +81,7 @@ def test_switches(arguments: tuple[str, ...], *, expected: bool) -> None:
     ],
 )
 def test_every_spelling_of_verbosity(arguments: tuple[str, ...]) -> None:
-    assert log_level(common(*arguments).klog_v) == logging.DEBUG
+    assert common(*arguments)["log_level"] == logging.DEBUG
 
 
 @pytest.mark.parametrize(
@@ -114,19 +133,19 @@ def test_addresses(text: str, expected: tuple[str, int] | None) -> None:
 
 @pytest.mark.parametrize("text", ["8081", "host", ":", ":p", ":65536", ":-1", "h:", ":\uff18"])
 def test_wrong_addresses(text: str) -> None:
-    with pytest.raises(argparse.ArgumentTypeError, match="is no address; say HOST:PORT or :PORT"):
+    with pytest.raises(click.BadParameter, match="is no address; say HOST:PORT or :PORT"):
         parse_address(text)
 
 
 @pytest.mark.parametrize("text", ["yes", "", "TrUe", "2"])
 def test_wrong_booleans(text: str) -> None:
-    with pytest.raises(argparse.ArgumentTypeError, match="is no boolean; say true or false"):
+    with pytest.raises(click.BadParameter, match="is no boolean; say true or false"):
         parse_bool(text)
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "", "many", "1.5", "٣"])
 def test_wrong_counts(text: str) -> None:
-    with pytest.raises(argparse.ArgumentTypeError, match="is no count"):
+    with pytest.raises(click.BadParameter, match="is no count"):
         parse_count(text)
 
 
@@ -168,7 +187,7 @@ def test_an_unknown_gate_is_warned_about_and_changes_nothing(
     ],
 )
 def test_wrong_gates(text: str, message: str) -> None:
-    with pytest.raises(argparse.ArgumentTypeError, match=message):
+    with pytest.raises(click.BadParameter, match=message):
         feature_gates([text], KNOWN, log)
 
 
@@ -188,3 +207,8 @@ def test_a_gate_without_effect_is_warned_about_when_it_is_opened(
 )
 def test_durations_are_gos(text: str, seconds: float) -> None:
     assert parse_duration(text) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize("size", [1, 1023, 1024, 3 << 19, 64 << 20, 4 << 30])
+def test_sizes_are_read_as_they_are_written(size: int) -> None:
+    assert parse_size(write_size(size)) == size
