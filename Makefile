@@ -63,11 +63,12 @@ e2e-node: binaries ## Tests with pods that run, on a real node (root, Linux, Deb
 
 e2e: test-integration ## The same as test-integration
 
-lint: $(STAMP) ## ruff, mypy --strict, import contracts, generated files
+lint: $(STAMP) ## ruff, mypy --strict, import contracts, duplicates, generated files
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+	@$(BIN)/python -m config.duplicates
 	@$(MAKE) --no-print-directory verify
 
 fmt: $(STAMP) ## Format the code and fix what can be fixed

@@ -159,7 +159,7 @@ class Program:
             role=role,
             metrics=metrics,
             instance=instance,
-            queue=WorkQueue(role, tell=role.tell_failure, backoff=Backoff(random.random)),
+            queue=WorkQueue(role, report=role.tell_failure, backoff=Backoff(random.random)),
         )
 
     def start_servers(self, group: asyncio.TaskGroup) -> None:

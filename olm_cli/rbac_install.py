@@ -16,10 +16,10 @@ from olm_cli.rbac_source import (
     read_from_catalogs,
 )
 from olm_content.bundle import RegistryV1
+from olm_content.names import ANNOTATION_SUGGESTED_NAMESPACE
 from olm_content.render.kinds import placed
 from olm_content.rights import Account, Needed, guessed_kinds, least, needs_of
 
-SUGGESTED_NAMESPACE = "operatorframework.io/suggested-namespace"
 _SUFFIX = "-installer"
 
 
@@ -71,7 +71,7 @@ class Install:
         """Names that are not asked for are the bundle's, or follow from the package's."""
         options, bundle = asked.options, bundle_of(source)
         extension = options["extension"] or bundle.package_name
-        suggested = bundle.csv.annotations.get(SUGGESTED_NAMESPACE)
+        suggested = bundle.csv.annotations.get(ANNOTATION_SUGGESTED_NAMESPACE)
         namespace = options["install_namespace"] or suggested or bundle.package_name
         name = account or options["service_account"] or _default_account(extension)
         return cls(extension, Account(namespace, name), asked)

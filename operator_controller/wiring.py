@@ -12,7 +12,7 @@ from olm_content.render.options import Features
 from olm_rollout.io.watches import ManagedWatches, OwnerKey
 from olm_rollout.probes.probes import Gate
 from olm_runtime.controller.attempt import attempt
-from olm_runtime.controller.priority import Precedence
+from olm_runtime.controller.priority import Priority, PriorityGate
 from olm_runtime.controller.status_writer import StatusWriter
 from olm_runtime.controller.workqueue import Backoff, WorkQueue
 from olm_runtime.kube.client import KubeClient
@@ -23,13 +23,13 @@ from olm_runtime.registry.image_store import ImageStore
 from olm_runtime.registry.pull_secrets import PullSecrets
 from olm_runtime.watch.watcher import Bell, Ring
 from operator_controller.apply.revisions import Revision
-from operator_controller.controllers.catalog_news import CatalogNews
+from operator_controller.controllers.catalog_changes import CatalogChanges
 from operator_controller.controllers.cluster_operator import ClusterOperatorController
 from operator_controller.controllers.extension import EXTENSION, ExtensionController
 from operator_controller.controllers.object_set import ObjectSetController
+from operator_controller.controllers.package_index import PackageIndex
 from operator_controller.controllers.preflight import Preflight
 from operator_controller.controllers.triggers import Triggers
-from operator_controller.controllers.wants import Wants
 from operator_controller.io.accounts import Accounts
 from operator_controller.io.bundles import BundleSource
 from operator_controller.io.catalogs import CatalogClient
@@ -111,30 +111,30 @@ class Controllers:
         self._store = RevisionStore(client, settings.system_namespace, wrote=self._wrote)
         object_set = self._object_set_controller(settings)
         extension = self._extension_controller(settings, events, object_set.retire)
-        backoff, precedence = Backoff(random.random), Precedence()
+        backoff, gate = Backoff(random.random), PriorityGate()
         self.extensions = WorkQueue(
             extension.reconcile,
-            tell=extension.tell_failure,
+            report=extension.tell_failure,
             backoff=backoff,
             workers=settings.workers,
-            precedence=precedence,
+            gate=gate,
         )
         self.object_sets = WorkQueue(
             object_set.reconcile,
-            tell=object_set.tell_failure,
+            report=object_set.tell_failure,
             backoff=Backoff(random.random, longest=LONGEST_APPLY_DELAY_SECONDS),
             workers=settings.workers,
-            precedence=precedence,
+            gate=gate,
         )
-        wants = Wants()
-        news = CatalogNews(catalogs, wants, self.extensions.add)
-        self.catalogs = WorkQueue(news.reconcile, backoff=backoff, workers=CATALOG_WORKERS)
+        index = PackageIndex()
+        changes = CatalogChanges(catalogs, index, self.extensions.add)
+        self.catalogs = WorkQueue(changes.reconcile, backoff=backoff, workers=CATALOG_WORKERS)
         self.triggers = Triggers(
             self.extensions.add,
             self.object_sets.add,
             self.catalogs.add,
             object_set.news.notice,
-            wants,
+            index,
             self._statuses,
             self._look_again,
         )
@@ -267,11 +267,11 @@ class Controllers:
         queues[names.CLUSTER_OBJECT_SET] = self.object_sets
         self.cluster_operator.look_anew()
         for kind, name in self.watches.owners():
-            queues[kind].add(name, hurry=False)
+            queues[kind].add(name, priority=Priority.LOW)
         for gvk in (EXTENSION, OBJECT_SET):
             found, _ = await self._client.list_all(gvk, metadata_only=True)
             for obj in found:
-                queues[gvk.kind].add(name_of(obj), hurry=False)
+                queues[gvk.kind].add(name_of(obj), priority=Priority.LOW)
             if gvk == EXTENSION:
                 existing = [name_of(obj) for obj in found]
                 self.metrics.keep(existing)

@@ -7,12 +7,21 @@ from typing import Any
 
 import orjson
 
-from olm_content.fbc.catalog import BUNDLE, BUNDLE_OBJECT, Record, rendered
+from olm_content.fbc.catalog import Record, rendered
 from olm_content.fbc.shapes import ShapeError, read
 from olm_content.formats import go_json
 from olm_content.kube_types.go_types import in_own_spelling
+from olm_content.names import (
+    ANNOTATION_PROPERTIES,
+    BUNDLE,
+    BUNDLE_OBJECT,
+    CSV_KIND,
+    GVK,
+    GVK_REQUIRED,
+    PACKAGE,
+    PACKAGE_REQUIRED,
+)
 from opm.bundle_files import (
-    CSV,
     BundleError,
     Metadata,
     Object,
@@ -20,9 +29,6 @@ from opm.bundle_files import (
     read_metadata,
 )
 from opm.definitions import Api, Named, defined, typed
-
-PROPERTIES_ANNOTATION = "olm.properties"
-PACKAGE, GVK = "olm.package", "olm.gvk"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +127,7 @@ def _deployed_images(spec: Object) -> Iterator[str]:
 
 def _pod(deployment: Object) -> Object:
     spec = in_own_spelling("DeploymentSpec", deployment.get("spec") or {})
-    what = f"{CSV}: deployment {deployment.get('name', '')}: spec"
+    what = f"{CSV_KIND}: deployment {deployment.get('name', '')}: spec"
     found: Object = typed("DeploymentSpec", spec, what).get("template", {}).get("spec", {})
     return found
 
@@ -162,12 +168,12 @@ def _derived(bundle: Bundle) -> Iterator[Listed]:
         elif kind == PACKAGE:
             wanted = read("PackageProperty", _value(item, "dependency"))
             needed = {"packageName": wanted["packageName"], "versionRange": wanted["version"]}
-            yield _listed("olm.package.required", needed)
+            yield _listed(PACKAGE_REQUIRED, needed)
         else:
             yield _listed(kind, item.get("value"))
-    yield _listed("olm.package", package)
-    yield from (_listed("olm.gvk", _gvk(api)) for api in provided)
-    yield from (_listed("olm.gvk.required", _gvk(api)) for api in required)
+    yield _listed(PACKAGE, package)
+    yield from (_listed(GVK, _gvk(api)) for api in provided)
+    yield from (_listed(GVK_REQUIRED, _gvk(api)) for api in required)
 
 
 def _value(item: Object, what: str) -> Any:
@@ -212,7 +218,7 @@ def _distinct(items: Iterable[Object]) -> Iterator[Object]:
 def _annotated(bundle: Bundle) -> list[Object]:
     """What is wrong in the annotation is left out, and the rest counts."""
     try:
-        found = orjson.loads(bundle.annotations.get(PROPERTIES_ANNOTATION) or "[]")
+        found = orjson.loads(bundle.annotations.get(ANNOTATION_PROPERTIES) or "[]")
     except orjson.JSONDecodeError:
         return []
     return [_given_property(item) for item in found] if isinstance(found, list) else []
@@ -248,7 +254,7 @@ def required_apis(bundle: Bundle) -> Iterator[Named]:
 def _descriptions(spec: Object, section: str, key: str) -> list[Object]:
     found: list[Object] = read("DefinitionKeys", spec.get(section)).get(key, [])
     if found and None in spec[section].get(key, ()):
-        raise BundleError(f"the {CSV}: spec.{section}.{key} has an empty item")
+        raise BundleError(f"the {CSV_KIND}: spec.{section}.{key} has an empty item")
     return found
 
 
@@ -258,15 +264,15 @@ def _head(csv: Object) -> Object:
         return read("Head", csv)
     except ShapeError as error:
         raise BundleError(
-            f"the {CSV}: {error}", hint="write numbers and booleans in quotes"
+            f"the {CSV_KIND}: {error}", hint="write numbers and booleans in quotes"
         ) from error
 
 
 def _check_spec(bundle: Bundle) -> None:
     if "spec" not in bundle.csv:
-        raise BundleError(f'bundle "{bundle.name}": its {CSV} has no spec')
+        raise BundleError(f'bundle "{bundle.name}": its {CSV_KIND} has no spec')
     if not isinstance(bundle.spec, dict):
-        raise BundleError(f'bundle "{bundle.name}": its {CSV}: spec: expected an object')
+        raise BundleError(f'bundle "{bundle.name}": its {CSV_KIND}: spec: expected an object')
 
 
 def _check_owned(bundle: Bundle) -> None:

@@ -10,13 +10,15 @@ from typing import Any
 
 from olm_content.fbc.shapes import ShapeError, read
 from olm_content.formats.kube_yaml import YamlError, load_all
+from olm_content.names import (
+    CSV_KIND,
+    LABEL_BUNDLE_CHANNELS,
+    LABEL_BUNDLE_DEFAULT_CHANNEL,
+    LABEL_BUNDLE_PACKAGE,
+)
 from olm_runtime.errors import TerminalError
 
 MANIFESTS, METADATA = "manifests/", "metadata/"
-CSV = "ClusterServiceVersion"
-_PREFIX = "operators.operatorframework.io.bundle."
-PACKAGE_KEY, CHANNELS_KEY = f"{_PREFIX}package.v1", f"{_PREFIX}channels.v1"
-DEFAULT_CHANNEL_KEY = f"{_PREFIX}channel.default.v1"
 
 Object = dict[str, Any]
 
@@ -59,16 +61,16 @@ def read_manifests(files: Mapping[str, bytes], remarks: list[str]) -> tuple[list
         if not isinstance(found, dict) or not is_object(found):
             remarks.append(f"{path}: no object with a kind and an API version; passed over")
             continue
-        if found["kind"] == CSV:
+        if found["kind"] == CSV_KIND:
             if csv is not None:
-                remarks.append(f"{path}: a second {CSV}; passed over")
+                remarks.append(f"{path}: a second {CSV_KIND}; passed over")
                 continue
             csv = found
         objects.append(found)
     if not objects:
         raise BundleError("no bundle objects found in manifests/")
     if csv is None:
-        raise BundleError(f"no csv in bundle: none of the manifests is a {CSV}")
+        raise BundleError(f"no csv in bundle: none of the manifests is a {CSV_KIND}")
     return objects, csv
 
 
@@ -93,17 +95,19 @@ def read_metadata(files: Mapping[str, bytes], remarks: list[str]) -> Metadata:
         dependencies = dependencies or _dependencies(document, passed_over)
     remarks += passed_over
     if not annotations:
-        expected = f"metadata/annotations.yaml says {PACKAGE_KEY} and {CHANNELS_KEY}"
+        expected = (
+            f"metadata/annotations.yaml says {LABEL_BUNDLE_PACKAGE} and {LABEL_BUNDLE_CHANNELS}"
+        )
         raise BundleError(
             "could not find annotations file in metadata/", hint="; ".join([*passed_over, expected])
         )
-    channels = annotations.get(CHANNELS_KEY, "").split(",")
+    channels = annotations.get(LABEL_BUNDLE_CHANNELS, "").split(",")
     return Metadata(
-        annotations.get(PACKAGE_KEY, ""),
+        annotations.get(LABEL_BUNDLE_PACKAGE, ""),
         properties,
         dependencies,
         tuple(name.strip() for name in channels if name.strip()),
-        annotations.get(DEFAULT_CHANNEL_KEY, ""),
+        annotations.get(LABEL_BUNDLE_DEFAULT_CHANNEL, ""),
     )
 
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from olm_content.names import LABEL_INDEX_CONFIGS
+
 DEFAULT_IMAGE = "quay.io/operator-framework/opm:latest"
 CONFIGS, CACHE = "/configs", "/tmp/cache"  # noqa: S108 - paths in the image
 
@@ -23,7 +25,7 @@ def dockerfile(
         f"COPY --from=builder {CACHE} {CACHE}",
         "",
         "# Where readers of the image find the catalog.",
-        f"LABEL operators.operatorframework.io.index.configs.v1={CONFIGS}",
+        f"LABEL {LABEL_INDEX_CONFIGS}={CONFIGS}",
     ]
     lines += [f'LABEL "{key}"="{value}"' for key, value in sorted(labels.items())]
     return "\n".join(lines) + "\n"

@@ -12,18 +12,24 @@ from typing import Any
 import orjson
 
 from olm_content.formats.kube_yaml import YamlError, load_all
+from olm_content.names import (
+    LABEL_BUNDLE_MANIFESTS,
+    LABEL_BUNDLE_MEDIATYPE,
+    LABEL_BUNDLE_METADATA,
+    LABEL_BUNDLE_PACKAGE,
+    LABEL_INDEX_CONFIGS,
+)
 from olm_runtime.errors import TerminalError
 from olm_runtime.images.oci import OCI_INDEX, OCI_MANIFEST, Descriptor, Platform
-from opm.bundle_files import METADATA, PACKAGE_KEY, BundleError
+from opm.bundle_files import METADATA, BundleError
 
 EPOCH = "1970-01-01T00:00:00Z"
 CONFIGS = "configs"
-CATALOG_LABELS = {"operators.operatorframework.io.index.configs.v1": f"/{CONFIGS}"}
-_PREFIX = "operators.operatorframework.io.bundle."
+CATALOG_LABELS = {LABEL_INDEX_CONFIGS: f"/{CONFIGS}"}
 _BUNDLE_LABELS = {
-    f"{_PREFIX}mediatype.v1": "registry+v1",
-    f"{_PREFIX}manifests.v1": "manifests/",
-    f"{_PREFIX}metadata.v1": "metadata/",
+    LABEL_BUNDLE_MEDIATYPE: "registry+v1",
+    LABEL_BUNDLE_MANIFESTS: "manifests/",
+    LABEL_BUNDLE_METADATA: "metadata/",
 }
 _PLATFORM = re.compile(r"([a-z0-9]+)/([a-z0-9_]+)")
 
@@ -106,9 +112,10 @@ def bundle_labels(files: Mapping[str, bytes]) -> dict[str, str]:
         raise BundleError(f"{path}: {error.message}") from error
     annotations = document.get("annotations") if isinstance(document, dict) else None
     annotations = annotations if isinstance(annotations, dict) else {}
-    if not annotations.get(PACKAGE_KEY):
+    if not annotations.get(LABEL_BUNDLE_PACKAGE):
         raise BundleError(
-            f"{path} does not say {PACKAGE_KEY}", hint="give the package's name under annotations"
+            f"{path} does not say {LABEL_BUNDLE_PACKAGE}",
+            hint="give the package's name under annotations",
         )
     # A number with a point has lost what was written: 1.10 is 1.1 by now.
     wrong = [key for key, value in annotations.items() if not isinstance(value, str | bool | int)]

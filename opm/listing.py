@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from olm_content.fbc.catalog import BUNDLE, CHANNEL, CSV_METADATA, PACKAGE, Record, properties
+from olm_content.fbc.catalog import Record, properties
 from olm_content.formats.go_text import quote
+from olm_content.names import BUNDLE, CHANNEL, CSV_METADATA, PACKAGE
 from olm_runtime.errors import TerminalError
 from olm_runtime.suggestions import suggestion_or_all
 from opm.migrate import embedded_csv

@@ -7,19 +7,16 @@ from types import MappingProxyType
 from typing import Any
 
 from olm_content.fbc.catalog import (
-    BUNDLE,
-    BUNDLE_OBJECT,
-    CSV_METADATA,
     Record,
     properties,
     with_properties,
 )
 from olm_content.fbc.shapes import ShapeError, read
 from olm_content.formats.kube_yaml import YamlError, load_all
+from olm_content.names import BUNDLE, BUNDLE_OBJECT, CSV_KIND, CSV_METADATA
 from olm_runtime.errors import TerminalError
 
 NONE = "none"
-CSV = "ClusterServiceVersion"
 _TAKEN = {
     **{
         name.casefold(): name
@@ -50,7 +47,7 @@ def _to_csv_metadata(each: Record) -> Record:
     try:
         metadata = csv_metadata(csv)
     except ShapeError as error:
-        raise TerminalError(f'bundle "{each.name}": its {CSV}: {error}') from error
+        raise TerminalError(f'bundle "{each.name}": its {CSV_KIND}: {error}') from error
     return with_properties(each, [*kept, {"type": CSV_METADATA, "value": metadata}])
 
 
@@ -63,7 +60,7 @@ def embedded_csv(items: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
             found = next(iter(load_all(base64.b64decode(item["value"].get("data") or ""))), None)
         except (YamlError, binascii.Error, TypeError):
             continue  # not this one; `opm validate` tells of it
-        if isinstance(found, dict) and found.get("kind") == CSV:
+        if isinstance(found, dict) and found.get("kind") == CSV_KIND:
             return found
     return None
 

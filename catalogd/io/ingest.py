@@ -35,6 +35,7 @@ from catalogd.job import (
     read_job,
 )
 from olm_content.fbc.folder import read_catalog
+from olm_content.names import LABEL_INDEX_CONFIGS
 from olm_runtime.controller.attempt import failure_of
 from olm_runtime.disk import DiskError, disk_errors
 from olm_runtime.errors import OLMError, TerminalError, TransientError
@@ -45,7 +46,6 @@ from olm_runtime.memory import share_one_arena
 from olm_runtime.registry.client import PullSettings
 from olm_runtime.registry.image_store import ImageStore
 
-CONFIGS_LABEL = "operators.operatorframework.io.index.configs.v1"
 SOURCE_PREFIX = "source catalog content: "
 STORE_PREFIX = "error storing fbc: "
 TERMINAL_PREFIX = "terminal error: "
@@ -89,10 +89,10 @@ async def ingest(job: Job, turn: Turn) -> Result:
 
 
 def _rules(job: Job, labels: Mapping[str, str]) -> Rules:
-    root = labels.get(CONFIGS_LABEL)
+    root = labels.get(LABEL_INDEX_CONFIGS)
     if root is not None:
         return Rules(roots=(root,), refuse_links=True)
-    message = f'catalog image is missing the required label "{CONFIGS_LABEL}"'
+    message = f'catalog image is missing the required label "{LABEL_INDEX_CONFIGS}"'
     hint = f'"{job.reference}" is no catalog image: build one with opm generate dockerfile'
     if "@" in job.reference:
         raise TerminalError(message, hint=hint)

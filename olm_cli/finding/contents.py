@@ -11,6 +11,7 @@ import orjson
 import zstandard
 
 from olm_cli.finding.entry import Entry, entry_of
+from olm_content.names import PACKAGE
 
 FORMAT = 1
 """Part of the names of files; another one, and what was kept before is made anew."""
@@ -22,7 +23,6 @@ CREATE TABLE packages (name TEXT PRIMARY KEY, digest BLOB NOT NULL, entry BLOB N
 CREATE TABLE blobs (package TEXT NOT NULL, data BLOB NOT NULL);
 """
 _LEVEL = 1
-_PACKAGE = "olm.package"
 
 
 class Content:
@@ -73,7 +73,7 @@ class Writer:
         value = orjson.loads(blob)
         if not isinstance(value, dict):
             raise ValueError("it is no JSON object")  # noqa: TRY004 - of the data, not of the code
-        package = value.get("name" if value.get("schema") == _PACKAGE else "package")
+        package = value.get("name" if value.get("schema") == PACKAGE else "package")
         if isinstance(package, str) and package:
             row = package, self._pack.compress(blob)
             self._db.execute("INSERT INTO blobs VALUES (?, ?)", row)

@@ -7,7 +7,8 @@ import orjson
 
 from olm_cli.finding.contents import normal
 from olm_cli.finding.facts import Facts
-from olm_content.fbc.catalog import BUNDLE, CHANNEL, DEPRECATIONS, PACKAGE, Record
+from olm_content.fbc.catalog import Record
+from olm_content.names import BUNDLE, CHANNEL, DEPRECATIONS, PACKAGE
 from opm.validate.channels import GraphError, head
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from olm_content.names import BUNDLE, CHANNEL, CSV_METADATA, DEPRECATIONS, PACKAGE
 from olm_content.versions import VersionError, parse_version
 
 SUMMARY_LENGTH = 160
@@ -45,7 +46,7 @@ def entry_of(package: str, blobs: Iterable[Value]) -> Entry:
     own: dict[str, list[Value]] = {}
     for blob in blobs:
         own.setdefault(_text(blob.get("schema")), []).append(blob)
-    about = next(iter(own.get("olm.package", ())), {})
+    about = next(iter(own.get(PACKAGE, ())), {})
     channel = _text(about.get("defaultChannel"))
     head = _head(channel, own)
     csv = csv_metadata(head)
@@ -61,19 +62,19 @@ def entry_of(package: str, blobs: Iterable[Value]) -> Entry:
         provider=_text(_mapping(csv.get("provider")).get("name")),
         keywords=tuple(_text(word) for word in _list(csv.get("keywords"))),
         summary=one_line(summary),
-        deprecated=any(map(_is_whole, own.get("olm.deprecations", ()))),
+        deprecated=any(map(_is_whole, own.get(DEPRECATIONS, ()))),
         text="\n".join(dict.fromkeys(filter(None, (summary, description, own_text)))),
     )
 
 
 def csv_metadata(bundle: Value) -> Value:
     """What a bundle says of itself for people; empty where it says nothing."""
-    return _mapping(_property(bundle, "olm.csv.metadata"))
+    return _mapping(_property(bundle, CSV_METADATA))
 
 
 def version_of(bundle: Value) -> str:
     """The version as the bundle gives it; empty without."""
-    return _text(_mapping(_property(bundle, "olm.package")).get("version"))
+    return _text(_mapping(_property(bundle, PACKAGE)).get("version"))
 
 
 def one_line(text: str) -> str:
@@ -88,14 +89,14 @@ def one_line(text: str) -> str:
 
 def _head(channel: str, own: Mapping[str, list[Value]]) -> Value:
     """The bundle at the head of a channel; of several heads the one of the highest version."""
-    for blob in own.get("olm.channel", ()):
+    for blob in own.get(CHANNEL, ()):
         if blob.get("name") != channel:
             continue
         entries = [_mapping(entry) for entry in _list(blob.get("entries"))]
         taken = {_text(entry.get("replaces")) for entry in entries}
         taken |= {_text(name) for entry in entries for name in _list(entry.get("skips"))}
         names = {_text(entry.get("name")) for entry in entries} - taken
-        heads = [bundle for bundle in own.get("olm.bundle", ()) if bundle.get("name") in names]
+        heads = [bundle for bundle in own.get(BUNDLE, ()) if bundle.get("name") in names]
         return max(heads, key=_precedence, default={})
     return {}
 
@@ -111,7 +112,7 @@ def _is_whole(deprecations: Value) -> bool:
     references = (
         _mapping(_mapping(entry).get("reference")) for entry in _list(deprecations.get("entries"))
     )
-    return any(reference.get("schema") == "olm.package" for reference in references)
+    return any(reference.get("schema") == PACKAGE for reference in references)
 
 
 def _property(bundle: Value, kind: str) -> Any:

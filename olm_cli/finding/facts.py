@@ -6,21 +6,28 @@ from typing import Any
 import orjson
 
 from olm_cli.finding.entry import csv_metadata
-from olm_content.fbc.catalog import BUNDLE, DEPRECATIONS, PACKAGE, Record, properties, record
+from olm_content.fbc.catalog import Record, properties, record
 from olm_content.fbc.documents import Blob
 from olm_content.fbc.edges import Channel, Entry, Graph, graph
+from olm_content.names import (
+    BUNDLE,
+    CONSTRAINT,
+    DEPRECATIONS,
+    GVK,
+    GVK_REQUIRED,
+    MAX_OPENSHIFT_VERSION,
+    PACKAGE,
+    PACKAGE_REQUIRED,
+    REQUIREMENTS,
+)
 from olm_content.ranges import parse_extension_range
 from olm_content.versions import Version, VersionError, parse_version
 from olm_runtime.errors import TerminalError
 from olm_runtime.suggestions import suggestion_or_all
-from operator_controller.catalog.model import UNSUPPORTED_DEPENDENCIES
 from opm.lanes import heads
 from opm.migrate import migrate
 
 MIGRATION = "bundle-object-to-csv-metadata"
-MAX_OPENSHIFT = "olm.maxOpenShiftVersion"
-GVK, GVK_REQUIRED = "olm.gvk", "olm.gvk.required"
-PACKAGE_REQUIRED, CONSTRAINT = "olm.package.required", "olm.constraint"
 OWN_MODES = ("AllNamespaces", "SingleNamespace", "OwnNamespace")
 """The install modes of which OLM v1 needs one."""
 
@@ -66,9 +73,9 @@ def package_facts(records: Sequence[Record], *, version: str, channel: str) -> F
 def bundle_facts(bundle: Record) -> Facts:
     """What a catalog says of a bundle; its permissions only the bundle's image tells."""
     csv = csv_metadata(bundle.value)
-    required = [item for item in properties(bundle) if item["type"] in UNSUPPORTED_DEPENDENCIES]
+    required = [item for item in properties(bundle) if item["type"] in REQUIREMENTS]
     modes = [mode["type"] for mode in csv.get("installModes") or () if mode.get("supported")]
-    maximum = _values(bundle, MAX_OPENSHIFT)
+    maximum = _values(bundle, MAX_OPENSHIFT_VERSION)
     return {
         "name": bundle.name,
         "version": _version_text(bundle),

@@ -14,6 +14,7 @@ from olm_cli.cluster_options import CLUSTER_OPTIONS, ClusterOptions, cluster_opt
 from olm_cli.finding.cluster import Cluster, Served
 from olm_cli.finding.contents import Content
 from olm_cli.finding.kept import Kept, folder_key
+from olm_content.names import LABEL_INDEX_CONFIGS
 from olm_runtime.cli.async_work import run_async
 from olm_runtime.errors import OLMError, TerminalError
 from olm_runtime.images.reference import ImageRef, parse_ref
@@ -192,14 +193,12 @@ def _resolved(ref: ImageRef, access: Registries) -> ImageRef:
 
 def _configs(reference: str, folder: Path, labels: Mapping[str, str]) -> Path:
     """The folder of an image that holds its catalog. Raises TerminalError if there is none."""
-    from opm.io.references import CATALOG_LABEL
-
-    label = labels.get(CATALOG_LABEL, "")
+    label = labels.get(LABEL_INDEX_CONFIGS, "")
     root = (folder / label.lstrip("/")).resolve()
     if not label or not root.is_relative_to(folder.resolve()) or not root.is_dir():
         raise TerminalError(
             f"{reference} is no image of a file-based catalog",
-            hint=f"such an image has the label {CATALOG_LABEL}",
+            hint=f"such an image has the label {LABEL_INDEX_CONFIGS}",
         )
     return root
 

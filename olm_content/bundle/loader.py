@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from api.objects import KubeObject, annotations_of, name_of
+from olm_content import names
 from olm_content.bundle.metadata_files import BundleError, read_package_name, with_properties
 from olm_content.bundle.model import (
     ClusterServiceVersion,
@@ -23,7 +24,6 @@ from olm_content.kube_types.go_scalars import go_kind, json_kind
 from olm_runtime.errors import bounded
 
 MANIFESTS = "manifests/"
-CSV_KIND = "ClusterServiceVersion"
 CRD_KIND = "CustomResourceDefinition"
 META = "ObjectMeta"
 
@@ -39,8 +39,8 @@ def load(files: Mapping[str, bytes]) -> RegistryV1:
     others: list[KubeObject] = []
     for path, obj in manifests(files):
         match obj.get("kind"):
-            case "ClusterServiceVersion":
-                csv = typed(path, CSV_KIND, obj)
+            case names.CSV_KIND:
+                csv = typed(path, names.CSV_KIND, obj)
             case "CustomResourceDefinition":
                 crds.append(_without_status(typed(path, CRD_KIND, obj)))
             case _:

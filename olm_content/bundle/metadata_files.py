@@ -12,12 +12,11 @@ from olm_content.formats import go_json
 from olm_content.formats.go_text import quote_single
 from olm_content.formats.kube_yaml import YamlError, load_all
 from olm_content.kube_types.go_scalars import json_kind
+from olm_content.names import ANNOTATION_PROPERTIES, LABEL_BUNDLE_PACKAGE
 from olm_runtime.errors import TransientError
 
 ANNOTATIONS_FILE = "metadata/annotations.yaml"
 PROPERTIES_FILE = "metadata/properties.yaml"
-PACKAGE_ANNOTATION = "operators.operatorframework.io.bundle.package.v1"
-PROPERTIES_ANNOTATION = "olm.properties"
 
 
 class BundleError(TransientError):
@@ -40,7 +39,7 @@ def read_package_name(files: Mapping[str, bytes]) -> str:
             return ""
         if not isinstance(annotations, dict):
             raise _wrong_json(annotations, "AnnotationsFile.annotations", "registry.Annotations")
-        return _plain_text(field_of(annotations, PACKAGE_ANNOTATION))
+        return _plain_text(field_of(annotations, LABEL_BUNDLE_PACKAGE))
     except _MetadataError as error:
         raise BundleError(str(error), hint=f"correct {ANNOTATIONS_FILE}") from error
 
@@ -87,7 +86,7 @@ def _wrong_json(value: Any, field: str, go_type: str) -> _MetadataError:
 def _plain_text(value: Any) -> str:
     """Text where text is wanted: what else YAML may make of it is spelled out."""
     if isinstance(value, list | dict):
-        raise _wrong_json(value, f"Annotations.annotations.{PACKAGE_ANNOTATION}", "string")
+        raise _wrong_json(value, f"Annotations.annotations.{LABEL_BUNDLE_PACKAGE}", "string")
     return "" if value is None else _spelled(value)
 
 
@@ -100,7 +99,7 @@ def with_properties(annotations: dict[str, str], files: Mapping[str, bytes]) -> 
 
     Raises BundleError.
     """
-    listed = _annotated_properties(annotations.get(PROPERTIES_ANNOTATION))
+    listed = _annotated_properties(annotations.get(ANNOTATION_PROPERTIES))
     if _is_folder(files, PROPERTIES_FILE):
         raise BundleError(
             f"failed to read properties.yaml file: read {PROPERTIES_FILE}: is a directory"
@@ -114,7 +113,7 @@ def with_properties(annotations: dict[str, str], files: Mapping[str, bytes]) -> 
         raise BundleError(f"failed to unmarshal {PROPERTIES_FILE}: {error}") from error
     both = [*listed, *added]
     text = f"[{','.join(both)}]" if both else "null"
-    return {**annotations, PROPERTIES_ANNOTATION: text}
+    return {**annotations, ANNOTATION_PROPERTIES: text}
 
 
 def _listed_properties(content: dict[str, Any]) -> list[str]:
@@ -154,7 +153,7 @@ def _annotated_properties(text: str | None) -> list[str]:
         return [_annotated_property(*each) for each in zip(items, texts, strict=True)]
     except (_MetadataError, RecursionError) as error:
         raise BundleError(
-            f"failed to unmarshal csv.metadata.annotations['{PROPERTIES_ANNOTATION}']: {error}"
+            f"failed to unmarshal csv.metadata.annotations['{ANNOTATION_PROPERTIES}']: {error}"
         ) from error
 
 

@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 
 from olm_content.bundle.metadata_files import field_of
 from olm_content.formats import go_json
+from olm_content.names import MAX_OPENSHIFT_VERSION
 from olm_runtime.errors import bounded
-
-MAX_OPENSHIFT_VERSION = "olm.maxOpenShiftVersion"
 
 NOTED_LENGTH = 16 * 1024
 """Characters. All annotations of an object together have 256 KiB, and revisions are read often."""

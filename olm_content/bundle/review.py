@@ -7,14 +7,14 @@ more than one service version.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from olm_content.bundle.loader import CRD_KIND, CSV_KIND, MANIFESTS, load, manifests, typed
+from olm_content.bundle.loader import CRD_KIND, MANIFESTS, load, manifests, typed
 from olm_content.bundle.metadata_files import (
     ANNOTATIONS_FILE,
-    PACKAGE_ANNOTATION,
     PROPERTIES_FILE,
     BundleError,
 )
 from olm_content.formats.kube_yaml import YamlError, load_all
+from olm_content.names import CSV_KIND, LABEL_BUNDLE_PACKAGE
 
 METADATA = "metadata/"
 DEPENDENCIES_FILE = "metadata/dependencies.yaml"
@@ -57,7 +57,7 @@ def _metadata_faults(files: Mapping[str, bytes]) -> Iterator[Fault]:
         if path in files:
             yield from _duplicate_keys(path, files[path])
     if ANNOTATIONS_FILE not in files:
-        yield Fault(ANNOTATIONS_FILE, f"is missing; it has to say {PACKAGE_ANNOTATION}")
+        yield Fault(ANNOTATIONS_FILE, f"is missing; it has to say {LABEL_BUNDLE_PACKAGE}")
 
 
 def _whole_faults(files: Mapping[str, bytes], found: list[Fault]) -> Iterator[Fault]:

@@ -5,15 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from api.objects import KubeObject
-from olm_content.bundle.loader import CSV_KIND, load, manifests
-from olm_content.bundle.metadata_files import PROPERTIES_ANNOTATION
+from olm_content.bundle.loader import load, manifests
 from olm_content.bundle.model import InstallMode, Permission, RegistryV1
 from olm_content.bundle.review import DEPENDENCIES_FILE
 from olm_content.formats.kube_yaml import load_all
+from olm_content.names import ANNOTATION_PROPERTIES, CSV_KIND, GVK, PACKAGE, REQUIREMENTS
 
-DEPENDENCY_TYPES = frozenset(
-    {"olm.gvk.required", "olm.package.required", "olm.constraint", "olm.gvk", "olm.package"}
-)
+DEPENDENCY_TYPES = REQUIREMENTS | {GVK, PACKAGE}
 
 
 def summary(files: Mapping[str, bytes]) -> dict[str, Any]:
@@ -48,9 +46,8 @@ def summary(files: Mapping[str, bytes]) -> dict[str, Any]:
 
 def dependencies(bundle: RegistryV1, files: Mapping[str, bytes]) -> Iterator[dict[str, Any]]:
     """What the bundle needs beside itself, as its properties and dependencies.yaml say."""
-    properties = json.loads(bundle.csv.annotations.get(PROPERTIES_ANNOTATION) or "[]") or []
-    needed = {"olm.gvk.required", "olm.package.required", "olm.constraint"}
-    yield from (item for item in properties if item["type"] in needed)
+    properties = json.loads(bundle.csv.annotations.get(ANNOTATION_PROPERTIES) or "[]") or []
+    yield from (item for item in properties if item["type"] in REQUIREMENTS)
     content = next(load_all(files.get(DEPENDENCIES_FILE, b"")), None) or {}
     listed = content.get("dependencies") or [] if isinstance(content, dict) else []
     yield from (item for item in listed if _is_dependency(item))

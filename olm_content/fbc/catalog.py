@@ -13,11 +13,8 @@ import orjson
 
 from olm_content.fbc.documents import EMPTY, Blob
 from olm_content.fbc.shapes import ShapeError, read
+from olm_content.names import BUNDLE, BUNDLE_OBJECT, CHANNEL, CSV_METADATA, DEPRECATIONS, PACKAGE
 from olm_runtime.errors import TerminalError
-
-PACKAGE, CHANNEL, BUNDLE = "olm.package", "olm.channel", "olm.bundle"
-DEPRECATIONS = "olm.deprecations"
-BUNDLE_OBJECT, CSV_METADATA = "olm.bundle.object", "olm.csv.metadata"
 
 _SHAPES = {PACKAGE: "Package", CHANNEL: "Channel", BUNDLE: "Bundle", DEPRECATIONS: "Deprecations"}
 _ORDER = {PACKAGE: 0, CHANNEL: 1, BUNDLE: 2, DEPRECATIONS: 4}

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from olm_content.fbc.catalog import BUNDLE, CHANNEL, DEPRECATIONS, PACKAGE, Record, properties
+from olm_content.fbc.catalog import Record, properties
 from olm_content.formats.go_text import quote
+from olm_content.names import BUNDLE, CHANNEL, DEPRECATIONS, PACKAGE
 from olm_content.ranges import RangeError, SkipRange, parse_skip_range
 from olm_content.versions import Version, VersionError, parse_version
 from olm_runtime.errors import TerminalError

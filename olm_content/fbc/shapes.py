@@ -19,6 +19,11 @@ from functools import cache
 from typing import Any
 
 from olm_content.formats import go_json
+from olm_content.names import (
+    LABEL_BUNDLE_CHANNELS,
+    LABEL_BUNDLE_DEFAULT_CHANNEL,
+    LABEL_BUNDLE_PACKAGE,
+)
 
 _KINDS = {str: "a string", bool: "a boolean", int: "a number", float: "a number", list: "a list"}
 
@@ -89,9 +94,6 @@ Install: strategy=?str spec=?InstallSpec
 InstallSpec: deployments=?[]Deployment
 Deployment: name=?str spec=?any
 AnnotationsFile: annotations=?BundleAnnotations
-BundleAnnotations: operators.operatorframework.io.bundle.package.v1=?str \
-operators.operatorframework.io.bundle.channels.v1=?str \
-operators.operatorframework.io.bundle.channel.default.v1=?str
 PropertiesFile: properties=?[]GivenProperty
 DependenciesFile: dependencies=?[]GivenProperty
 GivenProperty: type=str value=?raw
@@ -109,6 +111,8 @@ InstallMode: type=str supported=bool
 Link: name=?str url=?str
 Maintainer: name=?str email=?str
 """.replace("\\\n", "")
+    + f"BundleAnnotations: {LABEL_BUNDLE_PACKAGE}=?str {LABEL_BUNDLE_CHANNELS}=?str "
+    f"{LABEL_BUNDLE_DEFAULT_CHANNEL}=?str"
 )
 
 _SCALARS: Mapping[str, tuple[type, str, Any]] = {

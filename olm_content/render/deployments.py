@@ -5,12 +5,10 @@ from typing import Any
 
 from api.objects import KubeObject
 from olm_content.bundle.model import DeploymentTemplate
+from olm_content.names import ANNOTATION_OPERATOR_NAMESPACE, ANNOTATION_TARGET_NAMESPACES
 from olm_content.render.certificates import CERTIFICATE_KEY, PRIVATE_KEY_KEY, serving_of
 from olm_content.render.context import Context
 from olm_content.render.deployment_config import configured
-
-TARGET_NAMESPACES = "olm.targetNamespaces"
-OPERATOR_NAMESPACE = "olm.operatorNamespace"
 
 REVISION_HISTORY_LIMIT = 1
 """Old ReplicaSets are of no use: going back is done with revisions of the extension."""
@@ -53,8 +51,8 @@ def _deployment(context: Context, template: DeploymentTemplate) -> KubeObject:
     annotations = {
         **context.bundle.csv.annotations,
         **(pod_metadata.get("annotations") or {}),
-        TARGET_NAMESPACES: ",".join(context.target_namespaces),
-        OPERATOR_NAMESPACE: context.install_namespace,
+        ANNOTATION_TARGET_NAMESPACES: ",".join(context.target_namespaces),
+        ANNOTATION_OPERATOR_NAMESPACE: context.install_namespace,
     }
     spec = {
         **template.spec,

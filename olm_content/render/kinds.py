@@ -5,10 +5,11 @@ left as written.
 """
 
 from api.objects import KubeObject, metadata
+from olm_content.names import CSV_KIND
 
 NAMESPACED_KINDS = frozenset(
     {
-        "ClusterServiceVersion",
+        CSV_KIND,
         "ConfigMap",
         "NetworkPolicy",
         "PodDisruptionBudget",

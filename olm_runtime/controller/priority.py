@@ -1,40 +1,49 @@
-"""Who has hurry goes first, in all queues that share it.
+"""Keys of low priority wait for the others, in all queues that share a gate.
 
-After a start everything is looked at, hundreds of keys of which nothing is known to have changed.
-They take the processor from the one that somebody waits for. So they wait while a key with hurry
-is at work, and a moment longer, because one often leads to the next; but some pass all the same.
+After a start every object is reconciled, hundreds of keys of which nothing is known to have
+changed. They take the processor from the one that somebody waits for. So they wait while a key of
+normal priority is handled, and a moment longer, because one often leads to the next; but some pass
+all the same.
 """
 
 import math
+from enum import IntEnum
 
 LINGER_SECONDS = 0.1
 PASSING_SECONDS = 0.25
-"""While others have hurry, one key without is let pass this often."""
+"""While keys of normal priority are handled, one of low priority passes this often."""
 
 
-class Precedence:
-    """Counts the keys with hurry that are at work. Times are those of the running loop."""
+class Priority(IntEnum):
+    """controller-runtime's numbers: what is listed at a start or a resync is LOW."""
+
+    NORMAL = 0
+    LOW = -100
+
+
+class PriorityGate:
+    """Counts the keys of normal priority in flight. Times are those of the running loop."""
 
     def __init__(self) -> None:
-        """Nobody is at work, nor was."""
-        self._at_work = 0
+        """Nothing is in flight, nor was."""
+        self._in_flight = 0
         self._ended = -math.inf
         self._passed = -math.inf
 
     def begin(self) -> None:
-        """A key with hurry is at work."""
-        self._at_work += 1
+        """A key of normal priority is handled."""
+        self._in_flight += 1
 
     def end(self, now: float) -> None:
         """It is done, or takes so long that it counts no more."""
-        self._at_work -= 1
+        self._in_flight -= 1
         self._ended = now
 
     def passed(self, now: float) -> None:
-        """A key without hurry began."""
+        """A key of low priority began."""
         self._passed = now
 
     def seconds_to_wait(self, now: float) -> float:
-        """How long a key without hurry is to wait before it asks again; 0: it may begin."""
-        calm = math.inf if self._at_work else self._ended + LINGER_SECONDS
+        """How long a key of low priority is to wait before it asks again; 0: it may begin."""
+        calm = math.inf if self._in_flight else self._ended + LINGER_SECONDS
         return max(0.0, min(calm, self._passed + PASSING_SECONDS) - now)

@@ -4,10 +4,10 @@ Guarantees: a key is handled once at a time; a key that is added while it is han
 once more afterwards; a failing key backs off alone. Order between keys is arrival.
 
 Fairness: handling is mostly waiting for others, and some of them never answer. A key that takes
-longer than `patience` gives its slot away and goes on beside the slots; next time it starts there,
-behind whoever is prompt, until it is prompt itself. So keys that hang delay only each other, and
-what is in flight stays bounded. Keys without hurry, of which nothing is known to have changed, have
-a few slots of their own, and leave precedence to the others.
+longer than `patience` moves to the slots of slow keys; next time it starts there, until it is
+prompt again. So keys that hang delay only each other, and what is in flight stays bounded. Keys of
+low priority, of which nothing is known to have changed, have a few slots of their own, and wait for
+the others.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from olm_runtime.controller.attempt import attempt, failure_of
-from olm_runtime.controller.priority import Precedence
+from olm_runtime.controller.priority import Priority, PriorityGate
 from olm_runtime.kube.errors import ApiError
 from olm_runtime.metrics.queue_meter import QueueMeter
 from olm_runtime.outcome import Blocked, Done, Failed, Outcome, Retry, Wait
@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Fairness:
-    """After how many seconds a key gives its slot away, and how many such keys may be in flight."""
+    """After how many seconds a key counts as slow, and how many slow keys may be in flight."""
 
     patience: float = PATIENCE_SECONDS
     max_slow: int = MAX_SLOW
@@ -88,14 +88,14 @@ class _Place(Generic[Key]):
     lane: _Lane[Key]
 
 
-async def nobody(_: object, __: Failed) -> None:
-    """For keys of which there is no status to tell anything in."""
+async def log_only(_: object, __: Failed) -> None:
+    """For keys that have no status to report a failure in."""
 
 
 class WorkQueue(Generic[Key]):
     """Calls `handle` for every key that was added, and again as its outcome says.
 
-    Whatever `handle` raises is an outcome as well, and said to `tell`, which writes the status.
+    Whatever `handle` raises is an outcome as well, and given to `report`, which writes the status.
     """
 
     def __init__(
@@ -103,60 +103,56 @@ class WorkQueue(Generic[Key]):
         handle: Callable[[Key], Awaitable[Outcome]],
         *,
         backoff: Backoff,
-        tell: Callable[[Key, Failed], Awaitable[None]] = nobody,
+        report: Callable[[Key, Failed], Awaitable[None]] = log_only,
         workers: int = DEFAULT_WORKERS,
         fairness: Fairness = DEFAULT_FAIRNESS,
-        precedence: Precedence | None = None,
+        gate: PriorityGate | None = None,
     ) -> None:
-        """`workers` prompt keys are in flight at most, and the slow ones of `fairness`.
+        """In flight are at most `workers` prompt keys, and a quarter as many of low priority.
 
-        Beside them are a quarter as many as `workers` that have no hurry. Queues that get the same
-        `precedence` give it to each other's keys.
+        Keys of low priority wait for the others of all queues that share a `gate`.
         """
         self.meter = QueueMeter()
         self._handle = handle
-        self._tell = tell
+        self._report = report
         self._backoff = backoff
         self._patience = fairness.patience
-        self._prompt: _Lane[Key] = _Lane(workers)
-        self._unhurried: _Lane[Key] = _Lane(max(1, workers // 4))
-        self._beside: _Lane[Key] = _Lane(fairness.max_slow)
-        self._lanes = (self._prompt, self._unhurried, self._beside)
-        self._precedence = precedence or Precedence()
-        self._held: asyncio.TimerHandle | None = None
+        self._normal: _Lane[Key] = _Lane(workers)
+        self._low: _Lane[Key] = _Lane(max(1, workers // 4))
+        self._slow_lane: _Lane[Key] = _Lane(fairness.max_slow)
+        self._lanes = (self._normal, self._low, self._slow_lane)
+        self._gate = gate or PriorityGate()
+        self._low_timer: asyncio.TimerHandle | None = None
         self._arrived = asyncio.Event()
         self._slow: set[Key] = set()
         self._active: set[Key] = set()
-        self._again: dict[Key, bool] = {}
+        self._again: dict[Key, Priority] = {}
         self._failures: dict[Key, int] = {}
         self._timers: dict[Key, asyncio.TimerHandle] = {}
 
-    def add(self, key: Key, *, hurry: bool = True) -> None:
-        """Handles the key as soon as a slot is free; cancels a wait for it.
-
-        Without `hurry` it leaves most slots to others.
-        """
+    def add(self, key: Key, *, priority: Priority = Priority.NORMAL) -> None:
+        """Handles the key as soon as a slot is free; cancels a wait for it."""
         timer = self._timers.pop(key, None)
         if timer is not None:
             timer.cancel()
         if key in self._active:
-            self._again[key] = hurry or self._again.get(key, False)
+            self._again[key] = max(priority, self._again.get(key, priority))
             return
-        lane = self._lane_for(key, hurry=hurry)
+        lane = self._lane_for(key, priority)
         queued = next((each for each in self._lanes if key in each.waiting), None)
         if queued is None:
             self.meter.added(key, asyncio.get_running_loop().time())
-        elif queued is self._unhurried and lane is not queued:
+        elif queued is self._low and lane is not queued:
             del queued.waiting[key]
         else:
             return
         lane.waiting[key] = None
         self._arrived.set()
 
-    def _lane_for(self, key: Key, *, hurry: bool) -> _Lane[Key]:
+    def _lane_for(self, key: Key, priority: Priority) -> _Lane[Key]:
         if key in self._slow:
-            return self._beside
-        return self._prompt if hurry else self._unhurried
+            return self._slow_lane
+        return self._low if priority is Priority.LOW else self._normal
 
     def add_after(self, key: Key, seconds: float) -> None:
         """Handles the key after a while; an earlier appointment stands."""
@@ -182,7 +178,7 @@ class WorkQueue(Generic[Key]):
                     self._arrived.clear()
                     await self._arrived.wait()
         finally:
-            for timer in (*self._timers.values(), self._held):
+            for timer in (*self._timers.values(), self._low_timer):
                 if timer is not None:
                     timer.cancel()
 
@@ -196,17 +192,17 @@ class WorkQueue(Generic[Key]):
                 group.create_task(self._work(key, _Place(lane)))
 
     def _may_begin(self, lane: _Lane[Key]) -> bool:
-        """Notes the beginning of a key; one without hurry may have to wait for others."""
+        """Notes the beginning of a key; one of low priority may have to wait for others."""
         loop = asyncio.get_running_loop()
-        if lane is self._prompt:
-            self._precedence.begin()
-        elif lane is self._unhurried:
-            if seconds := self._precedence.seconds_to_wait(loop.time()):
-                if self._held is not None:
-                    self._held.cancel()
-                self._held = loop.call_later(seconds, self._arrived.set)
+        if lane is self._normal:
+            self._gate.begin()
+        elif lane is self._low:
+            if seconds := self._gate.seconds_to_wait(loop.time()):
+                if self._low_timer is not None:
+                    self._low_timer.cancel()
+                self._low_timer = loop.call_later(seconds, self._arrived.set)
                 return False
-            self._precedence.passed(loop.time())
+            self._gate.passed(loop.time())
         return True
 
     async def _work(self, key: Key, place: _Place[Key]) -> None:
@@ -214,7 +210,7 @@ class WorkQueue(Generic[Key]):
         begun = loop.time()
         self.meter.started(key, begun)
         leaving = None
-        if place.lane is not self._beside:
+        if place.lane is not self._slow_lane:
             leaving = loop.call_later(self._patience, self._step_aside, key, place)
         try:
             outcome = await self._run_one(key)
@@ -230,17 +226,17 @@ class WorkQueue(Generic[Key]):
         self._schedule(key, outcome)
 
     def _step_aside(self, key: Key, place: _Place[Key]) -> None:
-        """Frees the slot of a key that takes long."""
+        """Moves a key that takes long to the slots of slow keys, while one is free."""
         self._slow.add(key)
-        if self._beside.taken < self._beside.slots:
+        if self._slow_lane.taken < self._slow_lane.slots:
             self._leave(place)
-            self._beside.taken += 1
-            place.lane = self._beside
+            self._slow_lane.taken += 1
+            place.lane = self._slow_lane
 
     def _leave(self, place: _Place[Key]) -> None:
         place.lane.taken -= 1
-        if place.lane is self._prompt:
-            self._precedence.end(asyncio.get_running_loop().time())
+        if place.lane is self._normal:
+            self._gate.end(asyncio.get_running_loop().time())
         self._arrived.set()
 
     async def _run_one(self, key: Key) -> Outcome:
@@ -250,9 +246,9 @@ class WorkQueue(Generic[Key]):
             failed = failure_of(error, str(key))
             # A conflict, or a moment without the API server, has passed by the next try.
             if not isinstance(error, ApiError) or key in self._failures:
-                untold = await attempt(self._tell(key, failed), f"the status of {key}")
-                if untold is not None:
-                    log.warning("%s: its status cannot be written: %s", key, untold.message)
+                unreported = await attempt(self._report(key, failed), f"the status of {key}")
+                if unreported is not None:
+                    log.warning("%s: its status cannot be written: %s", key, unreported.message)
             return failed
 
     def _schedule(self, key: Key, outcome: Outcome) -> None:
@@ -272,4 +268,4 @@ class WorkQueue(Generic[Key]):
             case Blocked(reason=reason, message=message):
                 log.warning("%s: blocked (%s): %s", key, reason, message)
         if key in self._again:
-            self.add(key, hurry=self._again.pop(key))
+            self.add(key, priority=self._again.pop(key))

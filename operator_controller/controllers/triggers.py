@@ -9,14 +9,15 @@ from api.olm.v1 import names
 from api.olm.v1.conditions import ConditionType, Reason
 from olm_rollout.io.watches import OwnerKey
 from olm_rollout.ownership import controller_of
+from olm_runtime.controller.priority import Priority
 from operator_controller.controllers.extension import FINALIZERS
-from operator_controller.controllers.wants import Wants
+from operator_controller.controllers.package_index import PackageIndex
 
 
 class Add(Protocol):
-    """Has a key looked at; one of which nothing is known to have changed without hurry."""
+    """Enqueues a key; one of which nothing is known to have changed with low priority."""
 
-    def __call__(self, name: str, /, *, hurry: bool = True) -> None:
+    def __call__(self, name: str, /, *, priority: Priority = Priority.NORMAL) -> None:
         """By name."""
 
 
@@ -40,7 +41,7 @@ class Triggers:
     """Turns events into keys of extensions and of ClusterObjectSets.
 
     Status writes of our own ring nothing that would only look and find all done. What is listed,
-    as all is after a start, and says of itself that it is done is looked at without hurry; a
+    as all is after a start, and says of itself that it is done has low priority; a
     revision that is over is not.
     """
 
@@ -48,7 +49,7 @@ class Triggers:
     add_object_set: Add
     add_catalog: Add
     notice: Notice
-    wants: Wants
+    index: PackageIndex
     statuses: Statuses
     look_again: Callable[[KubeObject], None]
     """Has an object looked at soon whose status somebody else wrote."""
@@ -63,13 +64,13 @@ class Triggers:
         """A ClusterExtension was listed, made, changed or deleted."""
         self._attend_to_status(event, obj)
         if event == "DELETED":
-            self.wants.drop(name_of(obj))
+            self.index.remove(name_of(obj))
         else:
-            self.wants.note(obj)
+            self.index.update(obj)
         before, now = self._extensions.get(name_of(obj)), _wish(obj)
         rings = _changed(self._extensions, event, obj, now)
         if rings and not (event == "MODIFIED" and before and now == _held(before)):
-            self.add_extension(name_of(obj), hurry=_hurries(event, obj))
+            self.add_extension(name_of(obj), priority=_priority(event, obj))
 
     def object_set(self, event: str, obj: KubeObject) -> None:
         """A ClusterObjectSet; its extension looks at its conditions too."""
@@ -79,14 +80,14 @@ class Triggers:
             self._forget_set(owner, name_of(obj))
         else:
             self._sets_of.setdefault(owner, set()).add(name_of(obj))
-        hurry, reason = _hurries(event, obj), _progress(obj).get("reason")
-        is_over = reason == Reason.ARCHIVED and (event == "DELETED" or not hurry)
+        priority, reason = _priority(event, obj), _progress(obj).get("reason")
+        is_over = reason == Reason.ARCHIVED and (event == "DELETED" or priority is Priority.LOW)
         if _changed(self._object_sets, event, obj, _wish(obj)) and not is_over:
-            self.add_object_set(name_of(obj), hurry=hurry)
+            self.add_object_set(name_of(obj), priority=priority)
         if _changed(self._told, event, obj, _told(obj)) and owner[0] == names.CLUSTER_EXTENSION:
             if event == "DELETED" and owner[1] not in self._extensions:
                 return  # it followed its extension
-            self.add_extension(owner[1], hurry=hurry)
+            self.add_extension(owner[1], priority=priority)
 
     def _attend_to_status(self, event: str, obj: KubeObject) -> None:
         """What is installed is read from statuses: one that is not ours is made right."""
@@ -129,7 +130,7 @@ class Triggers:
         else:
             self._catalogs[name] = rank, content
         if before and (before[0] != rank or event == "DELETED"):
-            for extension in self.wants.extensions_from(labels_of(obj), dict(before[0][0])):
+            for extension in self.index.extensions_from(labels_of(obj), dict(before[0][0])):
                 self.add_extension(extension)
         if before is None or before[1] != content or event == "DELETED":
             self.add_catalog(name)
@@ -150,13 +151,14 @@ def _changed(seen: dict[str, Seen], event: str, obj: KubeObject, now: Seen) -> b
     return True
 
 
-def _hurries(event: str, obj: KubeObject) -> bool:
-    """Whether something happened, or is still to be done."""
+def _priority(event: str, obj: KubeObject) -> Priority:
+    """Normal where something happened, or is still to be done."""
     progressing = _progress(obj)
     done = progressing.get("reason") in (Reason.SUCCEEDED, Reason.ARCHIVED)
     meta = metadata(obj)
     known = progressing.get("observedGeneration") == meta.get("generation")
-    return event != "" or not done or not known or "deletionTimestamp" in meta
+    settled = event == "" and done and known and "deletionTimestamp" not in meta
+    return Priority.LOW if settled else Priority.NORMAL
 
 
 def _progress(obj: KubeObject) -> Mapping[str, Any]:

@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 
 from api.objects import GVK, KubeObject
-from api.olm.v1 import names
 from olm_content.bundle import RegistryV1, load
+from olm_content.names import ANNOTATION_PROPERTIES
 from olm_content.render.certificates import provider_in
 from olm_content.render.install import InstallRequest, install_objects
 from olm_content.render.kinds import placed
@@ -108,7 +108,7 @@ class BundleSource:
             objects = await asyncio.to_thread(_render, loaded, complete)
         except OLMError as error:
             raise _naming(error, bundle) from error
-        properties = loaded.csv.annotations.get(names.ANNOTATION_BUNDLE_PROPERTIES, "")
+        properties = loaded.csv.annotations.get(ANNOTATION_PROPERTIES, "")
         return Rendered(objects, properties)
 
     async def forget(self, owner: str) -> None:

@@ -11,11 +11,11 @@ from typing import Any
 from api.objects import KubeObject
 from api.olm.v1 import names
 from olm_content.bundle.properties import (
-    MAX_OPENSHIFT_VERSION,
     MinorVersion,
     PropertiesError,
     max_openshift_version,
 )
+from olm_content.names import MAX_OPENSHIFT_VERSION
 from olm_content.versions import VersionError, parse_version
 from olm_rollout.ownership import controller_of
 from operator_controller.apply.revisions import parse_revision

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from olm_content.names import LABEL_INDEX_DATABASE
 from olm_runtime.cli.go_command import GoCommand
 from olm_runtime.errors import TerminalError
 from opm.commands.databases import add_images, mode_option, names_of, overwrite_option
@@ -15,7 +16,7 @@ from opm.commands.registries import registry_options
 from opm.index.dockerfile import DATABASE, DATABASE_LABELS, dockerfile
 from opm.io.database_add import create
 from opm.io.database_edit import keep_packages, remove_packages, remove_stranded
-from opm.io.references import DATABASE_LABEL, DEPRECATION
+from opm.io.references import DEPRECATION
 
 DOCKERFILE = "index.Dockerfile"
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -192,12 +193,12 @@ def _fetch(reference: str, target: Path, registries: dict[str, Any]) -> None:
         return
 
     with pulled(reference, Registries(**registries)) as image:
-        if DATABASE_LABEL not in image.labels:
+        if LABEL_INDEX_DATABASE not in image.labels:
             raise TerminalError(
-                f"{reference} is no SQLite index: it has no label {DATABASE_LABEL}",
+                f"{reference} is no SQLite index: it has no label {LABEL_INDEX_DATABASE}",
                 hint="edit file-based catalogs with `opm render` and `opm build`",
             )
-        shutil.copyfile(inside_image(image.folder, image.labels[DATABASE_LABEL]), target)
+        shutil.copyfile(inside_image(image.folder, image.labels[LABEL_INDEX_DATABASE]), target)
 
 
 def _generate(database: Path, text: str, name: str) -> None:

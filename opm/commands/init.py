@@ -4,8 +4,9 @@ from pathlib import Path
 
 import click
 
-from olm_content.fbc.catalog import PACKAGE, Record
+from olm_content.fbc.catalog import Record
 from olm_content.fbc.shapes import read
+from olm_content.names import PACKAGE
 from olm_runtime.errors import TerminalError
 from opm.commands.output import output_option, show
 from opm.icon import icon

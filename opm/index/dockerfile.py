@@ -1,7 +1,9 @@
 """The Dockerfile of an SQLite index. Pure."""
 
+from olm_content.names import LABEL_INDEX_DATABASE
+
 DATABASE = "database/index.db"
-DATABASE_LABELS = {"operators.operatorframework.io.index.database.v1": f"/{DATABASE}"}
+DATABASE_LABELS = {LABEL_INDEX_DATABASE: f"/{DATABASE}"}
 DEFAULT_BINARY_IMAGE = "quay.io/operator-framework/opm:latest"
 
 

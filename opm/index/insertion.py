@@ -7,9 +7,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from olm_content.fbc.catalog import PACKAGE
 from olm_content.fbc.shapes import ShapeError
 from olm_content.formats import go_json
+from olm_content.names import (
+    ANNOTATION_SKIP_RANGE,
+    ANNOTATION_SUBSTITUTES_FOR,
+    DEPRECATED,
+    GVK,
+    PACKAGE,
+)
 from olm_runtime.errors import TerminalError
 from opm.bundle import (
     Bundle,
@@ -22,9 +28,6 @@ from opm.bundle import (
 from opm.bundle_files import BundleError
 from opm.definitions import Api
 from opm.index.graph import Member, Update
-from opm.index.records import DEPRECATED, GVK
-
-SKIP_RANGE, SUBSTITUTES_FOR = "olm.skipRange", "olm.substitutesFor"
 
 Row = dict[str, Any]
 """Values by column."""
@@ -135,8 +138,9 @@ def _faults(each: Addition, known: Known, replaced: Collection[str]) -> Iterator
         yield f"Bundle {each.image} already exists"
     elif each.bundle.name in known.images.keys() - set(replaced):
         yield f"Bundle already added that provides package and csv: {each.bundle.name}"
-    if annotations.get(SUBSTITUTES_FOR):
-        yield f"bundle {each.bundle.name}: {SUBSTITUTES_FOR} is an alpha feature, which is not here"
+    if annotations.get(ANNOTATION_SUBSTITUTES_FOR):
+        feature = f"{ANNOTATION_SUBSTITUTES_FOR} is an alpha feature, which is not here"
+        yield f"bundle {each.bundle.name}: {feature}"
 
 
 def rows(each: Addition, *, deprecated: bool) -> dict[str, list[Row]]:
@@ -162,7 +166,7 @@ def rows(each: Addition, *, deprecated: bool) -> dict[str, list[Row]]:
                 "bundle": "".join(texts.values()).encode(),
                 "bundlepath": image,
                 "version": bundle.version,
-                "skiprange": str(annotations.get(SKIP_RANGE) or ""),
+                "skiprange": str(annotations.get(ANNOTATION_SKIP_RANGE) or ""),
                 "replaces": member.update.replaces,
                 "skips": ",".join(member.update.skips),
                 "substitutesfor": "",

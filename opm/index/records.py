@@ -12,15 +12,21 @@ from typing import Any
 
 import orjson
 
-from olm_content.fbc.catalog import BUNDLE, BUNDLE_OBJECT, CHANNEL, PACKAGE, Record
+from olm_content.fbc.catalog import Record
 from olm_content.fbc.shapes import ShapeError, read
+from olm_content.names import (
+    BUNDLE,
+    BUNDLE_OBJECT,
+    CHANNEL,
+    CSV_KIND,
+    DEPRECATED,
+    GVK,
+    GVK_REQUIRED,
+    PACKAGE,
+    PACKAGE_REQUIRED,
+)
 from olm_runtime.errors import TerminalError
 from opm.index.tables import BundleRow, ChannelRow, EntryRow, PackageRow, Tables
-from opm.migrate import CSV
-
-GVK, GVK_REQUIRED, PACKAGE_REQUIRED = "olm.gvk", "olm.gvk.required", "olm.package.required"
-DEPRECATED = "olm.deprecated"
-"""The property of bundles that were deprecated in an SQLite catalog: they are left out."""
 
 _DECODER = json.JSONDecoder()
 _VISIBLE = re.compile(r"\S")
@@ -124,7 +130,7 @@ def _csv(row: BundleRow) -> Object:
     """The ClusterServiceVersion among the objects; empty without."""
     for text in _object_texts(row):
         found = _parsed(text, row.name)
-        if found.get("kind") == CSV:
+        if found.get("kind") == CSV_KIND:
             return found
     return {}
 

@@ -12,12 +12,12 @@ from typing import Any, TypeVar
 
 import orjson
 
+from olm_content.names import ANNOTATION_SKIP_RANGE, GVK
 from olm_runtime.errors import TerminalError
 from opm.index.tables import BundleRow, ChannelRow, EntryRow, PackageRow, Tables, TypedRow
 
 MAX_VALUE_BYTES = 64 << 20
 MAX_ROWS = 1_000_000
-SKIP_RANGE_ANNOTATION = "olm.skipRange"
 
 NEEDED = ("package", "channel", "channel_entry", "operatorbundle")
 Row = TypeVar("Row")
@@ -133,7 +133,7 @@ class _Reader:
         ):
             bundle = _text(key) if by_bundle else names.get(key, "")
             value = {"group": _text(group), "kind": _text(kind), "version": _text(version)}
-            rows.append(TypedRow(bundle, "olm.gvk", orjson.dumps(value).decode()))
+            rows.append(TypedRow(bundle, GVK, orjson.dumps(value).decode()))
         return tuple(rows)
 
 
@@ -158,7 +158,7 @@ def _versioning(csv: str) -> list[str]:
         value = orjson.loads(csv) if csv else {}
         annotations = value.get("metadata", {}).get("annotations") or {}
         version = value.get("spec", {}).get("version") or ""
-        return [str(version), str(annotations.get(SKIP_RANGE_ANNOTATION) or "")]
+        return [str(version), str(annotations.get(ANNOTATION_SKIP_RANGE) or "")]
     except (orjson.JSONDecodeError, AttributeError):
         return ["", ""]
 

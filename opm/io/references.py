@@ -11,15 +11,13 @@ import click
 from olm_content.fbc.catalog import Place, Record, RecordError, record, rendered
 from olm_content.fbc.documents import FbcError
 from olm_content.fbc.folder import read_files
+from olm_content.names import LABEL_BUNDLE_PACKAGE, LABEL_INDEX_CONFIGS, LABEL_INDEX_DATABASE
 from olm_runtime.errors import OLMError, TerminalError
 from olm_runtime.images.reference import parse_ref
 from olm_runtime.registry.workstation import Registries, pulled
 from opm.bundle import Bundle, read_bundle, to_record
 from opm.bundle_files import MANIFESTS, METADATA
 
-CATALOG_LABEL = "operators.operatorframework.io.index.configs.v1"
-DATABASE_LABEL = "operators.operatorframework.io.index.database.v1"
-BUNDLE_LABEL = "operators.operatorframework.io.bundle.package.v1"
 SQLITE_MAGIC = b"SQLite format 3\x00"
 DEPRECATION = "warning: SQLite catalogs are deprecated; `opm migrate` makes file-based ones of them"
 
@@ -141,11 +139,11 @@ def _image(reference: str, how: Reading) -> list[Record]:
     try:
         with pulled(reference, how.registries) as image:
             root, labels = image.folder, image.labels
-            if DATABASE_LABEL in labels:
-                return _database(inside_image(root, labels[DATABASE_LABEL]), how)
-            if CATALOG_LABEL in labels:
-                return list(read_folder(inside_image(root, labels[CATALOG_LABEL])))
-            if BUNDLE_LABEL in labels:
+            if LABEL_INDEX_DATABASE in labels:
+                return _database(inside_image(root, labels[LABEL_INDEX_DATABASE]), how)
+            if LABEL_INDEX_CONFIGS in labels:
+                return list(read_folder(inside_image(root, labels[LABEL_INDEX_CONFIGS])))
+            if LABEL_BUNDLE_PACKAGE in labels:
                 return [_bundle(root, lambda _: reference, how)]
     except TerminalError as error:
         hint = error.hint or "give an image reference, a catalog folder or a bundle folder"
@@ -153,7 +151,7 @@ def _image(reference: str, how: Reading) -> list[Record]:
     shown = "".join(f"\n  {key}={value}" for key, value in sorted(labels.items()))
     raise TerminalError(
         f"the kind of image cannot be told from its labels{shown or ': it has none'}",
-        hint=f"a catalog has the label {CATALOG_LABEL}, a bundle {BUNDLE_LABEL}",
+        hint=f"a catalog has the label {LABEL_INDEX_CONFIGS}, a bundle {LABEL_BUNDLE_PACKAGE}",
     )
 
 

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from olm_content.fbc.catalog import BUNDLE, CHANNEL, PACKAGE, Record
+from olm_content.fbc.catalog import Record
+from olm_content.names import BUNDLE, CHANNEL, PACKAGE
 from olm_runtime.errors import TerminalError
 from opm.serve.bundles import Served, served
 from opm.serve.index import Channel, Entry, Package

@@ -11,18 +11,23 @@ from typing import Any
 
 import orjson
 
-from olm_content.fbc.catalog import BUNDLE_OBJECT, CSV_METADATA, PACKAGE, Record, properties
+from olm_content.fbc.catalog import Record, properties
 from olm_content.fbc.shapes import ShapeError, read
 from olm_content.formats import go_json
 from olm_content.formats.canonical_json import canonical
 from olm_content.formats.kube_yaml import YamlError, load_all
+from olm_content.names import (
+    BUNDLE_OBJECT,
+    CSV_API_VERSION,
+    CSV_KIND,
+    CSV_METADATA,
+    GVK,
+    GVK_REQUIRED,
+    PACKAGE,
+    PACKAGE_REQUIRED,
+)
 from olm_runtime.errors import TerminalError
 from opm.serve import registry_pb2
-
-GVK, GVK_REQUIRED = "olm.gvk", "olm.gvk.required"
-PACKAGE_REQUIRED = "olm.package.required"
-CSV = "ClusterServiceVersion"
-CSV_API_VERSION = "operators.coreos.com/v1alpha1"
 
 Api = tuple[str, str, str]
 """Group, version and kind."""
@@ -129,7 +134,7 @@ def _is_csv(text: str) -> bool:
         found = next(iter(load_all(text.encode())), None)
     except YamlError:
         return False
-    return isinstance(found, dict) and found.get("kind") == CSV
+    return isinstance(found, dict) and found.get("kind") == CSV_KIND
 
 
 def _csv(value: Any, bundle: Record, package: Record, version: str) -> dict[str, Any]:
@@ -157,7 +162,7 @@ def _csv(value: Any, bundle: Record, package: Record, version: str) -> dict[str,
         **_taken(bundle.value, "relatedImages"),
     }
     return {
-        "kind": CSV,
+        "kind": CSV_KIND,
         "apiVersion": CSV_API_VERSION,
         "metadata": metadata,
         "spec": spec,

@@ -16,8 +16,9 @@ from typing import IO
 
 from google.protobuf import json_format, struct_pb2
 
-from olm_content.fbc.catalog import BUNDLE, CHANNEL, DEPRECATIONS, PACKAGE, Record
+from olm_content.fbc.catalog import Record
 from olm_content.fbc.folder import catalog_files
+from olm_content.names import BUNDLE, CHANNEL, DEPRECATIONS, PACKAGE
 from olm_runtime.errors import TerminalError
 from opm.io.references import read_folder
 from opm.serve import registry_pb2

@@ -5,9 +5,10 @@ from typing import Any
 
 import orjson
 
-from olm_content.fbc.catalog import BUNDLE, Record, record
+from olm_content.fbc.catalog import Record, record
 from olm_content.fbc.documents import Blob
 from olm_content.formats.canonical_json import canonical
+from olm_content.names import BUNDLE
 from olm_runtime.errors import OLMError
 from opm.templates.template import BASIC, TEMPLATES, RenderBundle, TemplateError, fields
 

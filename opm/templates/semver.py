@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Any
 
-from olm_content.fbc.catalog import CHANNEL, PACKAGE, Record, properties
+from olm_content.fbc.catalog import Record, properties
 from olm_content.fbc.shapes import read
 from olm_content.formats.go_text import quote
+from olm_content.names import CHANNEL, PACKAGE
 from olm_content.versions import Key, Version, VersionError, parse_version
 from opm.migrate import embedded_csv
 from opm.templates.template import RenderBundle, TemplateError, fields

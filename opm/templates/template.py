@@ -7,10 +7,11 @@ from typing import Any
 from olm_content.fbc.catalog import Record
 from olm_content.formats.go_text import quote
 from olm_content.formats.kube_yaml import YamlError, load_all
+from olm_content.names import TEMPLATE_BASIC, TEMPLATE_SEMVER
 from olm_runtime.errors import TerminalError
 
 BASIC, SEMVER = "basic", "semver"
-TEMPLATES: Mapping[str, str] = MappingProxyType({BASIC: "olm.template.basic", SEMVER: "olm.semver"})
+TEMPLATES: Mapping[str, str] = MappingProxyType({BASIC: TEMPLATE_BASIC, SEMVER: TEMPLATE_SEMVER})
 """Kinds of templates and the schema of each."""
 
 RenderBundle = Callable[[str], list[Record]]

@@ -5,10 +5,19 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from olm_content.fbc.catalog import BUNDLE_OBJECT, PACKAGE, Record, properties
+from olm_content.fbc.catalog import Record, properties
 from olm_content.fbc.shapes import ShapeError, read
 from olm_content.formats.go_text import quote
 from olm_content.formats.kube_yaml import YamlError, load_all
+from olm_content.names import (
+    BUNDLE_OBJECT,
+    CHANNEL,
+    CSV_METADATA,
+    GVK,
+    GVK_REQUIRED,
+    PACKAGE,
+    PACKAGE_REQUIRED,
+)
 from olm_content.versions import BundleVersion, VersionError, parse_bundle_version
 from opm.pull_spec import pull_spec_fault
 from opm.validate.faults import Fault, Group, entries
@@ -16,12 +25,12 @@ from opm.validate.faults import Fault, Group, entries
 PROPERTY_SHAPES: Mapping[str, str] = MappingProxyType(
     {
         PACKAGE: "PackageProperty",
-        "olm.package.required": "PackageRequired",
-        "olm.gvk": "GVK",
-        "olm.gvk.required": "GVK",
-        "olm.channel": "ChannelProperty",
+        PACKAGE_REQUIRED: "PackageRequired",
+        GVK: "GVK",
+        GVK_REQUIRED: "GVK",
+        CHANNEL: "ChannelProperty",
         BUNDLE_OBJECT: "BundleObject",
-        "olm.csv.metadata": "CSVMetadata",
+        CSV_METADATA: "CSVMetadata",
     }
 )
 """The shape of the values of the property types that OLM defines."""

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from olm_content.fbc.catalog import BUNDLE, CHANNEL, DEPRECATIONS, PACKAGE, Place, Record
+from olm_content.fbc.catalog import Place, Record
+from olm_content.names import BUNDLE, CHANNEL, PACKAGE, SCHEMAS
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ def groups(records: Iterable[Record]) -> list[Group]:
     """The packages that records of OLM's schemas speak of, by name."""
     found: dict[str, Group] = {}
     for each in records:
-        if each.schema in {PACKAGE, CHANNEL, BUNDLE, DEPRECATIONS}:
+        if each.schema in SCHEMAS:
             found.setdefault(each.package, Group(each.package)).add(each)
     return [found[name] for name in sorted(found)]
 

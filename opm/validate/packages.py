@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from olm_content.fbc.catalog import PACKAGE, Record
+from olm_content import names
+from olm_content.fbc.catalog import Record
 from olm_content.formats.go_text import quote
 from opm.validate.faults import Fault, Group, bundle_names
 
@@ -16,7 +17,7 @@ def check_package(group: Group) -> Iterator[Fault]:
     """The faults of the package's own blob: that there is one, its name, its default channel."""
     if not group.name:
         for each in [*group.packages, *group.channels, *group.bundles, *group.deprecations]:
-            missing = "name" if each.schema == PACKAGE else "package"
+            missing = "name" if each.schema == names.PACKAGE else "package"
             yield Fault(each.place, f'{each.schema} "{each.name}"', f"{missing} must be set")
         return
     if not group.packages:
@@ -66,13 +67,13 @@ def _entry_faults(schema: str, name: str, entry: Mapping[str, Any], group: Group
     if not entry["message"]:
         yield "message must be set"
     match schema:
-        case "olm.package":
+        case names.PACKAGE:
             if name:
                 yield f"a deprecated package must not be named, found name {quote(name)}"
-        case "olm.channel":
+        case names.CHANNEL:
             if name not in {channel.name for channel in group.channels}:
                 yield f"cannot deprecate channel {quote(name)}: channel not found"
-        case "olm.bundle":
+        case names.BUNDLE:
             if name not in bundle_names(group):
                 yield f"cannot deprecate bundle {quote(name)}: bundle not found"
         case "":

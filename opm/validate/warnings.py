@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from olm_content.fbc.catalog import Record, properties
+from olm_content.names import BUNDLE, GVK, GVK_REQUIRED, PACKAGE_REQUIRED, SCHEMAS
 from olm_content.ranges import RangeError, parse_skip_range
 from opm.validate.faults import Fault
 
-KNOWN_SCHEMAS = frozenset({"olm.package", "olm.channel", "olm.bundle", "olm.deprecations"})
 _GROUP = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _VERSION = re.compile(r"v[1-9][0-9]*((alpha|beta)[1-9][0-9]*)?|[a-z]([-a-z0-9]*[a-z0-9])?")
 _KIND = re.compile(r"[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?")
@@ -17,10 +17,10 @@ _KIND = re.compile(r"[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?")
 def check_records(records: Iterable[Record]) -> Iterator[Fault]:
     """Warnings about single records, whatever package they belong to."""
     for each in records:
-        if each.schema.startswith("olm.") and each.schema not in KNOWN_SCHEMAS:
+        if each.schema.startswith("olm.") and each.schema not in SCHEMAS:
             message = "schemas that begin with olm. are reserved, and this one is not known"
             yield Fault(each.place, f'{each.schema} "{each.name}"', message, warning=True)
-        if each.schema == "olm.bundle":
+        if each.schema == BUNDLE:
             for message in _property_warnings(each):
                 yield Fault(each.place, f'bundle "{each.name}"', message, warning=True)
 
@@ -36,12 +36,12 @@ def _property_warnings(bundle: Record) -> Iterator[str]:
 
 
 def _value_warnings(kind: str, value: Mapping[str, Any]) -> Iterator[str]:
-    if kind in {"olm.gvk", "olm.gvk.required"}:
+    if kind in {GVK, GVK_REQUIRED}:
         for key, grammar in (("group", _GROUP), ("version", _VERSION), ("kind", _KIND)):
             text = value.get(key, "")
             if isinstance(text, str) and not grammar.fullmatch(text):
                 yield f"{key} {text!r} is none that Kubernetes takes"
-    if kind == "olm.package.required":
+    if kind == PACKAGE_REQUIRED:
         if not value.get("packageName"):
             yield "packageName must be set"
         wanted = value.get("versionRange", "")

@@ -1,6 +1,7 @@
 """Every group, label, annotation, finalizer and well-known name of the product.
 
-These names are the public contract of OLM v1: changing one breaks users.
+These names are the public contract of OLM v1: changing one breaks users. Those of catalogs and
+bundles are in `olm_content.names`.
 """
 
 import hashlib
@@ -40,7 +41,7 @@ ANNOTATION_BUNDLE_VERSION = f"{GROUP}/bundle-version"
 ANNOTATION_BUNDLE_RELEASE = f"{GROUP}/bundle-release"
 ANNOTATION_BUNDLE_REFERENCE = f"{GROUP}/bundle-reference"
 ANNOTATION_BUNDLE_PROPERTIES = "olm.properties"
-"""Properties of the bundle as a JSON array, on a CSV and on a ClusterObjectSet."""
+"""On a ClusterObjectSet: properties of the bundle as a JSON array."""
 ANNOTATION_REVISION = f"{GROUP}/revision"
 ANNOTATION_RENDER_INPUTS = f"{GROUP}/render-inputs"
 """Digest of all that decides what a bundle renders to: unchanged inputs need no rendering."""
@@ -76,21 +77,6 @@ ANNOTATION_SERVING_SECRET = f"{GROUP}/serving-cert-secret-name"
 """On a Service: the Secret in its namespace that gets a certificate for its names."""
 ANNOTATION_INJECT_CA = f"{GROUP}/inject-ca-from-secret"
 """On a webhook configuration or CRD: `namespace/name` of the Secret whose CAs it is to trust."""
-
-# Annotations of the workloads that bundles deploy
-ANNOTATION_TARGET_NAMESPACES = "olm.targetNamespaces"
-"""On pod templates: the namespaces to watch, joined by commas; empty for all of them."""
-ANNOTATION_OPERATOR_NAMESPACE = "olm.operatorNamespace"
-
-# Labels of images and of bundle metadata
-LABEL_INDEX_CONFIGS = "operators.operatorframework.io.index.configs.v1"
-"""On a catalog image: the folder of the catalog."""
-LABEL_BUNDLE_PACKAGE = "operators.operatorframework.io.bundle.package.v1"
-LABEL_BUNDLE_MEDIATYPE = "operators.operatorframework.io.bundle.mediatype.v1"
-LABEL_BUNDLE_MANIFESTS = "operators.operatorframework.io.bundle.manifests.v1"
-LABEL_BUNDLE_METADATA = "operators.operatorframework.io.bundle.metadata.v1"
-LABEL_BUNDLE_CHANNELS = "operators.operatorframework.io.bundle.channels.v1"
-LABEL_BUNDLE_DEFAULT_CHANNEL = "operators.operatorframework.io.bundle.channel.default.v1"
 
 # Finalizers
 FINALIZER_CLEANUP_UNPACK_CACHE = f"{GROUP}/cleanup-unpack-cache"

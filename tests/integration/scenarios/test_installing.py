@@ -14,6 +14,7 @@ from e2e.olm.api import OLM, Api, catalog_path, extension_path
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import installer, namespace, with_administrator
 from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
+from olm_content.names import ANNOTATION_TARGET_NAMESPACES
 
 pytestmark = pytest.mark.integration
 
@@ -120,7 +121,7 @@ def test_a_wrong_watch_namespace_is_told_and_a_right_one_is_watched(
         configure(api, package, watchNamespace=right.format(own=package))
     api.wait_installed(package, "1.0.0")
     notes = metadata(deployment(api, package)["spec"]["template"])["annotations"]
-    assert notes[names.ANNOTATION_TARGET_NAMESPACES] == (right or "").format(own=package)
+    assert notes[ANNOTATION_TARGET_NAMESPACES] == (right or "").format(own=package)
 
 
 def test_a_deployment_configuration_reaches_the_operator(

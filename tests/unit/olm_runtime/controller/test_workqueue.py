@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 import uvloop
 
-from olm_runtime.controller.priority import Precedence
+from olm_runtime.controller.priority import Priority, PriorityGate
 from olm_runtime.controller.workqueue import Backoff, Fairness, WorkQueue
 from olm_runtime.errors import TerminalError, TransientError, WaitingError
 from olm_runtime.kube.errors import ApiError
@@ -119,7 +119,7 @@ async def test_keys_are_handled_in_the_order_of_their_arrival() -> None:
     assert handle.calls == list("cabd")
 
 
-async def test_keys_without_hurry_leave_the_slots_to_others_and_are_handled_all_the_same() -> None:
+async def test_keys_of_low_priority_leave_the_slots_to_others_and_are_handled_too() -> None:
     gate = asyncio.Event()
     begun: list[str] = []
 
@@ -131,7 +131,7 @@ async def test_keys_without_hurry_leave_the_slots_to_others_and_are_handled_all_
     queue: WorkQueue[str] = WorkQueue(handle, backoff=quick(), workers=4)
     async with running(queue):
         for key in "abcdef":
-            queue.add(key, hurry=False)
+            queue.add(key, priority=Priority.LOW)
         await settled()
         assert begun == ["a"], "a quarter of the slots"
         for key in "1234":
@@ -139,14 +139,14 @@ async def test_keys_without_hurry_leave_the_slots_to_others_and_are_handled_all_
         await settled()
         assert begun == ["a", *"1234"]
         queue.add("f")  # something happened to it
-        queue.add("c", hurry=False)
+        queue.add("c", priority=Priority.LOW)
         gate.set()
         await until(lambda: len(begun) == 10)
         assert begun.index("f") < begun.index("c")
         assert queue.depth() == 0
 
 
-async def test_a_key_that_is_added_while_it_is_handled_keeps_its_hurry() -> None:
+async def test_a_key_that_is_added_while_it_is_handled_keeps_its_priority() -> None:
     gate = asyncio.Event()
     begun: list[str] = []
 
@@ -161,9 +161,9 @@ async def test_a_key_that_is_added_while_it_is_handled_keeps_its_hurry() -> None
         queue.add("a")
         await settled()
         queue.add("a")
-        queue.add("a", hurry=False)
+        queue.add("a", priority=Priority.LOW)
         for key in "bcd":
-            queue.add(key, hurry=False)
+            queue.add(key, priority=Priority.LOW)
         await settled()
         assert begun == ["a", "b"]
         gate.set()
@@ -171,7 +171,7 @@ async def test_a_key_that_is_added_while_it_is_handled_keeps_its_hurry() -> None
         assert "d" not in begun
 
 
-async def test_keys_without_hurry_wait_for_those_of_another_queue_that_have_it() -> None:
+async def test_keys_of_low_priority_wait_for_the_others_of_another_queue() -> None:
     gate = asyncio.Event()
     begun: list[str] = []
 
@@ -181,14 +181,14 @@ async def test_keys_without_hurry_wait_for_those_of_another_queue_that_have_it()
             await gate.wait()
         return Done()
 
-    shared = Precedence()
-    one: WorkQueue[str] = WorkQueue(handle, backoff=quick(), precedence=shared)
-    other: WorkQueue[str] = WorkQueue(handle, backoff=quick(), precedence=shared)
+    shared = PriorityGate()
+    one: WorkQueue[str] = WorkQueue(handle, backoff=quick(), gate=shared)
+    other: WorkQueue[str] = WorkQueue(handle, backoff=quick(), gate=shared)
     async with running(one), running(other):
         one.add("hurries")
         await settled()
         for key in "abc":
-            other.add(key, hurry=False)
+            other.add(key, priority=Priority.LOW)
         await settled()
         assert begun == ["hurries", "a"], "one passes at once, the next after a while"
         gate.set()
@@ -373,7 +373,7 @@ async def test_what_a_handling_raises_is_told(errors: list[Exception], *, told: 
         said.append((key, failed))
 
     handle = Scripted(a=[*errors])
-    queue: WorkQueue[str] = WorkQueue(handle, backoff=quick(), tell=tell)
+    queue: WorkQueue[str] = WorkQueue(handle, backoff=quick(), report=tell)
     async with running(queue):
         queue.add("a")
         await handle.until(lambda calls: len(calls) >= len(errors))
@@ -386,7 +386,7 @@ async def test_a_status_that_cannot_be_written_stops_nothing() -> None:
         raise OSError("nor this")
 
     handle = Scripted(a=[RuntimeError("bug"), RuntimeError("bug")])
-    queue: WorkQueue[str] = WorkQueue(handle, backoff=quick(), tell=tell)
+    queue: WorkQueue[str] = WorkQueue(handle, backoff=quick(), report=tell)
     async with running(queue):
         queue.add("a")
         await handle.until(lambda calls: len(calls) == 3)

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from api.objects import GVK, KubeObject, ObjectKey
+from olm_runtime.controller.priority import Priority
 from operator_controller.controllers.extension import FINALIZERS
+from operator_controller.controllers.package_index import PackageIndex
 from operator_controller.controllers.triggers import Add, Triggers
-from operator_controller.controllers.wants import Wants
 
 KEY = ObjectKey(GVK("", "v1", "ConfigMap"), "ns", "x")
 EXTENSION = ("ClusterExtension", "ext")
@@ -19,14 +20,14 @@ class Bells:
     def __init__(self) -> None:
         self.rung: list[str] = []
         self.calmly: list[str] = []
-        """What was rung without hurry."""
+        """What was enqueued with low priority."""
         self.forgotten: list[str] = []
         self.triggers = Triggers(
             self._bell("extension"),
             self._bell("set"),
             self._bell("catalog"),
             lambda name, owner, key: self.rung.append(f"set {name}"),
-            Wants(),
+            PackageIndex(),
             self,
             lambda obj: self.rung.append(f"soon {obj['metadata']['name']}"),
         )
@@ -38,8 +39,8 @@ class Bells:
         self.forgotten.append(obj["metadata"]["name"])
 
     def _bell(self, kind: str) -> Add:
-        def ring(name: str, *, hurry: bool = True) -> None:
-            (self.rung if hurry else self.calmly).append(f"{kind} {name}")
+        def ring(name: str, *, priority: Priority = Priority.NORMAL) -> None:
+            (self.rung if priority is Priority.NORMAL else self.calmly).append(f"{kind} {name}")
 
         return ring
 
@@ -133,7 +134,7 @@ def progressing(reason: str, generation: int = 1) -> dict[str, Any]:
         pytest.param("ADDED", {"status": progressing("Succeeded")}, True, id="made"),
     ],
 )
-def test_what_is_listed_and_settled_is_looked_at_without_hurry(
+def test_what_is_listed_and_settled_is_enqueued_with_low_priority(
     bells: Bells, event: str, change: dict[str, Any], *, hurries: bool
 ) -> None:
     bells.triggers.extension(event, {**obj(), **change})

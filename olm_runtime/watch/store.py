@@ -1,0 +1,253 @@
+"""The objects of one kind in memory, as new as anything that was seen of them.
+
+A list, a watch and the answers to our own writes feed a store. They arrive in any order: a watch
+lags behind an answer, an answer may lag behind a watch. So each object is kept with its
+resourceVersion and never goes back to an older one. Versions of one kind grow, as Kubernetes' API
+conventions promise. After a backup of etcd was restored they start lower; then the list decides.
+
+Event handlers are called once for each change, whichever source brought it first.
+"""
+
+import logging
+import math
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+from api.objects import KubeObject, metadata, name_of, namespace_of
+
+T = TypeVar("T")
+
+Key = tuple[str, str]
+"""Namespace (empty for cluster-scoped kinds) and name."""
+Indexer = Callable[[T], Iterable[Hashable]]
+"""Gives the values under which an object is found in an index."""
+
+MAX_TOMBSTONES = 1000
+"""A deleted object is remembered for as long as an old answer about it may arrive."""
+
+log = logging.getLogger(__name__)
+
+
+class EventType(StrEnum):
+    """What happened to an object."""
+
+    ADDED = "ADDED"
+    MODIFIED = "MODIFIED"
+    DELETED = "DELETED"
+
+
+@dataclass(frozen=True, slots=True)
+class Event(Generic[T]):
+    """A change of a store.
+
+    old      the object before; None if it was added
+    new      the object now; None if it was deleted
+    initial  whether it was added by the first list: it may have been there for long
+    """
+
+    key: Key
+    old: T | None
+    new: T | None
+    initial: bool = False
+
+    @property
+    def type(self) -> EventType:
+        """What happened."""
+        if self.old is None:
+            return EventType.ADDED
+        return EventType.DELETED if self.new is None else EventType.MODIFIED
+
+    @property
+    def object(self) -> T:
+        """The object now, or as it was last."""
+        found = self.old if self.new is None else self.new
+        if found is None:
+            raise ValueError("an event is about an object")
+        return found
+
+
+EventHandler = Callable[[Event[T]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry(Generic[T]):
+    uid: str
+    version: int | None
+    value: T
+
+
+class Store(Generic[T]):
+    """Objects by namespace and name, each as `transform` makes it of what the server sent.
+
+    What `get`, `objects` and `by_index` give is for reading only.
+    """
+
+    __slots__ = (
+        "_entries",
+        "_handlers",
+        "_indexers",
+        "_indices",
+        "_newest",
+        "_tombstones",
+        "_transform",
+        "synced",
+    )
+
+    def __init__(
+        self,
+        transform: Callable[[KubeObject], T],
+        indexers: Mapping[str, Indexer[T]] | None = None,
+    ) -> None:
+        """`indexers` are the indexes by name."""
+        self.synced = False
+        """Whether a list was stored: until then nobody may rely on what is missing."""
+        self._transform = transform
+        self._entries: dict[Key, _Entry[T]] = {}
+        self._indexers = indexers or {}
+        self._indices: dict[str, dict[Hashable, dict[Key, None]]] = {
+            name: {} for name in self._indexers
+        }
+        self._handlers: list[EventHandler[T]] = []
+        self._newest = 0
+        self._tombstones: OrderedDict[str, None] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    @property
+    def newest(self) -> int:
+        """The newest version that was seen of the kind; 0 if none was."""
+        return self._newest
+
+    def add_event_handler(self, handler: EventHandler[T]) -> None:
+        """Has a handler called with each change from now on."""
+        self._handlers.append(handler)
+
+    def get(self, name: str, namespace: str = "") -> T | None:
+        """The object of that name, or None."""
+        entry = self._entries.get((namespace, name))
+        return entry.value if entry is not None else None
+
+    def objects(self) -> list[T]:
+        """All objects."""
+        return [entry.value for entry in self._entries.values()]
+
+    def keys(self) -> list[Key]:
+        """Namespace and name of each object."""
+        return list(self._entries)
+
+    def by_index(self, index: str, value: Hashable) -> list[T]:
+        """The objects that have a value in an index. Raises KeyError for an unknown index."""
+        return [self._entries[key].value for key in self._indices[index].get(value, ())]
+
+    def replace(self, objects: Iterable[KubeObject], version: str, *, since: int = 0) -> None:
+        """Takes in a list of the whole kind.
+
+        `version` is the list's; `since` is `newest` as it was when a list was asked for that must
+        not be older than the moment, or than `newest`. One that is older all the same comes of a
+        restored etcd: then everything is as the list has it.
+        """
+        listed = _number(version)
+        restored = listed is not None and listed < since
+        if restored:
+            self._tombstones.clear()
+            self._newest = 0
+        initial, self.synced = not self.synced, True
+        events, present = [], set()
+        for obj in objects:
+            present.add((namespace_of(obj), name_of(obj)))
+            events.append(self._put(obj, initial=initial, anyway=restored))
+        covered = math.inf if restored or listed is None else listed
+        for key, entry in tuple(self._entries.items()):
+            if key not in present and (entry.version or 0) <= covered:
+                events.append(self._drop(key))
+        self._newest = max(self._newest, listed or 0)
+        for event in events:
+            self._dispatch(event)
+
+    def update(self, obj: KubeObject) -> None:
+        """Takes in an object from a watch, or from the answer to a read or to a write of ours."""
+        self._newest = max(self._newest, _number_of(obj) or 0)
+        self._dispatch(self._put(obj))
+
+    def delete(self, obj: KubeObject) -> None:
+        """Takes in that an object is gone: from a watch, or from an answer."""
+        self._newest = max(self._newest, _number_of(obj) or 0)
+        uid, key = _uid(obj), (namespace_of(obj), name_of(obj))
+        self._bury(uid)
+        entry = self._entries.get(key)
+        if entry is not None and entry.uid == uid:
+            self._dispatch(self._drop(key))
+
+    def _put(
+        self, obj: KubeObject, *, initial: bool = False, anyway: bool = False
+    ) -> Event[T] | None:
+        """Stores an object that is newer than what is known; always with `anyway`."""
+        key, uid, version = (namespace_of(obj), name_of(obj)), _uid(obj), _number_of(obj)
+        old = self._entries.get(key)
+        if uid in self._tombstones or not (
+            anyway or old is None or _is_newer(version, old.version)
+        ):
+            return None
+        new = _Entry(uid, version, self._transform(obj))
+        if old is not None:
+            self._unindex(key, old.value)
+            if old.uid != uid:
+                self._bury(old.uid)
+        self._entries[key] = new
+        for name, indexer in self._indexers.items():
+            for value in indexer(new.value):
+                self._indices[name].setdefault(value, {})[key] = None
+        return Event(key, old.value if old is not None else None, new.value, initial)
+
+    def _drop(self, key: Key) -> Event[T]:
+        entry = self._entries.pop(key)
+        self._unindex(key, entry.value)
+        self._bury(entry.uid)
+        return Event(key, entry.value, None)
+
+    def _unindex(self, key: Key, value: T) -> None:
+        for name, indexer in self._indexers.items():
+            for found in indexer(value):
+                keys = self._indices[name].get(found, {})
+                keys.pop(key, None)
+                if not keys:
+                    self._indices[name].pop(found, None)
+
+    def _bury(self, uid: str) -> None:
+        """Remembers that an object is gone. A uid never comes back."""
+        if uid:
+            self._tombstones[uid] = None
+            self._tombstones.move_to_end(uid)
+            if len(self._tombstones) > MAX_TOMBSTONES:
+                self._tombstones.popitem(last=False)
+
+    def _dispatch(self, event: Event[T] | None) -> None:
+        """Calls the handlers; the fault of one does not concern the others."""
+        if event is None:
+            return
+        for handler in self._handlers:
+            try:
+                handler(event)
+            except Exception:
+                log.exception("an event handler failed for %s", event.key[1])
+
+
+def _is_newer(version: int | None, known: int | None) -> bool:
+    """Versions that are no numbers cannot be compared: what comes later counts."""
+    return version is None or known is None or version > known
+
+
+def _number_of(obj: KubeObject) -> int | None:
+    return _number(metadata(obj).get("resourceVersion"))
+
+
+def _number(version: object) -> int | None:
+    return int(version) if isinstance(version, str) and version.isdecimal() else None
+
+
+def _uid(obj: KubeObject) -> str:
+    return str(metadata(obj).get("uid") or "")

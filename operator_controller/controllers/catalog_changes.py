@@ -1,0 +1,91 @@
+"""Which extensions are to be reconciled for the new content of a catalog.
+
+A catalog's digest says only that something changed. Each package in use is asked for once (which
+the extensions concerned need anyway), and only where its blobs differ from before, or nothing was
+known before, are its extensions enqueued: with low priority for a catalog that is new and does not
+have the package, which changes nothing but what they say of catalogs.
+"""
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from api.objects import KubeObject, is_true, labels_of
+from olm_runtime.controller.attempt import attempt
+from olm_runtime.controller.priority import Priority
+from olm_runtime.outcome import Done, Failed, Outcome
+from operator_controller.controllers.package_index import PackageIndex
+from operator_controller.controllers.triggers import Add
+
+ASKED_AT_ONCE = 2
+"""Whoever is being installed meanwhile needs the processor as well."""
+
+
+class Catalogs(Protocol):
+    """What is asked of the catalog client."""
+
+    async def find_catalog(self, name: str) -> KubeObject | None:
+        """The ClusterCatalog, or None."""
+
+    async def changed_in(self, raw: KubeObject, package: str) -> tuple[str, bool]:
+        """The first content in which the package was as it is now; whether it is there.
+
+        Raises OLMError.
+        """
+
+    async def forget(self, catalog: str) -> None:
+        """Drops what is known of a catalog."""
+
+
+@dataclass(slots=True)
+class CatalogChanges:
+    """Reconciles ClusterCatalogs by name: enqueues the extensions whose package changed."""
+
+    catalogs: Catalogs
+    index: PackageIndex
+    enqueue: Add
+    _seen: dict[tuple[str, str], tuple[str, bool]] = field(default_factory=dict)
+    """Of each catalog and package what `changed_in` said last."""
+    _asking: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(ASKED_AT_ONCE))
+
+    async def reconcile(self, name: str) -> Outcome:
+        """Compares every package that extensions ask for from the catalog."""
+        raw = await self.catalogs.find_catalog(name)
+        if raw is None:
+            self._seen = {key: seen for key, seen in self._seen.items() if key[0] != name}
+            await self.catalogs.forget(name)
+            return Done()
+        found = {package for (_, package), (_, is_there) in self._seen.items() if is_there}
+        # Those first that no catalog had so far: somebody waits for them.
+        packages = sorted(self.index.packages_from(labels_of(raw)), key=lambda p: (p in found, p))
+        compared = (self._compare(name, raw, package) for package in packages)
+        faults = [fault for fault in await asyncio.gather(*compared) if fault is not None]
+        # One that does not serve enqueues itself when it does.
+        return faults[0] if faults and is_true(raw, "Serving") else Done()
+
+    async def _compare(self, name: str, raw: KubeObject, package: str) -> Failed | None:
+        """Enqueues the extensions of a package if it changed; the error where that is not known.
+
+        They say themselves what is wrong, so they are enqueued once for an outage, and for its end.
+        """
+        async with self._asking:
+            found = await attempt(self.catalogs.changed_in(raw, package), f"ClusterCatalog {name}")
+        fault = None if isinstance(found, tuple) else found
+        changed_in, is_there = found if isinstance(found, tuple) else ("", True)
+        before = self._seen.get((name, package))
+        self._seen[name, package] = changed_in, is_there
+        if changed_in == (before[0] if before else _older(raw, changed_in)):
+            return fault
+        priority = Priority.NORMAL if is_there or before else Priority.LOW
+        for extension in self.index.extensions_of(package, labels_of(raw)):
+            self.enqueue(extension, priority=priority)
+        return fault
+
+
+def _older(raw: KubeObject, changed_in: str) -> str | None:
+    """`changed_in` if the catalog has newer content, in which the package is the same.
+
+    So nothing changed for extensions either, which resolved with that older content.
+    """
+    source = ((raw.get("status") or {}).get("resolvedSource") or {}).get("image") or {}
+    return changed_in if changed_in and source.get("ref") != changed_in else None

@@ -1,0 +1,144 @@
+"""Which extensions are enqueued for new content: those whose package it changed, no others."""
+
+from dataclasses import dataclass, field
+
+from api.objects import KubeObject
+from olm_runtime.controller.priority import Priority
+from olm_runtime.errors import TransientError
+from olm_runtime.outcome import Done, Outcome, Retry
+from operator_controller.controllers.catalog_changes import CatalogChanges
+from operator_controller.controllers.package_index import PackageIndex
+
+
+@dataclass
+class Catalogs:
+    """One catalog whose packages last changed as `changed` says; None for not to be asked."""
+
+    source: str = "one"
+    changed: dict[str, str | None] = field(default_factory=dict)
+    without: set[str] = field(default_factory=set)
+    gone: bool = False
+    serving: str = "True"
+    forgotten: list[str] = field(default_factory=list)
+
+    async def find_catalog(self, name: str) -> KubeObject | None:
+        serving = {"type": "Serving", "status": self.serving}
+        status = {"resolvedSource": {"image": {"ref": self.source}}, "conditions": [serving]}
+        return None if self.gone else {"metadata": {"name": name, "labels": {}}, "status": status}
+
+    async def changed_in(self, raw: KubeObject, package: str) -> tuple[str, bool]:
+        found = self.changed[package]
+        if found is None:
+            raise TransientError("down", within=5.0)
+        return found, package not in self.without
+
+    async def forget(self, catalog: str) -> None:
+        self.forgotten.append(catalog)
+
+
+class World:
+    def __init__(self) -> None:
+        self.catalogs = Catalogs(changed={"p": "one", "q": "one"})
+        self.enqueued: list[str] = []
+        index = PackageIndex()
+        for name, package in (("a", "p"), ("b", "p"), ("c", "q")):
+            source = {"catalog": {"packageName": package}}
+            index.update({"metadata": {"name": name}, "spec": {"source": source}})
+        self.urgent: list[str] = []
+        self.changes = CatalogChanges(self.catalogs, index, self.enqueue)
+        self.outcomes: list[Outcome] = []
+
+    def enqueue(self, name: str, /, *, priority: Priority = Priority.NORMAL) -> None:
+        self.enqueued.append(name)
+        if priority is Priority.NORMAL:
+            self.urgent.append(name)
+
+    async def see(self, source: str, **changed: str | None) -> list[str]:
+        """Who is enqueued when the catalog has the content `source`."""
+        self.catalogs.source = source
+        self.catalogs.changed.update(changed)
+        self.enqueued.clear()
+        self.urgent.clear()
+        self.outcomes.append(await self.changes.reconcile("catalog"))
+        return sorted(self.enqueued)
+
+
+async def test_all_are_enqueued_for_a_catalog_that_was_not_known() -> None:
+    assert await World().see("one") == ["a", "b", "c"]
+
+
+async def test_a_new_catalog_without_the_package_has_low_priority_but_its_loss_does_not() -> None:
+    world = World()
+    world.catalogs.without = {"p"}
+    assert await world.see("one") == ["a", "b", "c"]
+    assert world.urgent == ["c"]
+    world.catalogs.without = {"p", "q"}
+    assert await world.see("two", q="two") == ["c"]
+    assert world.urgent == ["c"]
+
+
+async def test_those_are_enqueued_first_whose_package_no_catalog_had() -> None:
+    world = World()
+    world.catalogs.without = {"q"}
+    await world.see("one")
+    world.catalogs.without.clear()
+    await world.see("two", p="two", q="two")
+    assert world.enqueued == ["c", "a", "b"]
+
+
+async def test_only_those_are_enqueued_whose_package_changed() -> None:
+    world = World()
+    await world.see("one")
+    assert await world.see("two", p="two") == ["a", "b"]
+    assert await world.see("three", q="three") == ["c"]
+    assert await world.see("four") == []
+
+
+async def test_the_same_content_enqueues_nobody_twice() -> None:
+    world = World()
+    await world.see("one")
+    await world.see("two", p="two")
+    assert await world.see("two") == []
+
+
+async def test_what_was_the_same_before_the_start_is_no_change() -> None:
+    assert await World().see("two", p="two") == ["a", "b"]
+
+
+async def test_a_change_that_was_missed_in_between_is_seen() -> None:
+    world = World()
+    await world.see("one")
+    assert await world.see("three", p="two") == ["a", "b"]
+
+
+async def test_all_concerned_are_enqueued_for_an_outage_and_for_its_end() -> None:
+    world = World()
+    await world.see("one")
+    assert await world.see("two", p=None) == ["a", "b"]
+    assert await world.see("three", p="one") == ["a", "b"]
+    assert await world.see("three") == []
+
+
+async def test_an_outage_enqueues_once_and_its_end_is_looked_for() -> None:
+    world = World()
+    assert await world.see("one", p=None) == ["a", "b", "c"]
+    assert await world.see("one") == []
+    assert await world.see("one", p="one") == ["a", "b"]
+    assert world.outcomes == [Retry("down", 5.0), Retry("down", 5.0), Done()]
+
+
+async def test_a_catalog_that_does_not_serve_is_waited_for() -> None:
+    world = World()
+    world.catalogs.serving = "False"
+    await world.see("one", p=None)
+    assert world.outcomes == [Done()]
+
+
+async def test_a_catalog_that_is_gone_is_forgotten() -> None:
+    world = World()
+    await world.see("one")
+    world.catalogs.gone = True
+    assert await world.see("one") == []
+    assert world.catalogs.forgotten == ["catalog"]
+    world.catalogs.gone = False
+    assert await world.see("one") == ["a", "b", "c"]
