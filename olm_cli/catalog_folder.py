@@ -1,6 +1,5 @@
 """A file-based catalog on disk, read no further than the package that is asked for."""
 
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,8 +9,10 @@ from typing import Any
 
 import orjson
 
-from olm_content.fbc.documents import INDEX_IGNORE, FbcError, files_to_read, parse
+from olm_content.fbc.documents import FbcError, parse
+from olm_content.fbc.files import CatalogFormat
 from olm_runtime.errors import TerminalError
+from olm_runtime.file_trees import tree_files
 from operator_controller.catalog import Package, build_package
 
 KEPT_PACKAGES = 1024
@@ -86,27 +87,12 @@ def _files(folder: Path) -> tuple[str, ...]:
     """The files of the catalog in reading order, relative to it."""
     if not folder.is_dir():
         raise TerminalError(f"{folder}: no such folder", hint="give the root folder of a catalog")
-    paths: list[str] = []
-    ignores: dict[str, str] = {}
-    for place, _, files in os.walk(folder, onerror=_refuse):
-        relative = Path(place).relative_to(folder)
-        for file in files:
-            path = (relative / file).as_posix()
-            if file == INDEX_IGNORE:
-                text = _read(folder / path).decode(errors="replace")
-                ignores["" if relative == Path() else relative.as_posix()] = text
-            elif (folder / path).is_file():
-                paths.append(path)
-    return tuple(files_to_read(paths, ignores))
+    paths = tree_files(folder, CatalogFormat())
+    return tuple(path for path in paths if (folder / path).is_file())
 
 
 def _read(file: Path) -> bytes:
     try:
         return file.read_bytes()
     except OSError as error:
-        _refuse(error)
-        raise
-
-
-def _refuse(error: OSError) -> None:
-    raise FbcError(f"{error.filename}: {error.strerror}") from error
+        raise FbcError(f"{error.filename}: {error.strerror}") from error

@@ -34,11 +34,12 @@ from catalogd.job import (
     out_of_memory,
     read_job,
 )
-from olm_content.fbc.folder import read_catalog
+from olm_content.fbc.files import CatalogFormat
 from olm_content.names import LABEL_INDEX_CONFIGS
 from olm_runtime.controller.attempt import failure_of
 from olm_runtime.disk import DiskError, disk_errors
 from olm_runtime.errors import OLMError, TerminalError, TransientError
+from olm_runtime.file_trees import read_tree
 from olm_runtime.folders import remove_tree
 from olm_runtime.images.layers import Rules
 from olm_runtime.logs import configure_logging
@@ -111,7 +112,7 @@ def _write(job: Job, root: Path) -> str:
 
 def _write_version(job: Job, root: Path, folder: Path) -> str:
     work = prepare_version(folder)
-    blobs = read_catalog(root, document_bytes=job.document_bytes)
+    blobs = read_tree(root, CatalogFormat(document_bytes=job.document_bytes))
     try:
         manifest = write_content(blobs, work, objects=job.objects)
         if manifest.version != job.known_version:

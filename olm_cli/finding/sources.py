@@ -144,9 +144,10 @@ class Sources:
 
     def _folder(self, folder: Path) -> Content:
         def blobs() -> Iterator[bytes]:
-            from olm_content.fbc.folder import read_catalog
+            from olm_content.fbc.files import CatalogFormat
+            from olm_runtime.file_trees import read_tree
 
-            return (blob.raw for blob in read_catalog(folder))
+            return (blob.raw for blob in read_tree(folder, CatalogFormat()))
 
         try:
             return self._stored(folder_key(folder), blobs)
@@ -160,11 +161,13 @@ class Sources:
         canonical = ref if ref.is_canonical else _resolved(ref, access)
 
         def blobs() -> Iterator[bytes]:
-            from olm_content.fbc.folder import read_catalog
+            from olm_content.fbc.files import CatalogFormat
+            from olm_runtime.file_trees import read_tree
             from olm_runtime.registry.workstation import pulled
 
             with pulled(str(canonical), access) as image:
-                for blob in read_catalog(_configs(reference, image.folder, image.labels)):
+                root = _configs(reference, image.folder, image.labels)
+                for blob in read_tree(root, CatalogFormat()):
                     yield blob.raw
 
         return self._stored(canonical.digest, blobs)

@@ -1,4 +1,4 @@
-"""File-based catalogs: bytes to blobs, and which files of a folder to read in which order.
+"""File-based catalogs: bytes to blobs.
 
 A blob keeps nothing but its canonical form: compact JSON with sorted keys and numbers as upstream
 re-encodes them, so that the same catalog has the same bytes whatever it was written in. Input is
@@ -6,10 +6,10 @@ taken piece by piece; memory is bounded by the largest document, not by the file
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import orjson
 
@@ -18,10 +18,6 @@ from olm_content.formats.json_documents import leading_values
 from olm_content.formats.kube_yaml import TooManyValuesError, YamlError, load_all, too_many_values
 from olm_runtime.errors import TransientError, bounded
 
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
-
-INDEX_IGNORE = ".indexignore"
 MAX_DOCUMENT_BYTES = 16 << 20
 """Several times the largest of real catalogs."""
 VALUES_ALWAYS_FREE = 1_000_000
@@ -126,37 +122,6 @@ def parse_pieces(
             yield blob
         if empty_too and not found:
             yield Blob("", "", "", EMPTY, document.line)
-
-
-def files_to_read(paths: Iterable[str], ignores: Mapping[str, str]) -> list[str]:
-    """The files of a catalog folder in reading order, without the ignored ones.
-
-    `paths` are relative with forward slashes; `ignores` maps a folder ("" is the root) to the
-    text of its `.indexignore`. The order is that of a walk which sorts each folder by name; a
-    deeper ignore file overrules a higher one, as in git.
-    """
-    if ignores:  # most catalogs have none, and commands are to start fast
-        import pathspec
-
-    specs = {
-        folder: pathspec.GitIgnoreSpec.from_lines(text.splitlines())
-        for folder, text in ignores.items()
-    }
-    kept = (p for p in paths if p.rpartition("/")[2] != INDEX_IGNORE and not _ignored(p, specs))
-    return sorted(kept, key=lambda path: path.split("/"))
-
-
-def _ignored(path: str, specs: Mapping[str, "GitIgnoreSpec"]) -> bool:
-    folder = path.rpartition("/")[0]
-    while True:
-        spec = specs.get(folder)
-        if spec is not None:
-            verdict = spec.check_file(path[len(folder) :].lstrip("/")).include
-            if verdict is not None:
-                return verdict
-        if not folder:
-            return False
-        folder = folder.rpartition("/")[0]
 
 
 def _documents(pieces: Iterable[bytes], path: str, limit: int) -> Iterator[_Document]:

@@ -10,9 +10,10 @@ import click
 
 from olm_content.fbc.catalog import Place, Record, RecordError, record, rendered
 from olm_content.fbc.documents import FbcError
-from olm_content.fbc.folder import read_files
+from olm_content.fbc.files import CatalogFormat
 from olm_content.names import LABEL_BUNDLE_PACKAGE, LABEL_INDEX_CONFIGS, LABEL_INDEX_DATABASE
 from olm_runtime.errors import OLMError, TerminalError
+from olm_runtime.file_trees import read_files
 from olm_runtime.images.reference import parse_ref
 from olm_runtime.registry.workstation import Registries, pulled
 from opm.bundle import Bundle, read_bundle, to_record
@@ -75,7 +76,7 @@ def is_bundle_folder(folder: Path) -> bool:
 
 def read_folder(root: Path) -> Iterator[Record]:
     """The records of a catalog folder. Raises OLMError at the first that is none."""
-    for path, blobs in read_files(root):
+    for path, blobs in read_files(root, CatalogFormat(empty_too=True)):
         for blob in blobs:
             yield record(blob, Place(path, blob.line))
 
@@ -84,7 +85,7 @@ def read_all(root: Path) -> tuple[list[Record], list[FbcError | RecordError]]:
     """Every record of a catalog folder that can be read, and what is wrong with the others."""
     records: list[Record] = []
     faults: list[FbcError | RecordError] = []
-    for path, blobs in read_files(root):
+    for path, blobs in read_files(root, CatalogFormat(empty_too=True)):
         try:
             for blob in blobs:
                 try:

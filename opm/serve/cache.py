@@ -17,9 +17,10 @@ from typing import IO
 from google.protobuf import json_format, struct_pb2
 
 from olm_content.fbc.catalog import Record
-from olm_content.fbc.folder import catalog_files
+from olm_content.fbc.files import CatalogFormat
 from olm_content.names import BUNDLE, CHANNEL, DEPRECATIONS, PACKAGE
 from olm_runtime.errors import TerminalError
+from olm_runtime.file_trees import tree_files
 from opm.io.references import read_folder
 from opm.serve import registry_pb2
 from opm.serve.building import build, check_meta, refuse_faults
@@ -154,7 +155,7 @@ def _write_metas(
 def _digest(here: Path, source: Path) -> str:
     digest = hashlib.sha256(FORMAT.encode())
     for root, path in (
-        *((source, path) for path in catalog_files(source)),
+        *((source, path) for path in tree_files(source, CatalogFormat())),
         *((here, name) for name in (INDEX, BUNDLES)),
     ):
         with (root / path).open("rb") as file:

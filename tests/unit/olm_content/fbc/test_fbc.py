@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from olm_content.fbc.documents import EMPTY, Blob, FbcError, files_to_read, parse, parse_pieces
+from olm_content.fbc.documents import EMPTY, Blob, FbcError, parse, parse_pieces
+from olm_content.fbc.files import files_to_read
 from olm_content.formats.canonical_json import CanonicalError, canonical, go_number
 
 

@@ -9,19 +9,24 @@ from pathlib import Path
 
 import pytest
 
+from olm_content.fbc.documents import FbcError
+from olm_content.fbc.files import CatalogFormat
+from olm_runtime.file_trees import read_tree
+
 SCRIPT = """
 import os, sys
 from pathlib import Path
 from olm_content.fbc.documents import FbcError
-from olm_content.fbc import folder as fbc_folder
+from olm_content.fbc.files import CatalogFormat
+from olm_runtime import file_trees
 
 root, fate = Path(sys.argv[1]), sys.argv[2]
 forks = []
 fork = os.fork
 os.fork = lambda: forks.append(fork()) or forks[-1]
 if fate == "dies":
-    fbc_folder._answer = lambda *_: os._exit(9)
-fbc_folder.WORTH_A_PROCESS_BYTES = 10**9 if fate == "alone" else 1
+    file_trees._Reading.answer = lambda *_: os._exit(9)
+file_trees.WORTH_A_PROCESS_BYTES = 10**9 if fate == "alone" else 1
 
 
 def told(blobs):
@@ -32,7 +37,7 @@ def told(blobs):
         print(error)
 
 
-for path, blobs in fbc_folder.read_files(root):
+for path, blobs in file_trees.read_files(root, CatalogFormat(empty_too=True)):
     told(blobs)
 assert len(forks) == (fate != "alone"), forks
 """
@@ -71,3 +76,8 @@ def test_the_first_fault_of_each_file_is_told(catalog: Path) -> None:
     assert "large.yaml: document 100, line " in alone
     assert "7.yaml: document 9, line " in alone
     assert read(catalog, "lives") == alone
+
+
+def test_a_folder_that_cannot_be_listed_is_a_fault(tmp_path: Path) -> None:
+    with pytest.raises(FbcError, match="absent: cannot be read: No such file or directory"):
+        list(read_tree(tmp_path / "absent", CatalogFormat()))
