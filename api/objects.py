@@ -7,6 +7,9 @@ from typing import Any
 KubeObject = dict[str, Any]
 """An object as the API server speaks it: apiVersion, kind, metadata and the rest."""
 
+TLS_CERTIFICATE, TLS_PRIVATE_KEY = "tls.crt", "tls.key"
+"""In the data of a Secret of type kubernetes.io/tls."""
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class GVK:

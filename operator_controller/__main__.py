@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from prometheus_client.metrics_core import Metric
 
+from olm_runtime.certificates.serving import CertificateFiles, CertificateIssuer
 from olm_runtime.controller.leader import Elector
 from olm_runtime.kube.access import ClusterAccess, load_access
 from olm_runtime.kube.client import KubeClient
@@ -19,11 +20,10 @@ from operator_controller.exposition import families
 from operator_controller.io.catalog_cache import CatalogCache
 from operator_controller.io.catalogd import Catalogd
 from operator_controller.io.catalogs import CATALOG, CatalogClient
-from operator_controller.io.certificate_issuer import issuer
+from operator_controller.io.certificates import rotation
 from operator_controller.io.events import Announcer
 from operator_controller.io.metrics_server import serve_metrics
 from operator_controller.io.revisions import OBJECT_SET
-from operator_controller.io.serving_certificates import CertificateFiles, CertificateIssuer
 from operator_controller.metrics import Metrics, Readings
 from operator_controller.settings import MetricsSettings, Settings, parse_settings
 from operator_controller.wiring import LEASE, Controllers
@@ -165,9 +165,8 @@ def _certificate_issuer(settings: Settings, client: KubeClient) -> CertificateIs
         client,
         settings.system_namespace,
         settings.serving.certificates if settings.serving else (),
-        issue=issuer(settings.certificate_lifetime),
-        settle=settings.certificate_settle,
-        clock=utc_now,
+        rotation=rotation(settings.certificate_lifetime, settings.certificate_settle, utc_now),
+        field_manager="operator-controller",
     )
 
 

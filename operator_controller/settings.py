@@ -12,14 +12,14 @@ import click
 
 from api.olm.v1 import names
 from olm_content.render.options import CertificateProvider
+from olm_runtime.certificates.rotation import DEFAULT_LIFETIME, DEFAULT_SETTLE
+from olm_runtime.certificates.serving import ServingCertificate
 from olm_runtime.cli.gates import Gate
 from olm_runtime.cli.limit_flags import limit_options
 from olm_runtime.cli.values import parse_address, parse_count, parse_duration, parse_pair
 from olm_runtime.controller.workqueue import DEFAULT_WORKERS
 from olm_runtime.images.limits import BUNDLE_LIMITS
 from olm_runtime.settings import DaemonSettings, daemon, optional_path, read_settings
-from operator_controller.certificates.policy import DEFAULT_LIFETIME, DEFAULT_SETTLE
-from operator_controller.io.serving_certificates import ServingCertificate
 
 GATES = {
     "SingleOwnNamespaceInstallSupport": Gate(default=True, alpha=True),

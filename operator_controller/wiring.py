@@ -33,8 +33,7 @@ from operator_controller.controllers.triggers import Triggers
 from operator_controller.io.accounts import Accounts
 from operator_controller.io.bundles import BundleSource
 from operator_controller.io.catalogs import CatalogClient
-from operator_controller.io.certificate_issuer import issuer
-from operator_controller.io.certificates import CertificateKeeper
+from operator_controller.io.certificates import RevisionCertificates, rotation
 from operator_controller.io.events import Announcer
 from operator_controller.io.revisions import OBJECT_SET, RevisionStore
 from operator_controller.metrics import Metrics, Queue, Readings
@@ -169,14 +168,15 @@ class Controllers:
         )
 
     def _object_set_controller(self, settings: Settings) -> ObjectSetController:
-        issue = issuer(settings.certificate_lifetime)
         return ObjectSetController(
             client=self._client,
             store=self._store,
             statuses=self._statuses,
             watches=self.watches,
             gate=_gate(wait_for_workloads=settings.gates["BoxcutterRuntime"]),
-            certificates=CertificateKeeper(issue, settings.certificate_settle, utc_now),
+            certificates=RevisionCertificates(
+                rotation(settings.certificate_lifetime, settings.certificate_settle, utc_now)
+            ),
             clock=utc_now,
             monotonic=time.monotonic,
             ring=self._ring_set,

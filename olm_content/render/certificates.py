@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from api.objects import KubeObject, annotations_of
+from api.objects import TLS_CERTIFICATE, TLS_PRIVATE_KEY, KubeObject, annotations_of
 from api.olm.v1 import names
 from olm_content.render.names import object_name
 from olm_content.render.options import CertificateProvider
@@ -23,8 +23,6 @@ from olm_content.render.options import CertificateProvider
 CERT_MANAGER_INJECT = "cert-manager.io/inject-ca-from"
 SERVICE_CA_INJECT = "service.beta.openshift.io/inject-cabundle"
 SERVICE_CA_SECRET = "service.beta.openshift.io/serving-cert-secret-name"  # noqa: S105 - a name
-
-CERTIFICATE_KEY, PRIVATE_KEY_KEY = "tls.crt", "tls.key"
 
 VALIDITY, RENEW_BEFORE = "17520h0m0s", "24h0m0s"
 
@@ -55,7 +53,7 @@ def serving_of(deployment_name: str, namespace: str) -> Serving:
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """What one provider wants on and beside the generated objects."""
+    """What one provider needs on the generated objects, and further objects."""
 
     caller_annotations: Callable[[Serving], dict[str, str]]
     service_annotations: Callable[[Serving], dict[str, str]]
@@ -113,7 +111,7 @@ def _empty_secret(serving: Serving) -> list[KubeObject]:
             "kind": "Secret",
             "metadata": {"name": serving.secret, "namespace": serving.namespace},
             "type": "kubernetes.io/tls",
-            "data": {CERTIFICATE_KEY: "", PRIVATE_KEY_KEY: ""},
+            "data": {TLS_CERTIFICATE: "", TLS_PRIVATE_KEY: ""},
         }
     ]
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-from api.objects import KubeObject
+from api.objects import TLS_CERTIFICATE, TLS_PRIVATE_KEY, KubeObject
 from olm_content.bundle.model import DeploymentTemplate
 from olm_content.names import ANNOTATION_OPERATOR_NAMESPACE, ANNOTATION_TARGET_NAMESPACES
-from olm_content.render.certificates import CERTIFICATE_KEY, PRIVATE_KEY_KEY, serving_of
+from olm_content.render.certificates import serving_of
 from olm_content.render.context import Context
 from olm_content.render.deployment_config import configured
 
@@ -88,8 +88,8 @@ def _certificate_volumes(secret: str) -> list[dict[str, Any]]:
             "secret": {
                 "secretName": secret,
                 "items": [
-                    {"key": CERTIFICATE_KEY, "path": certificate},
-                    {"key": PRIVATE_KEY_KEY, "path": key},
+                    {"key": TLS_CERTIFICATE, "path": certificate},
+                    {"key": TLS_PRIVATE_KEY, "path": key},
                 ],
             },
         }

@@ -4,7 +4,6 @@ The annotations are those that the renderer writes for the provider `self`. What
 becomes part of what is applied, so a CA bundle that somebody removes is restored like any field.
 """
 
-import base64
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,13 +12,11 @@ from api.objects import KubeObject, ObjectKey, annotations_of, gvk_of, key_of, n
 from api.olm.v1 import names
 from olm_content.render.certificates import Serving
 from olm_rollout.phases import Phase
-from operator_controller.certificates.kept import Kept
+from olm_runtime.certificates.callers import trusting
+from olm_runtime.certificates.secret import SecretContent
 
 Where = tuple[str, str]
 """Namespace and name of a Secret."""
-
-WEBHOOK_KINDS = frozenset({"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"})
-CRD_KIND = "CustomResourceDefinition"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,45 +42,31 @@ def demands(phases: Sequence[Phase]) -> dict[Where, tuple[str, ...]]:
     return asked
 
 
-def filled(phases: Sequence[Phase], kept: Mapping[Where, Kept]) -> Filled:
+def filled(phases: Sequence[Phase], contents: Mapping[Where, SecretContent]) -> Filled:
     """The phases with certificates in their Secrets and CA bundles in their callers."""
     values: dict[ObjectKey, Any] = {}
     result = []
     for phase in phases:
-        objects = tuple(_fill(obj, kept, values) for obj in phase.objects)
+        objects = tuple(_fill(obj, contents, values) for obj in phase.objects)
         result.append(replace(phase, objects=objects))
     return Filled(tuple(result), values)
 
 
-def _fill(obj: KubeObject, kept: Mapping[Where, Kept], values: dict[ObjectKey, Any]) -> KubeObject:
-    if _is_secret(obj) and _where(obj) in kept:
-        data = kept[_where(obj)].data()
+def _fill(
+    obj: KubeObject, contents: Mapping[Where, SecretContent], values: dict[ObjectKey, Any]
+) -> KubeObject:
+    if _is_secret(obj) and _where(obj) in contents:
+        data = contents[_where(obj)].data()
         values[key_of(obj)] = data
         return {**obj, "data": data}
     namespace, _, name = annotations_of(obj).get(names.ANNOTATION_INJECT_CA, "").partition("/")
-    trusted = kept.get((namespace, name))
+    trusted = contents.get((namespace, name))
     if trusted is None:
         return obj
-    bundle = base64.b64encode(trusted.bundle).decode()
-    changed = _with_bundle(obj, bundle)
+    changed = trusting(obj, trusted.bundle)
     if changed is not obj:
-        values[key_of(obj)] = bundle
+        values[key_of(obj)] = trusted.bundle.decode()
     return changed
-
-
-def _with_bundle(obj: KubeObject, bundle: str) -> KubeObject:
-    if obj["kind"] in WEBHOOK_KINDS:
-        webhooks = [_trusting(webhook, bundle) for webhook in obj.get("webhooks") or ()]
-        return {**obj, "webhooks": webhooks}
-    conversion = obj["spec"].get("conversion") or {} if obj["kind"] == CRD_KIND else {}
-    if not conversion.get("webhook"):
-        return obj
-    webhook = _trusting(conversion["webhook"], bundle)
-    return {**obj, "spec": {**obj["spec"], "conversion": {**conversion, "webhook": webhook}}}
-
-
-def _trusting(caller: dict[str, Any], bundle: str) -> dict[str, Any]:
-    return {**caller, "clientConfig": {**caller["clientConfig"], "caBundle": bundle}}
 
 
 def _objects(phases: Sequence[Phase]) -> Iterator[KubeObject]:

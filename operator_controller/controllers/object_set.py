@@ -47,7 +47,7 @@ from operator_controller.apply.revisions import (
 )
 from operator_controller.controllers.object_news import ObjectNews
 from operator_controller.controllers.retirement import Retirement, lets_go
-from operator_controller.io.certificates import CertificateKeeper
+from operator_controller.io.certificates import RevisionCertificates
 from operator_controller.io.revisions import RevisionStore
 from operator_controller.io.rollout import Memory, RevisionRollout
 from operator_controller.io.stale_webhooks import clear_the_way
@@ -90,7 +90,7 @@ class ObjectSetController:
     statuses: StatusWriter
     watches: ManagedWatches
     gate: Gate
-    certificates: CertificateKeeper
+    certificates: RevisionCertificates
     clock: Callable[[], datetime]
     monotonic: Callable[[], float]
     ring: Callable[[str, float], None]

@@ -1,4 +1,4 @@
-"""Keeps the serving certificates of a revision: read the Secrets, decide, fill the objects in.
+"""The serving certificates of a revision: read the Secrets, decide, fill the objects in.
 
 Nothing is written here. What is decided becomes content of the revision's objects and is applied
 with them, in the order of the phases and as the extension's identity; the next look reads it back
@@ -17,16 +17,23 @@ import orjson
 
 from api.objects import GVK, KubeObject, ObjectKey
 from olm_rollout.phases import Phase
+from olm_runtime.certificates.issuer import issuer
+from olm_runtime.certificates.rotation import Due, Rotation, Situation, next_look
+from olm_runtime.certificates.secret import SecretContent, parse
 from olm_runtime.errors import WaitingError
 from operator_controller.certificates.demands import Where, demands, filled
-from operator_controller.certificates.kept import Kept, parse
-from operator_controller.certificates.policy import Due, Situation, advance, next_look
-from operator_controller.io.certificate_issuer import Issue
 
 SECRET = GVK("", "v1", "Secret")
+AUTHORITY_NAME = "OLM webhook CA"
+"""In the names of the CAs."""
 NEWER_ISSUES_SECONDS = 2.0
 
 log = logging.getLogger(__name__)
+
+
+def rotation(lifetime: timedelta, settle: timedelta, clock: Callable[[], datetime]) -> Rotation:
+    """How all certificates of ours are issued and rotated."""
+    return Rotation(issuer(lifetime, AUTHORITY_NAME), settle, clock)
 
 
 class Secrets(Protocol):
@@ -49,18 +56,16 @@ class _Memory:
     """Of one revision: only what would otherwise be done again, or waited for again."""
 
     filled: dict[ObjectKey, bytes] = field(default_factory=dict)
-    kept: dict[Where, Kept] = field(default_factory=dict)
+    contents: dict[Where, SecretContent] = field(default_factory=dict)
     spread: dict[Where, tuple[bytes, datetime]] = field(default_factory=dict)
     """The CA bundle that all callers have been seen to have, and since when."""
 
 
-class CertificateKeeper:
+class RevisionCertificates:
     """Fills certificates into the objects of revisions, and says when to look again."""
 
-    def __init__(self, issue: Issue, settle: timedelta, clock: Callable[[], datetime]) -> None:
-        self._issue = issue
-        self._settle = settle
-        self._clock = clock
+    def __init__(self, rotation: Rotation) -> None:
+        self._rotation = rotation
         self._memories: dict[str, _Memory] = {}
 
     async def certify(
@@ -77,34 +82,34 @@ class CertificateKeeper:
             return Certified(phases)
         memory = self._memories.setdefault(revision, _Memory())
         found = await asyncio.gather(*(_read(secrets, where, asked[where]) for where in asked))
-        now = self._clock()
-        memory.kept = {
-            where: self._step(where, asked[where], _situation(memory, where, kept), now)
+        now = self._rotation.clock()
+        memory.contents = {
+            where: self._step(where, asked[where], _situation(memory, where, content), now)
             if newest
-            else _as_it_is(where, kept)
-            for where, kept in zip(asked, found, strict=True)
+            else _as_it_is(where, content)
+            for where, content in zip(asked, found, strict=True)
         }
-        result = filled(phases, memory.kept)
+        result = filled(phases, memory.contents)
         digests = {key: _digest(value) for key, value in result.values.items()}
         changed = {key for key, digest in digests.items() if memory.filled.get(key) != digest}
         memory.filled = digests
         return Certified(result.phases, frozenset(changed))
 
     def note_applied(self, revision: str) -> None:
-        """To be told when all objects are as `certify` gave them: the callers know the CAs."""
+        """Notes that all objects are as `certify` gave them: the callers know the CAs."""
         memory = self._memories.get(revision)
-        for where, kept in memory.kept.items() if memory else ():
-            if memory and memory.spread.get(where, (b"",))[0] != kept.bundle:
-                memory.spread[where] = (kept.bundle, self._clock())
+        for where, content in memory.contents.items() if memory else ():
+            if memory and memory.spread.get(where, (b"",))[0] != content.bundle:
+                memory.spread[where] = (content.bundle, self._rotation.clock())
 
     def seconds_until_due(self, revision: str) -> float | None:
         """When to certify again; None when nothing asks for it."""
         memory = self._memories.get(revision)
-        if memory is None or not memory.kept:
+        if memory is None or not memory.contents:
             return None
-        now = self._clock()
-        situations = (_situation(memory, where, kept) for where, kept in memory.kept.items())
-        soonest = min(next_look(situation, now, self._settle) for situation in situations)
+        now = self._rotation.clock()
+        situations = (_situation(memory, *each) for each in memory.contents.items())
+        soonest = min(next_look(situation, now, self._rotation.settle) for situation in situations)
         return max(0.0, (soonest - now).total_seconds())
 
     def forget(self, revision: str) -> None:
@@ -113,31 +118,31 @@ class CertificateKeeper:
 
     def _step(
         self, where: Where, dns_names: Sequence[str], situation: Situation, now: datetime
-    ) -> Kept:
-        step, kept = advance(situation, lambda: self._issue(dns_names, now), now, self._settle)
+    ) -> SecretContent:
+        step, content = self._rotation.advance(situation, dns_names, now)
         if step is not Due.NOTHING:
             log.info("certificate %s/%s: %s", *where, step.name.lower())
-        return kept
+        return content
 
 
-async def _read(secrets: Secrets, where: Where, dns_names: Sequence[str]) -> Kept | None:
+async def _read(secrets: Secrets, where: Where, dns_names: Sequence[str]) -> SecretContent | None:
     namespace, name = where
     secret = await secrets.find(SECRET, name, namespace)
     return parse(secret.get("data") or {}, dns_names) if secret is not None else None
 
 
-def _as_it_is(where: Where, kept: Kept | None) -> Kept:
-    if kept is None:
+def _as_it_is(where: Where, content: SecretContent | None) -> SecretContent:
+    if content is None:
         raise WaitingError(
             f"certificate {where[0]}/{where[1]} is issued by a newer revision",
             seconds=NEWER_ISSUES_SECONDS,
         )
-    return kept
+    return content
 
 
-def _situation(memory: _Memory, where: Where, kept: Kept | None) -> Situation:
+def _situation(memory: _Memory, where: Where, content: SecretContent | None) -> Situation:
     bundle, since = memory.spread.get(where, (b"", None))
-    return Situation(kept, since if kept is not None and kept.bundle == bundle else None)
+    return Situation(content, since if content is not None and content.bundle == bundle else None)
 
 
 def _digest(value: Any) -> bytes:

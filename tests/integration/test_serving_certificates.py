@@ -10,19 +10,20 @@ from cryptography import x509
 
 from api.objects import KubeObject
 from e2e.harness.controlplane import ControlPlane
-from olm_runtime.kube.access import load_access
-from olm_runtime.kube.client import KubeClient
-from olm_runtime.kube.errors import ApiError, ConflictError
-from olm_runtime.program import utc_now
-from operator_controller.certificates.kept import Kept, parse
-from operator_controller.io.certificate_issuer import issuer
-from operator_controller.io.serving_certificates import (
+from olm_runtime.certificates.issuer import issuer
+from olm_runtime.certificates.rotation import Rotation
+from olm_runtime.certificates.secret import SecretContent, parse
+from olm_runtime.certificates.serving import (
     SECRET,
     WEBHOOKS,
     CertificateFiles,
     CertificateIssuer,
     ServingCertificate,
 )
+from olm_runtime.kube.access import load_access
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import ApiError, ConflictError
+from olm_runtime.program import utc_now
 
 pytestmark = pytest.mark.integration
 
@@ -47,14 +48,13 @@ class World:
             self.client,
             self.namespace,
             [self.certificate],
-            issue=issuer(LIFETIME),
-            settle=SETTLE,
-            clock=lambda: self.now,
+            rotation=Rotation(issuer(LIFETIME), SETTLE, lambda: self.now),
+            field_manager="test",
         )
 
     async def after(self, time: timedelta) -> KubeObject:
         self.now += time
-        await self.leader.keep(self.certificate)
+        await self.leader.reconcile(self.certificate)
         return await self.client.get(SECRET, NAME, self.namespace)
 
     async def trusted(self) -> bytes:
@@ -159,7 +159,7 @@ async def test_two_leaders_at_once_do_not_overwrite_each_other(
             await late._write(world.certificate, None, kept_of(due))
 
 
-def kept_of(secret: KubeObject) -> Kept:
+def kept_of(secret: KubeObject) -> SecretContent:
     kept = parse(secret["data"], NAMES)
     assert kept is not None
     return kept

@@ -1,17 +1,12 @@
 """A revision with webhooks, as the renderer makes it for certificates of our own."""
 
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from api.objects import KubeObject
 from olm_rollout.phases import Phase, into_phases
 
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
-LIFETIME = timedelta(days=90)
-SETTLE = timedelta(minutes=5)
 SECRET = "op-service-cert"
 WHERE = ("install", SECRET)
-DNS_NAMES = ("op-service.install", "op-service.install.svc", "op-service.install.svc.cluster.local")
 INJECT = {"olm.operatorframework.io/inject-ca-from-secret": f"install/{SECRET}"}
 
 

@@ -5,14 +5,12 @@ import base64
 import pytest
 
 from api.objects import KubeObject
+from olm_runtime.certificates.issuer import issuer
+from olm_runtime.certificates.rotation import issued
 from operator_controller.certificates.demands import demands, filled
-from operator_controller.certificates.policy import issued
-from operator_controller.io.certificate_issuer import issuer
+from tests.unit.olm_runtime.certificates.cases import DNS_NAMES, LIFETIME, NOW
 from tests.unit.operator_controller.certificates.cases import (
-    DNS_NAMES,
     INJECT,
-    LIFETIME,
-    NOW,
     WHERE,
     configuration,
     definition,

@@ -1,10 +1,10 @@
-"""Makes keys and certificates: chance is asked for here, so this is no pure code.
+"""Makes keys and certificates. Not pure: keys are random.
 
 Every certificate gets a CA of its own whose key is gone when `issue` returns. The CA may sign
 for the names of its service only, so even a stolen one would certify nothing else.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from cryptography import x509
@@ -13,13 +13,11 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from operator_controller.certificates.kept import BACKDATE, Fresh, authority_of, pair_of
+from olm_runtime.certificates.rotation import Issue
+from olm_runtime.certificates.secret import BACKDATE, Fresh, authority_of, pair_of
 
 MAX_COMMON_NAME = 64
 """Of X.520; longer names are in the extension for names only."""
-
-Issue = Callable[[Sequence[str], datetime], Fresh]
-"""Issues a certificate for DNS names, at a time."""
 
 _NO_USAGE = dict.fromkeys(
     (
@@ -30,12 +28,16 @@ _NO_USAGE = dict.fromkeys(
 )  # fmt: skip
 
 
-def issuer(lifetime: timedelta) -> Issue:
-    """What issues certificates that last so long."""
+def issuer(lifetime: timedelta, authority_name: str = "webhook CA") -> Issue:
+    """What issues certificates that last so long.
+
+    `authority_name` and a random number name the CA of each.
+    """
 
     def issue(dns_names: Sequence[str], now: datetime) -> Fresh:
         ends = now + lifetime
-        signing_key, signer = _authority(dns_names, now, ends)
+        name = _name(f"{authority_name} {x509.random_serial_number():x}")
+        signing_key, signer = _authority(name, dns_names, (now, ends))
         key = ec.generate_private_key(ec.SECP256R1())
         certificate = (
             _builder(_name(dns_names[0]), signer.subject, key, (now, ends))
@@ -56,12 +58,11 @@ def issuer(lifetime: timedelta) -> Issue:
 
 
 def _authority(
-    dns_names: Sequence[str], now: datetime, ends: datetime
+    name: x509.Name, dns_names: Sequence[str], lasts: tuple[datetime, datetime]
 ) -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate]:
     key = ec.generate_private_key(ec.SECP256R1())
-    name = _name(f"OLM webhook CA {x509.random_serial_number():x}")
     certificate = (
-        _builder(name, name, key, (now, ends))
+        _builder(name, name, key, lasts)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .add_extension(_usage("key_cert_sign"), critical=True)
         .add_extension(x509.NameConstraints(_dns(dns_names), None), critical=True)

@@ -4,8 +4,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from operator_controller.certificates.kept import Kept
-from operator_controller.certificates.policy import (
+from olm_runtime.certificates.issuer import issuer
+from olm_runtime.certificates.rotation import (
     Due,
     Situation,
     due,
@@ -15,8 +15,8 @@ from operator_controller.certificates.policy import (
     promoted,
     trimmed,
 )
-from operator_controller.io.certificate_issuer import issuer
-from tests.unit.operator_controller.certificates.cases import DNS_NAMES, LIFETIME, NOW, SETTLE
+from olm_runtime.certificates.secret import SecretContent
+from tests.unit.olm_runtime.certificates.cases import DNS_NAMES, LIFETIME, NOW, SETTLE
 
 DAY = timedelta(days=1)
 SECOND = timedelta(seconds=1)
@@ -24,12 +24,12 @@ ISSUE = issuer(LIFETIME)
 
 
 @pytest.fixture(scope="module")
-def first() -> Kept:
+def first() -> SecretContent:
     return issued(ISSUE(DNS_NAMES, NOW))
 
 
 @pytest.fixture(scope="module")
-def rotating(first: Kept) -> Kept:
+def rotating(first: SecretContent) -> SecretContent:
     when = NOW + 60 * DAY
     return prepared(first, ISSUE(DNS_NAMES, when), when)
 
@@ -54,7 +54,9 @@ def test_without_a_certificate_one_is_issued() -> None:
         pytest.param(after(90), Due.ISSUE, id="ended: nobody trusts it any more"),
     ],
 )
-def test_a_certificate_gets_a_successor(first: Kept, when: datetime, expected: Due) -> None:
+def test_a_certificate_gets_a_successor(
+    first: SecretContent, when: datetime, expected: Due
+) -> None:
     assert due(Situation(first), when, SETTLE) is expected
 
 
@@ -70,12 +72,14 @@ def test_a_certificate_gets_a_successor(first: Kept, when: datetime, expected: D
     ],
 )
 def test_a_successor_serves_once_it_is_trusted(
-    rotating: Kept, spread: datetime | None, when: datetime, expected: Due
+    rotating: SecretContent, spread: datetime | None, when: datetime, expected: Due
 ) -> None:
     assert due(Situation(rotating, spread), when, SETTLE) is expected
 
 
-def test_both_cas_are_trusted_before_and_after_the_change(first: Kept, rotating: Kept) -> None:
+def test_both_cas_are_trusted_before_and_after_the_change(
+    first: SecretContent, rotating: SecretContent
+) -> None:
     both = rotating.authorities
     assert first.authorities[0] in both
     assert len(both) == 2
@@ -85,7 +89,9 @@ def test_both_cas_are_trusted_before_and_after_the_change(first: Kept, rotating:
     assert (done.next, done.authorities) == (None, both)
 
 
-def test_the_old_ca_is_dropped_when_its_certificate_ends(first: Kept, rotating: Kept) -> None:
+def test_the_old_ca_is_dropped_when_its_certificate_ends(
+    first: SecretContent, rotating: SecretContent
+) -> None:
     done = promoted(rotating, after(61))
     assert trimmed(done, after(90) - SECOND) == done
     (left,) = trimmed(done, after(90)).authorities
@@ -97,17 +103,17 @@ def test_the_old_ca_is_dropped_when_its_certificate_ends(first: Kept, rotating: 
     ("spread", "expected"), [(None, after(90)), (after(61), after(61) + SETTLE)]
 )
 def test_the_next_look_is_when_something_is_due(
-    rotating: Kept, spread: datetime | None, expected: datetime
+    rotating: SecretContent, spread: datetime | None, expected: datetime
 ) -> None:
     assert next_look(Situation(rotating, spread), after(61), SETTLE) == expected
 
 
-def test_the_next_look_at_a_settled_certificate_is_its_renewal(first: Kept) -> None:
+def test_the_next_look_at_a_settled_certificate_is_its_renewal(first: SecretContent) -> None:
     assert next_look(Situation(first), NOW, SETTLE) == after(60)
     assert next_look(Situation(None), NOW, SETTLE) == NOW
     assert next_look(Situation(first), after(-1), SETTLE) == after(-1), "the clock went back"
 
 
-def test_the_next_look_after_a_rotation_is_the_end_of_the_old_ca(rotating: Kept) -> None:
+def test_the_next_look_after_a_rotation_is_the_end_of_the_old_ca(rotating: SecretContent) -> None:
     done = promoted(rotating, after(61))
     assert next_look(Situation(done), after(61), SETTLE) == after(90)

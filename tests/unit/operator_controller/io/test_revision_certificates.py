@@ -11,17 +11,12 @@ from cryptography import x509
 
 from api.objects import GVK, KubeObject
 from olm_rollout.phases import Phase
+from olm_runtime.certificates.issuer import issuer
+from olm_runtime.certificates.rotation import Rotation
 from olm_runtime.errors import WaitingError
-from operator_controller.io.certificate_issuer import issuer
-from operator_controller.io.certificates import CertificateKeeper
-from tests.unit.operator_controller.certificates.cases import (
-    LIFETIME,
-    NOW,
-    SECRET,
-    SETTLE,
-    configuration,
-    phases,
-)
+from operator_controller.io.certificates import RevisionCertificates
+from tests.unit.olm_runtime.certificates.cases import LIFETIME, NOW, SETTLE
+from tests.unit.operator_controller.certificates.cases import SECRET, configuration, phases
 
 HOUR = timedelta(hours=1)
 
@@ -49,8 +44,8 @@ class Cluster:
                 case "ValidatingWebhookConfiguration":
                     self.callers["hook"] = obj["webhooks"][0]["clientConfig"]["caBundle"]
 
-    def keeper(self) -> CertificateKeeper:
-        return CertificateKeeper(issuer(LIFETIME), SETTLE, lambda: self.now)
+    def certificates(self) -> RevisionCertificates:
+        return RevisionCertificates(Rotation(issuer(LIFETIME), SETTLE, lambda: self.now))
 
 
 def trusted(bundle: str, secret: KubeObject | None) -> bool:
@@ -67,19 +62,19 @@ def trusted(bundle: str, secret: KubeObject | None) -> bool:
 async def test_callers_trust_what_is_served_whatever_is_killed_when(seed: int) -> None:
     chance = random.Random(seed)
     cluster = Cluster()
-    keeper = cluster.keeper()
-    cluster.apply((await keeper.certify(cluster, "r", phases(), newest=True)).phases)
+    certificates = cluster.certificates()
+    cluster.apply((await certificates.certify(cluster, "r", phases(), newest=True)).phases)
     served = cluster.secret
     issuers = set()
     for _ in range(300):
         cluster.now += HOUR * chance.uniform(0.1, 60)
-        certified = await keeper.certify(cluster, "r", phases(), newest=True)
+        certified = await certificates.certify(cluster, "r", phases(), newest=True)
         killed = chance.random() < 0.3
         cluster.apply(certified.phases, objects=chance.randrange(5) if killed else None)
         if killed:
-            keeper = cluster.keeper()
+            certificates = cluster.certificates()
         else:
-            keeper.note_applied("r")
+            certificates.note_applied("r")
         if chance.random() < 0.7:  # the kubelet brings it, at the latest some days later
             served = cluster.secret
         assert all(trusted(bundle, served) for bundle in cluster.callers.values())
@@ -89,38 +84,38 @@ async def test_callers_trust_what_is_served_whatever_is_killed_when(seed: int) -
 
 async def test_nothing_changes_while_nothing_is_due() -> None:
     cluster = Cluster()
-    keeper = cluster.keeper()
-    first = await keeper.certify(cluster, "r", phases(), newest=True)
+    certificates = cluster.certificates()
+    first = await certificates.certify(cluster, "r", phases(), newest=True)
     assert {key.gvk.kind for key in first.changed} == {
         "Secret",
         "CustomResourceDefinition",
         "ValidatingWebhookConfiguration",
     }
     cluster.apply(first.phases)
-    keeper.note_applied("r")
-    second = await keeper.certify(cluster, "r", phases(), newest=True)
+    certificates.note_applied("r")
+    second = await certificates.certify(cluster, "r", phases(), newest=True)
     assert second.phases == first.phases
     assert second.changed == frozenset()
-    assert keeper.seconds_until_due("r") == (LIFETIME * 2 / 3).total_seconds()
+    assert certificates.seconds_until_due("r") == (LIFETIME * 2 / 3).total_seconds()
 
 
 async def test_the_steps_of_a_rotation_come_one_after_the_other() -> None:
     cluster = Cluster()
-    keeper = cluster.keeper()
-    cluster.apply((await keeper.certify(cluster, "r", phases(), newest=True)).phases)
-    keeper.note_applied("r")
+    certificates = cluster.certificates()
+    cluster.apply((await certificates.certify(cluster, "r", phases(), newest=True)).phases)
+    certificates.note_applied("r")
     before = cluster.secret
     cluster.now += LIFETIME * 0.7
-    prepared = await keeper.certify(cluster, "r", phases(), newest=True)
+    prepared = await certificates.certify(cluster, "r", phases(), newest=True)
     cluster.apply(prepared.phases)
     assert len(prepared.changed) == 3
     cluster.now += 2 * SETTLE
-    again = await keeper.certify(cluster, "r", phases(), newest=True)
+    again = await certificates.certify(cluster, "r", phases(), newest=True)
     assert again.changed == frozenset(), "nobody said that the callers have it"
-    keeper.note_applied("r")
-    assert keeper.seconds_until_due("r") == SETTLE.total_seconds()
+    certificates.note_applied("r")
+    assert certificates.seconds_until_due("r") == SETTLE.total_seconds()
     cluster.now += SETTLE
-    promoted = await keeper.certify(cluster, "r", phases(), newest=True)
+    promoted = await certificates.certify(cluster, "r", phases(), newest=True)
     assert {key.gvk.kind for key in promoted.changed} == {"Secret"}
     cluster.apply(promoted.phases)
     assert before is not None
@@ -130,20 +125,20 @@ async def test_the_steps_of_a_rotation_come_one_after_the_other() -> None:
 
 async def test_a_revision_that_is_being_replaced_rotates_nothing() -> None:
     cluster = Cluster()
-    keeper = cluster.keeper()
+    certificates = cluster.certificates()
     with pytest.raises(WaitingError, match="issued by a newer revision"):
-        await keeper.certify(cluster, "old", phases(), newest=False)
-    cluster.apply((await keeper.certify(cluster, "new", phases(), newest=True)).phases)
+        await certificates.certify(cluster, "old", phases(), newest=False)
+    cluster.apply((await certificates.certify(cluster, "new", phases(), newest=True)).phases)
     cluster.now += LIFETIME * 0.7
     assert cluster.secret is not None
-    found = await keeper.certify(cluster, "old", phases(), newest=False)
+    found = await certificates.certify(cluster, "old", phases(), newest=False)
     secrets = [o for phase in found.phases for o in phase.objects if o["kind"] == "Secret"]
     assert secrets[0]["data"] == cluster.secret["data"]
 
 
 async def test_revisions_without_webhooks_are_applied_as_they_are() -> None:
-    keeper = Cluster().keeper()
+    certificates = Cluster().certificates()
     plain = phases(configuration())
-    certified = await keeper.certify(Cluster(), "r", plain, newest=True)
+    certified = await certificates.certify(Cluster(), "r", plain, newest=True)
     assert (certified.phases, certified.changed) == (plain, frozenset())
-    assert keeper.seconds_until_due("r") is None
+    assert certificates.seconds_until_due("r") is None

@@ -1,4 +1,4 @@
-"""What one Secret keeps: a serving certificate, the CAs to trust, perhaps the next certificate.
+"""The content of one Secret: a serving certificate, the CAs to trust, perhaps the next certificate.
 
 A CA signs one certificate and its key is then thrown away, so that there is no CA key to steal.
 All state of a rotation is in the Secret, and each step of it is one write:
@@ -18,7 +18,7 @@ from cryptography import x509
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.serialization import Encoding, load_pem_private_key
 
-from olm_content.render.certificates import CERTIFICATE_KEY, PRIVATE_KEY_KEY
+from api.objects import TLS_CERTIFICATE, TLS_PRIVATE_KEY
 
 AUTHORITIES_KEY = "ca.crt"
 NEXT_CERTIFICATE_KEY, NEXT_PRIVATE_KEY_KEY = "next.crt", "next.key"
@@ -54,7 +54,7 @@ class Fresh:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class SecretContent:
     """The content of a Secret."""
 
     current: Pair
@@ -63,14 +63,14 @@ class Kept:
 
     @property
     def bundle(self) -> bytes:
-        """The CAs that callers are to trust, as they want them (PEM)."""
+        """The CAs that callers are to trust (PEM)."""
         return b"".join(authority.certificate for authority in self.authorities)
 
     def data(self) -> dict[str, str]:
         """`data` of the Secret."""
         plain = {
-            CERTIFICATE_KEY: self.current.certificate,
-            PRIVATE_KEY_KEY: self.current.key,
+            TLS_CERTIFICATE: self.current.certificate,
+            TLS_PRIVATE_KEY: self.current.key,
             AUTHORITIES_KEY: self.bundle,
         }
         if self.next is not None:
@@ -83,7 +83,7 @@ class _UnusableError(ValueError):
     """What a Secret holds cannot be served with."""
 
 
-def parse(data: Mapping[str, str], dns_names: Sequence[str]) -> Kept | None:
+def parse(data: Mapping[str, str], dns_names: Sequence[str]) -> SecretContent | None:
     """What `data` of a Secret holds for a server of these names; None if it is of no use.
 
     Of use is a certificate for exactly these names that goes with its key and that one of the
@@ -91,7 +91,7 @@ def parse(data: Mapping[str, str], dns_names: Sequence[str]) -> Kept | None:
     """
     try:
         authorities = x509.load_pem_x509_certificates(_decoded(data, AUTHORITIES_KEY))
-        current = _pair(data, (CERTIFICATE_KEY, PRIVATE_KEY_KEY), dns_names, authorities)
+        current = _pair(data, (TLS_CERTIFICATE, TLS_PRIVATE_KEY), dns_names, authorities)
     except ValueError:
         return None
     following: Pair | None
@@ -100,16 +100,16 @@ def parse(data: Mapping[str, str], dns_names: Sequence[str]) -> Kept | None:
         following = _pair(data, names, dns_names, authorities)
     except ValueError:
         following = None
-    return Kept(current, tuple(map(authority_of, authorities)), following)
+    return SecretContent(current, tuple(map(authority_of, authorities)), following)
 
 
 def authority_of(certificate: x509.Certificate) -> Authority:
-    """A CA as it is kept."""
+    """A CA as Secrets have it."""
     return Authority(pem(certificate), certificate.not_valid_after_utc)
 
 
 def pair_of(certificate: x509.Certificate, key: bytes) -> Pair:
-    """A certificate and its key (PEM) as they are kept."""
+    """A certificate and its key (PEM) as Secrets have them."""
     issued_at = certificate.not_valid_before_utc + BACKDATE
     return Pair(pem(certificate), key, issued_at, certificate.not_valid_after_utc)
 

@@ -1,35 +1,32 @@
-"""The serving certificates of catalogd and of ourselves, where nobody else issues them.
+"""Serving certificates of programs in Secrets of one namespace, and as files.
 
-The leader issues and rotates them in Secrets of the system namespace, as it does for webhooks of
-bundles, and tells webhook configurations whom to trust. Every replica has them as files, because
-it serves metrics with one and checks catalogd with the other; catalogd's pods mount the Secret.
+The leader issues and rotates them, and writes the CAs to trust into webhook configurations. Every
+replica follows them as files: it serves with one and trusts others by theirs.
 """
 
 import asyncio
-import base64
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from api.objects import GVK, KubeObject, metadata
+from olm_runtime.certificates.callers import trusting
+from olm_runtime.certificates.rotation import Due, Rotation, Situation
+from olm_runtime.certificates.secret import (
+    NEXT_CERTIFICATE_KEY,
+    NEXT_PRIVATE_KEY_KEY,
+    SecretContent,
+    parse,
+)
 from olm_runtime.controller.attempt import attempt
 from olm_runtime.disk import disk_errors
 from olm_runtime.kube.client import KubeClient
-from operator_controller.certificates.kept import (
-    NEXT_CERTIFICATE_KEY,
-    NEXT_PRIVATE_KEY_KEY,
-    Kept,
-    parse,
-)
-from operator_controller.certificates.policy import Due, Situation, advance
-from operator_controller.io.certificate_issuer import Issue
 
 SECRET = GVK("", "v1", "Secret")
 WEBHOOKS = GVK("admissionregistration.k8s.io", "v1", "MutatingWebhookConfiguration")
-FIELD_MANAGER = "operator-controller"
 LOOK_SECONDS = 20.0
 LOOKS_WHILE_SETTLING = 4
 """A new CA is known everywhere long before it is served with."""
@@ -41,7 +38,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ServingCertificate:
-    """A Secret of the system namespace, whom its certificate is for, and who trusts its CA.
+    """A Secret, the DNS names that its certificate is for, and who trusts its CA.
 
     webhooks   names of MutatingWebhookConfigurations
     """
@@ -69,7 +66,7 @@ class CertificateFiles:
         self._certificates = certificates
         self._folder = folder
         self._pause = _pause(settle)
-        self._written: dict[str, Kept | None] = {}
+        self._written: dict[str, SecretContent | None] = {}
         self.complete = asyncio.Event()
         """Set once every certificate is there."""
 
@@ -92,11 +89,11 @@ class CertificateFiles:
     async def _look_at(self, certificate: ServingCertificate) -> None:
         """Raises ApiError, DiskError."""
         name, folder = certificate.secret, self._folder / certificate.secret
-        _, kept = await _read(self._client, self._namespace, certificate)
-        if name not in self._written or kept != self._written[name]:
+        _, content = await _read(self._client, self._namespace, certificate)
+        if name not in self._written or content != self._written[name]:
             with disk_errors(f"write certificate {name}", folder):
-                await asyncio.to_thread(_write_files, folder, kept)
-            self._written[name] = kept
+                await asyncio.to_thread(_write_files, folder, content)
+            self._written[name] = content
 
 
 class CertificateIssuer:
@@ -108,89 +105,78 @@ class CertificateIssuer:
         namespace: str,
         certificates: Sequence[ServingCertificate],
         *,
-        issue: Issue,
-        settle: timedelta,
-        clock: Callable[[], datetime],
+        rotation: Rotation,
+        field_manager: str,
     ) -> None:
-        """`settle`: how long everybody has trusted a CA before it is served with."""
+        """Nothing is read or written yet."""
         self._client = client
         self._namespace = namespace
         self._certificates = certificates
-        self._issue = issue
-        self._settle = settle
-        self._clock = clock
+        self._rotation = rotation
+        self._field_manager = field_manager
         self._spread: dict[str, tuple[bytes, datetime]] = {}
 
     async def run(self) -> None:
-        """Keeps all of them until cancelled."""
+        """Reconciles all of them until cancelled."""
         while True:
-            kept = [await self._tried(certificate) for certificate in self._certificates]
-            await asyncio.sleep(_pause(self._settle) if all(kept) else FIRST_LOOK_SECONDS)
+            done = [await self._attempt(certificate) for certificate in self._certificates]
+            await asyncio.sleep(_pause(self._rotation.settle) if all(done) else FIRST_LOOK_SECONDS)
 
-    async def _tried(self, certificate: ServingCertificate) -> bool:
-        keeping = f"keeping of certificate {certificate.secret}"
-        failed = await attempt(self.keep(certificate), keeping)
+    async def _attempt(self, certificate: ServingCertificate) -> bool:
+        what = f"rotation of certificate {certificate.secret}"
+        failed = await attempt(self.reconcile(certificate), what)
         if failed is not None:
-            log.warning("%s failed: %s", keeping, failed.message)
+            log.warning("%s failed: %s", what, failed.message)
         return failed is None
 
-    async def keep(self, certificate: ServingCertificate) -> None:
+    async def reconcile(self, certificate: ServingCertificate) -> None:
         """Takes the step that is due for one of them. Raises ApiError."""
-        found, kept = await _read(self._client, self._namespace, certificate)
-        now = self._clock()
+        found, content = await _read(self._client, self._namespace, certificate)
         bundle, since = self._spread.get(certificate.secret, (b"", None))
-        spread_since = since if kept is not None and kept.bundle == bundle else None
-        step, after = advance(
-            Situation(kept, spread_since),
-            lambda: self._issue(certificate.dns_names, now),
-            now,
-            self._settle,
+        spread_since = since if content is not None and content.bundle == bundle else None
+        step, after = self._rotation.advance(
+            Situation(content, spread_since), certificate.dns_names, self._rotation.clock()
         )
-        if after != kept:
+        if after != content:
             log.info("certificate %s: %s", certificate.secret, step.name.lower())
             await self._write(certificate, found, after)
         for name in certificate.webhooks:
-            await self._tell(name, after.bundle)
+            await self._inject(name, after.bundle)
         if step is not Due.NOTHING or spread_since is None:
-            self._spread[certificate.secret] = (after.bundle, self._clock())
+            self._spread[certificate.secret] = (after.bundle, self._rotation.clock())
 
     async def _write(
-        self, certificate: ServingCertificate, found: KubeObject | None, kept: Kept
+        self, certificate: ServingCertificate, found: KubeObject | None, content: SecretContent
     ) -> None:
         secret: KubeObject = {
             "apiVersion": "v1",
             "kind": "Secret",
             "metadata": {"name": certificate.secret, "namespace": self._namespace},
             "type": "kubernetes.io/tls",
-            "data": kept.data(),
+            "data": content.data(),
         }
         if found is None:
-            await self._client.create(secret, field_manager=FIELD_MANAGER)
+            await self._client.create(secret, field_manager=self._field_manager)
             return
         dropped: dict[str, str | None] = {NEXT_CERTIFICATE_KEY: None, NEXT_PRIVATE_KEY_KEY: None}
         patch = {
             # Only what was read is replaced: another leader may have been faster.
             "metadata": {"resourceVersion": metadata(found)["resourceVersion"]},
-            "data": dropped | kept.data(),
+            "data": dropped | content.data(),
         }
-        await self._client.patch(secret, patch, field_manager=FIELD_MANAGER)
+        await self._client.patch(secret, patch, field_manager=self._field_manager)
 
-    async def _tell(self, name: str, bundle: bytes) -> None:
-        """Lets all webhooks of a configuration trust the CAs; one that is not there is no fault."""
+    async def _inject(self, name: str, authorities: bytes) -> None:
+        """Puts the CAs into all webhooks of a configuration; one that is not there is no fault."""
         found = await self._client.find(WEBHOOKS, name)
         if found is None:
             return
-        text = base64.b64encode(bundle).decode()
-        webhooks = found.get("webhooks") or []
-        if all(webhook["clientConfig"].get("caBundle") == text for webhook in webhooks):
+        webhooks = trusting(found, authorities)["webhooks"]
+        if webhooks == (found.get("webhooks") or []):
             return
-        told = [
-            webhook | {"clientConfig": webhook["clientConfig"] | {"caBundle": text}}
-            for webhook in webhooks
-        ]
         version = metadata(found)["resourceVersion"]
-        patch = {"metadata": {"resourceVersion": version}, "webhooks": told}
-        await self._client.patch(found, patch, field_manager=FIELD_MANAGER)
+        patch = {"metadata": {"resourceVersion": version}, "webhooks": webhooks}
+        await self._client.patch(found, patch, field_manager=self._field_manager)
 
 
 def _pause(settle: timedelta) -> float:
@@ -200,27 +186,27 @@ def _pause(settle: timedelta) -> float:
 
 async def _read(
     client: KubeClient, namespace: str, certificate: ServingCertificate
-) -> tuple[KubeObject | None, Kept | None]:
+) -> tuple[KubeObject | None, SecretContent | None]:
     found = await client.find(SECRET, certificate.secret, namespace)
     return found, parse((found or {}).get("data") or {}, certificate.dns_names)
 
 
-def _write_files(folder: Path, kept: Kept | None) -> None:
+def _write_files(folder: Path, content: SecretContent | None) -> None:
     """Each file is replaced in one step; the key before the certificate that goes with it.
 
     The folder of CAs is there from the beginning: an empty one trusts nobody, a missing one is an
     error. What was written stays when the Secret has gone.
     """
     (folder / "ca").mkdir(parents=True, exist_ok=True)
-    if kept is None:
+    if content is None:
         return
-    for name, content in (
-        ("ca/ca.crt", kept.bundle),
-        ("tls.key", kept.current.key),
-        ("tls.crt", kept.current.certificate),
+    for name, data in (
+        ("ca/ca.crt", content.bundle),
+        ("tls.key", content.current.key),
+        ("tls.crt", content.current.certificate),
     ):
         aside = folder / f"{name}.new"
         with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as file:
             file.truncate()
-            file.write(content)
+            file.write(data)
         aside.replace(folder / name)

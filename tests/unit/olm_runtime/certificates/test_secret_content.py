@@ -10,24 +10,24 @@ from cryptography import x509
 from cryptography.x509.oid import ExtendedKeyUsageOID
 from cryptography.x509.verification import PolicyBuilder, Store, VerificationError
 
-from operator_controller.certificates.kept import BACKDATE, parse
-from operator_controller.certificates.policy import issued, prepared
-from operator_controller.io.certificate_issuer import issuer
-from tests.unit.operator_controller.certificates.cases import DNS_NAMES, LIFETIME, NOW, SETTLE
+from olm_runtime.certificates.issuer import issuer
+from olm_runtime.certificates.rotation import issued, prepared
+from olm_runtime.certificates.secret import BACKDATE, parse
+from tests.unit.olm_runtime.certificates.cases import DNS_NAMES, LIFETIME, NOW, SETTLE
 
 ISSUE = issuer(LIFETIME)
-KEPT = issued(ISSUE(DNS_NAMES, NOW))
-ROTATING = prepared(KEPT, ISSUE(DNS_NAMES, NOW + LIFETIME * 0.7), NOW + LIFETIME * 0.7)
+CONTENT = issued(ISSUE(DNS_NAMES, NOW))
+ROTATING = prepared(CONTENT, ISSUE(DNS_NAMES, NOW + LIFETIME * 0.7), NOW + LIFETIME * 0.7)
 
 
 def test_what_is_written_is_read_back() -> None:
-    assert parse(KEPT.data(), DNS_NAMES) == KEPT
+    assert parse(CONTENT.data(), DNS_NAMES) == CONTENT
     assert parse(ROTATING.data(), DNS_NAMES) == ROTATING
 
 
 def test_no_key_of_a_ca_is_kept() -> None:
-    assert set(KEPT.data()) == {"tls.crt", "tls.key", "ca.crt"}
-    assert set(ROTATING.data()) - set(KEPT.data()) == {"next.crt", "next.key"}
+    assert set(CONTENT.data()) == {"tls.crt", "tls.key", "ca.crt"}
+    assert set(ROTATING.data()) - set(CONTENT.data()) == {"next.crt", "next.key"}
     assert b"PRIVATE" not in base64.b64decode(ROTATING.data()["ca.crt"])
 
 
@@ -45,22 +45,22 @@ def test_no_key_of_a_ca_is_kept() -> None:
     ],
 )
 def test_what_cannot_be_served_with_counts_as_nothing(change: dict[str, Any]) -> None:
-    assert parse(KEPT.data() | change, DNS_NAMES) is None
+    assert parse(CONTENT.data() | change, DNS_NAMES) is None
 
 
 def test_a_certificate_for_other_names_counts_as_nothing() -> None:
-    assert parse(KEPT.data(), ("other.install.svc",)) is None
+    assert parse(CONTENT.data(), ("other.install.svc",)) is None
 
 
 def test_a_broken_successor_is_as_good_as_none() -> None:
     found = parse(ROTATING.data() | {"next.crt": "%%%"}, DNS_NAMES)
     assert found is not None
-    assert (found.current, found.next) == (KEPT.current, None)
+    assert (found.current, found.next) == (CONTENT.current, None)
 
 
 def test_the_certificate_is_trusted_for_its_names_and_no_others() -> None:
-    (authority,) = x509.load_pem_x509_certificates(KEPT.bundle)
-    certificate = x509.load_pem_x509_certificate(KEPT.current.certificate)
+    (authority,) = x509.load_pem_x509_certificates(CONTENT.bundle)
+    certificate = x509.load_pem_x509_certificate(CONTENT.current.certificate)
     usage = certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
     assert list(usage) == [ExtendedKeyUsageOID.SERVER_AUTH]
     certificate.verify_directly_issued_by(authority)
@@ -75,14 +75,14 @@ def test_the_certificate_is_trusted_for_its_names_and_no_others() -> None:
 
 
 def test_times_are_those_of_the_issue_and_clocks_may_differ_a_little() -> None:
-    certificate = x509.load_pem_x509_certificate(KEPT.current.certificate)
+    certificate = x509.load_pem_x509_certificate(CONTENT.current.certificate)
     assert certificate.not_valid_before_utc == NOW - BACKDATE
-    assert (KEPT.current.issued_at, KEPT.current.expires_at) == (NOW, NOW + LIFETIME)
+    assert (CONTENT.current.issued_at, CONTENT.current.expires_at) == (NOW, NOW + LIFETIME)
 
 
 def test_a_server_can_load_it(tmp_path: Path) -> None:
     pem = tmp_path / "pair.pem"
-    pem.write_bytes(KEPT.current.certificate + KEPT.current.key)
+    pem.write_bytes(CONTENT.current.certificate + CONTENT.current.key)
     ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(pem)
 
 
