@@ -1,8 +1,8 @@
-"""Who takes our fields from us again and again: counted by time, backed off from, and told.
+"""Objects that others take over again and again: counted, backed off from, and reported.
 
-What somebody changes once is changed back at once. A program that sets a field of ours whenever we
-set it would have us write for ever, and everybody who watches the object work, so after
-FREE_TAKEOVERS each restoring waits longer than the one before.
+What somebody changes once is changed back at once. Against a program that sets a field of ours
+whenever we set it we would write for ever, so after FREE_TAKEOVERS each restoring waits longer
+than the one before.
 """
 
 from dataclasses import dataclass
@@ -29,36 +29,40 @@ class Contention:
     taken: frozenset[Held]
 
     @property
-    def is_told(self) -> bool:
+    def is_reported(self) -> bool:
         """Whether it is more than somebody who changed something."""
         return self.takeovers > FREE_TAKEOVERS
 
     @property
     def pause(self) -> float:
         """How long the object is left alone after it was taken over last."""
-        if not self.is_told:
+        if not self.is_reported:
             return 0.0
         doublings = min(self.takeovers - FREE_TAKEOVERS - 1, 30)
         return min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2.0**doublings)
 
-    def rests(self, now: float) -> float:
+    def pause_left(self, now: float) -> float:
         """Seconds until it may be restored again."""
         return max(0.0, self.last + self.pause - now)
 
-    def lasts(self, now: float) -> float:
+    def seconds_left(self, now: float) -> float:
         """Seconds until it is over, if nothing happens until then."""
         return max(0.0, self.last + self.pause + PEACE_SECONDS - now)
 
+    def seconds_until_due(self, now: float) -> float:
+        """Seconds until the next reconcile for it: to restore the object, or to report the end."""
+        return self.pause_left(now) or self.seconds_left(now)
+
 
 def after(known: Contention | None, taken: frozenset[Held], now: float) -> Contention:
-    """What to remember of an object that was taken over and restored."""
-    if known is None or not known.lasts(now):
+    """The contention for an object that was taken over once more, and restored."""
+    if known is None or not known.seconds_left(now):
         return Contention(1, now, taken)
     return Contention(known.takeovers + 1, now, known.taken | taken)
 
 
-def told(key: ObjectKey, contention: Contention) -> str:
-    """What a condition says of it: the same as long as nobody else joins in."""
+def message_of(key: ObjectKey, contention: Contention) -> str:
+    """For a condition: the same as long as nobody else joins in."""
     lines = [_sentence(held) for held in sorted(contention.taken)]
     shown = lines[:MAX_FIELDS]
     if len(lines) > MAX_FIELDS:

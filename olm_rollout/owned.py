@@ -24,8 +24,7 @@ def owned(obj: KubeObject, owner: Owner) -> KubeObject:
     meta = dict(metadata(obj))
     meta["labels"] = {
         **(meta.get("labels") or {}),
-        names.LABEL_OWNER_KIND: owner.kind,
-        names.LABEL_OWNER_NAME: owner.label,
+        **owner.labels,
         names.LABEL_MANAGED_BY: names.FIELD_MANAGER,
     }
     meta["annotations"] = {

@@ -76,9 +76,12 @@ class Owner:
         return uid == self.uid or uid in self.sets
 
     @property
-    def label(self) -> str:
-        """The owner's name as the value of a label, which is shorter than names may be."""
-        return names.label_value(self.name)
+    def labels(self) -> dict[str, str]:
+        """The labels by which all its objects are found."""
+        return {
+            names.LABEL_OWNER_KIND: self.kind,
+            names.LABEL_OWNER_NAME: names.label_value(self.name),
+        }
 
     def reference(self) -> dict[str, object]:
         """The controller owner reference for applied objects."""
@@ -146,9 +149,7 @@ def controller_of(live: KubeObject) -> dict[str, object] | None:
 
 
 def _uncontrolled(live: KubeObject, owner: Owner) -> Situation:
-    labels = labels_of(live)
-    of_owner = (labels.get(names.LABEL_OWNER_KIND), labels.get(names.LABEL_OWNER_NAME))
-    if of_owner == (owner.kind, owner.label) and _is_written_by_us(live):
+    if owner.labels.items() <= labels_of(live).items() and _is_written_by_us(live):
         return Situation.ORPHANED
     if ANNOTATION_HELM_RELEASE in annotations_of(live):
         return Situation.HELM

@@ -71,14 +71,14 @@ def collision(live: KubeObject, owner: Owner) -> CollisionError:
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
-    """What happened, and the fingerprint to recognise the object by.
+class Write:
+    """What happened, and the fingerprint that the object was left with.
 
     `change`: the metadata before and after, of an object that was there and was changed.
     """
 
     result: Result
-    seen: Fingerprint
+    left: Fingerprint
     change: tuple[KubeObject, KubeObject] | None = None
 
     @property
@@ -96,7 +96,7 @@ class ObjectWriter:
 
     async def apply(
         self, obj: KubeObject, live: KubeObject | None, policy: Policy, newer: Newer
-    ) -> Applied:
+    ) -> Write:
         """Makes the cluster have `obj`; `live` is its metadata as far as it is known.
 
         A revision that is made while we work may have the object already, or the owner is deleted
@@ -110,7 +110,7 @@ class ObjectWriter:
 
     async def _apply(
         self, obj: KubeObject, live: KubeObject | None, policy: Policy, newer: Newer
-    ) -> Applied:
+    ) -> Write:
         looks = LOOKS
         while True:
             looks -= 1
@@ -130,14 +130,14 @@ class ObjectWriter:
     def _is_to_migrate(self, live: KubeObject) -> bool:
         return needs_migration(live) or is_inherited(live, self._owner)
 
-    async def _settle(self, obj: KubeObject, live: KubeObject, policy: Policy) -> Applied:
+    async def _settle(self, obj: KubeObject, live: KubeObject, policy: Policy) -> Write:
         """Does for an object that is there what the ownership table says."""
         situation = situation_of(live, self._owner)
         match action_for(situation, policy):
             case Action.CREATE | Action.APPLY:
                 return await self._patch(obj, live, situation)
             case Action.SKIP:
-                return Applied(Result.SKIPPED, fingerprint(live))
+                return Write(Result.SKIPPED, fingerprint(live))
             case Action.WAIT:
                 raise WaitingError(
                     f"{key_of(obj)} is still being removed with its former owner",
@@ -160,7 +160,7 @@ class ObjectWriter:
         except NotFoundError:
             return None
 
-    async def _create_unowned(self, obj: KubeObject, policy: Policy) -> Applied:
+    async def _create_unowned(self, obj: KubeObject, policy: Policy) -> Write:
         """Creates an object that nobody is known to have.
 
         Where that is refused, the server has not looked whether there is one: whose it is counts
@@ -175,13 +175,13 @@ class ObjectWriter:
                     raise collision(live, self._owner) from error
             raise
 
-    async def _create(self, obj: KubeObject) -> Applied:
+    async def _create(self, obj: KubeObject) -> Write:
         created = await self._client.create(
             without_controlled(obj, None), field_manager=names.FIELD_MANAGER, metadata_only=True
         )
-        return Applied(Result.CREATED, fingerprint(created))
+        return Write(Result.CREATED, fingerprint(created))
 
-    async def _patch(self, obj: KubeObject, live: KubeObject, situation: Situation) -> Applied:
+    async def _patch(self, obj: KubeObject, live: KubeObject, situation: Situation) -> Write:
         if metadata(live).get("deletionTimestamp"):
             raise WaitingError(
                 f"{key_of(obj)} is being deleted and will be made again",
@@ -205,12 +205,10 @@ class ObjectWriter:
                 raise
             return await self._replace(obj, situation, error)
         if metadata(applied).get("resourceVersion") == metadata(live).get("resourceVersion"):
-            return Applied(Result.IDLE, fingerprint(applied))
-        return Applied(Result.UPDATED, fingerprint(applied), (live, applied))
+            return Write(Result.IDLE, fingerprint(applied))
+        return Write(Result.UPDATED, fingerprint(applied), (live, applied))
 
-    async def _replace(
-        self, obj: KubeObject, situation: Situation, refusal: InvalidError
-    ) -> Applied:
+    async def _replace(self, obj: KubeObject, situation: Situation, refusal: InvalidError) -> Write:
         """Creates an object anew that cannot be changed, where nothing is lost by it."""
         if is_denial(refusal.message) or not await self._is_valid_anew(obj):
             raise refusal

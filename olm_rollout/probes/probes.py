@@ -1,15 +1,14 @@
 """Is an applied object doing what it is there for?
 
-The default probes are upstream's. A probe looks at one live object and never at the cluster.
+A probe looks at one live object and never at the cluster.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum, auto
+from typing import Protocol
 
 from api.objects import GVK, KubeObject, condition, gvk_of, key_of, metadata, name_of, namespace_of
-from api.olm.v1.probes import ProgressionProbe
-from olm_rollout.probes.assertions import failures, may_select, means
 
 
 class Health(Enum):
@@ -24,12 +23,12 @@ class Health(Enum):
 class Finding:
     """The health of one object, and why when it is not healthy.
 
-    `asked`: a probe of the revision itself says so, which is told in upstream's words.
+    `given`: by a probe that the revision brings itself.
     """
 
     health: Health
     message: str = ""
-    asked: bool = False
+    given: bool = False
 
     def because(self, reason: str) -> "Finding":
         """The same with what is behind it, if that is known."""
@@ -45,6 +44,19 @@ Gate = Callable[[GVK], bool]
 """Whether the next phase waits until objects of a kind are healthy."""
 
 
+class GivenProbe(Protocol):
+    """A probe that a revision brings itself, for some of its objects."""
+
+    def may_select(self, gvk: GVK) -> bool:
+        """Whether it may be for objects of a kind."""
+
+    def selects(self, live: KubeObject) -> bool:
+        """Whether it is for a live object."""
+
+    def failures(self, live: KubeObject) -> tuple[str, ...]:
+        """What does not hold of an object that it is for; empty when it is healthy."""
+
+
 @dataclass(frozen=True, slots=True)
 class Probes:
     """What is asked of the objects of one revision.
@@ -54,7 +66,7 @@ class Probes:
     """
 
     gate: Gate
-    given: tuple[ProgressionProbe, ...] = ()
+    given: tuple[GivenProbe, ...] = ()
 
     def ask(self, gvk: GVK) -> bool:
         """Whether objects of a kind can be other than healthy."""
@@ -64,12 +76,12 @@ class Probes:
         """Whether the next phase may have to wait for objects of a kind."""
         return self._given_for(gvk) or (has_probe(gvk.group, gvk.kind) and self.gate(gvk))
 
-    def only_told(self, gvk: GVK) -> bool:
-        """Whether the health of objects of a kind is told, though nothing waits for all of it."""
+    def only_report(self, gvk: GVK) -> bool:
+        """Whether the health of objects of a kind is reported, though nothing waits for it."""
         return has_probe(gvk.group, gvk.kind) and not self.gate(gvk)
 
     def _given_for(self, gvk: GVK) -> bool:
-        return any(may_select(probe.selector, gvk) for probe in self.given)
+        return any(probe.may_select(gvk) for probe in self.given)
 
     def obstacle(self, live: KubeObject) -> Finding:
         """What the next phase waits for, of one object."""
@@ -84,11 +96,11 @@ class Probes:
         return own if own.health is not Health.HEALTHY else probe(live)
 
     def _own(self, live: KubeObject) -> Finding:
-        given = [own for own in self.given if means(own.selector, live)]
+        given = [own for own in self.given if own.selects(live)]
         if given and _is_outdated(live):
-            return Finding(Health.UNKNOWN, OUTDATED, asked=True)
-        found = [message for own in given for message in failures(own, live)]
-        return Finding(Health.UNHEALTHY, " and ".join(found), asked=True) if found else HEALTHY
+            return Finding(Health.UNKNOWN, OUTDATED, given=True)
+        found = [message for own in given for message in own.failures(live)]
+        return Finding(Health.UNHEALTHY, " and ".join(found), given=True) if found else HEALTHY
 
 
 OUTDATED = ".status outdated"
@@ -182,9 +194,9 @@ PROBES: dict[tuple[str, str], Probe] = {
 def describe(live: KubeObject, finding: Finding) -> str:
     """A line for people: `Deployment ns/name: 0/1 available: ...`.
 
-    Of a revision's own probes in upstream's form: `Object ConfigMap.v1 ns/name: ...`.
+    Of a revision's own probes: `Object ConfigMap.v1 ns/name: ...`.
     """
-    if not finding.asked:
+    if not finding.given:
         return f"{key_of(live)}: {finding.message}"
     gvk = gvk_of(live)
     place = f"{namespace_of(live)}/{name_of(live)}"

@@ -180,6 +180,14 @@ class Revisions:
         """Those that are neither archived nor being deleted."""
         return tuple(r for r in self.every if not r.archived and not r.deleting)
 
+    def newer_than(self, number: int) -> tuple[Revision, ...]:
+        """Active revisions that replace the one of this number, or have."""
+        return tuple(r for r in self.active if r.number > number)
+
+    def older_than(self, number: int) -> tuple[Revision, ...]:
+        """Active revisions that the one of this number replaces."""
+        return tuple(r for r in self.active if r.number < number)
+
     @property
     def unfinished(self) -> tuple[Revision, ...]:
         """Those of which something may still be in the cluster."""
@@ -264,7 +272,7 @@ def owner_of_extension(
         name=name,
         uid=uid,
         revision=number,
-        newer=frozenset(r.number for r in history.active if r.number > number),
+        newer=frozenset(r.number for r in history.newer_than(number)),
         ended=history.ended,
         namespace=namespace,
         sets=frozenset(r.uid for r in history.every),

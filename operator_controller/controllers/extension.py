@@ -20,6 +20,7 @@ from api.olm.v1 import names
 from api.olm.v1.clusterextension import ClusterExtension, ClusterExtensionStatus
 from api.olm.v1.conditions import Condition, merge_conditions
 from api.wire import InvalidObjectError
+from olm_rollout.io.stale_webhooks import Refusal, remove_stale_webhooks
 from olm_rollout.io.watches import ManagedWatches
 from olm_rollout.ownership import Owner
 from olm_rollout.phases import into_phases
@@ -51,16 +52,15 @@ from operator_controller.controllers.context import Context
 from operator_controller.controllers.inputs import inputs_digest, install_request
 from operator_controller.controllers.preflight import Preflight
 from operator_controller.controllers.retirement import (
-    LETTING_GO_SECONDS,
+    REMOVAL_SECONDS,
     is_orphaning,
-    lets_go,
+    may_drop_finalizers,
 )
 from operator_controller.io.accounts import SERVICE_ACCOUNT, Accounts
 from operator_controller.io.bundles import BundleSource
 from operator_controller.io.catalogs import CatalogClient
 from operator_controller.io.events import Announcer
 from operator_controller.io.revisions import RevisionStore
-from operator_controller.io.stale_webhooks import Refusal, clear_the_way
 from operator_controller.metrics import Metrics
 from operator_controller.status.extension import (
     ExtensionFacts,
@@ -181,7 +181,7 @@ class ExtensionController:
             account = account.as_service_account(spec.namespace, spec.service_account_name)
         memory = self._refusals.setdefault(context.name, Refusal())
         error = TransientError(failed.message)
-        return outcome_of(await clear_the_way(account, _owner(context), memory, error))
+        return outcome_of(await remove_stale_webhooks(account, _owner(context), memory, error))
 
     async def _ensure_finalizers(self, raw: KubeObject) -> KubeObject:
         present = list(metadata(raw).get("finalizers") or ())
@@ -207,7 +207,7 @@ class ExtensionController:
         revisions = await self.store.of_extension(name)
         remaining = revisions.unfinished
         begun = self._removing.setdefault(metadata(raw)["uid"], self.monotonic())
-        if remaining and not lets_go(raw, self.monotonic() - begun):
+        if remaining and not may_drop_finalizers(raw, self.monotonic() - begun):
             at_it = [revision for revision in remaining if not self.retire(revision)]
             return await self._tell_removal(raw, at_it)
         self.watches.stop((names.CLUSTER_EXTENSION, name))
@@ -234,7 +234,7 @@ class ExtensionController:
 
     async def _tell_removal(self, raw: KubeObject, remaining: Sequence[Revision]) -> Outcome:
         """Waits for revisions that are taken down; says what of theirs does not go."""
-        told = removing(remaining, _generation(raw), LETTING_GO_SECONDS)
+        told = removing(remaining, _generation(raw), REMOVAL_SECONDS)
         if told is not None:
             await self._say(raw, told)
         return Wait(REMOVAL_LOOK_SECONDS)

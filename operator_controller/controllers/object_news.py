@@ -6,8 +6,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from api.objects import ObjectKey
+from olm_rollout.io.probing import version_of
 from olm_rollout.io.watches import ManagedWatches, OwnerKey
-from operator_controller.io.rollout import Memory, version_of
+from operator_controller.controllers.memory import Memory
 
 HEALTH_SECONDS = 0.5
 """How long changes of an object's health are gathered before they are looked at."""
@@ -56,14 +57,14 @@ class ObjectNews:
         What comes up changes several times in a row, which is looked at once.
         """
         memory, seen = self.memories.get(name), self.watches.sighting(owner, key)
-        if memory is not None and memory.removing is not None:
+        if memory is not None and memory.removal.since is not None:
             return None  # who takes it down is told what is gone
         if memory is None:
             return 0.0
-        if seen is None or memory.applied.get(key) != seen.fingerprint:
-            return memory.rests(key, self.monotonic())
+        if seen is None or memory.applied.left.get(key) != seen.fingerprint:
+            return memory.applied.pause(key, self.monotonic())
         if not self.watches.tells_every_change(owner, key):
             return None
-        if memory.looked.get(key) == version_of(seen.live):
+        if memory.probed.versions.get(key) == version_of(seen.live):
             return None
-        return HEALTH_SECONDS if memory.complete else 0.0
+        return HEALTH_SECONDS if memory.applied.complete else 0.0

@@ -17,14 +17,14 @@ from api import wire
 from api.objects import KubeObject, annotations_of, condition, metadata, name_of
 from api.olm.v1 import names
 from api.olm.v1.conditions import ConditionStatus, ConditionType, merge_conditions
-from api.olm.v1.probes import ProgressionProbe
 from olm_rollout.checks import check_phases
+from olm_rollout.io.rollout import Rollout
+from olm_rollout.io.stale_webhooks import remove_stale_webhooks
 from olm_rollout.io.watches import ManagedWatches
-from olm_rollout.observed import ObservedPhases, check_unchanged
 from olm_rollout.ownership import Owner, controller_of
 from olm_rollout.phases import Phase
-from olm_rollout.probes.assertions import check_selectors
 from olm_rollout.probes.probes import Gate, Probes
+from olm_rollout.progress import Progress
 from olm_runtime.controller.attempt import attempt
 from olm_runtime.controller.status_writer import (
     StatusWriter,
@@ -36,6 +36,8 @@ from olm_runtime.errors import OLMError, TerminalError, WaitingError
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import NotFoundError
 from olm_runtime.outcome import Done, Failed, Outcome, Retry, Wait
+from operator_controller.apply.observed import ObservedPhases, check_unchanged
+from operator_controller.apply.progression import read_probes
 from operator_controller.apply.revisions import (
     Revision,
     Revisions,
@@ -45,13 +47,12 @@ from operator_controller.apply.revisions import (
     parse_revision,
     seconds_left,
 )
+from operator_controller.controllers.memory import Memory
 from operator_controller.controllers.object_news import ObjectNews
-from operator_controller.controllers.retirement import Retirement, lets_go
+from operator_controller.controllers.retirement import Retirement, may_drop_finalizers
 from operator_controller.io.certificates import RevisionCertificates
 from operator_controller.io.revisions import RevisionStore
-from operator_controller.io.rollout import Memory, RevisionRollout
-from operator_controller.io.stale_webhooks import clear_the_way
-from operator_controller.status.object_set import RevisionFacts, Rollout, revision_conditions
+from operator_controller.status.object_set import RevisionFacts, revision_conditions
 
 ROLLOUT_POLL_SECONDS = 2.0
 DEGRADED_POLL_SECONDS = 30.0
@@ -75,7 +76,7 @@ class Story:
     revision: Revision
     siblings: Revisions = field(default_factory=Revisions)
     observed: ObservedPhases = field(default_factory=list)
-    rollout: Rollout = field(default_factory=Rollout)
+    progress: Progress = field(default_factory=Progress)
     record: str = ""
     leaving: bool = False
     untold: bool = False
@@ -127,8 +128,8 @@ class ObjectSetController:
         Not noted in the cluster: the owner says so again for as long as it is there.
         """
         memory = self._memory(revision)
-        news = not memory.owner_takes_all
-        memory.owner_takes_all = True
+        news = not memory.owner_deleted
+        memory.owner_deleted = True
         if news:
             memory.retired = revision.raw
             self.ring(revision.name, 0.0)
@@ -153,26 +154,26 @@ class ObjectSetController:
         if memory := self._memories.get(name):
             memory.retired = None
         await self._write_status(story, outcome)
-        if story.rollout.complete:
+        if story.progress.complete:
             await self._archive_older(story)
             await self._keep_record(story)
         return _by_deadline(outcome, self._seconds_left(story.revision))
 
     async def _advance(self, story: Story) -> Outcome:
         revision, memory = story.revision, self._memory(story.revision)
-        story.leaving = revision.deleting or memory.owner_takes_all
+        story.leaving = revision.deleting or memory.owner_deleted
         if revision.deleting:
             return await self._delete(story)
-        if revision.archived or memory.owner_takes_all:
+        if revision.archived or memory.owner_deleted:
             return await self._take_down(story)
         story.siblings = await self._siblings(revision)
-        rest = self._rest(revision, story.siblings)
-        if rest > 0:
+        pause = self._pause(revision, story.siblings)
+        if pause > 0:
             story.untold = True
-            return Wait(rest)
+            return Wait(pause)
         await self._roll_out(story)
         due = self.certificates.seconds_until_due(revision.name)
-        return _next_look(story.rollout, due, _unhealthy_for(revision, self.clock()))
+        return _next_look(story.progress, due, _unhealthy_for(revision, self.clock()))
 
     def _retired(self, name: str) -> KubeObject | None:
         """A set as it was when its owner went, until there is something to tell of it.
@@ -204,30 +205,31 @@ class ObjectSetController:
 
     async def _memory_of_removal(self, revision: Revision) -> Memory:
         memory = self._memory(revision)
-        if not memory.owner_takes_all:
-            memory.owner_takes_all = await self._retirement.owner_takes_all(revision)
+        if not memory.owner_deleted:
+            memory.owner_deleted = await self._retirement.is_deleted_with_owner(revision)
         return memory
 
-    def _rest(self, revision: Revision, siblings: Revisions) -> float:
+    def _pause(self, revision: Revision, siblings: Revisions) -> float:
         """Seconds to leave a revision alone that a newer one is about to replace.
 
-        Each object that the newer one takes over rings the older one too. It has nothing to do
+        Each object that the newer one takes over enqueues the older one too. It has nothing to do
         with them, and only looks from time to time whether one that it alone has is missing; not
         at once, because most are replaced by then. One that never rolled out has nothing to look
         after: its extension is about to archive it.
         """
         memory = self._memory(revision)
-        if not _newer_of(revision, siblings):
-            memory.resting = None
+        if not siblings.newer_than(revision.number):
+            memory.paused = None
             return 0.0
         if not revision.succeeded:
             return SUPERSEDED_SECONDS
-        return memory.rest(SUPERSEDED_SECONDS, self.monotonic())
+        return memory.pause(SUPERSEDED_SECONDS, self.monotonic())
 
     async def _roll_out(self, story: Story) -> None:
         revision, owner = story.revision, owner_of(story.revision, story.siblings)
         account = self._identity(revision)
-        probes = Probes(self.gate, _probes_of(revision))
+        given = (revision.raw.get("spec") or {}).get("progressionProbes") or ()
+        probes = Probes(self.gate, read_probes(given))
         phases = await self._read(story, account)
         if owner.kind == names.CLUSTER_OBJECT_SET:
             await self._hold(revision)
@@ -235,24 +237,25 @@ class ObjectSetController:
             account, revision.name, phases, newest=not owner.newer
         )
         memory = self._memory(revision)
-        memory.succeeded = revision.succeeded
-        rollout = RevisionRollout(
+        rollout = Rollout(
             account,
             owner,
-            newer=partial(self._newer, revision),
             watches=self.watches,
-            memory=memory,
             probes=probes,
+            applied=memory.applied,
+            probed=memory.probed,
+            newer=partial(self._newer, revision),
+            settled=revision.succeeded,
         )
         if not owner.newer:
-            await rollout.recall(certified.phases, _record_of(revision))
-        memory.forget(certified.changed)
+            await rollout.restore(certified.phases, _record_of(revision))
+        memory.applied.forget(certified.changed)
         try:
-            story.rollout = await rollout.run(certified.phases)
+            story.progress = await rollout.run(certified.phases)
         except OLMError as error:
-            raise await clear_the_way(account, owner, memory, error) from error
-        memory.refused_since = None
-        if story.rollout.complete:
+            raise await remove_stale_webhooks(account, owner, memory.refusal, error) from error
+        memory.refusal.since = None
+        if story.progress.complete:
             self.certificates.note_applied(revision.name)
             story.record = "" if owner.newer else rollout.record()
 
@@ -279,10 +282,10 @@ class ObjectSetController:
             story.untold = True
             return Done()
         memory = await self._memory_of_removal(revision)
-        siblings = Revisions() if memory.owner_takes_all else await self._siblings(revision)
+        siblings = Revisions() if memory.owner_deleted else await self._siblings(revision)
         outcome = await self._remove_objects(story, memory, siblings)
         if isinstance(outcome, Done):
-            if memory.owner_takes_all:  # who waits for the end of its revisions
+            if memory.owner_deleted:  # who waits for the end of its revisions
                 self.departs(revision.raw)
                 await self.store.delete(revision)
                 story.untold = True
@@ -295,7 +298,7 @@ class ObjectSetController:
         finalizers = list(metadata(revision.raw).get("finalizers") or ())
         if names.FINALIZER_TEARDOWN in finalizers:
             memory = await self._memory_of_removal(revision)
-            if not lets_go(revision.raw, self._retirement.seconds_removing(memory)):
+            if not may_drop_finalizers(revision.raw, memory.removal.seconds(self.monotonic())):
                 outcome = await self._remove_objects(story, memory, Revisions())
                 if not isinstance(outcome, Done):
                     return outcome
@@ -321,7 +324,7 @@ class ObjectSetController:
         None if this one was archived itself meanwhile: then the older ones stay in service.
         """
         revision = story.revision
-        older = [each for each in story.siblings.active if each.number < revision.number]
+        older = story.siblings.older_than(revision.number)
         if not older or not await self._is_in_service(revision):
             return
         for each in older:
@@ -349,11 +352,11 @@ class ObjectSetController:
 
     async def _newer(self, revision: Revision) -> frozenset[int]:
         now = await self.store.find(revision.name)
-        if now is None or await self._retirement.owner_goes(parse_revision(now)):
+        if now is None or await self._retirement.is_owner_deleted(parse_revision(now)):
             raise WaitingError(
                 f"the owner of {revision.name} is being deleted", seconds=GOING_SECONDS
             )
-        return _numbers(_newer_of(revision, await self._siblings(revision, at_this_moment=True)))
+        return owner_of(revision, await self._siblings(revision, at_this_moment=True)).newer
 
     def _identity(self, revision: Revision) -> KubeClient:
         notes = annotations_of(revision.raw)
@@ -378,7 +381,7 @@ class ObjectSetController:
             version=revision.bundle.version or str(revision.number),
             generation=int(metadata(revision.raw).get("generation") or 0),
             archived=revision.archived,
-            rollout=story.rollout,
+            progress=story.progress,
             outcome=outcome,
             succeeded_before=revision.succeeded,
             leaving=story.leaving,
@@ -391,25 +394,8 @@ class ObjectSetController:
         await self.statuses.write(revision.raw, status)
 
 
-def _probes_of(revision: Revision) -> tuple[ProgressionProbe, ...]:
-    """The probes that the revision brings. Raises TerminalError for what the schema lets pass."""
-    given = (revision.raw.get("spec") or {}).get("progressionProbes") or ()
-    probes = tuple(wire.read(ProgressionProbe, raw, subject="a progressionProbe") for raw in given)
-    check_selectors(probes)
-    return probes
-
-
 def _record_of(revision: Revision) -> str:
     return annotations_of(revision.raw).get(names.ANNOTATION_APPLIED, "")
-
-
-def _newer_of(revision: Revision, siblings: Revisions) -> tuple[Revision, ...]:
-    """Those in service that are to replace it, or have."""
-    return tuple(r for r in siblings.active if r.number > revision.number)
-
-
-def _numbers(revisions: Sequence[Revision]) -> frozenset[int]:
-    return frozenset(r.number for r in revisions)
 
 
 def owner_of(revision: Revision, siblings: Revisions) -> Owner:
@@ -445,14 +431,14 @@ def _unhealthy_for(revision: Revision, now: datetime) -> float:
     return max(0.0, since.total_seconds())
 
 
-def _next_look(rollout: Rollout, certificates_due: float | None, unhealthy_for: float) -> Outcome:
+def _next_look(progress: Progress, certificates_due: float | None, unhealthy_for: float) -> Outcome:
     """Why pods do not run changes without any event of their workload: seldomer, the longer."""
-    if not rollout.complete:
+    if not progress.complete:
         return Wait(ROLLOUT_POLL_SECONDS)
-    looks = [DEGRADED_POLL_SECONDS] if rollout.degraded else []
-    if rollout.unhealthy and unhealthy_for < UNHEALTHY_LOOKED_AT_SECONDS:
+    looks = [DEGRADED_POLL_SECONDS] if progress.degraded else []
+    if progress.unhealthy and unhealthy_for < UNHEALTHY_LOOKED_AT_SECONDS:
         looks.append(max(UNHEALTHY_POLL_SECONDS, unhealthy_for))
-    looks += [due for due in (certificates_due, rollout.contended_seconds) if due is not None]
+    looks += [due for due in (certificates_due, progress.contended_seconds) if due is not None]
     return Done(requeue_after=min(looks, default=None))
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from api.objects import KubeObject, metadata
-from olm_rollout.observed import ObservedPhases, observed_phases
 from olm_rollout.phases import Phase
+from operator_controller.apply.observed import ObservedPhases, observed_phases
 from operator_controller.apply.pack import Where
 
 MAX_KEPT_BYTES = 24 * 1024 * 1024

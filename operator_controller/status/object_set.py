@@ -3,27 +3,11 @@
 from dataclasses import dataclass
 
 from api.olm.v1.conditions import Condition, ConditionStatus, ConditionType, Reason
+from olm_rollout.progress import Progress
 from olm_runtime.outcome import Blocked, Done, Outcome, Retry, Wait
 
 MAX_LINES = 20
 """Objects that a condition lists before it only counts the rest."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rollout:
-    """How far a revision is.
-
-    `complete`: every phase is applied. `waiting`: what the next phase waits for. `unhealthy`:
-    objects that do not work although nothing waits for them. `degraded`: watches that do not run.
-    `contended`: objects that others take over again and again, with seconds until the next check.
-    """
-
-    complete: bool = False
-    waiting: tuple[str, ...] = ()
-    unhealthy: tuple[str, ...] = ()
-    degraded: tuple[str, ...] = ()
-    contended: tuple[str, ...] = ()
-    contended_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +17,7 @@ class RevisionFacts:
     version: str
     generation: int
     archived: bool
-    rollout: Rollout
+    progress: Progress
     outcome: Outcome
     succeeded_before: bool
     leaving: bool = False
@@ -45,7 +29,7 @@ class RevisionFacts:
 def revision_conditions(facts: RevisionFacts) -> tuple[Condition, ...]:
     """Progressing, Available and, once it rolled out, Succeeded."""
     conditions = [_progressing(facts), _available(facts)]
-    if facts.succeeded_before or (facts.rollout.complete and not facts.archived):
+    if facts.succeeded_before or (facts.progress.complete and not facts.archived):
         conditions.append(
             _condition(
                 facts,
@@ -93,18 +77,18 @@ def _timeless_progress(facts: RevisionFacts) -> Verdict:
             return ConditionStatus.TRUE, Reason.RETRYING, message
         case Wait(message=message) if message and (facts.archived or facts.leaving):
             return ConditionStatus.TRUE, Reason.RETRYING, message
-        case Wait(message=message) if message and not facts.rollout.complete:
+        case Wait(message=message) if message and not facts.progress.complete:
             return ConditionStatus.TRUE, Reason.ROLLING_OUT, message
         case Done() | Wait():
             pass
     if facts.archived:
         return ConditionStatus.FALSE, Reason.ARCHIVED, "revision is archived"
-    if facts.rollout.contended:
-        return ConditionStatus.TRUE, Reason.RETRYING, _lines(facts.rollout.contended)
-    if not facts.rollout.complete:
+    if facts.progress.contended:
+        return ConditionStatus.TRUE, Reason.RETRYING, _lines(facts.progress.contended)
+    if not facts.progress.complete:
         message = f"Revision {facts.version} is rolling out."
         return ConditionStatus.TRUE, Reason.ROLLING_OUT, message
-    message = "\n".join((f"Revision {facts.version} has rolled out.", *facts.rollout.degraded))
+    message = "\n".join((f"Revision {facts.version} has rolled out.", *facts.progress.degraded))
     return ConditionStatus.TRUE, Reason.SUCCEEDED, message
 
 
@@ -122,10 +106,10 @@ def _availability(facts: RevisionFacts) -> Verdict:
             return ConditionStatus.UNKNOWN, Reason.RECONCILING, message
         case _:
             pass
-    failing = facts.rollout.waiting + facts.rollout.unhealthy
+    failing = facts.progress.waiting + facts.progress.unhealthy
     if failing:
         return ConditionStatus.FALSE, Reason.PROBE_FAILURE, _lines(failing)
-    if not facts.rollout.complete:
+    if not facts.progress.complete:
         message = f"Revision {facts.version} is rolling out."
         return ConditionStatus.FALSE, Reason.ROLLING_OUT, message
     message = "Objects are available and pass all probes."

@@ -6,7 +6,7 @@ import pytest
 
 from api.objects import GVK, KubeObject, annotations_of, metadata
 from e2e.harness.controlplane import ControlPlane
-from olm_rollout.io.objects import Applied, Newer, ObjectWriter, Result
+from olm_rollout.io.objects import Newer, ObjectWriter, Result, Write
 from olm_rollout.ownership import Owner, Policy
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
@@ -33,7 +33,7 @@ class Overlap:
 
     async def apply(
         self, number: int, live: KubeObject | None, *in_service: int
-    ) -> tuple[Applied, KubeObject]:
+    ) -> tuple[Write, KubeObject]:
         """What a revision made of the object, and the object then."""
         meta = metadata(self._owner)
         owner = Owner("v1", "ConfigMap", meta["name"], meta["uid"], number)

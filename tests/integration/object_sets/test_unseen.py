@@ -8,6 +8,8 @@ import pytest
 from api.objects import GVK, KubeObject, metadata
 from e2e.harness.controlplane import ControlPlane
 from olm_rollout.io.objects import Newer
+from olm_rollout.io.probing import Probed
+from olm_rollout.io.rollout import Applied, Rollout
 from olm_rollout.io.watches import ManagedWatches
 from olm_rollout.ownership import Owner
 from olm_rollout.phases import Phase
@@ -15,7 +17,6 @@ from olm_rollout.probes.probes import Probes
 from olm_runtime.errors import WaitingError
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import MERGE_PATCH, KubeClient
-from operator_controller.io.rollout import Memory, RevisionRollout
 
 pytestmark = pytest.mark.integration
 
@@ -53,14 +54,16 @@ async def blind(client: KubeClient, namespace: str) -> KubeClient:
 
 
 class Revision:
-    """A revision of one ConfigMap, looked at with one memory."""
+    """A revision of one ConfigMap, rolled out again and again with what was remembered."""
 
     def __init__(self, client: KubeClient, owner: KubeObject) -> None:
         meta = metadata(owner)
         self._client = client
         self._watches = ManagedWatches(lambda *_: None)
         self._owner = Owner("v1", "ConfigMap", meta["name"], meta["uid"], 1)
-        self.memory = Memory("uid")
+        self.settled = False
+        self._applied = Applied()
+        self._probed = Probed()
         self.newer: Newer = _none
         wanted = {**config_map(meta["namespace"], "one"), "data": {"a": "1"}}
         self._phases = (Phase("settings", (wanted,)),)
@@ -68,13 +71,15 @@ class Revision:
     async def look(self) -> Counter[str]:
         """One look at it; which writes that took, by method."""
         before = self._client.answers.copy()
-        rollout = RevisionRollout(
+        rollout = Rollout(
             self._client,
             self._owner,
+            self._watches,
+            Probes(lambda _: False),
+            self._applied,
+            self._probed,
             newer=self.newer,
-            watches=self._watches,
-            memory=self.memory,
-            probes=Probes(lambda _: False),
+            settled=self.settled,
         )
         assert (await rollout.run(self._phases)).complete
         asked = self._client.answers - before
@@ -131,7 +136,7 @@ async def test_what_a_revision_had_is_not_made_again_when_its_owner_goes(
     client: KubeClient, revision: Revision, namespace: str
 ) -> None:
     await revision.look()
-    revision.memory.succeeded = True
+    revision.settled = True
     await client.delete(config_map(namespace, "one"))
     revision.newer = _gone
     with pytest.raises(WaitingError, match="the owner is being deleted"):

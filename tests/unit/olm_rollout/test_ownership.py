@@ -267,5 +267,5 @@ def test_the_number_of_a_revision(text: str, expected: int) -> None:
 
 def test_long_names_of_owners_fit_a_label() -> None:
     long = Owner(api_version="v1", kind="K", name="n" * 200, uid="u", revision=1)
-    assert len(long.label) == 63
+    assert len(long.labels[f"{GROUP}/owner-name"]) == 63
     assert long.reference()["name"] == "n" * 200

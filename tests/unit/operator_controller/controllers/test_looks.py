@@ -5,23 +5,23 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from api.objects import KubeObject
+from olm_rollout.progress import Progress
 from olm_runtime.outcome import Done, Outcome, Wait
 from operator_controller.apply.revisions import age_of, parse_revision, seconds_left
+from operator_controller.controllers.memory import Memory
 from operator_controller.controllers.object_set import _next_look, _unhealthy_for
-from operator_controller.controllers.retirement import lets_go
-from operator_controller.io.rollout import Memory
-from operator_controller.status.object_set import Rollout
+from operator_controller.controllers.retirement import may_drop_finalizers
 
-WELL = Rollout(complete=True)
-ILL = Rollout(complete=True, unhealthy=("Deployment a/b: 0/1 available",))
-BLIND = Rollout(complete=True, degraded=("cannot watch Deployment",))
-CONTENDED = Rollout(complete=True, contended=("ConfigMap a/b",), contended_seconds=8.0)
+WELL = Progress(complete=True)
+ILL = Progress(complete=True, unhealthy=("Deployment a/b: 0/1 available",))
+BLIND = Progress(complete=True, degraded=("cannot watch Deployment",))
+CONTENDED = Progress(complete=True, contended=("ConfigMap a/b",), contended_seconds=8.0)
 
 
 @pytest.mark.parametrize(
-    ("rollout", "certificates_due", "unhealthy_for", "outcome"),
+    ("progress", "certificates_due", "unhealthy_for", "outcome"),
     [
-        pytest.param(Rollout(), None, 0.0, Wait(2.0), id="not yet rolled out"),
+        pytest.param(Progress(), None, 0.0, Wait(2.0), id="not yet rolled out"),
         pytest.param(WELL, None, 0.0, Done(), id="well, so its watches do"),
         pytest.param(WELL, 70.0, 0.0, Done(70.0), id="until a certificate is due"),
         pytest.param(BLIND, 70.0, 0.0, Done(30.0), id="without watches"),
@@ -32,9 +32,9 @@ CONTENDED = Rollout(complete=True, contended=("ConfigMap a/b",), contended_secon
     ],
 )
 def test_next_look(
-    rollout: Rollout, certificates_due: float | None, unhealthy_for: float, outcome: Outcome
+    progress: Progress, certificates_due: float | None, unhealthy_for: float, outcome: Outcome
 ) -> None:
-    assert _next_look(rollout, certificates_due, unhealthy_for) == outcome
+    assert _next_look(progress, certificates_due, unhealthy_for) == outcome
 
 
 @pytest.mark.parametrize(("status", "seconds"), [("False", 60.0), ("True", 0.0), ("", 0.0)])
@@ -49,10 +49,10 @@ def test_how_long_it_has_been_ill(status: str, seconds: float) -> None:
     assert _unhealthy_for(parse_revision(raw), now) == seconds
 
 
-def test_one_that_is_to_be_replaced_rests_before_the_first_look_and_after_each() -> None:
+def test_one_that_is_to_be_replaced_pauses_before_the_first_look_and_after_each() -> None:
     memory = Memory("uid")
-    rests = [memory.rest(5.0, moment) for moment in (0.0, 2.0, 5.0, 6.0, 13.0, 14.0)]
-    assert rests == [5.0, 3.0, 0.0, 4.0, 0.0, 4.0]
+    pauses = [memory.pause(5.0, moment) for moment in (0.0, 2.0, 5.0, 6.0, 13.0, 14.0)]
+    assert pauses == [5.0, 3.0, 0.0, 4.0, 0.0, 4.0]
 
 
 @pytest.mark.parametrize(
@@ -80,8 +80,8 @@ def test_the_age_of_a_revision_goes_on_whatever_the_wall_clock_does(
 
 
 @pytest.mark.parametrize(("seconds", "goes"), [(0.0, False), (600.0, False), (601.0, True)])
-def test_who_is_deleted_is_let_go_by_how_long_he_was_worked_at(
+def test_finalizers_go_by_how_long_the_dependents_were_taken_down(
     seconds: float, *, goes: bool
 ) -> None:
     raw: KubeObject = {"metadata": {"deletionTimestamp": "2020-01-01T00:00:00Z"}}
-    assert lets_go(raw, seconds) is goes
+    assert may_drop_finalizers(raw, seconds) is goes

@@ -8,8 +8,8 @@ from api.objects import GVK, ObjectKey
 from olm_rollout.contention import Contention
 from olm_rollout.io.watches import OwnerKey
 from olm_rollout.owned import Sighting, sighting
+from operator_controller.controllers.memory import Memory
 from operator_controller.controllers.object_news import HEALTH_SECONDS, ObjectNews
-from operator_controller.io.rollout import Memory
 
 OWNER = ("ClusterExtension", "ext")
 KEY = ObjectKey(GVK("", "v1", "ConfigMap"), "ns", "x")
@@ -55,7 +55,7 @@ def world() -> World:
 
 
 def test_an_object_that_is_as_it_was_left_is_no_news(world: World) -> None:
-    world.memory.applied[KEY] = live().fingerprint
+    world.memory.applied.left[KEY] = live().fingerprint
     world.notice()
     assert not world.rung
 
@@ -64,7 +64,7 @@ def test_an_object_that_is_as_it_was_left_is_no_news(world: World) -> None:
     "seen", [pytest.param(live("theirs"), id="changed"), pytest.param(None, id="deleted")]
 )
 def test_an_object_that_others_changed_is_news(world: World, seen: Sighting | None) -> None:
-    world.memory.applied[KEY] = live().fingerprint
+    world.memory.applied.left[KEY] = live().fingerprint
     world.seen = seen
     world.notice()
     assert world.rung == [0.0]
@@ -73,8 +73,8 @@ def test_an_object_that_others_changed_is_news(world: World, seen: Sighting | No
 def test_an_object_that_is_left_to_who_keeps_taking_it_is_looked_at_after_that(
     world: World,
 ) -> None:
-    world.memory.applied[KEY] = live().fingerprint
-    world.memory.contended[KEY] = Contention(8, 999.0, frozenset())
+    world.memory.applied.left[KEY] = live().fingerprint
+    world.memory.applied.contended[KEY] = Contention(8, 999.0, frozenset())
     world.seen = live("theirs")
     world.notice()
     assert world.rung == [3.0]
@@ -96,9 +96,9 @@ def test_a_set_that_never_rolled_out_hears_everything(world: World) -> None:
 def test_of_a_probed_object_all_is_news_but_what_the_probe_saw(
     world: World, *, complete: bool, seconds: float
 ) -> None:
-    world.probed, world.memory.complete = True, complete
-    world.memory.applied[KEY] = live().fingerprint
-    world.memory.looked[KEY] = "1"
+    world.probed, world.memory.applied.complete = True, complete
+    world.memory.applied.left[KEY] = live().fingerprint
+    world.memory.probed.versions[KEY] = "1"
     world.notice()
     assert not world.rung
     world.seen = live(version="2")
@@ -107,7 +107,7 @@ def test_of_a_probed_object_all_is_news_but_what_the_probe_saw(
 
 
 def test_who_takes_a_set_down_is_told_otherwise_what_is_gone(world: World) -> None:
-    world.memory.removing = 0.0
+    world.memory.removal.since = 0.0
     world.seen = None
     world.notice()
     assert not world.rung
@@ -121,7 +121,7 @@ def test_what_changes_during_a_reconcile_is_judged_when_it_ends(
     with world.news.judged_afterwards("set"):
         world.notice()
         assert not world.rung, "it is too early to judge"
-        world.memory.applied[KEY] = live().fingerprint
+        world.memory.applied.left[KEY] = live().fingerprint
     assert world.rung == ([0.0] if rings else [])
 
 

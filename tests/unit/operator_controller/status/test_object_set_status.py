@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from api.olm.v1.conditions import Condition
+from olm_rollout.progress import Progress
 from olm_runtime.outcome import Blocked, Done, Retry, Wait
 from operator_controller.status.object_set import (
     MAX_LINES,
     RevisionFacts,
-    Rollout,
     revision_conditions,
 )
 
@@ -17,11 +17,11 @@ FACTS = RevisionFacts(
     version="1.2.3",
     generation=4,
     archived=False,
-    rollout=Rollout(),
+    progress=Progress(),
     outcome=Done(),
     succeeded_before=False,
 )
-DONE = replace(FACTS, rollout=Rollout(complete=True))
+DONE = replace(FACTS, progress=Progress(complete=True))
 ARCHIVED = replace(FACTS, archived=True, succeeded_before=True)
 REMOVING = "removing revision resources that are not owned by another revision"
 
@@ -44,7 +44,7 @@ def told(facts: RevisionFacts) -> dict[str, tuple[str, str, str]]:
             id="waiting for something with a name",
         ),
         pytest.param(
-            replace(FACTS, outcome=Wait(1.0), rollout=Rollout(waiting=("a",))),
+            replace(FACTS, outcome=Wait(1.0), progress=Progress(waiting=("a",))),
             ("True", "RollingOut", "Revision 1.2.3 is rolling out."),
             id="waiting for a phase",
         ),
@@ -58,12 +58,12 @@ def told(facts: RevisionFacts) -> dict[str, tuple[str, str, str]]:
             DONE, ("True", "Succeeded", "Revision 1.2.3 has rolled out."), id="rolled out"
         ),
         pytest.param(
-            replace(DONE, rollout=Rollout(complete=True, contended=("ConfigMap a/b: x",))),
+            replace(DONE, progress=Progress(complete=True, contended=("ConfigMap a/b: x",))),
             ("True", "Retrying", "ConfigMap a/b: x"),
             id="others keep taking an object over",
         ),
         pytest.param(
-            replace(DONE, rollout=Rollout(complete=True, degraded=("cannot watch A",))),
+            replace(DONE, progress=Progress(complete=True, degraded=("cannot watch A",))),
             ("True", "Succeeded", "Revision 1.2.3 has rolled out.\ncannot watch A"),
             id="rolled out but not watched",
         ),
@@ -86,12 +86,12 @@ def test_progressing(facts: RevisionFacts, expected: tuple[str, str, str]) -> No
             FACTS, ("False", "RollingOut", "Revision 1.2.3 is rolling out."), id="on its way"
         ),
         pytest.param(
-            replace(FACTS, rollout=Rollout(waiting=("b", "a"))),
+            replace(FACTS, progress=Progress(waiting=("b", "a"))),
             ("False", "ProbeFailure", "a\nb"),
             id="a phase that is waited for",
         ),
         pytest.param(
-            replace(DONE, rollout=Rollout(complete=True, unhealthy=("x: 0/1 available",))),
+            replace(DONE, progress=Progress(complete=True, unhealthy=("x: 0/1 available",))),
             ("False", "ProbeFailure", "x: 0/1 available"),
             id="applied, but an object does not work",
         ),
@@ -136,7 +136,7 @@ def test_succeeded_is_a_latch(facts: RevisionFacts, *, there: bool) -> None:
 
 def test_a_long_list_is_cut_and_counted() -> None:
     many = tuple(f"{i:03}" for i in range(MAX_LINES + 5))
-    message = told(replace(FACTS, rollout=Rollout(unhealthy=many)))["Available"][2]
+    message = told(replace(FACTS, progress=Progress(unhealthy=many)))["Available"][2]
     lines = message.split("\n")
     assert lines == [*many[:MAX_LINES], "and 5 more"]
 
@@ -168,7 +168,7 @@ def test_a_deadline_that_passed_is_told_with_what_was_last_known(
 
 def test_what_is_blocked_or_done_stays_so_after_the_deadline() -> None:
     assert told(replace(LATE, outcome=Blocked("Blocked", "no")))["Progressing"][1] == "Blocked"
-    done = replace(LATE, rollout=Rollout(complete=True))
+    done = replace(LATE, progress=Progress(complete=True))
     assert told(done)["Progressing"][:2] == ("True", "Succeeded")
 
 

@@ -4,12 +4,10 @@ from typing import Any
 
 import pytest
 
-from api import wire
 from api.objects import GVK, KubeObject
-from api.olm.v1.probes import ProgressionProbe
-from olm_rollout.probes.assertions import check_selectors, failures, may_select, means
 from olm_rollout.probes.probes import Health, Probes, describe
 from olm_runtime.errors import TerminalError
+from operator_controller.apply.progression import Progression, read_probes
 
 LIVE: KubeObject = {
     "apiVersion": "example.com/v1",
@@ -28,10 +26,10 @@ LIVE: KubeObject = {
 THING = GVK("example.com", "v1", "Thing")
 
 
-def probe(*assertions: dict[str, Any], selector: dict[str, Any] | None = None) -> ProgressionProbe:
+def probe(*assertions: dict[str, Any], selector: dict[str, Any] | None = None) -> Progression:
     by_kind = {"type": "GroupKind", "groupKind": {"group": "example.com", "kind": "Thing"}}
     raw = {"selector": selector or by_kind, "assertions": list(assertions)}
-    return wire.read(ProgressionProbe, raw)
+    return read_probes([raw])[0]
 
 
 def has(kind: str, status: str) -> dict[str, Any]:
@@ -94,7 +92,7 @@ def value(path: str, expected: str) -> dict[str, Any]:
     ],
 )
 def test_what_is_said_of_an_assertion(assertion: dict[str, Any], message: str) -> None:
-    assert failures(probe(assertion), LIVE) == ((message,) if message else ())
+    assert probe(assertion).failures(LIVE) == ((message,) if message else ())
 
 
 @pytest.mark.parametrize(
@@ -107,26 +105,25 @@ def test_what_is_said_of_an_assertion(assertion: dict[str, Any], message: str) -
     ],
 )
 def test_objects_are_chosen_by_label(selector: dict[str, Any], chosen: bool) -> None:
-    found = probe(has("Gone", "True"), selector={"type": "Label", "label": selector}).selector
-    assert may_select(found, GVK("", "v1", "ConfigMap"))
-    assert means(found, LIVE) is chosen
+    found = probe(has("Gone", "True"), selector={"type": "Label", "label": selector})
+    assert found.may_select(GVK("", "v1", "ConfigMap"))
+    assert found.selects(LIVE) is chosen
 
 
 def test_objects_are_chosen_by_kind_in_any_version() -> None:
-    found = probe(has("Ready", "True")).selector
-    assert may_select(found, GVK("example.com", "v2", "Thing"))
-    assert not may_select(found, GVK("", "v1", "Thing"))
-    assert not means(found, {**LIVE, "kind": "Other"})
+    found = probe(has("Ready", "True"))
+    assert found.may_select(GVK("example.com", "v2", "Thing"))
+    assert not found.may_select(GVK("", "v1", "Thing"))
+    assert not found.selects({**LIVE, "kind": "Other"})
 
 
 def test_a_selector_without_values_is_refused() -> None:
     label = {"matchExpressions": [{"key": "app", "operator": "In"}]}
-    bad = probe(has("Ready", "True"), selector={"type": "Label", "label": label})
     with pytest.raises(TerminalError, match="invalid label selector in progressionProbe: values"):
-        check_selectors([bad])
+        probe(has("Ready", "True"), selector={"type": "Label", "label": label})
 
 
-def test_all_that_fails_is_told_in_one_line_in_upstreams_form() -> None:
+def test_all_that_fails_is_reported_in_one_line_in_upstreams_form() -> None:
     probes = Probes(lambda _: False, (probe(has("Gone", "True"), value("spec.name", "y")),))
     assert probes.hold_up(THING)
     assert probes.ask(THING)
@@ -150,5 +147,5 @@ def test_a_probe_of_ones_own_holds_up_what_the_gate_lets_pass() -> None:
     deployment = GVK("apps", "v1", "Deployment")
     assert not Probes(lambda _: False).hold_up(deployment)
     assert Probes(lambda _: True).hold_up(deployment)
-    assert Probes(lambda _: False).only_told(deployment)
+    assert Probes(lambda _: False).only_report(deployment)
     assert not Probes(lambda _: True).hold_up(GVK("", "v1", "ConfigMap"))

@@ -5,9 +5,9 @@ import hashlib
 import pytest
 
 from api.objects import KubeObject
-from olm_rollout.observed import check_unchanged, observed_phases
 from olm_rollout.phases import Phase
 from olm_runtime.errors import TerminalError
+from operator_controller.apply.observed import check_unchanged, observed_phases
 
 
 def config_map(value: object) -> KubeObject:

@@ -1,19 +1,19 @@
 """The probes that a ClusterObjectSet brings itself (`spec.progressionProbes`), on live objects.
 
-Each looks at the objects that its selector chooses, and says in upstream's words what does not
-hold. All assertions must hold; what fails is told together.
+All assertions of a probe must hold; all that fail are reported. Wording: upstream's.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, assert_never
 
+from api import wire
 from api.objects import GVK, KubeObject, condition, gvk_of, labels_of
 from api.olm.v1.probes import (
     Assertion,
     ConditionEqualProbe,
     FieldsEqualProbe,
     FieldValueProbe,
-    ObjectSelector,
     ProgressionProbe,
     SelectorType,
 )
@@ -24,8 +24,43 @@ from olm_runtime.errors import TerminalError
 _MISSING = object()
 
 
-def check_selectors(probes: Iterable[ProgressionProbe]) -> None:
-    """Raises TerminalError for a label selector that the API's schema cannot refuse."""
+@dataclass(frozen=True, slots=True)
+class Progression:
+    """A probe as a rollout asks it (`olm_rollout.probes.probes.GivenProbe`)."""
+
+    probe: ProgressionProbe
+
+    def may_select(self, gvk: GVK) -> bool:
+        """Whether it may be for objects of a kind; by label, only an object itself says."""
+        selector = self.probe.selector
+        match selector.type:
+            case SelectorType.LABEL:
+                return True
+            case SelectorType.GROUP_KIND:
+                kind = selector.group_kind
+                return kind is not None and (kind.group, kind.kind) == (gvk.group, gvk.kind)
+            case _:
+                assert_never(selector.type)
+
+    def selects(self, live: KubeObject) -> bool:
+        """Whether it is for a live object."""
+        if self.probe.selector.label is not None:
+            return selects(self.probe.selector.label, labels_of(live))
+        return self.may_select(gvk_of(live))
+
+    def failures(self, live: KubeObject) -> tuple[str, ...]:
+        """What does not hold of an object that it is for."""
+        found = (_failure(assertion, live) for assertion in self.probe.assertions)
+        return tuple(message for message in found if message)
+
+
+def read_probes(given: Iterable[Mapping[str, Any]]) -> tuple[Progression, ...]:
+    """The probes of `spec.progressionProbes`.
+
+    Raises InvalidObjectError for what is no probe, and TerminalError for a label selector that the
+    API's schema cannot refuse.
+    """
+    probes = [wire.read(ProgressionProbe, raw, subject="a progressionProbe") for raw in given]
     for probe in probes:
         if probe.selector.label is not None:
             try:
@@ -34,31 +69,7 @@ def check_selectors(probes: Iterable[ProgressionProbe]) -> None:
                 raise TerminalError(
                     f"invalid label selector in progressionProbe: {error.message}"
                 ) from error
-
-
-def may_select(selector: ObjectSelector, gvk: GVK) -> bool:
-    """Whether objects of a kind can be meant; by label, only a look at the object tells."""
-    match selector.type:
-        case SelectorType.LABEL:
-            return True
-        case SelectorType.GROUP_KIND:
-            wanted = selector.group_kind
-            return wanted is not None and (wanted.group, wanted.kind) == (gvk.group, gvk.kind)
-        case _:
-            assert_never(selector.type)
-
-
-def failures(probe: ProgressionProbe, live: KubeObject) -> tuple[str, ...]:
-    """What does not hold of a live object that the probe means."""
-    found = (_failure(assertion, live) for assertion in probe.assertions)
-    return tuple(message for message in found if message)
-
-
-def means(selector: ObjectSelector, live: KubeObject) -> bool:
-    """Whether a selector chooses a live object."""
-    if selector.label is not None:
-        return selects(selector.label, labels_of(live))
-    return may_select(selector, gvk_of(live))
+    return tuple(map(Progression, probes))
 
 
 def _failure(assertion: Assertion, live: KubeObject) -> str:

@@ -1,11 +1,10 @@
-"""Webhooks of the version before that nobody answers, and that refuse what is to replace it."""
+"""Webhooks of an older revision that nobody answers, and that refuse what is to replace it."""
 
 import asyncio
 import logging
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Protocol
 
 from api.objects import KubeObject, key_of, metadata
 from olm_rollout.ownership import Owner, Situation, situation_of
@@ -13,7 +12,6 @@ from olm_rollout.webhooks import CONFIGURATIONS, configures, uncallable
 from olm_runtime.errors import OLMError, TransientError
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ForbiddenError
-from operator_controller.apply.revisions import owner_labels
 
 PATIENCE_SECONDS = 20.0
 """Who should answer may only be starting again; after so long it does not come back by itself."""
@@ -22,34 +20,27 @@ AFTER_REMOVAL_SECONDS = 0.5
 log = logging.getLogger(__name__)
 
 
-class Remembers(Protocol):
-    """What is worked on: a revision that is rolled out, or an extension."""
-
-    refused_since: float | None
-    """When, by the loop's clock, a webhook that nobody answers refused it first."""
-
-
 @dataclass(slots=True)
 class Refusal:
-    """For what nothing else is remembered of."""
+    """Since when, by the loop's clock, webhooks that nobody answers refuse what is written."""
 
-    refused_since: float | None = None
+    since: float | None = None
 
 
-async def clear_the_way(
-    client: KubeClient, owner: Owner, memory: Remembers, error: OLMError
+async def remove_stale_webhooks(
+    client: KubeClient, owner: Owner, refusal: Refusal, error: OLMError
 ) -> OLMError:
-    """Removes webhooks of older revisions, once they have been in the way of a newer one for long.
+    """Removes webhooks of older revisions, once they have refused a newer one for long.
 
-    `error` is what the work ended with; the answer is what to tell instead. What the revision has
-    of the webhooks itself it makes again.
+    `error` is what the work ended with; the answer is the error to end with instead. What the
+    revision has of the webhooks itself it makes again.
     """
     webhooks, now = uncallable(error.message), asyncio.get_running_loop().time()
     if not webhooks:
-        memory.refused_since = None
+        refusal.since = None
         return error
-    memory.refused_since = memory.refused_since or now
-    left = memory.refused_since + PATIENCE_SECONDS - now
+    refusal.since = refusal.since or now
+    left = refusal.since + PATIENCE_SECONDS - now
     if left > 0:
         return TransientError(error.message, hint=error.hint, within=left)
     try:
@@ -68,15 +59,15 @@ async def _remove(client: KubeClient, owner: Owner, webhooks: Iterable[str]) -> 
 
     Who may not list those of a kind has applied none.
     """
-    names = frozenset(webhooks)
-    labels = ",".join(f"{k}={v}" for k, v in owner_labels(owner.kind, owner.name).items())
+    broken = frozenset(webhooks)
+    labels = ",".join(f"{key}={value}" for key, value in owner.labels.items())
     removed = []
     found: list[KubeObject] = []
     for gvk in CONFIGURATIONS:
         with suppress(ForbiddenError):
             found += (await client.list_all(gvk, labels=labels))[0]
     for live in found:
-        if configures(live, names) and situation_of(live, owner) is Situation.OURS_OLDER:
+        if configures(live, broken) and situation_of(live, owner) is Situation.OURS_OLDER:
             await _delete(client, live)
             removed.append(str(key_of(live)))
     return removed

@@ -1,46 +1,80 @@
 """Takes a revision down: deletes its objects, phase after phase, and says what holds them.
 
 An object that another revision or somebody else has is left alone. When the owner of the objects
-goes as well, what cannot be removed here is left to the garbage collector, which removes it as
-soon as the owner is gone: nobody waits for an account that lost its rights.
+is deleted as well, what cannot be removed here is left to the garbage collector, which removes it
+once the owner is gone: no deletion waits for an account that lost its rights.
 """
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 
-from api.objects import GVK, KubeObject, annotations_of, key_of
+from api.objects import GVK, KubeObject, ObjectKey, annotations_of, key_of
 from api.olm.v1 import names
 from olm_rollout.io.objects import ObjectWriter
 from olm_rollout.io.together import outcomes, raise_together
 from olm_rollout.io.watches import ManagedWatches, OwnerKey
 from olm_rollout.ownership import Owner
-from olm_rollout.phases import Identity, Phase, identity, is_definition, removal_order
+from olm_rollout.phases import (
+    Identity,
+    Phase,
+    identity,
+    is_definition,
+    names_only,
+    removal_order,
+)
 from olm_rollout.remains import instances_kind, obstacle, was_given_up
 from olm_runtime.errors import OLMError
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError, ForbiddenError, InvalidError
-from operator_controller.io.rollout import PARALLEL_WRITES, Memory
 
+PARALLEL_REQUESTS = 8
 SERVICE_UNAVAILABLE = 503
 TRY_AGAIN_SECONDS = 5
 
 
+@dataclass(slots=True)
+class Removal:
+    """What is known of a revision that is taken down; written by its methods and `Teardown` only.
+
+    `since`: monotonic seconds of the first attempt. `phases`: the names of all its objects, None
+    while they are not known. `gone`: those that are not there any more.
+    """
+
+    since: float | None = None
+    phases: tuple[Phase, ...] | None = None
+    gone: set[ObjectKey] = field(default_factory=set)
+
+    def seconds(self, now: float) -> float:
+        """Since the first attempt, which this is if there was none."""
+        if self.since is None:
+            self.since = now
+        return now - self.since
+
+    def begin(self, phases: Iterable[Phase]) -> None:
+        """Notes what the revision has."""
+        self.phases = names_only(phases)
+
+    def note_gone(self, keys: Iterable[ObjectKey]) -> None:
+        """Notes objects whose deletion a watch saw."""
+        self.gone.update(keys)
+
+
 @dataclass(frozen=True, slots=True)
 class Remains:
-    """What is still there: objects on their way, and what is left to the garbage collector."""
+    """What is still there: objects being deleted, and what is left to the garbage collector."""
 
     held: tuple[KubeObject, ...] = ()
     left: tuple[str, ...] = ()
 
 
-class RevisionTeardown:
+class Teardown:
     """Takes one revision down as one identity.
 
     `in_order`: nothing of a phase is deleted while something is there of those that go before it.
-    A definition is waited for in any case if its operator goes with the owner, because nobody else
-    can finish with its objects.
+    `with_owner`: the owner is deleted as well, with all that it owns. A definition is waited for
+    then in any case, because nobody else can finish with its objects once its operator is gone.
     """
 
     def __init__(
@@ -49,31 +83,32 @@ class RevisionTeardown:
         owner: Owner,
         *,
         watches: ManagedWatches,
-        memory: Memory,
+        removal: Removal,
         in_order: bool,
+        with_owner: bool,
     ) -> None:
         self._client = client
         self._key: OwnerKey = (owner.kind, owner.name)
         self._writer = ObjectWriter(client, owner)
         self._watches = watches
-        self._memory = memory
-        self._takes_all = memory.owner_takes_all
+        self._removal = removal
         self._in_order = in_order
-        self._slots = asyncio.Semaphore(PARALLEL_WRITES)
+        self._with_owner = with_owner
+        self._slots = asyncio.Semaphore(PARALLEL_REQUESTS)
 
-    async def run(self, phases: Sequence[Phase], kept: frozenset[Identity]) -> Remains:
+    async def run(self, spared: frozenset[Identity]) -> Remains:
         """Deletes what can be deleted now.
 
-        `kept` are objects of revisions in service: they stay, also if they were not taken over
+        `spared` are objects of revisions in service: they stay, also if they were not taken over
         yet. Raises TransientError with a line for each object that could not be deleted.
         """
         held: list[KubeObject] = []
         left: list[str] = []
         failed: list[OLMError] = []
-        for phase in removal_order(phases):
-            doomed = [obj for obj in phase.objects if identity(obj) not in kept]
+        for phase in removal_order(self._removal.phases or ()):
+            doomed = [obj for obj in phase.objects if identity(obj) not in spared]
             for result in await outcomes(self._remove(obj) for obj in doomed):
-                if isinstance(result, ForbiddenError | InvalidError) and self._takes_all:
+                if isinstance(result, ForbiddenError | InvalidError) and self._with_owner:
                     left.append(result.message)
                 elif isinstance(result, OLMError):
                     failed.append(result)
@@ -81,27 +116,27 @@ class RevisionTeardown:
                     held.append(result)
             if self._in_order and (held or failed):
                 break
-            if self._takes_all and any(map(is_definition, held)):
+            if self._with_owner and any(map(is_definition, held)):
                 break
         raise_together(failed)
         return Remains(tuple(held), tuple(sorted(left)))
 
     async def _remove(self, obj: KubeObject) -> KubeObject | None:
         key = key_of(obj)
-        if key in self._memory.removed:
+        if key in self._removal.gone:
             return None
         seen = self._watches.sighting(self._key, key)
         known = seen.live if seen is not None else None
         try:
             async with self._slots:
-                held = await self._writer.remove(obj, known, any_revision=self._takes_all)
+                held = await self._writer.remove(obj, known, any_revision=self._with_owner)
         except ApiError as error:
             if error.status == SERVICE_UNAVAILABLE and key.gvk.group:
                 name = f"{key.gvk.version}.{key.gvk.group}"
                 error.hint = f"its API does not answer, see: kubectl get apiservice {name}"
             raise
         if held is None:
-            self._memory.removed.add(key)
+            self._removal.gone.add(key)
         return held
 
     async def obstacles(self, held: Sequence[KubeObject], now: datetime) -> tuple[str, ...]:
@@ -125,7 +160,7 @@ class RevisionTeardown:
             return error.describe()
 
     async def _have_tried_again(self, live: KubeObject, now: datetime) -> None:
-        """Changes an annotation, no oftener than every few seconds: the change rings us as well."""
+        """Changes an annotation, every few seconds at most: we get an event of the change too."""
         turn = str(int(now.timestamp()) // TRY_AGAIN_SECONDS)
         if annotations_of(live).get(names.ANNOTATION_TRY_AGAIN) != turn:
             note = {"annotations": {names.ANNOTATION_TRY_AGAIN: turn}}

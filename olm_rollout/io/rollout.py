@@ -1,0 +1,203 @@
+"""Applies the phases of one revision.
+
+What it remembers is only a saving: without it every object is applied again, which changes nothing
+in the cluster. With it, and while the watches are quiet, a reconcile of a revision needs no
+request. A program that starts restores it by comparing the objects with a record of how they were
+left.
+"""
+
+import asyncio
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from api.objects import KubeObject, ObjectKey, gvk_of, key_of, namespace_of
+from olm_rollout.contention import DELETED, Contention, after, message_of
+from olm_rollout.io.objects import Newer, ObjectWriter, Result, Write
+from olm_rollout.io.probing import NEW, Probed, Prober
+from olm_rollout.io.together import together
+from olm_rollout.io.watches import ManagedWatches, OwnerKey, Scope
+from olm_rollout.owned import Fingerprint, Sighting, fingerprint, record
+from olm_rollout.ownership import Owner, Policy, Situation, situation_of
+from olm_rollout.phases import Phase
+from olm_rollout.probes.probes import Probes, describe
+from olm_rollout.progress import Progress
+from olm_rollout.webhooks import is_configuration
+from olm_runtime.kube.client import KubeClient
+
+PARALLEL_REQUESTS = 8
+SETTLE_SECONDS = 5.0
+
+
+@dataclass(slots=True)
+class Applied:
+    """What was applied of one revision; only `Rollout` writes it.
+
+    `complete`: whether everything was applied at the last reconcile. `left`: the objects as they
+    were left. `contended`: objects that somebody took over since. Moments are monotonic seconds.
+    """
+
+    complete: bool = False
+    left: dict[ObjectKey, Fingerprint] = field(default_factory=dict)
+    contended: dict[ObjectKey, Contention] = field(default_factory=dict)
+
+    def forget(self, keys: Iterable[ObjectKey]) -> None:
+        """Has objects applied again, because they are to be other than they were."""
+        for key in keys:
+            self.left.pop(key, None)
+
+    def pause(self, key: ObjectKey, now: float) -> float:
+        """Seconds for which an object is left to somebody who takes it over again and again."""
+        contention = self.contended.get(key)
+        return contention.pause_left(now) if contention is not None else 0.0
+
+    def note_takeover(self, key: ObjectKey, write: Write, now: float) -> None:
+        """Notes that an object that had been applied before was restored."""
+        taken = frozenset({DELETED}) if write.result is Result.CREATED else write.taken
+        if taken:
+            self.contended[key] = after(self.contended.get(key), taken, now)
+
+    def reported(self, now: float) -> dict[ObjectKey, Contention]:
+        """Contention to report by object; forgets what is over."""
+        self.contended = {k: c for k, c in self.contended.items() if c.seconds_left(now)}
+        return {k: c for k, c in sorted(self.contended.items()) if c.is_reported}
+
+
+@dataclass(slots=True)
+class Rollout:
+    """Rolls one revision out as one identity.
+
+    `settled`: the revision rolled out once, so that what is missing was deleted, perhaps together
+    with its owner; `newer` is asked before it is made again.
+    """
+
+    client: KubeClient
+    owner: Owner
+    watches: ManagedWatches
+    probes: Probes
+    applied: Applied
+    probed: Probed
+    newer: Newer
+    settled: bool
+    _key: OwnerKey = field(init=False)
+    _slots: asyncio.Semaphore = field(init=False)
+    _writer: ObjectWriter = field(init=False)
+    _prober: Prober = field(init=False)
+    _created: set[ObjectKey] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self._key = (self.owner.kind, self.owner.name)
+        self._slots = asyncio.Semaphore(PARALLEL_REQUESTS)
+        self._writer = ObjectWriter(self.client, self.owner)
+        self._prober = Prober(self.client, self.probes, self.probed, self._seen, self._slots)
+
+    async def run(self, phases: Sequence[Phase]) -> Progress:
+        """Applies phase after phase, as far as they get healthy.
+
+        Raises TransientError with one line for each object that could not be applied.
+        """
+        if not self.owner.newer:
+            self.watches.keep_only(self._key, _scopes(o for p in phases for o in p.objects))
+        self.applied.complete = False
+        unhealthy: list[str] = []
+        for phase in phases:
+            waiting = await self._run_phase(phase, unhealthy)
+            if waiting:
+                return Progress(
+                    waiting=tuple(waiting),
+                    unhealthy=tuple(unhealthy),
+                    contended=_messages(self.applied.reported(time.monotonic())),
+                )
+        self.applied.complete = True
+        now = time.monotonic()
+        contended = self.applied.reported(now)
+        due = (contention.seconds_until_due(now) for contention in contended.values())
+        return Progress(
+            complete=True,
+            unhealthy=tuple(unhealthy),
+            degraded=tuple(self.watches.problems(self._key)),
+            contended=_messages(contended),
+            contended_seconds=min(due, default=None),
+        )
+
+    async def restore(self, phases: Sequence[Phase], known: str) -> None:
+        """Learns what was applied if all objects are as they were left, by a record of that."""
+        if self.applied.left or not known:
+            return
+        objects = [obj for phase in phases for obj in phase.objects]
+        await self._watch(objects)
+        left: dict[ObjectKey, Fingerprint] = {}
+        for obj in objects:
+            seen = self._seen(obj)
+            if seen is None or situation_of(seen.live, self.owner) is not Situation.OURS:
+                return
+            left[key_of(obj)] = seen.fingerprint
+        if record(self.owner, left) == known:
+            self.applied.left = left
+
+    def record(self) -> str:
+        """How the objects were left."""
+        return record(self.owner, self.applied.left)
+
+    async def _watch(self, objects: Iterable[KubeObject]) -> None:
+        self.watches.ensure(
+            self._key, self.client, _scopes(objects), every_change_of=self.probes.ask
+        )
+        await self.watches.settle(self._key, SETTLE_SECONDS)
+
+    def _seen(self, obj: KubeObject) -> Sighting | None:
+        return self.watches.sighting(self._key, key_of(obj))
+
+    async def _run_phase(self, phase: Phase, unhealthy: list[str]) -> list[str]:
+        probes, prober = self.probes, self._prober
+        await self._watch(phase.objects)
+        await self._apply_all(phase)
+        held_up = [obj for obj in phase.objects if probes.hold_up(gvk_of(obj))]
+        waiting = await prober.wait(held_up, self._created)
+        named = {key_of(obj) for obj, _ in waiting}
+        others = [
+            o for o in phase.objects if key_of(o) not in named and probes.only_report(gvk_of(o))
+        ]
+        new = [obj for obj in others if key_of(obj) in self._created]
+        failing = await prober.failing([o for o in others if o not in new], probes.health)
+        failing += [(obj, NEW) for obj in new]  # events of their watch follow
+        unhealthy += [describe(obj, found) for obj, found in failing]
+        return [describe(obj, found) for obj, found in waiting]
+
+    async def _apply_all(self, phase: Phase) -> None:
+        await together(
+            self._apply(obj, phase.policy_of(i))
+            for i, obj in enumerate(phase.objects)
+            # One that is to be replaced leaves them as they are: they may refuse what replaces it.
+            if not (self.owner.newer and is_configuration(obj))
+        )
+
+    async def _apply(self, obj: KubeObject, policy: Policy) -> None:
+        key, seen = key_of(obj), self._seen(obj)
+        left = self.applied.left.get(key)
+        if left is not None and seen is not None and seen.fingerprint == left:
+            return
+        if left is not None and self.applied.pause(key, time.monotonic()):
+            return
+        async with self._slots:
+            live = seen.live if seen is not None else None
+            if left is not None:  # or the event of our own write has not come yet
+                live = await self._writer.look(obj)
+                if live is not None and fingerprint(live) == left:
+                    return
+            if live is None and self.settled:
+                await self.newer()
+            write = await self._writer.apply(obj, live, policy, self.newer)
+        self.applied.left[key] = write.left
+        if left is not None:
+            self.applied.note_takeover(key, write, time.monotonic())
+        if write.result is Result.CREATED:
+            self._created.add(key)
+
+
+def _messages(contended: Mapping[ObjectKey, Contention]) -> tuple[str, ...]:
+    return tuple(message_of(key, contention) for key, contention in contended.items())
+
+
+def _scopes(objects: Iterable[KubeObject]) -> set[Scope]:
+    return {(gvk_of(obj), namespace_of(obj)) for obj in objects}
