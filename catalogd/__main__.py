@@ -27,7 +27,8 @@ from olm_runtime.controller.leader import Elector
 from olm_runtime.controller.workqueue import Backoff, WorkQueue
 from olm_runtime.disk import disk_errors
 from olm_runtime.folders import collect
-from olm_runtime.http.metrics_page import MetricsPage
+from olm_runtime.http.health import serve_health
+from olm_runtime.http.metrics_page import metrics_page
 from olm_runtime.http.server import listen
 from olm_runtime.http.server import serve as serve_http
 from olm_runtime.http.tls import ServerTls
@@ -37,7 +38,7 @@ from olm_runtime.kube.client import KubeClient
 from olm_runtime.logs import configure_logging
 from olm_runtime.memory import keep_small, share_one_arena
 from olm_runtime.outcome import Failed, Outcome, Retry
-from olm_runtime.program import run, serve_health, steady_clock, until_answered, wait_until_served
+from olm_runtime.program import run, steady_clock, until_answered, wait_until_served
 from olm_runtime.registry.cluster_pulls import ClusterPulls
 from olm_runtime.registry.pull_secrets import PullSecrets
 from olm_runtime.watch.watcher import Bell, Doorbell
@@ -175,7 +176,7 @@ class Program:
             group.create_task(serve_http(webhook_app(), listener, tls.context))
         if settings.metrics_address:
             callers = Callers(self.client, field_manager="catalogd")
-            shown = MetricsPage(lambda: families(self.metrics, self.store.served()), callers.judge)
+            shown = metrics_page(lambda: families(self.metrics, self.store.served()), callers.judge)
             listener = listen(settings.metrics_address)
             group.create_task(serve_http(shown, listener, tls.context))
         alive, ready = {"watches": self._watches_live}, {"catalog-server": self._is_ready}

@@ -1,20 +1,19 @@
-"""What every long-running program needs: signals, health, a clock."""
+"""What every long-running program needs: signals, a clock."""
 
 import asyncio
 import logging
 import signal
 import sys
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 import uvloop
-from aiohttp import web
 
 from api.objects import GVK
-from olm_runtime.errors import OLMError, TerminalError, bounded, of_system
+from olm_runtime.errors import OLMError, bounded, of_system
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError
 
@@ -24,8 +23,6 @@ THREADS = 64
 each for many seconds: by default there are few, and everybody would wait."""
 
 T = TypeVar("T")
-
-Checks = Mapping[str, Callable[[], bool]]
 
 log = logging.getLogger(__name__)
 
@@ -116,40 +113,3 @@ async def until_answered(what: str, ask: Callable[[], Awaitable[T]]) -> T:
                 log.warning("%s: %s", what, error)
             told = error.message
             await asyncio.sleep(API_POLL_SECONDS)
-
-
-async def serve_health(address: tuple[str, int] | None, *, alive: Checks, ready: Checks) -> None:
-    """Serves /healthz and /readyz until cancelled: ok while all of their checks hold."""
-    if address is None:
-        await asyncio.Event().wait()
-        return
-    app = web.Application()
-    app.router.add_get("/healthz", _checked("not alive", alive))
-    app.router.add_get("/readyz", _checked("not ready", ready))
-    runner = web.AppRunner(app, access_log=None, handle_signals=False)
-    await runner.setup()
-    try:
-        await _listen(runner, address)
-        await asyncio.Event().wait()
-    finally:
-        await runner.cleanup()
-
-
-async def _listen(runner: web.AppRunner, address: tuple[str, int]) -> None:
-    try:
-        await web.TCPSite(runner, address[0] or None, address[1]).start()
-    except OSError as error:
-        raise TerminalError(
-            f"cannot serve health on {address[0]}:{address[1]}: {error.strerror or error}",
-            hint="give another address with --health-probe-bind-address, or 0 for none",
-        ) from error
-
-
-def _checked(what: str, checks: Checks) -> Callable[[web.Request], Awaitable[web.Response]]:
-    async def answer(_: web.Request) -> web.Response:
-        failing = [name for name, holds in checks.items() if not holds()]
-        if failing:
-            return web.Response(status=503, text=f"{what}: {', '.join(failing)}")
-        return web.Response(text="ok")
-
-    return answer

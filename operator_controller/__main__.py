@@ -9,11 +9,12 @@ from prometheus_client.metrics_core import Metric
 
 from olm_runtime.certificates.serving import CertificateFiles, CertificateIssuer
 from olm_runtime.controller.leader import Elector
+from olm_runtime.http.health import serve_health
 from olm_runtime.kube.access import ClusterAccess, load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.logs import configure_logging
 from olm_runtime.memory import keep_large_blocks_apart, keep_small, share_one_arena
-from olm_runtime.program import run, serve_health, utc_now, wait_until_served
+from olm_runtime.program import run, utc_now, wait_until_served
 from olm_runtime.watch.watcher import Doorbell
 from operator_controller.controllers.extension import EXTENSION
 from operator_controller.exposition import families

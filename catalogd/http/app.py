@@ -3,13 +3,15 @@
 from collections.abc import Awaitable, Callable
 
 from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.responses import PlainTextResponse
 
-from catalogd.http import problems
 from catalogd.http.content import ContentApp, Library, Receive, Scope, Send
 from catalogd.http.metrics import Timed
 from catalogd.http.webhook import webhook_router
 from catalogd.metrics import Metrics
+from olm_runtime.http.pages import plain_error
 
 Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
 CATALOGS_PATH = "/catalogs/"
@@ -33,18 +35,19 @@ def webhook_app() -> FastAPI:
     """Serves the mutating webhook."""
     app = _bare("catalogd webhook")
     app.include_router(webhook_router())
+
+    @app.exception_handler(RequestValidationError)
+    async def refuse(_: Request, __: Exception) -> Response:
+        return PlainTextResponse("no AdmissionReview\n", 400)
+
     return app
 
 
 def _bare(title: str) -> FastAPI:
-    """An application without documentation routes, whose errors are upstream's texts."""
-    app = FastAPI(title=title, openapi_url=None, redirect_slashes=False)
-
-    @app.exception_handler(HTTPException)
-    async def plain(_: Request, error: Exception) -> Response:
-        status = error.status_code if isinstance(error, HTTPException) else 500
-        known = {404: problems.NO_SUCH_PAGE, 405: problems.METHOD_NOT_ALLOWED}
-        problem = known.get(status, problems.INTERNAL_ERROR)
-        return Response(problem.body, status, media_type="text/plain; charset=utf-8")
-
-    return app
+    """An application without pages of documentation."""
+    return FastAPI(
+        title=title,
+        openapi_url=None,
+        redirect_slashes=False,
+        exception_handlers={HTTPException: plain_error},
+    )

@@ -22,7 +22,6 @@ BAD_REQUEST = Problem(400, "400 Bad Request")
 METHOD_NOT_ALLOWED = Problem(405, "Method Not Allowed")
 PRECONDITION_FAILED = Problem(412, "412 Precondition Failed")
 RANGE_NOT_SATISFIABLE = Problem(416, "invalid range: failed to overlap")
-INTERNAL_ERROR = Problem(500, "500 Internal Server Error")
 
 
 def invalid_name(fault: str) -> Problem:

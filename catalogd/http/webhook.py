@@ -1,10 +1,11 @@
 """The mutating webhook: sets the name label on ClusterCatalogs. The decision is pure."""
 
 import base64
-from typing import Any
+from typing import Any, Literal
 
 import orjson
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter
+from pydantic import BaseModel
 
 from api.olm.v1.names import LABEL_METADATA_NAME, label_value
 
@@ -13,51 +14,77 @@ MAX_REVIEW_BYTES = 8 << 20
 """The API server's own limit of an object is below 2 MiB."""
 
 
-def label_patch(obj: dict[str, Any]) -> list[dict[str, Any]]:
+class Metadata(BaseModel):
+    """What the webhook looks at of an object's metadata."""
+
+    name: str | None = None
+    labels: dict[str, str] | None = None
+
+
+class ReviewedObject(BaseModel):
+    """A ClusterCatalog as it is to be stored."""
+
+    metadata: Metadata = Metadata()
+
+
+class AdmissionRequest(BaseModel):
+    """What the API server asks; a deletion has no object."""
+
+    uid: str
+    object: ReviewedObject | None = None
+
+
+class AdmissionReview(BaseModel):
+    """A question of the API server."""
+
+    request: AdmissionRequest
+
+
+class AdmissionResponse(BaseModel):
+    """The answer: allowed, with the changes in base64, if there are any."""
+
+    uid: str
+    allowed: bool = True
+    patchType: Literal["JSONPatch"] | None = None  # noqa: N815 - Kubernetes' name
+    patch: str | None = None
+
+
+class AnsweredReview(BaseModel):
+    """The review with its answer."""
+
+    apiVersion: str = "admission.k8s.io/v1"  # noqa: N815 - Kubernetes' name
+    kind: str = "AdmissionReview"
+    response: AdmissionResponse
+
+
+def label_patch(metadata: Metadata) -> list[dict[str, Any]]:
     """The JSON patch that makes the name label right; empty if it is."""
-    metadata = obj.get("metadata") or {}
-    name, labels = metadata.get("name"), metadata.get("labels")
-    if not name:
+    if not metadata.name:
         return []
-    label = label_value(name)
-    if labels is None:
+    label = label_value(metadata.name)
+    if metadata.labels is None:
         return [{"op": "add", "path": "/metadata/labels", "value": {LABEL_METADATA_NAME: label}}]
-    if labels.get(LABEL_METADATA_NAME) == label:
+    if metadata.labels.get(LABEL_METADATA_NAME) == label:
         return []
     key = LABEL_METADATA_NAME.replace("~", "~0").replace("/", "~1")
     return [{"op": "add", "path": f"/metadata/labels/{key}", "value": label}]
 
 
-def review(request: Any) -> dict[str, Any]:
-    """The answer to an AdmissionReview. Raises KeyError, TypeError when it is none."""
-    asked = request["request"]
-    response: dict[str, Any] = {"uid": asked["uid"], "allowed": True}
-    patch = label_patch(asked.get("object") or {})
-    if patch:
-        response["patchType"] = "JSONPatch"
-        response["patch"] = base64.b64encode(orjson.dumps(patch)).decode()
-    return {
-        "apiVersion": "admission.k8s.io/v1",
-        "kind": "AdmissionReview",
-        "response": response,
-    }
+def respond(request: AdmissionRequest) -> AdmissionResponse:
+    """The answer to what the API server asks."""
+    patch = label_patch(request.object.metadata) if request.object else []
+    if not patch:
+        return AdmissionResponse(uid=request.uid)
+    encoded = base64.b64encode(orjson.dumps(patch)).decode()
+    return AdmissionResponse(uid=request.uid, patchType="JSONPatch", patch=encoded)
 
 
 def webhook_router() -> APIRouter:
     """The route of the webhook."""
     router = APIRouter()
 
-    @router.post(PATH)
-    async def mutate(request: Request) -> Response:
-        body = bytearray()
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > MAX_REVIEW_BYTES:
-                return Response("review is too large\n", status_code=413)
-        try:
-            answer = review(orjson.loads(body))
-        except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
-            return Response("no AdmissionReview\n", status_code=400)
-        return Response(orjson.dumps(answer), media_type="application/json")
+    @router.post(PATH, response_model_exclude_none=True, max_body_size=MAX_REVIEW_BYTES)
+    async def mutate(review: AdmissionReview) -> AnsweredReview:
+        return AnsweredReview(response=respond(review.request))
 
     return router

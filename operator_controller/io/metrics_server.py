@@ -6,7 +6,8 @@ from pathlib import Path
 
 from prometheus_client.metrics_core import Metric
 
-from olm_runtime.http.metrics_page import MetricsPage
+from olm_runtime.http.metrics_page import metrics_page
+from olm_runtime.http.server import listen, serve
 from olm_runtime.http.tls import ServerTls, TlsProfile
 from olm_runtime.kube.callers import Callers
 from olm_runtime.kube.client import KubeClient
@@ -21,11 +22,9 @@ async def serve_metrics(
     families: Callable[[], Iterable[Metric]],
 ) -> None:
     """Serves until cancelled; `certificate` is its file and its key's. Raises TerminalError."""
-    # Imported here: without metrics no server is needed, nor the memory that it takes.
-    from olm_runtime.http.server import listen, serve
-
     tls = ServerTls(*certificate, profile)
     callers = Callers(client, field_manager="operator-controller")
+    page = metrics_page(families, callers.judge)
     async with asyncio.TaskGroup() as group:
-        group.create_task(serve(MetricsPage(families, callers.judge), listen(address), tls.context))
+        group.create_task(serve(page, listen(address), tls.context))
         group.create_task(tls.follow())

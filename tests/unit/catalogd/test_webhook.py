@@ -9,7 +9,7 @@ import pytest
 
 from api.olm.v1.names import label_value
 from catalogd.http.app import webhook_app
-from catalogd.http.webhook import PATH, label_patch
+from catalogd.http.webhook import MAX_REVIEW_BYTES, PATH, Metadata, label_patch
 
 KEY = "olm.operatorframework.io/metadata.name"
 
@@ -35,7 +35,7 @@ KEY = "olm.operatorframework.io/metadata.name"
     ],
 )
 def test_the_label_is_the_name(metadata: dict[str, Any], patch: list[Any]) -> None:
-    assert label_patch({"metadata": metadata}) == patch
+    assert label_patch(Metadata.model_validate(metadata)) == patch
 
 
 def client(app: Any) -> httpx.AsyncClient:
@@ -52,7 +52,26 @@ async def test_a_review_is_answered_with_its_uid_and_patch() -> None:
     assert json.loads(base64.b64decode(response["patch"]))[0]["value"] == {KEY: "c"}
 
 
+async def test_what_needs_no_change_is_allowed_without_a_patch() -> None:
+    asked = {"request": {"uid": "42", "operation": "DELETE", "object": None}}
+    async with client(webhook_app()) as http:
+        answer = (await http.post(PATH, json=asked)).json()
+    assert answer["response"] == {"uid": "42", "allowed": True}
+
+
 @pytest.mark.parametrize("body", [b"", b"[]", b"{}", b'{"request":null}', b"nonsense"])
 async def test_what_is_no_review_is_a_bad_request(body: bytes) -> None:
     async with client(webhook_app()) as http:
         assert (await http.post(PATH, content=body)).status_code == 400
+
+
+async def test_a_review_of_any_size_is_not_read() -> None:
+    async with client(webhook_app()) as http:
+        answer = await http.post(PATH, content=b" " * (MAX_REVIEW_BYTES + 1))
+    assert answer.status_code == 413
+
+
+async def test_there_is_nothing_else() -> None:
+    async with client(webhook_app()) as http:
+        assert (await http.get("/")).text == "404 page not found\n"
+        assert (await http.get(PATH)).text == "Method Not Allowed\n"

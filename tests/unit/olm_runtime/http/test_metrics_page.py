@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from olm_runtime.http.metrics_page import MetricsPage
+from olm_runtime.http.metrics_page import metrics_page
 from olm_runtime.metrics.exposition import gauge
 
 
@@ -11,7 +11,7 @@ async def ask(method: str, path: str, header: str = "") -> httpx.Response:
     async def authorize(token: str) -> int:
         return {"known": 200, "unsure": 500}.get(token, 403)
 
-    app = MetricsPage(lambda: [gauge("up", "text", [({}, 1)])], authorize)
+    app = metrics_page(lambda: [gauge("up", "text", [({}, 1)])], authorize)
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="https://metrics") as http:
         return await http.request(method, path, headers={"Authorization": header} if header else {})

@@ -10,8 +10,8 @@ import pytest
 from aiohttp import web
 
 from e2e.harness.ports import free_port
+from olm_runtime.http.health import serve_health
 from olm_runtime.kube.access import ClusterAccess
-from olm_runtime.program import serve_health
 from olm_runtime.watch.health import WatchHealth, WatchTimes
 from olm_runtime.watch.watcher import Bell, Doorbell
 
