@@ -10,7 +10,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from api.objects import KubeObject, name_of
-from api.olm.v1 import names
 from catalogd.follow import CatalogFollower
 from catalogd.http.app import content_app, webhook_app
 from catalogd.http.exposition import families
@@ -41,7 +40,8 @@ from olm_runtime.outcome import Failed, Outcome, Retry
 from olm_runtime.program import run, steady_clock, until_answered, wait_until_served
 from olm_runtime.registry.cluster_pulls import ClusterPulls
 from olm_runtime.registry.pull_secrets import PullSecrets
-from olm_runtime.watch.watcher import Bell, Doorbell
+from olm_runtime.watch import store as objects
+from olm_runtime.watch.watcher import Source, Watcher
 
 LEASE = "catalogd-operator-lock"
 RESYNC_SECONDS = 600.0
@@ -115,7 +115,7 @@ class Program:
     queue: WorkQueue[str]
     instance: str
     restored_at: float | None = None
-    doorbell: Doorbell | None = None
+    watcher: Watcher | None = None
 
     @classmethod
     def build(cls, settings: Settings, client: KubeClient) -> "Program":
@@ -189,7 +189,7 @@ class Program:
         return not self.role.behind or time.monotonic() > self.restored_at + CATCH_UP_SECONDS
 
     def _watches_live(self) -> bool:
-        return self.doorbell is None or self.doorbell.is_alive()
+        return self.watcher is None or self.watcher.is_alive()
 
     async def restore(self) -> None:
         """Serves what is on disk and is what the status says, without asking any registry."""
@@ -212,20 +212,21 @@ class Program:
 
     def start_work(self, group: asyncio.TaskGroup, access: ClusterAccess) -> None:
         """Every replica follows the cluster; one leads."""
-        bell = Bell(names.GROUP, names.VERSION, PLURAL, self.ring)
+        catalogs = objects.Store(objects.without_managed_fields)
+        catalogs.add_event_handler(self.on_event)
         group.create_task(self.queue.run())
-        self.doorbell = Doorbell(access, [bell])
-        group.create_task(self.doorbell.run())
+        self.watcher = Watcher(access, [Source(CLUSTER_CATALOG, PLURAL, catalogs)])
+        group.create_task(self.watcher.run())
         group.create_task(self._every(RESYNC_SECONDS, self._resync))
         group.create_task(self._every(self.settings.gc_interval, self._collect_existing))
         group.create_task(keep_small())
         group.create_task(self.cluster_pulls.act_on_changes(self._resync))
         group.create_task(self.lead())
 
-    def ring(self, _: str, obj: KubeObject) -> None:
-        """An event: looked at unless it only shows what we wrote."""
-        if not self.cluster.is_echo(obj):
-            self.queue.add(name_of(obj))
+    def on_event(self, event: objects.Event[KubeObject]) -> None:
+        """Enqueues a catalog unless the event only shows what we wrote."""
+        if event.new is None or not self.cluster.is_echo(event.new):
+            self.queue.add(name_of(event.object))
 
     async def lead(self) -> None:
         """Leads until cancelled, at once or when elected. Raises LostLeadershipError."""

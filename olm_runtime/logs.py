@@ -24,6 +24,6 @@ def configure_logging(level: int) -> None:
     ):
         logging.getLogger(package).setLevel(level)
     # It says at each start that it leaves signals to us, and tells whole traces of what ends it,
-    # which the doorbell says in a line.
+    # which the watcher says in a line.
     for module in ("running", "orchestration"):
         logging.getLogger(f"kopf._core.reactor.{module}").setLevel(logging.CRITICAL)

@@ -15,7 +15,7 @@ from olm_runtime.kube.client import KubeClient
 from olm_runtime.logs import configure_logging
 from olm_runtime.memory import keep_large_blocks_apart, keep_small, share_one_arena
 from olm_runtime.program import run, utc_now, wait_until_served
-from olm_runtime.watch.watcher import Doorbell
+from olm_runtime.watch.watcher import Watcher
 from operator_controller.controllers.extension import EXTENSION
 from operator_controller.exposition import families
 from operator_controller.io.catalog_cache import CatalogCache
@@ -66,12 +66,12 @@ class _Process:
         self._ready = ready
         self._identity = f"{socket.gethostname()}_{uuid.uuid1()}"
         self._controllers: Controllers | None = None
-        self._doorbell: Doorbell | None = None
+        self._watcher: Watcher | None = None
         self.files = _certificate_files(settings, client)
 
     def watches_live(self) -> bool:
         """Whether what the controllers rely on lives; a replica that waits relies on nothing."""
-        return self._doorbell is None or self._doorbell.is_alive()
+        return self._watcher is None or self._watcher.is_alive()
 
     async def serve_metrics(self, wanted: MetricsSettings) -> None:
         """Tells how it does, whether it leads or not."""
@@ -134,8 +134,8 @@ class _Process:
                 group.create_task(controllers.catalogs.run())
                 group.create_task(controllers.cluster_operator.run())
                 group.create_task(events.run())
-                self._doorbell = Doorbell(self._access, controllers.bells())
-                group.create_task(self._doorbell.run())
+                self._watcher = Watcher(self._access, controllers.sources())
+                group.create_task(self._watcher.run())
                 group.create_task(controllers.resync())
                 group.create_task(controllers.watches.look_at_apis())
                 group.create_task(controllers.accounts.look())

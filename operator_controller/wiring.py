@@ -6,7 +6,7 @@ import random
 import time
 from collections.abc import Callable, Mapping
 
-from api.objects import KubeObject, ObjectKey, name_of
+from api.objects import GVK, KubeObject, ObjectKey, name_of
 from api.olm.v1 import names
 from olm_content.render.options import Features
 from olm_rollout.io.watches import ManagedWatches, OwnerKey
@@ -21,7 +21,8 @@ from olm_runtime.registry.client import PullSettings
 from olm_runtime.registry.cluster_pulls import ClusterPulls
 from olm_runtime.registry.image_store import ImageStore
 from olm_runtime.registry.pull_secrets import PullSecrets
-from olm_runtime.watch.watcher import Bell, Ring
+from olm_runtime.watch.store import Event, Store, without_managed_fields
+from olm_runtime.watch.watcher import Source
 from operator_controller.apply.revisions import Revision
 from operator_controller.controllers.catalog_changes import CatalogChanges
 from operator_controller.controllers.cluster_operator import ClusterOperatorController
@@ -32,7 +33,7 @@ from operator_controller.controllers.preflight import Preflight
 from operator_controller.controllers.triggers import Triggers
 from operator_controller.io.accounts import Accounts
 from operator_controller.io.bundles import BundleSource
-from operator_controller.io.catalogs import CatalogClient
+from operator_controller.io.catalogs import CATALOG, CatalogClient
 from operator_controller.io.certificates import RevisionCertificates, rotation
 from operator_controller.io.events import Announcer
 from operator_controller.io.revisions import OBJECT_SET, RevisionStore
@@ -212,22 +213,21 @@ class Controllers:
         queue = self.extensions if obj["kind"] == names.CLUSTER_EXTENSION else self.object_sets
         queue.add_after(name_of(obj), OTHERS_STATUS_SECONDS)
 
-    def bells(self) -> list[Bell]:
-        """What to watch, and whom to tell."""
-        ring = self.triggers
+    def sources(self) -> list[Source]:
+        """What to watch into stores, with the event handlers of each."""
         return [
-            Bell(names.GROUP, names.VERSION, "clusterextensions", ring.extension),
-            Bell(
-                names.GROUP,
-                names.VERSION,
+            _source(EXTENSION, "clusterextensions", self.triggers.extension),
+            _source(
+                OBJECT_SET,
                 "clusterobjectsets",
-                _first(self._store.heard, self.cluster_operator.heard, ring=ring.object_set),
+                _first(
+                    self._store.heard, self.cluster_operator.heard, ring=self.triggers.object_set
+                ),
             ),
-            Bell(
-                names.GROUP,
-                names.VERSION,
+            _source(
+                CATALOG,
                 "clustercatalogs",
-                _first(self._catalogs.heard, ring=ring.catalog),
+                _first(self._catalogs.heard, ring=self.triggers.catalog),
             ),
         ]
 
@@ -276,6 +276,20 @@ class Controllers:
                 existing = [name_of(obj) for obj in found]
                 self.metrics.keep(existing)
                 await self._bundles.collect(existing)
+
+
+Ring = Callable[[str, KubeObject], None]
+"""Called with ADDED, MODIFIED, DELETED or "" (listed at first), and the object."""
+
+
+def _source(gvk: GVK, plural: str, ring: Ring) -> Source:
+    store = Store(without_managed_fields)
+
+    def handle(event: Event[KubeObject]) -> None:
+        ring("" if event.initial else event.type, event.object)
+
+    store.add_event_handler(handle)
+    return Source(gvk, plural, store)
 
 
 def _first(*heard: Callable[[KubeObject], None], ring: Ring) -> Ring:

@@ -20,6 +20,7 @@ class WatchTimes:
     reopened   how long the server keeps a watch open
     restarted  after how long without one all of them are begun anew
     dead       after how long that has not helped, and the program had better be started anew
+    listed     how often a kind is listed although nothing is known to have been missed
     """
 
     missing: float = 2.0
@@ -27,6 +28,7 @@ class WatchTimes:
     reopened: int = 60
     restarted: float = 90.0
     dead: float = 240.0
+    listed: float = 600.0
 
 
 class WatchHealth:

@@ -1,16 +1,17 @@
-"""What kopf is told: to watch, and nothing else."""
+"""What kopf does for us: it watches, and nothing else."""
 
 import asyncio
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import aiohttp
 
+from api.objects import KubeObject
 from olm_runtime.kube.access import ClusterAccess
-from olm_runtime.watch.watcher import Bell
+from olm_runtime.watch.watcher import Source
 
 
 @contextmanager
@@ -46,15 +47,22 @@ FAILING_SECONDS = 2.0
 class Watched:
     """What to watch.
 
-    tell      called with a bell's `ring` and what to tell it
-    opened    called with the path of a watch whenever the server has agreed to tell
-    reopened  how many seconds the server is to keep a watch open
+    on_event   called with ADDED, MODIFIED, DELETED or "" (listed), and the object
+    on_answer  called when the server has answered a list or opened a watch of a path
+    reopened   how many seconds the server is to keep a watch open
     """
 
-    bells: Sequence[Bell]
-    tell: Callable[..., None]
-    opened: Callable[[str], None]
+    sources: Sequence[Source]
+    on_event: Callable[[Source, str, KubeObject], None]
+    on_answer: "OnAnswer"
     reopened: int
+
+
+class OnAnswer(Protocol):
+    """Called with the path of what was asked for."""
+
+    def __call__(self, path: str, /, *, watch: bool) -> None:
+        """`watch`: it was a watch, not a list."""
 
 
 async def watch(access: ClusterAccess, watched: Watched, *, stop: asyncio.Event) -> None:
@@ -67,10 +75,10 @@ async def watch(access: ClusterAccess, watched: Watched, *, stop: asyncio.Event)
 
     @kopf.on.login(registry=registry)
     async def login(**_: Any) -> kopf.AiohttpSession:
-        return _connection(access, watched.opened)
+        return _connection(access, watched.on_answer)
 
-    for bell in watched.bells:
-        _subscribe(registry, bell, watched.tell)
+    for source in watched.sources:
+        _subscribe(registry, source, watched.on_event)
     known = asyncio.all_tasks()
     tasks = await kopf.spawn_tasks(
         registry=registry,
@@ -89,10 +97,14 @@ async def watch(access: ClusterAccess, watched: Watched, *, stop: asyncio.Event)
     await ending
 
 
-def _subscribe(registry: kopf.OperatorRegistry, bell: Bell, tell: Callable[..., None]) -> None:
-    @kopf.on.event(bell.group, bell.version, bell.plural, registry=registry)
-    async def on_event(event: kopf.RawEvent, **_: Any) -> None:
-        tell(bell.ring, event["type"] or "", dict(event["object"]))
+def _subscribe(
+    registry: kopf.OperatorRegistry,
+    source: Source,
+    on_event: Callable[[Source, str, KubeObject], None],
+) -> None:
+    @kopf.on.event(source.gvk.group, source.gvk.version, source.plural, registry=registry)
+    async def handle(event: kopf.RawEvent, **_: Any) -> None:
+        on_event(source, event["type"] or "", dict(event["object"]))
 
 
 class _NoDiffs(kopf.DiffBaseStorage):
@@ -120,24 +132,24 @@ def _settings(reopened: int) -> kopf.OperatorSettings:
     return settings
 
 
-def _connection(access: ClusterAccess, opened: Callable[[str], None]) -> kopf.AiohttpSession:
+def _connection(access: ClusterAccess, on_answer: OnAnswer) -> kopf.AiohttpSession:
     """Connections of kopf's own, reaching the API server as all of ours do."""
     authorization = access.authorization()
     session = aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(ssl=access.tls(), limit=0),
         headers={"Authorization": authorization} if authorization else None,
         proxy=access.proxy,
-        trace_configs=[_noticing(opened)],
+        trace_configs=[_tracing(on_answer)],
     )
     return kopf.AiohttpSession(server=access.server, aiohttp_session=session)
 
 
-def _noticing(opened: Callable[[str], None]) -> aiohttp.TraceConfig:
-    """Has each watch told that the server agreed to."""
+def _tracing(on_answer: OnAnswer) -> aiohttp.TraceConfig:
+    """Calls `on_answer` with each answer that is a success."""
 
     async def answered(_: Any, __: Any, request: aiohttp.TraceRequestEndParams) -> None:
-        if request.response.ok and request.url.query.get("watch") == "true":
-            opened(request.url.path)
+        if request.response.ok:
+            on_answer(request.url.path, watch=request.url.query.get("watch") == "true")
 
     trace = aiohttp.TraceConfig()
     trace.on_request_end.append(answered)

@@ -251,3 +251,9 @@ def _number(version: object) -> int | None:
 
 def _uid(obj: KubeObject) -> str:
     return str(metadata(obj).get("uid") or "")
+
+
+def without_managed_fields(obj: KubeObject) -> KubeObject:
+    """A transform: the object without who set which field, which is the bulk of small ones."""
+    meta = {key: value for key, value in metadata(obj).items() if key != "managedFields"}
+    return {**obj, "metadata": meta}

@@ -1,12 +1,14 @@
-"""kopf as a doorbell: it watches, we only note which key to look at.
+"""Our own kinds, watched by kopf into stores.
 
-Low-level event handlers keep no state on the objects and write nothing to them. kopf runs in a
-thread and loop of its own, because stopping it cancels every task of its loop, and under a
+kopf's low-level event handlers keep no state on the objects and write nothing to them. kopf runs
+in a thread and loop of its own, because stopping it cancels every task of its loop, and under a
 supervisor, because an error answer of the API server ends it. It is imported there, too: it takes
 longer than anything else that a program needs at its start, and nobody waits for it.
 
 kopf watches what is served when it starts, and nothing that comes later. So it starts with what is
-there, and starts again when more is, or when a watch has died (`watch_health`).
+there, and starts again when more is, or when a watch has died (`health`). It does not tell what was
+deleted while it did not watch. So each kind is also listed (`lister`): at first, after each list of
+kopf's, and from time to time.
 """
 
 import asyncio
@@ -16,7 +18,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from api.objects import GVK, KubeObject
 from olm_runtime.errors import bounded
@@ -25,6 +27,8 @@ from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.discovery import root_of
 from olm_runtime.kube.errors import ApiError, NotFoundError
 from olm_runtime.watch.health import WatchHealth, WatchTimes
+from olm_runtime.watch.lister import Lister
+from olm_runtime.watch.store import Store
 
 RESTART_SECONDS = 1.0
 STOP_SECONDS = 10.0
@@ -34,18 +38,14 @@ TIMES = WatchTimes()
 
 log = logging.getLogger(__name__)
 
-Ring = Callable[[str, KubeObject], None]
-"""Called in the subscriber's own loop: ADDED, MODIFIED, DELETED or "" (listed), and the object."""
-
 
 @dataclass(frozen=True, slots=True)
-class Bell:
-    """One kind to watch cluster-wide, and whom to tell."""
+class Source:
+    """One kind that is watched cluster-wide into a store, whose handlers run in our own loop."""
 
-    group: str
-    version: str
+    gvk: GVK
     plural: str
-    ring: Ring
+    store: Store[KubeObject]
 
     @property
     def path(self) -> str:
@@ -55,18 +55,21 @@ class Bell:
     @property
     def root(self) -> str:
         """Where the API server says what it serves of the group."""
-        return root_of(GVK(self.group, self.version, ""))
+        return root_of(self.gvk)
 
 
-class Doorbell:
+class Watcher:
     """Watches kinds until stopped; starts kopf again whenever it ends by itself."""
 
     def __init__(
-        self, access: ClusterAccess, bells: Sequence[Bell], times: WatchTimes = TIMES
+        self, access: ClusterAccess, sources: Sequence[Source], times: WatchTimes = TIMES
     ) -> None:
+        self.synced = asyncio.Event()
+        """Set when each kind that is served is in its store."""
         self._access = access
-        self._bells = bells
+        self._sources = sources
         self._times = times
+        self._listers: dict[str, Lister] = {}
         self._health = WatchHealth(times, time.monotonic())
         self._listener: asyncio.AbstractEventLoop | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -84,9 +87,25 @@ class Doorbell:
     async def run(self) -> None:
         """Watches until cancelled; then stops kopf and waits for its thread."""
         self._listener = asyncio.get_running_loop()
+        async with KubeClient.connect(self._access) as client, asyncio.TaskGroup() as group:
+            self._listers = {
+                source.path: Lister(client, source.gvk, source.store, self._times.listed)
+                for source in self._sources
+            }
+            for lister in self._listers.values():
+                group.create_task(lister.run())
+            group.create_task(self._note_synced())
+            await self._watch_in_thread()
+
+    async def _note_synced(self) -> None:
+        for lister in self._listers.values():
+            await lister.tried.wait()
+        self.synced.set()
+
+    async def _watch_in_thread(self) -> NoReturn:
         ended = asyncio.Event()
         thread = threading.Thread(
-            target=self._supervise, args=(ended,), name="doorbell", daemon=True
+            target=self._supervise, args=(ended,), name="watcher", daemon=True
         )
         thread.start()
         try:
@@ -136,22 +155,32 @@ class Doorbell:
 
         async with KubeClient.connect(self._access) as client:
             served = await self._any_served(client, self._stop)
-            bells = [bell for bell in self._bells if bell.path in served]
-            if self._stop.is_set() or not bells:
+            sources = [source for source in self._sources if source.path in served]
+            if self._stop.is_set() or not sources:
                 return
-            looking_after = asyncio.create_task(self._look_after(client, bells, self._stop))
-            watched = Watched(bells, self._in_listener, self._opened, self._times.reopened)
+            looking_after = asyncio.create_task(self._look_after(client, sources, self._stop))
+            watched = Watched(sources, self._on_event, self._on_answer, self._times.reopened)
             try:
                 await watch(self._access, watched, stop=self._stop)
             finally:
                 looking_after.cancel()
         await asyncio.sleep(CLOSING_SECONDS)
 
-    def _opened(self, address: str) -> None:
-        """Notes a watch; the API server may be behind an address with a path of its own."""
-        for bell in self._bells:
-            if address.endswith(bell.path):
-                self._health.opened(bell.path, time.monotonic())
+    def _on_event(self, source: Source, event: str, obj: KubeObject) -> None:
+        store = source.store
+        self._in_listener(store.delete if event == "DELETED" else store.update, obj)
+
+    def _on_answer(self, address: str, *, watch: bool) -> None:
+        """A list was answered, or a watch was opened.
+
+        The API server may be behind an address with a path of its own.
+        """
+        for source in self._sources:
+            if address.endswith(source.path):
+                if watch:
+                    self._health.opened(source.path, time.monotonic())
+                else:
+                    self._in_listener(self._listers[source.path].again.set)
 
     async def _any_served(self, client: KubeClient, stop: asyncio.Event) -> Collection[str]:
         """The kinds that are served, once any is; none when it is time to stop."""
@@ -167,11 +196,11 @@ class Doorbell:
                 await asyncio.wait_for(stop.wait(), self._times.missing)
 
     async def _look_after(
-        self, client: KubeClient, bells: Sequence[Bell], stop: asyncio.Event
+        self, client: KubeClient, sources: Sequence[Source], stop: asyncio.Event
     ) -> None:
         """Has all be watched anew where more is served than what is, or where a watch has died."""
-        watched, begun = {bell.path for bell in bells}, time.monotonic()
-        pause = self._times.served if len(bells) == len(self._bells) else self._times.missing
+        watched, begun = {source.path for source in sources}, time.monotonic()
+        pause = self._times.served if len(sources) == len(self._sources) else self._times.missing
         while True:
             await asyncio.sleep(pause)
             new = set(await self._look(client)) - watched
@@ -185,11 +214,11 @@ class Doorbell:
         """Notes which kinds are served: none, as far as is known, without the API server."""
         served: set[str] = set()
         try:
-            for root in {bell.root for bell in self._bells}:
+            for root in {source.root for source in self._sources}:
                 served |= await _served_below(client, root)
         except ApiError as error:
             log.warning("cannot find out what is served: %s", error)
-        found = [bell.path for bell in self._bells if bell.path in served]
+        found = [source.path for source in self._sources if source.path in served]
         self._health.looked(found, time.monotonic())
         return found
 

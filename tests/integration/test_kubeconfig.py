@@ -17,7 +17,8 @@ from e2e.harness.controlplane import ControlPlane
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError, ForbiddenError
-from olm_runtime.watch.watcher import Bell, Doorbell
+from olm_runtime.watch.store import Store, without_managed_fields
+from olm_runtime.watch.watcher import Source, Watcher
 
 pytestmark = pytest.mark.integration
 
@@ -57,13 +58,16 @@ async def user(client: KubeClient) -> str:
     return str(answer["status"]["userInfo"]["username"])
 
 
-async def first_ring(path: Path) -> None:
-    rung = asyncio.Event()
-    bell = Bell("", "v1", "namespaces", lambda _event, _obj: rung.set())
-    watching = asyncio.create_task(Doorbell(load_access(str(path)), [bell]).run())
+async def first_watch(path: Path) -> None:
+    """Returns when kopf has opened a watch."""
+    source = Source(NAMESPACES, "namespaces", Store(without_managed_fields))
+    watcher = Watcher(load_access(str(path)), [source])
+    watching = asyncio.create_task(watcher.run())
     try:
         async with asyncio.timeout(20):
-            await rung.wait()
+            await watcher.synced.wait()
+            while source.path not in watcher._health._opened:  # noqa: ASYNC110 - it signals nobody
+                await asyncio.sleep(0.05)
     finally:
         watching.cancel()
         await asyncio.gather(watching, return_exceptions=True)
@@ -72,7 +76,7 @@ async def first_ring(path: Path) -> None:
 async def test_a_client_certificate(kubeconfig: Callable[[Change], Path]) -> None:
     path = kubeconfig(lambda _cluster, _user: None)
     assert await namespaces(path)
-    await first_ring(path)
+    await first_watch(path)
 
 
 async def test_watching_needs_no_name_of_the_user(
@@ -82,7 +86,7 @@ async def test_watching_needs_no_name_of_the_user(
         raise KeyError("getpwuid(): uid not found: 65532")  # as in a container
 
     monkeypatch.setattr(getpass, "getuser", nobody)
-    await first_ring(kubeconfig(lambda _cluster, _user: None))
+    await first_watch(kubeconfig(lambda _cluster, _user: None))
 
 
 async def test_the_certificate_is_checked_for_tls_server_name(
@@ -90,7 +94,7 @@ async def test_the_certificate_is_checked_for_tls_server_name(
 ) -> None:
     known = kubeconfig(lambda cluster, _: cluster.update({"tls-server-name": "kubernetes.default"}))
     assert await namespaces(known)
-    await first_ring(known)
+    await first_watch(known)
     other = kubeconfig(lambda cluster, _: cluster.update({"tls-server-name": "other.example.com"}))
     with pytest.raises(ApiError, match=r"other\.example\.com"):
         await namespaces(other)
@@ -177,6 +181,6 @@ async def test_everything_goes_through_proxy_url(
     assert await namespaces(path)
     asked = len(tunnels.targets)
     assert asked >= 1
-    await first_ring(path)
+    await first_watch(path)
     assert len(tunnels.targets) > asked
     assert set(tunnels.targets) == {control_plane.url.removeprefix("https://")}

@@ -9,11 +9,13 @@ import aiohttp
 import pytest
 from aiohttp import web
 
+from api.objects import GVK, KubeObject
 from e2e.harness.ports import free_port
 from olm_runtime.http.health import serve_health
 from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.watch.health import WatchHealth, WatchTimes
-from olm_runtime.watch.watcher import Bell, Doorbell
+from olm_runtime.watch.store import Event, EventType, Store
+from olm_runtime.watch.watcher import Source, Watcher
 
 PATIENCE = 60.0
 POLL = 0.05
@@ -40,6 +42,7 @@ class Server:
     def __init__(self) -> None:
         self.kinds = ["things"]
         self.answers = True
+        self.empty = False
         self.watched: list[str] = []
         self.url = ""
 
@@ -69,7 +72,8 @@ class Server:
             return web.json_response({"kind": "Status", "code": 404}, status=404)
         if request.query.get("watch") != "true":
             item = {"metadata": {"name": f"one-of-{kind}", "uid": kind}}
-            return web.json_response({"metadata": {"resourceVersion": "1"}, "items": [item]})
+            items = [] if self.empty else [item]
+            return web.json_response({"metadata": {"resourceVersion": "1"}, "items": items})
         if not self.answers:
             await asyncio.Event().wait()
         self.watched.append(kind)
@@ -90,18 +94,34 @@ async def server() -> AsyncIterator[Server]:
     await runner.cleanup()
 
 
+class Watched:
+    """The stores of some kinds while they are watched."""
+
+    def __init__(self, server: Server, kinds: tuple[str, ...]) -> None:
+        self.stores = {kind: Store(whole) for kind in kinds}
+        self.events: list[Event[KubeObject]] = []
+        for store in self.stores.values():
+            store.add_event_handler(self.events.append)
+        sources = [
+            Source(GVK("example.com", "v1", kind.removesuffix("s").title()), kind, store)
+            for kind, store in self.stores.items()
+        ]
+        self.watcher = Watcher(ClusterAccess(server=server.url), sources, QUICK)
+
+    def has(self, kind: str) -> bool:
+        return self.stores[kind].get(f"one-of-{kind}") is not None
+
+
+def whole(obj: KubeObject) -> KubeObject:
+    return obj
+
+
 @asynccontextmanager
-async def watching(server: Server, *kinds: str) -> AsyncIterator[tuple[Doorbell, list[str]]]:
-    """A doorbell, and what it rang for."""
-    rung: list[str] = []
-    bells = [
-        Bell("example.com", "v1", kind, lambda _, obj: rung.append(obj["metadata"]["name"]))
-        for kind in kinds
-    ]
-    doorbell = Doorbell(ClusterAccess(server=server.url), bells, QUICK)
-    task = asyncio.create_task(doorbell.run())
+async def watching(server: Server, *kinds: str) -> AsyncIterator[Watched]:
+    watched = Watched(server, kinds)
+    task = asyncio.create_task(watched.watcher.run())
     try:
-        yield doorbell, rung
+        yield watched
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
@@ -114,31 +134,45 @@ async def until(holds: Callable[[], bool]) -> None:
 
 
 async def test_watches_come_back_with_their_kind(server: Server) -> None:
-    async with watching(server, "things") as (doorbell, rung):
-        await until(lambda: "one-of-things" in rung)
+    async with watching(server, "things") as watched:
+        await until(lambda: watched.has("things") and bool(server.watched))
         server.kinds = []
-        watched = len(server.watched)
-        await until(lambda: doorbell.restarts > 0)  # kopf was refused
+        opened = len(server.watched)
+        await until(lambda: watched.watcher.restarts > 0)  # kopf was refused
         await asyncio.sleep(STARTED_SECONDS)
-        rung.clear()
+        assert watched.has("things")
+        watched.events.clear()
         server.kinds = ["things"]
-        await until(lambda: "one-of-things" in rung and len(server.watched) > watched)
+        await until(lambda: bool(watched.events) and len(server.watched) > opened)
 
 
 async def test_a_kind_that_comes_later_is_watched_beside_the_others(server: Server) -> None:
-    async with watching(server, "things", "others") as (_, rung):
-        await until(lambda: "one-of-things" in rung)
-        assert "one-of-others" not in rung
+    async with watching(server, "things", "others") as watched:
+        await until(lambda: watched.has("things"))
+        await watched.watcher.synced.wait()
+        assert not watched.has("others")
         server.kinds.append("others")
-        await until(lambda: "one-of-others" in rung)
+        await until(lambda: watched.has("others"))
+
+
+async def test_what_was_deleted_while_nobody_watched_is_seen_to_be_gone(server: Server) -> None:
+    async with watching(server, "things") as watched:
+        await until(lambda: watched.has("things") and bool(server.watched))
+        assert watched.watcher.synced.is_set()
+        server.kinds = []
+        await until(lambda: watched.watcher.restarts > 0)
+        server.empty, server.kinds = True, ["things"]
+        await until(lambda: not watched.has("things"))
+        assert watched.events[-1].type == EventType.DELETED
 
 
 async def test_a_watch_that_dies_is_begun_anew_and_told_when_that_does_not_help(
     server: Server,
 ) -> None:
     port = free_port("127.0.0.1")
-    async with watching(server, "things") as (doorbell, _), aiohttp.ClientSession() as session:
-        checks = {"watches": doorbell.is_alive}
+    async with watching(server, "things") as watched, aiohttp.ClientSession() as session:
+        watcher = watched.watcher
+        checks = {"watches": watcher.is_alive}
         health = asyncio.create_task(serve_health(("127.0.0.1", port), alive=checks, ready={}))
         await until(lambda: len(server.watched) > 2)
 
@@ -147,12 +181,12 @@ async def test_a_watch_that_dies_is_begun_anew_and_told_when_that_does_not_help(
                 return answer.status
 
         assert await alive() == 200
-        server.answers, restarts = False, doorbell.restarts
-        await until(lambda: not doorbell.is_alive())
+        server.answers, restarts = False, watcher.restarts
+        await until(lambda: not watcher.is_alive())
         assert await alive() == 503
-        assert doorbell.restarts > restarts
+        assert watcher.restarts > restarts
         server.answers = True
-        await until(doorbell.is_alive)
+        await until(watcher.is_alive)
         assert await alive() == 200
         health.cancel()
         await asyncio.gather(health, return_exceptions=True)
