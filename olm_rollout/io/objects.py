@@ -27,7 +27,7 @@ from olm_rollout.ownership import (
     situation_of,
 )
 from olm_runtime.errors import OLMError, TransientError, WaitingError
-from olm_runtime.kube.client import JSON_PATCH, KubeClient
+from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import (
     AlreadyExistsError,
     ApiError,
@@ -36,6 +36,7 @@ from olm_runtime.kube.errors import (
     InvalidError,
     NotFoundError,
 )
+from olm_runtime.kube.media_types import JSON_PATCH
 
 LEFTOVER_SECONDS = 1.0
 LOOKS = 3

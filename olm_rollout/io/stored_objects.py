@@ -25,8 +25,9 @@ from olm_content.crds.stored import (
     prepared,
     trial,
 )
-from olm_runtime.kube.client import METADATA_LIST, KubeClient
+from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError, InvalidError
+from olm_runtime.kube.media_types import METADATA_LIST
 
 FIELD_MANAGER = "olm.operatorframework.io/dry-run"
 

@@ -15,8 +15,9 @@ from api.olm.v1.conditions import (
     merge_conditions,
 )
 from api.wire import InvalidObjectError
-from olm_runtime.kube.client import JSON_PATCH, KubeClient
+from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ConflictError, NotFoundError
+from olm_runtime.kube.media_types import JSON_PATCH
 from olm_runtime.outcome import Blocked, Failed
 
 TRIES = 3

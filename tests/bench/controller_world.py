@@ -17,7 +17,7 @@ from e2e.olm.bundles import BundleSpec
 from e2e.olm.fbc import catalog_files, package_blobs
 from e2e.olm.manifests import catalog, extension, installer, namespace
 from e2e.olm.programs import Olm
-from olm_runtime.kube.client import JSON_TYPE, METADATA_LIST
+from olm_runtime.kube.media_types import JSON_TYPE, METADATA_LIST
 
 VERSIONS = ("1.0.0", "1.1.0")
 FIRST, SECOND = "1.0.0", ">=1.0.0 <2.0.0"

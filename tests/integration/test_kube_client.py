@@ -17,7 +17,7 @@ from e2e.harness.pytest_plugin import Kubectl
 from olm_rollout.owned import field_migration, fingerprint, needs_migration
 from olm_runtime.kube import client as kube
 from olm_runtime.kube.access import load_access
-from olm_runtime.kube.client import JSON_PATCH, KubeClient
+from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import (
     AlreadyExistsError,
     ConflictError,
@@ -26,6 +26,7 @@ from olm_runtime.kube.errors import (
     InvalidError,
     NotFoundError,
 )
+from olm_runtime.kube.media_types import JSON_PATCH
 
 pytestmark = pytest.mark.integration
 

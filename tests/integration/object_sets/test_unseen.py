@@ -16,7 +16,8 @@ from olm_rollout.phases import Phase
 from olm_rollout.probes.probes import Probes
 from olm_runtime.errors import WaitingError
 from olm_runtime.kube.access import load_access
-from olm_runtime.kube.client import MERGE_PATCH, KubeClient
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.media_types import MERGE_PATCH
 
 pytestmark = pytest.mark.integration
 

@@ -10,7 +10,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from api.objects import GVK
-from olm_runtime.kube import client as kube
+from olm_runtime.kube import transport
 from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.discovery import Resource, api_version_of
@@ -73,7 +73,7 @@ async def test_too_many_requests_are_sent_again_as_the_server_asks() -> None:
 
 
 async def test_a_server_that_is_always_too_busy_is_an_error() -> None:
-    busy = [web.Response(status=429, headers={"Retry-After": "0"}) for _ in range(kube.TRIES)]
+    busy = [web.Response(status=429, headers={"Retry-After": "0"}) for _ in range(transport.TRIES)]
     get = in_turn(*busy)
     async with served(**{f"GET {ROOT}": lambda _: discovery(), f"GET {THINGS}/a": get}) as client:
         with pytest.raises(ApiError, match="the API server answered 429"):

@@ -1,0 +1,50 @@
+"""Which address serves which kind, as discovery says; client-go's RESTMapper."""
+
+from dataclasses import dataclass, field
+
+from api.objects import GVK
+from olm_runtime.kube.discovery import Resource, api_version_of, parse_resources, root_of
+from olm_runtime.kube.errors import NotFoundError
+from olm_runtime.kube.transport import Transport
+
+
+@dataclass(frozen=True, slots=True)
+class RestMapper:
+    """What discovery said, by `apiVersion` and kind; shared by all identities."""
+
+    _discovered: dict[str, dict[str, Resource]] = field(default_factory=dict)
+
+    async def resource(self, transport: Transport, gvk: GVK) -> Resource:
+        """The resource that serves a kind. Raises NotFoundError if none does."""
+        known = self._discovered.get(gvk.api_version, {})
+        if gvk.kind not in known:
+            known = self._discovered[gvk.api_version] = await _discover(transport, gvk)
+        if gvk.kind not in known:
+            raise NotFoundError(
+                f'no matches for kind "{gvk.kind}" in version "{gvk.api_version}"', status=404
+            )
+        return known[gvk.kind]
+
+    async def collection(self, transport: Transport, gvk: GVK, namespace: str, name: str) -> str:
+        """The URL path of the collection that an object is in. Raises InvalidError."""
+        resource = await self.resource(transport, gvk)
+        if resource.namespaced and not namespace:  # or was it, and is no more?
+            self.forget(gvk.api_version)
+            resource = await self.resource(transport, gvk)
+        return resource.home(namespace, name)
+
+    def forget(self, api_version: str) -> None:
+        """Has the next `resource` of a group and version asked of the server."""
+        self._discovered.pop(api_version, None)
+
+    def note(self, path: str, error: NotFoundError) -> None:
+        """Forgets what is no longer so: a CRD is gone, or was replaced by another."""
+        if not error.names_object:
+            self.forget(api_version_of(path))
+
+
+async def _discover(transport: Transport, gvk: GVK) -> dict[str, Resource]:
+    try:
+        return parse_resources(gvk, await transport.request("GET", root_of(gvk)))
+    except NotFoundError:
+        return {}

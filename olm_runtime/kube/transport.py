@@ -1,0 +1,205 @@
+"""Requests to the API server over aiohttp, as any identity.
+
+One session for requests, one without a limit of connections for watches. What comes back is JSON;
+which address serves which kind is for `mapper.py` to know.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import aiohttp
+import orjson
+
+from olm_runtime.kube.access import ClusterAccess
+from olm_runtime.kube.errors import ApiError, error_from
+from olm_runtime.kube.media_types import JSON_TYPE
+from olm_runtime.kube.sockets import Sockets
+
+REQUEST_SECONDS = 30.0
+WATCH_SILENCE_SECONDS = 330.0
+"""Longer than any watch lasts: only a connection that died silently is this quiet."""
+CONNECT_SECONDS = 10.0
+MAX_CONNECTIONS = 1024
+"""More than everything in flight asks at once, so that requests which hang delay no other."""
+TRIES = 4
+NO_ANSWER = "<error>"
+"""Where a status code is counted and there is none; client-go's word."""
+
+
+@dataclass(slots=True)
+class _Shared:
+    """What all identities share."""
+
+    access: ClusterAccess
+    sockets: Sockets
+    session: aiohttp.ClientSession
+    watch_session: aiohttp.ClientSession
+    answers: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True)
+class Transport:
+    """The API server's address and connections, and who asks."""
+
+    _shared: _Shared
+    _headers: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def connect(cls, access: ClusterAccess) -> Self:
+        """A transport with the configuration's own identity; must be made in a running loop."""
+        sockets = Sockets()
+        requests, watches = (_session(access, sockets, limit) for limit in (MAX_CONNECTIONS, 0))
+        return cls(_Shared(access, sockets, requests, watches))
+
+    def impersonating(self, user: str) -> Self:
+        """The same connections, acting as a user."""
+        return replace(self, _headers=(("Impersonate-User", user),))
+
+    @property
+    def answers(self) -> Counter[tuple[str, str]]:
+        """How often there was which answer, of all identities: by method and by status code."""
+        return self._shared.answers
+
+    async def close(self) -> None:
+        """Closes the connections that all identities share."""
+        await self._shared.session.close()
+        await self._shared.watch_session.close()
+        await self._shared.sockets.end()
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Any = None,
+        params: Mapping[str, str] | None = None,
+        content_type: str = JSON_TYPE,
+        accept: str = JSON_TYPE,
+    ) -> Any:
+        """One request; the decoded answer. Raises ApiError.
+
+        429 is answered by waiting as the server asks, a bounded number of times; nothing else is
+        repeated here, because only the caller knows whether that is safe.
+        """
+        headers = self._request_headers(accept)
+        if body is not None:
+            headers.append(("Content-Type", content_type))
+        for attempt in range(1, TRIES + 1):
+            status, content, retry_after = await self._send(method, path, headers, body, params)
+            if status != 429 or attempt == TRIES:
+                break
+            await asyncio.sleep(min(retry_after, 5.0) * attempt)
+        if status >= 400:
+            raise error_from(status, content)
+        return _decoded(content)
+
+    async def watch(
+        self,
+        what: str,
+        path: str,
+        *,
+        params: Mapping[str, str],
+        accept: str,
+        opened: Callable[[], None],
+    ) -> AsyncGenerator[dict[str, Any], None]:
+        """The events of a watch until the server ends it; `opened` is called when it has begun.
+
+        Errors name `what` is watched. Raises ApiError.
+        """
+        timeout = aiohttp.ClientTimeout(
+            total=None, sock_connect=CONNECT_SECONDS, sock_read=WATCH_SILENCE_SECONDS
+        )
+        headers = self._request_headers(accept)
+        try:
+            async with self._shared.watch_session.get(
+                self._shared.access.server + path, params=params, headers=headers, timeout=timeout
+            ) as response:
+                self._shared.answers["GET", str(response.status)] += 1
+                if response.status >= 400:
+                    raise error_from(response.status, await response.read())
+                opened()
+                try:
+                    async for event in _events(response.content):
+                        yield event
+                finally:
+                    _abort(response)
+        except (aiohttp.ClientError, TimeoutError, orjson.JSONDecodeError) as error:
+            raise ApiError(f"watch of {what} was cut: {error}") from error
+
+    def _request_headers(self, accept: str) -> list[tuple[str, str]]:
+        headers = [("Accept", accept), *self._headers]
+        authorization = self._shared.access.authorization()
+        if authorization:
+            headers.append(("Authorization", authorization))
+        return headers
+
+    async def _send(
+        self,
+        method: str,
+        path: str,
+        headers: list[tuple[str, str]],
+        body: Any,
+        params: Mapping[str, str] | None,
+    ) -> tuple[int, bytes, float]:
+        try:
+            async with self._shared.session.request(
+                method,
+                self._shared.access.server + path,
+                headers=headers,
+                params=params,
+                data=None if body is None else orjson.dumps(body),
+                timeout=aiohttp.ClientTimeout(total=REQUEST_SECONDS, sock_connect=CONNECT_SECONDS),
+            ) as response:
+                wait = response.headers.get("Retry-After", "1")
+                content = await response.read()
+                self._shared.answers[method, str(response.status)] += 1
+                return response.status, content, float(wait) if wait.isdigit() else 1.0
+        except TimeoutError as error:
+            self._shared.answers[method, NO_ANSWER] += 1
+            message = f"no answer from the API server within {REQUEST_SECONDS:.0f} s"
+            raise ApiError(f"{message}: {method} {path}") from error
+        except aiohttp.ClientError as error:
+            self._shared.answers[method, NO_ANSWER] += 1
+            raise ApiError(f"cannot reach the API server: {error}") from error
+
+
+def _session(access: ClusterAccess, sockets: Sockets, limit: int) -> aiohttp.ClientSession:
+    connector = aiohttp.TCPConnector(
+        ssl=access.tls(), limit=limit, keepalive_timeout=60, socket_factory=sockets.make
+    )
+    return aiohttp.ClientSession(connector=connector, auto_decompress=True, proxy=access.proxy)
+
+
+def _decoded(content: bytes) -> Any:
+    try:
+        return orjson.loads(content) if content[:1] in (b"{", b"[") else content.decode()
+    except ValueError as error:
+        raise ApiError(f"the API server's answer cannot be read: {error}") from error
+
+
+async def _events(stream: aiohttp.StreamReader) -> AsyncIterator[dict[str, Any]]:
+    """JSON lines of any length: aiohttp's own line reader refuses long ones."""
+    pending = bytearray()
+    async for chunk in stream.iter_any():
+        pending += chunk
+        if b"\n" not in chunk:
+            continue
+        *lines, rest = pending.split(b"\n")
+        pending = bytearray(rest)
+        for line in filter(None, lines):
+            event = orjson.loads(line)
+            if event["type"] == "ERROR":
+                raise error_from(
+                    int(event["object"].get("code") or 500), orjson.dumps(event["object"])
+                )
+            yield event
+
+
+def _abort(response: aiohttp.ClientResponse) -> None:
+    """Leaves an unfinished answer without TLS's farewell, which a stuck server never returns."""
+    connection = response.connection
+    if connection is not None and connection.transport is not None:
+        connection.transport.abort()
