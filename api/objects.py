@@ -69,6 +69,16 @@ def annotations_of(obj: KubeObject) -> dict[str, str]:
     return metadata(obj).get("annotations") or {}
 
 
+def finalizers_of(obj: KubeObject) -> list[str]:
+    """`metadata.finalizers`, empty if there are none."""
+    return metadata(obj).get("finalizers") or []
+
+
+def is_deleting(obj: KubeObject) -> bool:
+    """Whether the deletion of an object was asked for."""
+    return bool(metadata(obj).get("deletionTimestamp"))
+
+
 def key_of(obj: KubeObject) -> ObjectKey:
     """The key of an object."""
     return ObjectKey(gvk_of(obj), namespace_of(obj), name_of(obj))

@@ -34,10 +34,11 @@ from olm_runtime.http.tls import ServerTls
 from olm_runtime.kube.access import ClusterAccess, load_access
 from olm_runtime.kube.callers import Callers
 from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.waiting import until_answered, wait_until_served
 from olm_runtime.logs import configure_logging
 from olm_runtime.memory import keep_small, share_one_arena
 from olm_runtime.outcome import Failed, Outcome, Retry
-from olm_runtime.program import run, steady_clock, until_answered, wait_until_served
+from olm_runtime.program import run, steady_clock
 from olm_runtime.registry.cluster_pulls import ClusterPulls
 from olm_runtime.registry.pull_secrets import PullSecrets
 from olm_runtime.watch import store as objects

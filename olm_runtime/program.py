@@ -8,21 +8,16 @@ import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any
 
 import uvloop
 
-from api.objects import GVK
 from olm_runtime.errors import OLMError, bounded, of_system
-from olm_runtime.kube.client import KubeClient
-from olm_runtime.kube.errors import ApiError
 
-API_POLL_SECONDS = 0.5
 THREADS = 64
 """For blocking work. Names are looked up in them too, and a name server that does not answer holds
 each for many seconds: by default there are few, and everybody would wait."""
 
-T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
@@ -60,7 +55,7 @@ def run(main: Callable[[], Awaitable[None]]) -> None:
 async def _until_signal(main: Callable[[], Awaitable[None]]) -> None:
     task = asyncio.ensure_future(main())
     loop = asyncio.get_running_loop()
-    loop.set_exception_handler(_tell_fault)
+    loop.set_exception_handler(_log_fault)
     loop.set_default_executor(ThreadPoolExecutor(THREADS, thread_name_prefix="blocking"))
     asked = asyncio.Event()
 
@@ -81,8 +76,8 @@ async def _until_signal(main: Callable[[], Awaitable[None]]) -> None:
         raise _first(group) from group
 
 
-def _tell_fault(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """In a line where uvloop tells of a connection that was cut, which who used it sees himself."""
+def _log_fault(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """In one line where uvloop reports a connection that was cut: its user gets the error."""
     if "protocol" in context or "transport" in context:
         log.warning("a connection ended: %s: %s", context["message"], context.get("exception"))
     else:
@@ -95,21 +90,3 @@ def _first(group: BaseExceptionGroup) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
-
-
-async def wait_until_served(client: KubeClient, kind: GVK) -> None:
-    """Waits until the API server serves a kind: kopf does not notice one that comes later."""
-    await until_answered("waiting for the API", lambda: client.resource(kind))
-
-
-async def until_answered(what: str, ask: Callable[[], Awaitable[T]]) -> T:
-    """What the API server answers in the end: one error of it is no reason to end a program."""
-    told = ""
-    while True:
-        try:
-            return await ask()
-        except ApiError as error:
-            if error.message != told:
-                log.warning("%s: %s", what, error)
-            told = error.message
-            await asyncio.sleep(API_POLL_SECONDS)

@@ -8,13 +8,15 @@ from collections.abc import Iterator
 from prometheus_client.metrics_core import Metric
 
 from olm_runtime.certificates.serving import CertificateFiles, CertificateIssuer
+from olm_runtime.controller.events import EventBroadcaster
 from olm_runtime.controller.leader import Elector
 from olm_runtime.http.health import serve_health
 from olm_runtime.kube.access import ClusterAccess, load_access
 from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.waiting import wait_until_served
 from olm_runtime.logs import configure_logging
 from olm_runtime.memory import keep_large_blocks_apart, keep_small, share_one_arena
-from olm_runtime.program import run, utc_now, wait_until_served
+from olm_runtime.program import run, utc_now
 from olm_runtime.watch.watcher import Watcher
 from operator_controller.controllers.extension import EXTENSION
 from operator_controller.exposition import families
@@ -22,12 +24,11 @@ from operator_controller.io.catalog_cache import CatalogCache
 from operator_controller.io.catalogd import Catalogd
 from operator_controller.io.catalogs import CATALOG, CatalogClient
 from operator_controller.io.certificates import rotation
-from operator_controller.io.events import Announcer
 from operator_controller.io.metrics_server import serve_metrics
 from operator_controller.io.revisions import OBJECT_SET
 from operator_controller.metrics import Metrics, Readings
 from operator_controller.settings import MetricsSettings, Settings, parse_settings
-from operator_controller.wiring import LEASE, Controllers
+from operator_controller.wiring import CONTROLLER, LEASE, Controllers
 
 
 def main(settings: Settings) -> None:
@@ -123,7 +124,7 @@ class _Process:
                 release_field=settings.gates["BundleReleaseSupport"],
             ),
         )
-        events = Announcer(client, instance=self._identity)
+        events = EventBroadcaster(client, controller=CONTROLLER, instance=self._identity)
         controllers = self._controllers = Controllers(settings, client, catalogs, events)
         try:
             async with asyncio.TaskGroup() as group:

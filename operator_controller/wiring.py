@@ -12,6 +12,7 @@ from olm_content.render.options import Features
 from olm_rollout.io.watches import ManagedWatches, OwnerKey
 from olm_rollout.probes.probes import Gate
 from olm_runtime.controller.attempt import attempt
+from olm_runtime.controller.events import EventBroadcaster
 from olm_runtime.controller.priority import Priority, PriorityGate
 from olm_runtime.controller.status_writer import StatusWriter
 from olm_runtime.controller.workqueue import Backoff, WorkQueue
@@ -35,11 +36,11 @@ from operator_controller.io.accounts import Accounts
 from operator_controller.io.bundles import BundleSource
 from operator_controller.io.catalogs import CATALOG, CatalogClient
 from operator_controller.io.certificates import RevisionCertificates, rotation
-from operator_controller.io.events import Announcer
 from operator_controller.io.revisions import OBJECT_SET, RevisionStore
 from operator_controller.metrics import Metrics, Queue, Readings
 from operator_controller.settings import Settings
 
+CONTROLLER = "olm.operatorframework.io/operator-controller"
 LEASE = "9c4404e7.operatorframework.io"
 RESYNC_SECONDS = 600.0
 CATALOG_WORKERS = 2
@@ -91,7 +92,7 @@ class Controllers:
         settings: Settings,
         client: KubeClient,
         catalogs: CatalogClient,
-        events: Announcer,
+        events: EventBroadcaster,
     ) -> None:
         self._client = client
         self._workers = settings.workers
@@ -148,7 +149,7 @@ class Controllers:
         )
 
     def _extension_controller(
-        self, settings: Settings, events: Announcer, retire: Callable[[Revision], bool]
+        self, settings: Settings, events: EventBroadcaster, retire: Callable[[Revision], bool]
     ) -> ExtensionController:
         return ExtensionController(
             client=self._client,
@@ -201,17 +202,14 @@ class Controllers:
         self.triggers.departs(obj)
 
     def _ring_set(self, name: str, seconds: float) -> None:
-        if seconds > 0:
-            self.object_sets.add_after(name, seconds)
-        else:
-            self.object_sets.add(name)
+        self.object_sets.add(name, after=seconds)
 
     def _account_changed(self, extension: str) -> None:
         self.extensions.add(extension)
 
     def _look_again(self, obj: KubeObject) -> None:
         queue = self.extensions if obj["kind"] == names.CLUSTER_EXTENSION else self.object_sets
-        queue.add_after(name_of(obj), OTHERS_STATUS_SECONDS)
+        queue.add(name_of(obj), after=OTHERS_STATUS_SECONDS)
 
     def sources(self) -> list[Source]:
         """What to watch into stores, with the event handlers of each."""

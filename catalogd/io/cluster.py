@@ -10,7 +10,7 @@ from api.objects import GVK, KubeObject, metadata, name_of
 from api.olm.v1 import names
 from api.olm.v1.clustercatalog import ClusterCatalog, ClusterCatalogStatus
 from api.wire import InvalidObjectError
-from olm_runtime.controller.status_writer import progressing_after, replace_status, with_condition
+from olm_runtime.controller.status_writer import progressing, replace_status, with_condition
 from olm_runtime.errors import TerminalError
 from olm_runtime.event import Happening
 from olm_runtime.kube.client import KubeClient
@@ -73,7 +73,7 @@ class Cluster:
         """Says in the status why nothing else can be said there. Raises ApiError."""
         raw = await self._client.find(CLUSTER_CATALOG, name)
         if raw is not None:
-            told = progressing_after(failed, int(metadata(raw).get("generation") or 0))
+            told = progressing(failed, int(metadata(raw).get("generation") or 0))
             await self._replace_status(raw, with_condition(raw, told, now))
 
     async def _replace_status(self, raw: KubeObject, status: dict[str, Any]) -> None:

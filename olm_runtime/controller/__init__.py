@@ -1,1 +1,16 @@
-"""What controllers share: the work queue, leader election, statuses."""
+"""Controllers, in controller-runtime's words. `tests/integration/test_controller_shell.py` has one.
+
+Manager            `manager.Manager`: runs controllers, their watches and queues, resyncs, Events
+Controller         `reconciler.Controller`: what is particular to a kind
+Reconciler         `reconciler.Reconciler`; `ObjectReconciler` is the one around a `Controller`
+Request            `requests.Request`: NAMESPACE/NAME
+Result, error      `olm_runtime.outcome.Outcome`: Done, Wait, Retry, Blocked
+For, Owns, Watches `manager.Watch`
+event handler      `handlers.EventHandler`: `enqueue_object`, `enqueue_mapped`
+predicate          `handlers.Predicate`: `more_than_status_changed`
+cache, informer    `olm_runtime.watch.store.Store`, by `Manager.store`
+work queue         `workqueue.WorkQueue`; `priority`: what may wait for the rest
+finalizer          `Controller.finalizers` and `Controller.finalize`
+event recorder     `events.EventBroadcaster`
+leader election    `leader.Elector`
+"""

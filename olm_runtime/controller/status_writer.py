@@ -1,4 +1,4 @@
-"""Writes statuses: not at all when nothing changed, and never over what somebody else found out."""
+"""Writes statuses: not at all when nothing changed, and never over what somebody else wrote."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from api import wire
-from api.objects import KubeObject, gvk_of, metadata, name_of
+from api.objects import KubeObject, ObjectKey, gvk_of, key_of, metadata, name_of, namespace_of
 from api.olm.v1.conditions import (
     Condition,
     ConditionStatus,
@@ -18,14 +18,14 @@ from api.wire import InvalidObjectError
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ConflictError, NotFoundError
 from olm_runtime.kube.media_types import JSON_PATCH
-from olm_runtime.outcome import Blocked, Failed
+from olm_runtime.outcome import Blocked, Done, Outcome
 
 TRIES = 3
 """Annotations change while a status is computed, but not again and again."""
 
 
 @dataclass(slots=True)
-class _Noted:
+class _Known:
     """Of one object: the status that it should have, and the newest version that we know."""
 
     status: Any
@@ -37,45 +37,47 @@ class StatusWriter:
 
     def __init__(self, client: KubeClient) -> None:
         self._client = client
-        self._noted: dict[tuple[str, str], _Noted] = {}
+        self._known: dict[ObjectKey, _Known] = {}
 
-    async def write(self, raw: KubeObject, status: Mapping[str, Any]) -> bool:
-        """Replaces the status of an object if it differs from `raw`'s; whether it was written.
+    async def write(self, raw: KubeObject, status: Mapping[str, Any]) -> KubeObject | None:
+        """Replaces the status of an object if it differs from `raw`'s; the object as written.
 
-        An object that is gone by now has no status to write. Raises ConflictError where it is not
-        computed from what is there: somebody else wrote one, or the object is another or asks for
-        something else. A leader that slept must not take back what the next one has found out.
+        None where nothing was written: also for an object that is gone by now.
+
+        Raises ConflictError where the status is not computed from what is there: somebody else
+        wrote one, or the object is another or asks for something else. A leader that slept must
+        not take back what the next one has found out.
         """
-        noted = self._noted.setdefault(_key(raw), _Noted(status))
-        noted.status = status  # before it is sent: the event may be faster than the answer
-        noted.version = max(noted.version, _version(raw))
+        known = self._known.setdefault(key_of(raw), _Known(status))
+        known.status = status  # before it is sent: the event may be faster than the answer
+        known.version = max(known.version, _version(raw))
         if (raw.get("status") or {}) == status:
-            return False
+            return None
         for left in reversed(range(TRIES)):
             try:
                 written = await replace_status(self._client, raw, status)
             except NotFoundError:
                 break
             except ConflictError:
-                now = await self._client.find(gvk_of(raw), name_of(raw))
+                now = await self._client.find(gvk_of(raw), name_of(raw), namespace_of(raw))
                 if not left or now is None or _basis(now) != _basis(raw):
                     raise
                 raw = now
             else:
-                noted.version = _version(written)
-                return True
-        return False
+                known.version = _version(written)
+                return written
+        return None
 
     def is_of_others(self, obj: KubeObject) -> bool:
         """Whether an event shows a status that somebody else wrote."""
-        noted = self._noted.get(_key(obj))
-        if noted is None or _version(obj) <= noted.version:
+        known = self._known.get(key_of(obj))
+        if known is None or _version(obj) <= known.version:
             return False
-        return bool((obj.get("status") or {}) != noted.status)
+        return bool((obj.get("status") or {}) != known.status)
 
     def forget(self, obj: KubeObject) -> None:
         """The object is gone."""
-        self._noted.pop(_key(obj), None)
+        self._known.pop(key_of(obj), None)
 
 
 async def replace_status(
@@ -93,10 +95,6 @@ async def replace_status(
     return written
 
 
-def _key(obj: KubeObject) -> tuple[str, str]:
-    return str(obj["kind"]), name_of(obj)
-
-
 def _version(obj: KubeObject) -> int:
     """Versions of one kind grow."""
     text = str(metadata(obj).get("resourceVersion") or "")
@@ -109,15 +107,22 @@ def _basis(raw: KubeObject) -> tuple[Any, ...]:
     return meta.get("uid"), meta.get("generation"), raw.get("status") or {}
 
 
-def progressing_after(failed: Failed, generation: int) -> Condition:
-    """What to say of a reconcile that failed before it could say anything itself."""
-    blocked = isinstance(failed, Blocked)
+def progressing(outcome: Outcome, generation: int | None) -> Condition:
+    """The condition Progressing after a reconcile of which nothing else is known."""
+    match outcome:
+        case Done():
+            reason, message = Reason.SUCCEEDED.value, ""
+        case Blocked(reason=reason, message=message):
+            pass
+        case _:
+            reason, message = Reason.RETRYING.value, outcome.message
+    blocked = isinstance(outcome, Blocked)
     return Condition(
         type=ConditionType.PROGRESSING,
         status=ConditionStatus.FALSE if blocked else ConditionStatus.TRUE,
-        reason=failed.reason if isinstance(failed, Blocked) else Reason.RETRYING,
-        message=failed.message,
-        observed_generation=generation,
+        reason=reason,
+        message=message,
+        observed_generation=generation or 0,
     )
 
 

@@ -130,8 +130,14 @@ class WorkQueue(Generic[Key]):
         self._failures: dict[Key, int] = {}
         self._timers: dict[Key, asyncio.TimerHandle] = {}
 
-    def add(self, key: Key, *, priority: Priority = Priority.NORMAL) -> None:
-        """Handles the key as soon as a slot is free; cancels a wait for it."""
+    def add(self, key: Key, *, priority: Priority = Priority.NORMAL, after: float = 0.0) -> None:
+        """Handles the key as soon as a slot is free; cancels a wait for it.
+
+        After so many seconds, if given; an earlier appointment stands.
+        """
+        if after > 0:
+            self._add_after(key, after)
+            return
         timer = self._timers.pop(key, None)
         if timer is not None:
             timer.cancel()
@@ -154,8 +160,7 @@ class WorkQueue(Generic[Key]):
             return self._slow_lane
         return self._low if priority is Priority.LOW else self._normal
 
-    def add_after(self, key: Key, seconds: float) -> None:
-        """Handles the key after a while; an earlier appointment stands."""
+    def _add_after(self, key: Key, seconds: float) -> None:
         loop = asyncio.get_running_loop()
         when = loop.time() + seconds
         timer = self._timers.get(key)
@@ -256,15 +261,15 @@ class WorkQueue(Generic[Key]):
         match outcome:
             case Done(requeue_after=seconds):
                 if seconds is not None:
-                    self.add_after(key, seconds)
+                    self._add_after(key, seconds)
             case Wait(seconds=seconds):
-                self.add_after(key, seconds)
+                self._add_after(key, seconds)
             case Retry(message=message, within=within, after=after):
                 self._failures[key] = retries + 1
                 delay = self._backoff.delay(retries + 1)
                 delay = max(after, delay if within is None else min(delay, within))
                 log.warning("%s: %s; next try in %.1f s", key, message, delay)
-                self.add_after(key, delay)
+                self._add_after(key, delay)
             case Blocked(reason=reason, message=message):
                 log.warning("%s: blocked (%s): %s", key, reason, message)
         if key in self._again:

@@ -81,7 +81,7 @@ class ClusterOperatorController:
         """What is installed may have changed."""
         self._stale = True
         if self._served:
-            self._queue.add_after(NAME, SETTLE_SECONDS)
+            self._queue.add(NAME, after=SETTLE_SECONDS)
 
     async def reconcile(self, _: str) -> Outcome:
         """Writes the status if there is news, and comes back from time to time. Raises ApiError."""

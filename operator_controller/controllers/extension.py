@@ -26,9 +26,10 @@ from olm_rollout.ownership import Owner
 from olm_rollout.phases import into_phases
 from olm_rollout.webhooks import uncallable
 from olm_runtime.controller.attempt import attempt
+from olm_runtime.controller.events import EventBroadcaster
 from olm_runtime.controller.status_writer import (
     StatusWriter,
-    progressing_after,
+    progressing,
     readable_conditions,
     with_condition,
 )
@@ -59,7 +60,6 @@ from operator_controller.controllers.retirement import (
 from operator_controller.io.accounts import SERVICE_ACCOUNT, Accounts
 from operator_controller.io.bundles import BundleSource
 from operator_controller.io.catalogs import CatalogClient
-from operator_controller.io.events import Announcer
 from operator_controller.io.revisions import RevisionStore
 from operator_controller.metrics import Metrics
 from operator_controller.status.extension import (
@@ -94,7 +94,7 @@ class ExtensionController:
     store: RevisionStore
     watches: ManagedWatches
     checks: Preflight
-    events: Announcer
+    events: EventBroadcaster
     statuses: StatusWriter
     accounts: Accounts
     metrics: Metrics
@@ -148,7 +148,7 @@ class ExtensionController:
         """Says in the status why a reconcile ended before it could say anything itself."""
         raw = await self.client.find(EXTENSION, name)
         if raw is not None:
-            await self._say(raw, progressing_after(failed, _generation(raw)))
+            await self._say(raw, progressing(failed, _generation(raw)))
 
     async def _say(self, raw: KubeObject, condition: Condition) -> None:
         """One condition of an object that no steps are run for."""

@@ -28,7 +28,7 @@ from olm_rollout.progress import Progress
 from olm_runtime.controller.attempt import attempt
 from olm_runtime.controller.status_writer import (
     StatusWriter,
-    progressing_after,
+    progressing,
     readable_conditions,
     with_condition,
 )
@@ -119,7 +119,7 @@ class ObjectSetController:
         raw = await self.store.find(name)
         if raw is not None:
             generation = int(metadata(raw).get("generation") or 0)
-            told = progressing_after(failed, generation)
+            told = progressing(failed, generation)
             await self.statuses.write(raw, with_condition(raw, told, self.clock()))
 
     def retire(self, revision: Revision) -> bool:

@@ -85,7 +85,7 @@ async def test_statuses_of_others_are_told_from_ours(client: KubeClient, node: K
     await client.patch(node, {"status": status("theirs")}, subresource="status")
     theirs = await client.get(NODE, node["metadata"]["name"])
     assert writer.is_of_others(theirs)
-    assert await writer.write(theirs, theirs["status"]) is False
+    assert await writer.write(theirs, theirs["status"]) is None
     assert not writer.is_of_others(theirs)
 
 

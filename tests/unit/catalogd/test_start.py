@@ -10,7 +10,7 @@ from aiohttp import web
 
 from catalogd.__main__ import Program
 from catalogd.settings import parse_settings
-from olm_runtime import program as running
+from olm_runtime.kube import waiting
 from tests.unit.olm_runtime.kube.test_client import Answer, served, status
 
 GROUP = "/apis/olm.operatorframework.io/v1"
@@ -27,7 +27,7 @@ UNREADABLE = catalog("unreadable", {"source": "of another version of us"})
 
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "API_POLL_SECONDS", 0.0)
+    monkeypatch.setattr(waiting, "POLL_SECONDS", 0.0)
 
 
 def failing_first(*items: object) -> Answer:

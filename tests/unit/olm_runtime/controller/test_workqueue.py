@@ -335,7 +335,7 @@ async def test_who_wants_to_be_left_alone_is(
     outcome: Retry, seconds: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     delays: list[float] = []
-    monkeypatch.setattr(WorkQueue, "add_after", lambda _, key, delay: delays.append(delay))
+    monkeypatch.setattr(WorkQueue, "_add_after", lambda _, key, delay: delays.append(delay))
     queue: WorkQueue[str] = WorkQueue(Scripted(a=[outcome]), backoff=quick())
     async with running(queue):
         queue.add("a")
@@ -452,12 +452,12 @@ async def earlier_appointments() -> None:
     handle = Scripted()
     queue: WorkQueue[str] = WorkQueue(handle, backoff=quick())
     async with running(queue):
-        queue.add_after("a", SOON)
-        queue.add_after("a", 3600.0)
-        queue.add_after("b", 3600.0)
-        queue.add_after("b", SOON)
+        queue.add("a", after=SOON)
+        queue.add("a", after=3600.0)
+        queue.add("b", after=3600.0)
+        queue.add("b", after=SOON)
         await handle.until(lambda calls: sorted(calls) == ["a", "b"])
-        queue.add_after("c", 3600.0)
+        queue.add("c", after=3600.0)
         queue.add("c")
         await handle.until(lambda calls: "c" in calls)
         assert queue.depth() == 0

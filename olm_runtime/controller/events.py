@@ -1,4 +1,4 @@
-"""Events about extensions, written outside of reconciles: no extension waits for one."""
+"""Events about objects, written in the background: no reconcile waits for one."""
 
 import asyncio
 import logging
@@ -6,34 +6,32 @@ from collections.abc import Iterable
 from typing import NoReturn
 
 from api.objects import KubeObject, metadata
-from api.olm.v1 import names
 from olm_runtime.controller.attempt import attempt
 from olm_runtime.event import Happening
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.events import EventRecorder
 
-CONTROLLER = "olm.operatorframework.io/operator-controller"
 MAX_PENDING = 1024
 """Beyond it Events are dropped: they are for people, who do not read so many."""
 
 log = logging.getLogger(__name__)
 
 
-class Announcer:
+class EventBroadcaster:
     """Writes Events in the order in which they were announced."""
 
-    def __init__(self, client: KubeClient, *, instance: str) -> None:
-        """`instance` names this process in Events."""
-        self._recorder = EventRecorder(client, controller=CONTROLLER, instance=instance)
+    def __init__(self, client: KubeClient, *, controller: str, instance: str) -> None:
+        """`controller` reports the Events, `instance` names this process in them."""
+        self._recorder = EventRecorder(client, controller=controller, instance=instance)
         self._pending: asyncio.Queue[tuple[KubeObject, Happening]] = asyncio.Queue(MAX_PENDING)
 
-    def announce(self, extension: KubeObject, happenings: Iterable[Happening]) -> None:
-        """Has the Events about a ClusterExtension written soon; never fails."""
-        meta = metadata(extension)
+    def announce(self, obj: KubeObject, happenings: Iterable[Happening]) -> None:
+        """Has the Events about an object written soon; never fails."""
+        named = {key: metadata(obj).get(key) for key in ("namespace", "name", "uid")}
         about: KubeObject = {
-            "apiVersion": names.API_VERSION,
-            "kind": names.CLUSTER_EXTENSION,
-            "metadata": {"name": meta.get("name"), "uid": meta.get("uid")},
+            "apiVersion": obj["apiVersion"],
+            "kind": obj["kind"],
+            "metadata": {key: value for key, value in named.items() if value},
         }
         for happening in happenings:
             try:

@@ -1,0 +1,208 @@
+"""Runs controllers: their queues, what they watch, resyncs and Events, until it is cancelled."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import TypeVar
+
+from api.objects import GVK, KubeObject, namespace_of
+from olm_runtime.controller.attempt import attempt
+from olm_runtime.controller.events import EventBroadcaster
+from olm_runtime.controller.handlers import (
+    Change,
+    Enqueue,
+    EventHandler,
+    Predicate,
+    enqueue_object,
+    more_than_status_changed,
+)
+from olm_runtime.controller.priority import Priority, PriorityGate
+from olm_runtime.controller.reconciler import Controller, ObjectReconciler, Reconciler
+from olm_runtime.controller.requests import Request, request_of
+from olm_runtime.controller.status_writer import StatusWriter
+from olm_runtime.controller.workqueue import (
+    DEFAULT_WORKERS,
+    LONGEST_DELAY_SECONDS,
+    Backoff,
+    WorkQueue,
+)
+from olm_runtime.kube.access import ClusterAccess
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.waiting import wait_until_served
+from olm_runtime.metrics.queue_meter import QueueMeter
+from olm_runtime.watch.store import Store, without_managed_fields
+from olm_runtime.watch.watcher import Source, Watcher
+
+RESYNC_SECONDS = 600.0
+OTHERS_STATUS_SECONDS = 1.0
+"""Whoever insists on a status of his own is not written over more often."""
+NAMESPACE = "namespace"
+"""The index of the stores by namespace."""
+
+C = TypeVar("C")
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """A kind whose changes enqueue requests, where all predicates hold."""
+
+    kind: GVK
+    handler: EventHandler = enqueue_object
+    predicates: Sequence[Predicate] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registration:
+    """A controller as a manager runs it.
+
+    name           in metrics
+    reconciler     what handles requests
+    watches        what enqueues them
+    resync         the requests to enqueue from time to time
+    workers        how many prompt requests are handled at once
+    longest_delay  of the back-off, in seconds
+    """
+
+    name: str
+    reconciler: Reconciler
+    watches: Sequence[Watch]
+    resync: Callable[[], Awaitable[Iterable[Request]]]
+    workers: int = DEFAULT_WORKERS
+    longest_delay: float = LONGEST_DELAY_SECONDS
+
+
+class Manager:
+    """The controllers of a process, and what they share."""
+
+    def __init__(
+        self,
+        client: KubeClient,
+        access: ClusterAccess,
+        *,
+        events: EventBroadcaster,
+        clock: Callable[[], datetime],
+        jitter: Callable[[], float],
+        resync_seconds: float = RESYNC_SECONDS,
+    ) -> None:
+        """`jitter` gives numbers in [0, 1), as random.random does."""
+        self.client = client
+        self.events = events
+        self.statuses = StatusWriter(client)
+        self._access = access
+        self._clock = clock
+        self._jitter = jitter
+        self._resync_seconds = resync_seconds
+        self._gate = PriorityGate()
+        self._stores: dict[GVK, Store[KubeObject]] = {}
+        self._registered: list[tuple[Registration, WorkQueue[Request]]] = []
+        self._watcher: Watcher | None = None
+
+    def store(self, kind: GVK) -> Store[KubeObject]:
+        """The objects of a kind, which is watched while the manager runs; see NAMESPACE."""
+        if kind not in self._stores:
+            indexers = {NAMESPACE: lambda obj: [namespace_of(obj)]}
+            self._stores[kind] = Store(without_managed_fields, indexers)
+        return self._stores[kind]
+
+    def add(
+        self, name: str, controller: Controller[C], watches: Sequence[Watch] = ()
+    ) -> WorkQueue[Request]:
+        """Registers a controller, before `run`; its queue. `watches` are those of other kinds."""
+        reconciler = ObjectReconciler(
+            controller,
+            self.client,
+            statuses=self.statuses,
+            events=self.events,
+            clock=self._clock,
+        )
+        kind = controller.kind
+        return self.register(
+            Registration(
+                name=name,
+                reconciler=reconciler,
+                watches=(Watch(kind, self.enqueue_changed), *watches),
+                resync=partial(existing, self.client, kind),
+            )
+        )
+
+    def enqueue_changed(self, event: Change, enqueue: Enqueue) -> None:
+        """The event handler for a kind whose statuses are ours.
+
+        A status that we wrote enqueues nothing: an error whose message changes each time would be
+        tried again and again without back-off. One that somebody else wrote is made right.
+        """
+        if event.new is None:
+            self.statuses.forget(event.object)
+        if more_than_status_changed(event):
+            enqueue_object(event, enqueue)
+        elif self.statuses.is_of_others(event.object):
+            enqueue(request_of(event.object), after=OTHERS_STATUS_SECONDS)
+
+    def register(self, registration: Registration) -> WorkQueue[Request]:
+        """Registers a controller, before `run`; its queue."""
+        queue = WorkQueue(
+            registration.reconciler.reconcile,
+            report=registration.reconciler.report_failure,
+            backoff=Backoff(self._jitter, longest=registration.longest_delay),
+            workers=registration.workers,
+            gate=self._gate,
+        )
+        for watch in registration.watches:
+            self.store(watch.kind).add_event_handler(partial(_handle, watch, queue.add))
+        self._registered.append((registration, queue))
+        return queue
+
+    @property
+    def queues(self) -> dict[str, tuple[QueueMeter, int]]:
+        """Of each controller, by name, what its queue counts, and its workers."""
+        return {each.name: (queue.meter, each.workers) for each, queue in self._registered}
+
+    def is_alive(self) -> bool:
+        """Whether the watches live, or will by themselves."""
+        return self._watcher is None or self._watcher.is_alive()
+
+    async def run(self) -> None:
+        """Works until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self.events.run())
+            sources = [await self._source(*each) for each in self._stores.items()]
+            self._watcher = Watcher(self._access, sources)
+            group.create_task(self._watcher.run())
+            await self._watcher.synced.wait()
+            for _, queue in self._registered:
+                group.create_task(queue.run())
+            group.create_task(self._resync_again_and_again())
+
+    async def resync(self, priority: Priority = Priority.NORMAL) -> None:
+        """Enqueues everything that there is. Raises OLMError."""
+        for registration, queue in self._registered:
+            for request in await registration.resync():
+                queue.add(request, priority=priority)
+
+    async def _resync_again_and_again(self) -> None:
+        """A deletion that no watch told of is found by this."""
+        while True:
+            await asyncio.sleep(self._resync_seconds)
+            failed = await attempt(self.resync(Priority.LOW), "the resync")
+            if failed is not None:
+                log.warning("the resync failed: %s", failed.message)
+
+    async def _source(self, kind: GVK, store: Store[KubeObject]) -> Source:
+        resource = await wait_until_served(self.client, kind)
+        return Source(kind, resource.plural, store)
+
+
+async def existing(client: KubeClient, kind: GVK) -> list[Request]:
+    """The requests for all objects of a kind. Raises ApiError."""
+    found, _ = await client.list_all(kind, metadata_only=True)
+    return [request_of(obj) for obj in found]
+
+
+def _handle(watch: Watch, enqueue: Enqueue, event: Change) -> None:
+    if all(holds(event) for holds in watch.predicates):
+        watch.handler(event, enqueue)

@@ -1,0 +1,228 @@
+"""The shell of a controller: what reconciling an object is, whatever its kind.
+
+A `Controller` is what differs from kind to kind, as values. An `ObjectReconciler` does the rest:
+
+find      the object; `gone` is called where there is none
+finalize  an object that is being deleted, until its finalizers may be removed
+prepare   its metadata, with the finalizers, before there is anything that they stand for
+steps     in order, until one raises; every error becomes an outcome
+conclude  what the outcome is: when to reconcile again
+status    once, on every exit, and never over what somebody else wrote
+events    for people, where the status now says something else than before
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Generic, Protocol, TypeVar
+
+from api.objects import GVK, KubeObject, finalizers_of, is_deleting, metadata
+from olm_runtime.controller.attempt import attempt
+from olm_runtime.controller.events import EventBroadcaster
+from olm_runtime.controller.requests import Request, namespaced_name
+from olm_runtime.controller.status_writer import StatusWriter, progressing, with_condition
+from olm_runtime.event import Happening
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import NotFoundError
+from olm_runtime.outcome import Done, Failed, Outcome
+
+C = TypeVar("C")
+
+Status = Mapping[str, Any]
+
+
+class Reconciler(Protocol):
+    """Brings what a request names to what is asked for; may be killed at any moment."""
+
+    async def reconcile(self, request: Request, /) -> Outcome:
+        """One reconcile. Whatever it raises is an outcome as well."""
+
+    async def report_failure(self, request: Request, failed: Failed, /) -> None:
+        """Writes a status after a reconcile that raised."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Returned by a step in place of a context: this ends the reconcile, the status stays."""
+
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Finalized:
+    """How far a deletion is.
+
+    outcome  Done: the finalizers are removed; else when to look again
+    status   written before that, if there is anything to say
+    events   once the finalizers are removed
+    """
+
+    outcome: Outcome = field(default_factory=Done)
+    status: Status | None = None
+    events: Sequence[Happening] = ()
+
+
+Step = Callable[[C], Awaitable[C | Stop]]
+"""Takes what is known and returns it with what it found; raises OLMError."""
+
+
+async def _nothing(_: object) -> None:
+    pass
+
+
+async def _released(_: KubeObject) -> Finalized:
+    return Finalized()
+
+
+async def _as_it_is(_: object, outcome: Outcome) -> Outcome:
+    return outcome
+
+
+def _no_events(_: object, __: object, ___: object) -> Sequence[Happening]:
+    return ()
+
+
+def _unobserved(_: object, __: object, ___: object) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Controller(Generic[C]):
+    """What is particular to a kind. Contexts `C` are frozen.
+
+    begin       the context of an object as it was read; raises TerminalError for a malformed one
+    steps       run in order
+    status      of the object, of the last context, how it ended, and the time
+    afterwards  steps that run once the status is written, if all others did
+    conclude    the outcome, given that of the steps (Done if all ran)
+    finalizers  what `finalize` must have done before an object may go
+    finalize    takes the object as it is: a malformed one can be deleted too
+    prepare     a merge patch of the metadata; by default it adds the finalizers
+    gone        for a request whose object does not exist any more
+    events      for a status that was written: the object before, the status, the last context
+    observe     each status, for metrics, and how many seconds the reconcile took; None if cut short
+    """
+
+    kind: GVK
+    begin: Callable[[KubeObject], C]
+    steps: Sequence[Step[C]]
+    status: Callable[[C, Outcome, datetime], Status]
+    afterwards: Sequence[Step[C]] = ()
+    conclude: Callable[[C, Outcome], Awaitable[Outcome]] = _as_it_is
+    finalizers: tuple[str, ...] = ()
+    finalize: Callable[[KubeObject], Awaitable[Finalized]] = _released
+    prepare: Callable[[KubeObject], Mapping[str, Any]] | None = None
+    gone: Callable[[Request], Awaitable[None]] = _nothing
+    events: Callable[[KubeObject, Status, C | None], Iterable[Happening]] = _no_events
+    observe: Callable[[KubeObject, Status, float | None], None] = _unobserved
+
+
+class ObjectReconciler(Generic[C]):
+    """Reconciles the objects of a `Controller`."""
+
+    def __init__(
+        self,
+        controller: Controller[C],
+        client: KubeClient,
+        *,
+        statuses: StatusWriter,
+        events: EventBroadcaster,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._controller = controller
+        self._client = client
+        self._statuses = statuses
+        self._events = events
+        self._clock = clock
+
+    async def reconcile(self, request: Request) -> Outcome:
+        """Brings one object forward. Raises OLMError where that is not in its status yet."""
+        begun = asyncio.get_running_loop().time()
+        controller = self._controller
+        obj = await self._find(request)
+        if obj is None:
+            await controller.gone(request)
+            return Done()
+        if is_deleting(obj):
+            return await self._finalize(obj)
+        obj = await self._prepared(obj)
+        context, ended = await self._run(controller.steps, controller.begin(obj), request)
+        if isinstance(ended, Stop):
+            return ended.outcome
+        outcome = await controller.conclude(context, ended)
+        status = controller.status(context, outcome, self._clock())
+        seconds = asyncio.get_running_loop().time() - begun
+        await self._write(obj, status, context=context, seconds=seconds)
+        if isinstance(ended, Done):
+            for step in controller.afterwards:
+                await step(context)
+        return outcome
+
+    async def report_failure(self, request: Request, failed: Failed) -> None:
+        """Says in the condition Progressing why a reconcile ended before its status was written."""
+        obj = await self._find(request)
+        if obj is not None:
+            condition = progressing(failed, metadata(obj).get("generation"))
+            await self._write(obj, with_condition(obj, condition, self._clock()))
+
+    async def _find(self, request: Request) -> KubeObject | None:
+        namespace, name = namespaced_name(request)
+        return await self._client.find(self._controller.kind, name, namespace)
+
+    async def _run(
+        self, steps: Iterable[Step[C]], context: C, request: Request
+    ) -> tuple[C, Outcome | Stop]:
+        """The last context, and how the steps ended."""
+        for step in steps:
+            found = await attempt(step(context), f"{self._controller.kind.kind} {request}")
+            if isinstance(found, Failed | Stop):
+                return context, found
+            context = found
+        return context, Done()
+
+    async def _prepared(self, obj: KubeObject) -> KubeObject:
+        prepare = self._controller.prepare or self._missing_finalizers
+        patch = prepare(obj)
+        return await self._patch_metadata(obj, patch) if patch else obj
+
+    def _missing_finalizers(self, obj: KubeObject) -> Mapping[str, Any]:
+        present = finalizers_of(obj)
+        missing = [each for each in self._controller.finalizers if each not in present]
+        return {"finalizers": [*present, *missing]} if missing else {}
+
+    async def _finalize(self, obj: KubeObject) -> Outcome:
+        if not set(self._controller.finalizers).intersection(finalizers_of(obj)):
+            return Done()
+        done = await self._controller.finalize(obj)
+        if done.status is not None:
+            obj = await self._write(obj, done.status) or obj
+        if isinstance(done.outcome, Done):
+            left = [f for f in finalizers_of(obj) if f not in self._controller.finalizers]
+            try:
+                await self._patch_metadata(obj, {"finalizers": left})
+            except NotFoundError:
+                return Done()
+            self._events.announce(obj, done.events)
+        return done.outcome
+
+    async def _patch_metadata(self, obj: KubeObject, patch: Mapping[str, Any]) -> KubeObject:
+        """Patches the very version that was read. Raises ConflictError, NotFoundError, ApiError."""
+        meta = {**patch, "resourceVersion": metadata(obj)["resourceVersion"]}
+        patched: KubeObject = await self._client.patch(obj, {"metadata": meta})
+        return patched
+
+    async def _write(
+        self,
+        obj: KubeObject,
+        status: Status,
+        *,
+        context: C | None = None,
+        seconds: float | None = None,
+    ) -> KubeObject | None:
+        """Writes a status if it is another; the object as written."""
+        self._controller.observe(obj, status, seconds)
+        written = await self._statuses.write(obj, status)
+        if written is not None:
+            self._events.announce(obj, self._controller.events(obj, status, context))
+        return written
