@@ -123,7 +123,7 @@ class Program:
         """The parts, none of them at work."""
         instance = f"{socket.gethostname()}_{uuid.uuid1()}"
         cluster, metrics = Cluster(client, instance=instance), Metrics()
-        store = Store(settings.cache_dir / CATALOGS_FOLDER)
+        store = Store(settings.cache_dir / CATALOGS_FOLDER, shaped=settings.graphql)
         secrets = PullSecrets.of_this_program(
             client,
             global_secret=settings.global_pull_secret,
@@ -143,6 +143,7 @@ class Program:
                 limits=settings.limits,
                 document_bytes=settings.document_bytes,
                 objects=settings.objects,
+                shaped=settings.graphql,
             )
 
         images = Images(image_settings, metrics)
@@ -168,7 +169,9 @@ class Program:
         """Everything that listens, before anything that works: restarts are to be short."""
         settings = self.settings
         tls = ServerTls(settings.tls_cert, settings.tls_key, settings.tls_profile)
-        content = content_app(self.store.find, self.metrics, metas=settings.metas)
+        content = content_app(
+            self.store.find, self.metrics, metas=settings.metas, graphql=settings.graphql
+        )
         listener = listen(settings.catalogs_address)
         group.create_task(serve_http(content, listener, tls.context))
         group.create_task(tls.follow())

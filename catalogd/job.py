@@ -27,7 +27,11 @@ TURN = b"turn\n"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What to do. `known_source` and `known_version` are what is stored; empty for nothing."""
+    """What to do.
+
+    `known_source` and `known_version` are what is stored; empty for nothing. `shaped`: the fields
+    of the objects are needed, for GraphQL.
+    """
 
     catalog: str
     reference: str
@@ -41,6 +45,7 @@ class Job:
     limits: Limits = field(default_factory=Limits)
     document_bytes: int = MAX_DOCUMENT_BYTES
     objects: int = MAX_OBJECTS
+    shaped: bool = False
 
     @property
     def memory(self) -> int:

@@ -24,11 +24,10 @@ from olm_runtime.images.limits import Limits
 from olm_runtime.settings import DaemonSettings, daemon, read_settings
 
 METAS_GATE = "APIV1MetasHandler"
+GRAPHQL_GATE = "GraphQLCatalogQueries"
 GATES = {
     METAS_GATE: Gate(default=True, alpha=True),
-    "GraphQLCatalogQueries": Gate(
-        default=False, alpha=True, without_effect="there is no GraphQL endpoint"
-    ),
+    GRAPHQL_GATE: Gate(default=False, alpha=True),
 }
 """Feature gates by upstream's names. What is additive is on."""
 
@@ -55,6 +54,11 @@ class Settings(DaemonSettings):
     def metas(self) -> bool:
         """Whether parts of catalogs are served."""
         return self.gates[METAS_GATE]
+
+    @property
+    def graphql(self) -> bool:
+        """Whether queries are answered."""
+        return self.gates[GRAPHQL_GATE]
 
     @property
     def base_url(self) -> str:

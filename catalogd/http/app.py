@@ -1,32 +1,37 @@
 """The FastAPI applications: content and webhook, each on a port of its own."""
 
-from collections.abc import Awaitable, Callable
-
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse
 
 from catalogd.http.content import ContentApp, Library, Receive, Scope, Send
-from catalogd.http.metrics import Timed
+from catalogd.http.metrics import Asgi, Timed
 from catalogd.http.webhook import webhook_router
 from catalogd.metrics import Metrics
 from olm_runtime.http.pages import plain_error
 
-Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
-CATALOGS_PATH = "/catalogs/"
+CATALOGS_PATH, QUERIES_PATH = "/catalogs/", "/api/v1/graphql"
 
 
-def content_app(library: Library, metrics: Metrics, *, metas: bool) -> Asgi:
-    """Serves the catalogs; what is no catalog's path is FastAPI's.
+def content_app(library: Library, metrics: Metrics, *, metas: bool, graphql: bool = False) -> Asgi:
+    """Serves the catalogs. All but the two content endpoints is FastAPI's.
 
-    Not mounted in it: its layers cost as much again as a small answer does.
+    They are not mounted in it: its layers cost as much again as a small answer does.
     """
     catalogs, others = Timed(ContentApp(library, metas=metas), metrics), _bare("catalogd content")
+    queries: Asgi = catalogs
+    if graphql:
+        from catalogd.http.graphql import graphql_router
+
+        others.include_router(graphql_router(library))
+        queries = Timed(others, metrics)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        is_catalog = scope["type"] == "http" and scope["path"].startswith(CATALOGS_PATH)
-        await (catalogs if is_catalog else others)(scope, receive, send)
+        chosen: Asgi = others
+        if scope["type"] == "http" and scope["path"].startswith(CATALOGS_PATH):
+            chosen = queries if scope["path"].endswith(QUERIES_PATH) else catalogs
+        await chosen(scope, receive, send)
 
     return app
 

@@ -2,17 +2,21 @@
 
 import logging
 import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
 
-from catalogd.http.content import ContentApp, Receive, Scope, Send
+from catalogd.http.content import Receive, Scope, Send
 from catalogd.metrics import Metrics
+
+Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 access_log = logging.getLogger("catalogd.access")
 
 
 class Timed:
-    """Counts and logs each answer of the content endpoints."""
+    """Counts and logs each answer about catalogs."""
 
-    def __init__(self, app: ContentApp, metrics: Metrics) -> None:
+    def __init__(self, app: Asgi, metrics: Metrics) -> None:
         self._app = app
         self._metrics = metrics
 
@@ -21,14 +25,14 @@ class Timed:
         started = time.perf_counter()
         status = 500
 
-        async def noting(message: dict[str, object]) -> None:
+        async def noting(message: MutableMapping[str, Any]) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = int(str(message["status"]))
             await send(message)
 
         try:
-            await self._app(scope, receive, noting)  # type: ignore[arg-type]
+            await self._app(scope, receive, noting)
         finally:
             seconds = time.perf_counter() - started
             self._metrics.observe_request(status, seconds)

@@ -14,12 +14,15 @@ from typing import Any, Self
 
 import orjson
 
+from catalogd.graphql.shape import BadShapeError, CatalogShape
 from catalogd.index import BadIndexError, Index
 
 FORMAT = 2
 PLAIN, GZIP, ZSTD = "identity", "gzip", "zstd"
 FILES = {PLAIN: "catalog.jsonl", GZIP: "catalog.jsonl.gz", ZSTD: "catalog.jsonl.zst"}
 INDEX_FILE = "index.json"
+SHAPE_FILE = "graphql-schema.json"
+"""Only where GraphQL is served."""
 MANIFEST_FILE = "content.json"
 
 
@@ -60,10 +63,17 @@ class OpenFile:
 class Content:
     """A version that is open for serving; closed when it is retired and nobody reads it."""
 
-    def __init__(self, manifest: Manifest, index: Index, files: Mapping[str, OpenFile]) -> None:
+    def __init__(
+        self,
+        manifest: Manifest,
+        index: Index,
+        files: Mapping[str, OpenFile],
+        shape: CatalogShape,
+    ) -> None:
         self.manifest = manifest
         self.index = index
         self.files = files
+        self.shape = shape
         self._readers = 0
         self._retired = False
 
@@ -89,10 +99,10 @@ class Content:
             self.files = {}
 
 
-def open_content(folder: Path, *, verify: bool) -> Content:
+def open_content(folder: Path, *, verify: bool, shaped: bool = False) -> Content:
     """Opens a version; `verify` compares every file with its digest (blocking, 0.5 s per GB).
 
-    Raises CorruptContentError.
+    `shaped` says that its shape is needed. Raises CorruptContentError.
     """
     manifest = _read_manifest(folder)
     if verify:
@@ -102,14 +112,19 @@ def open_content(folder: Path, *, verify: bool) -> Content:
     with ExitStack() as failing:
         try:
             index = Index.from_document(orjson.loads((folder / INDEX_FILE).read_bytes()))
+            shape = _read_shape(folder) if shaped else CatalogShape()
             files = {
                 coding: _open(folder / name, manifest.sizes[name], failing)
                 for coding, name in FILES.items()
             }
-        except (OSError, KeyError, orjson.JSONDecodeError, BadIndexError) as error:
+        except (OSError, KeyError, orjson.JSONDecodeError, BadIndexError, BadShapeError) as error:
             raise CorruptContentError(f"{folder} is incomplete: {error}") from error
         failing.pop_all()
-    return Content(manifest, index, files)
+    return Content(manifest, index, files, shape)
+
+
+def _read_shape(folder: Path) -> CatalogShape:
+    return CatalogShape.from_document(orjson.loads((folder / SHAPE_FILE).read_bytes()))
 
 
 def _read_manifest(folder: Path) -> Manifest:

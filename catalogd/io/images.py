@@ -43,6 +43,7 @@ class ImageSettings:
     limits: Limits = field(default_factory=Limits)
     document_bytes: int = MAX_DOCUMENT_BYTES
     objects: int = MAX_OBJECTS
+    shaped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,7 @@ class Images:
             limits=settings.limits,
             document_bytes=settings.document_bytes,
             objects=settings.objects,
+            shaped=settings.shaped,
         )
 
     async def _run(self, job: Callable[[], Awaitable[Job]]) -> Result:

@@ -114,7 +114,7 @@ def _write_version(job: Job, root: Path, folder: Path) -> str:
     work = prepare_version(folder)
     blobs = read_tree(root, CatalogFormat(document_bytes=job.document_bytes))
     try:
-        manifest = write_content(blobs, work, objects=job.objects)
+        manifest = write_content(blobs, work, objects=job.objects, shaped=job.shaped)
         if manifest.version != job.known_version:
             publish_version(work, manifest.version)
     except OLMError as error:

@@ -36,8 +36,10 @@ class Serving:
 class Store:
     """The contents of all catalogs. Methods that touch the disk leave the event loop free."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, shaped: bool = False) -> None:
+        """`shaped`: content without its shape for GraphQL is fetched again."""
         self._root = root
+        self._shaped = shaped
         self._serving: dict[str, Serving] = {}
 
     def find(self, name: str) -> Serving | None:
@@ -123,7 +125,7 @@ class Store:
             if stored is not None and source not in ("", stored.source):
                 return None
             if stored is not None:
-                return Serving(stored, open_content(folder / stored.version, verify=True))
+                return Serving(stored, self._open(folder / stored.version, verify=True))
             log.warning("catalog %s: %s cannot be read", name, STATE_FILE)
         except FileNotFoundError:
             return None
@@ -132,13 +134,16 @@ class Store:
         _drop(folder)
         return None
 
+    def _open(self, folder: Path, *, verify: bool) -> Content:
+        return open_content(folder, verify=verify, shaped=self._shaped)
+
     def _commit(self, name: str, stored: Stored, same: Serving | None) -> Serving:
         """`same` is what is served, if that is the same content."""
         folder = self._root / name
         if same is not None:
             _write_state(folder, stored)
             return Serving(stored, same.content)
-        content = open_content(folder / stored.version, verify=False)
+        content = self._open(folder / stored.version, verify=False)
         try:
             _write_state(folder, stored)
         except OSError:

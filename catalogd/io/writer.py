@@ -18,8 +18,18 @@ import orjson
 import zstandard
 
 from catalogd import gzip_parts
+from catalogd.graphql.shape import CatalogShape
 from catalogd.index import IndexBuilder, Query, Sum, extracts_with
-from catalogd.io.content import FILES, GZIP, INDEX_FILE, MANIFEST_FILE, PLAIN, ZSTD, Manifest
+from catalogd.io.content import (
+    FILES,
+    GZIP,
+    INDEX_FILE,
+    MANIFEST_FILE,
+    PLAIN,
+    SHAPE_FILE,
+    ZSTD,
+    Manifest,
+)
 from catalogd.job import MAX_OBJECTS
 from olm_content.fbc.documents import Blob
 
@@ -153,8 +163,11 @@ class _Worker:
 class _Grouper:
     """Gathers blobs into chunks and notices where the schema or the package changes."""
 
-    def __init__(self, emit: Callable[[_Chunk], None], objects: int) -> None:
+    def __init__(
+        self, emit: Callable[[_Chunk], None], objects: int, shape: CatalogShape | None
+    ) -> None:
         self._emit = emit
+        self._shape = shape
         self._parts: list[bytes] = []
         self._size = 0
         self._group: tuple[str, str] | None = None
@@ -162,6 +175,8 @@ class _Grouper:
         self.index = IndexBuilder(objects)
 
     def add(self, blob: Blob) -> None:
+        if self._shape is not None:
+            self._shape.add(blob.schema, orjson.loads(blob.raw))
         group = blob.schema, blob.package
         if group != self._group:
             self._flush(ends_group=True)
@@ -188,10 +203,13 @@ class _Grouper:
             self._emit(_Chunk(data[begin:end], *self._group, ends_group and end >= len(data)))
 
 
-def write_content(blobs: Iterable[Blob], folder: Path, *, objects: int = MAX_OBJECTS) -> Manifest:
+def write_content(
+    blobs: Iterable[Blob], folder: Path, *, objects: int = MAX_OBJECTS, shaped: bool = False
+) -> Manifest:
     """Writes all files of a version into the empty folder; the manifest last.
 
-    Raises what reading `blobs` raises, OSError, and TooManyObjectsError beyond `objects` blobs.
+    With `shaped` also which fields its objects have, for GraphQL. Raises what reading `blobs`
+    raises, OSError, and TooManyObjectsError beyond `objects` blobs.
     """
     outs = {coding: _Digesting(folder / name) for coding, name in FILES.items()}
     gzipped, zstd = _Gzip(outs[GZIP]), _Zstd(outs[ZSTD])
@@ -202,7 +220,8 @@ def write_content(blobs: Iterable[Blob], folder: Path, *, objects: int = MAX_OBJ
             worker.put(chunk)
         outs[PLAIN].write(chunk.data)
 
-    grouper = _Grouper(emit, objects)
+    shape = CatalogShape() if shaped else None
+    grouper = _Grouper(emit, objects, shape)
     try:
         for blob in blobs:
             grouper.add(blob)
@@ -216,15 +235,21 @@ def write_content(blobs: Iterable[Blob], folder: Path, *, objects: int = MAX_OBJ
             out.close()
         raise
     grouper.index.add_groups(grouper.firsts, gzipped.segments, gzipped.sums)
-    index = orjson.dumps(grouper.index.document())
-    (folder / INDEX_FILE).write_bytes(index)
+    documents = {INDEX_FILE: orjson.dumps(grouper.index.document())}
+    if shape is not None:
+        documents[SHAPE_FILE] = orjson.dumps(shape.document())
+    for name, document in documents.items():
+        (folder / name).write_bytes(document)
     digests = {FILES[coding]: out.close() for coding, out in outs.items()}
     sizes = {FILES[coding]: out.size for coding, out in outs.items()}
     manifest = Manifest(
         version=digests[FILES[PLAIN]],
         blobs=len(grouper.index),
-        sizes={**sizes, INDEX_FILE: len(index)},
-        digests={**digests, INDEX_FILE: hashlib.sha256(index).hexdigest()},
+        sizes={**sizes, **{name: len(document) for name, document in documents.items()}},
+        digests={
+            **digests,
+            **{name: hashlib.sha256(document).hexdigest() for name, document in documents.items()},
+        },
     )
     (folder / MANIFEST_FILE).write_bytes(manifest.to_json())
     return manifest

@@ -112,7 +112,7 @@ class Bench:
 
     def start(self) -> None:
         if self._program is None:
-            self.olm.start_catalogd()
+            self.olm.start_catalogd("--feature-gates=GraphQLCatalogQueries=true")
             self._child = self.olm.catalogd
         else:
             self._child = other_catalogd(self._program, self.olm, self.control_plane)
@@ -167,6 +167,11 @@ class Bench:
         by_name = tuple(
             metas(schema="olm.bundle", package=b["package"], name=b["name"]) for b in found
         )
+        asked = "{ olmbundles(package: %s) { name image relatedImages { image } } }"
+        queries = tuple(
+            f"/catalogs/{NAME}/api/v1/graphql " + json.dumps({"query": asked % json.dumps(package)})
+            for package in packages
+        )
         # What the catalog is recognised by; upstream's knows only the time.
         seen = f"If-None-Match: {plain['etag']}" if "etag" in plain else ""
         known = seen or f"If-Modified-Since: {plain['last-modified']}"
@@ -179,6 +184,7 @@ class Bench:
             ("metas package", by_package, (), (1, 8, 100)),
             ("metas package gzip", by_package, zipped, (1, 8, 100)),
             ("metas name", by_name, (), (1, 8, 100)),
+            *([("graphql package", queries, (), (1, 8))] if self._program is None else []),
         ]
 
     def restart(self, names: list[str]) -> dict[str, float]:

@@ -10,7 +10,8 @@ end
 function init()
   math.randomseed(number)
   for target in io.lines(os.getenv("TARGETS")) do
-    requests[#requests + 1] = wrk.format("GET", target)
+    local path, body = target:match("^(%S+) ?(.*)$")
+    requests[#requests + 1] = body == "" and wrk.format("GET", path) or wrk.format("POST", path, nil, body)
   end
 end
 

@@ -28,7 +28,10 @@ PROCESSES = 2
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """GETs of random `targets` with the header lines `headers`, over kept-alive connections."""
+    """GETs of random `targets` with the header lines `headers`, over kept-alive connections.
+
+    A target is a path; what follows a space is the body of a POST.
+    """
 
     port: int
     ca: str
@@ -116,9 +119,11 @@ async def _client(
     lines = "".join(f"{header}\r\n" for header in load.headers)
     times, size = [], 0
     while time.perf_counter() < end:
-        target = chance.choice(load.targets)
+        path, _, body = chance.choice(load.targets).partition(" ")
+        method, length = ("POST", f"Content-Length: {len(body)}\r\n") if body else ("GET", "")
+        head_lines = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\n{length}{lines}\r\n"
         started = time.perf_counter()
-        writer.write(f"GET {target} HTTP/1.1\r\nHost: localhost\r\n{lines}\r\n".encode())
+        writer.write(f"{head_lines}{body}".encode())
         head = (await reader.readuntil(b"\r\n\r\n")).lower()
         if not head.startswith((b"http/1.1 200", b"http/1.1 304")):
             raise RuntimeError(head.decode())

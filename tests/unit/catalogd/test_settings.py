@@ -103,9 +103,9 @@ def test_a_size_that_is_none_is_refused(text: str, capsys: pytest.CaptureFixture
     assert "is no size; say 512Mi or 4Gi" in capsys.readouterr().err
 
 
-def test_the_graphql_gate_is_said_to_have_no_effect(caplog: pytest.LogCaptureFixture) -> None:
-    parse_settings([*CERTIFICATES, "--feature-gates=GraphQLCatalogQueries=true"])
-    assert "GraphQLCatalogQueries has no effect: there is no GraphQL endpoint" in caplog.text
-    caplog.clear()
-    parse_settings(CERTIFICATES)
-    assert not caplog.text
+@pytest.mark.parametrize(
+    ("gates", "graphql"),
+    [("", False), ("GraphQLCatalogQueries=true", True), ("AllAlpha=true", True)],
+)
+def test_graphql_is_served_behind_its_gate(gates: str, *, graphql: bool) -> None:
+    assert parse_settings([*CERTIFICATES, f"--feature-gates={gates}"]).graphql is graphql
