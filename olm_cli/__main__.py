@@ -23,16 +23,16 @@ COMMANDS: Mapping[str, Lazy] = MappingProxyType(
             "olm_cli.history", "history", "List the revisions of an extension in a cluster."
         ),
         "install": Lazy("olm_cli.install", "install", "Install a package from a catalog."),
-        "plan": Lazy("olm_cli.plan", "plan", "Tell what an extension would change."),
+        "plan": Lazy("olm_cli.plan", "plan", "Show what an extension would change."),
         "rbac": Lazy("olm_cli.rbac", "rbac", "Write the permissions that a bundle needs."),
         "resolve": Lazy("olm_cli.resolve", "resolve_command", "Find the bundle for a package."),
         "search": Lazy("olm_cli.search", "search", "Find packages by words."),
-        "status": Lazy("olm_cli.status", "status", "Tell how extensions and catalogs do."),
+        "status": Lazy("olm_cli.status", "status", "Show the state of extensions and catalogs."),
         "uninstall": Lazy("olm_cli.uninstall", "uninstall", "Remove an extension."),
-        "show": Lazy("olm_cli.show", "show_command", "Tell what catalogs say of a package."),
+        "show": Lazy("olm_cli.show", "show_command", "Show what catalogs say of a package."),
         "rollback": Lazy("olm_cli.rollback", "rollback", "Bring an extension back to a revision."),
         "version": Lazy("olm_cli.version", "version", "Work with versions and version ranges."),
-        "why": Lazy("olm_cli.why", "why", "Tell why an extension in a cluster is what it is."),
+        "why": Lazy("olm_cli.why", "why", "Explain the state of an extension in a cluster."),
     }
 )
 

@@ -8,7 +8,7 @@ from click.shell_completion import CompletionItem, ShellComplete
 from olm_runtime.cli.completion import SHELLS, completion_script
 
 _NO_FILES, _FILES = ":4", ":0"
-"""How kubectl is told whether file names are offered too: the directives of Cobra."""
+"""Cobra's directives: whether kubectl offers file names, too."""
 
 
 @click.command("completion")

@@ -42,7 +42,7 @@ def remove_tree(path: Path) -> None:
 def collect(base: Path, keep: Collection[str], *, interrupted: bool = True) -> None:
     """Removes from `base` all but the entries to keep.
 
-    Temporary ones go if `interrupted`: an interrupted attempt cannot be told from a running one,
+    Temporary ones go if `interrupted`: an interrupted attempt looks like a running one,
     so that is for the start.
     """
     for entry in base.iterdir() if base.is_dir() else ():

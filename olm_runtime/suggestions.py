@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-TOLD = 3
-"""Near names told."""
+SHOWN = 3
+"""How many near names are shown."""
 LISTED = 10
-"""Names told where none is near."""
+"""How many names are shown where none is near."""
 _CUTOFF = 0.7
 """How alike names are to be, as difflib measures it."""
 
@@ -15,9 +15,9 @@ def near(name: str, known: Iterable[str]) -> list[str]:
     import difflib  # late: no command needs it that finds what it looks for
 
     names = sorted(set(known))
-    closest = difflib.get_close_matches(name, names, n=TOLD, cutoff=_CUTOFF)
+    closest = difflib.get_close_matches(name, names, n=SHOWN, cutoff=_CUTOFF)
     within = (each for each in names if name and name in each)
-    return list(dict.fromkeys([*closest, *within]))[:TOLD]
+    return list(dict.fromkeys([*closest, *within]))[:SHOWN]
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

@@ -92,9 +92,9 @@ def _multipart(
         )
         parts += [head.encode(), Section(first, last - first + 1)]
     parts.append(f"\r\n--{boundary}--\r\n".encode())
-    kept = [header for header in common if header[0] != "content-type"]
+    others = [header for header in common if header[0] != "content-type"]
     kind = ("content-type", f"multipart/byteranges; boundary={boundary}")
-    return Answer(206, (kind, *kept, _total_length(parts)), coding, tuple(parts))
+    return Answer(206, (kind, *others, _total_length(parts)), coding, tuple(parts))
 
 
 def answer_metas(headers: Headers, version: Version, query_string: str) -> Answer:

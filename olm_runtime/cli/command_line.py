@@ -1,4 +1,4 @@
-"""What the command lines share: commands imported when asked for, failures told in a sentence."""
+"""What the command lines share: commands imported on demand, failures as one sentence."""
 
 import gc
 import importlib
@@ -64,7 +64,7 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Runs the command; Ctrl-C has it clean up, and is not told."""
+        """Runs the command; Ctrl-C has it clean up, and prints nothing."""
         with _interruptible():
             return super().invoke(ctx)
 
@@ -95,23 +95,23 @@ def _interruptible() -> Iterator[None]:
 
 
 def run(command: click.Command, name: str, *, usage_error: int = USAGE_ERROR) -> NoReturn:
-    """Runs a command line. Whatever fails is told in a sentence, with exit code 1.
+    """Runs a command line. A failure is one sentence, with exit code 1.
 
     What is wrong in the command line itself ends with the code `usage_error`.
     """
     gc.set_threshold(COLLECT_AFTER)
-    sys.unraisablehook = _interrupted_or_told
+    sys.unraisablehook = _end_or_print
     _replace_closed_streams()
     try:
         code = _exit_code(command, name, usage_error)
     except OLMError as error:
-        code = _told(error)
+        code = _print_error(error)
     except OSError as error:
-        code = _told(of_system(error))
+        code = _print_error(of_system(error))
     except MemoryError:
-        code = _told(OLMError("there is not enough memory for this"))
+        code = _print_error(OLMError("there is not enough memory for this"))
     except Exception as error:  # noqa: BLE001 - users get a sentence, never a traceback
-        code = _told(
+        code = _print_error(
             OLMError(
                 bounded(f"unexpected {type(error).__name__}: {error}"),
                 hint=f"this is a fault of {name}; please report it with the command you ran",
@@ -124,7 +124,7 @@ def run(command: click.Command, name: str, *, usage_error: int = USAGE_ERROR) ->
 
 def _exit_code(command: click.Command, name: str, usage_error: int) -> int:
     """Raises what a command may: OLMError, OSError, any fault of our own."""
-    # Without colours where the user wants none; by itself click has them on a terminal only.
+    # Without colours where the user asks for none; by itself click has them on a terminal only.
     colours: dict[str, Any] = {"color": False} if os.environ.get("NO_COLOR") else {}
     try:
         result: Any = command.main(prog_name=name, standalone_mode=False, **colours)
@@ -142,19 +142,19 @@ def _exit_code(command: click.Command, name: str, usage_error: int) -> int:
         click.echo(err=True)
         raise TerminalError("a question was not answered: standard input has ended") from error
     except BrokenPipeError:
-        return 1  # the reader has had enough, as `head` has: no fault, and nothing left to tell
+        return 1  # the reader has had enough, as `head` has: no fault, and nothing left to print
     return result if isinstance(result, int) else 0
 
 
-def _told(error: OLMError) -> int:
-    with suppress(OSError):  # nobody can be told that standard error is full
+def _print_error(error: OLMError) -> int:
+    with suppress(OSError):  # standard error may be full
         click.echo(f"error: {error.message}", err=True)
         if error.hint:
             click.echo(f"hint: {error.hint}", err=True)
     return 1
 
 
-def _interrupted_or_told(raised: "sys.UnraisableHookArgs") -> None:
+def _end_or_print(raised: "sys.UnraisableHookArgs") -> None:
     """Ctrl-C may fall into a callback, of which Python would print it, and go on."""
     if isinstance(raised.exc_value, KeyboardInterrupt):
         os._exit(INTERRUPTED)
@@ -170,7 +170,7 @@ def _replace_closed_streams() -> None:
 
 
 def _drop_what_cannot_be_written() -> None:
-    """Else Python tries again at the very end, and tells that in words of its own."""
+    """Else Python tries again at the very end, and prints a message of its own."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -184,5 +184,5 @@ def runs_on() -> None:
 
 
 def fail(error: OLMError) -> NoReturn:
-    """Tells the error and what to do about it, and ends with exit code 1."""
-    raise SystemExit(_told(error))
+    """Prints the error and what to do about it, and ends with exit code 1."""
+    raise SystemExit(_print_error(error))

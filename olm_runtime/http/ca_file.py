@@ -22,7 +22,7 @@ class CaFile:
         return str(self._folder / "ca-bundle.crt") if self._folder and self._pem else ""
 
     async def write(self, pem: str) -> bool:
-        """Has the file say this; whether that is news. Text around certificates may be anything.
+        """Writes this to the file; whether it changed. Text around certificates may be anything.
 
         Raises TransientError when there are none to be read, or nothing can be written: what was
         there stays.

@@ -87,7 +87,7 @@ class ProxiedTransport(httpx.AsyncBaseTransport):
 
 
 class _Way:
-    """How far a request has come, by the events that httpcore tells of it."""
+    """How far a request has come, by the events of httpcore's trace."""
 
     def __init__(self, *, tunnelled: bool) -> None:
         self._past_proxy = (

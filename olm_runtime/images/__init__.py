@@ -1,1 +1,1 @@
-"""Images: references, manifests, layers, mirrors, who is told credentials. Pure."""
+"""Images: references, manifests, layers, mirrors, who gets credentials. Pure."""

@@ -1,4 +1,4 @@
-"""What the cluster itself says about pulling images, beside files, flags and environment. Pure."""
+"""What the cluster itself says about pulling images: proxies, CAs and mirrors. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from olm_runtime.proxies import Proxies
 class ClusterSettings:
     """What holds for all pulls in the cluster; nothing where it says nothing.
 
-    `ca_file` is the path of the CAs to believe besides all others; empty if there are none.
+    `ca_file` is the path of the CAs to trust in addition to all others; empty if there are none.
     """
 
     mirrors: tuple[MirrorEntry, ...] = ()

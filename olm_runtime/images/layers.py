@@ -65,10 +65,10 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What is kept: entries at or below one of `roots` (all if none), within `limits`.
+    """What is unpacked: entries at or below one of `roots` (all if none), within `limits`.
 
-    A symbolic link that would be kept is an error if `refuse_links`, else left out. Whatever else
-    an image has is no concern of ours, however odd it is.
+    A symbolic link that would be unpacked is an error if `refuse_links`, else left out. What
+    else an image has is no concern of ours, however odd it is.
     """
 
     roots: tuple[str, ...] = ()
@@ -98,7 +98,7 @@ class Gate:
                 f"image has more than {limits.entries} entries", hint=raise_hint("entries")
             )
         meant = _without_parents(_parts(entry.name))
-        if not meant or not self._kept(meant):
+        if not meant or not self._is_within(meant):
             return _SKIP
         parts = self._checked(entry)
         if parts[-1].startswith(WHITEOUT):
@@ -122,7 +122,7 @@ class Gate:
                 return Decision(Action.MAKE_FOLDER, path)
             case Kind.HARDLINK:
                 source = _parts(entry.target)
-                if ".." in source or not source or not self._kept(source):
+                if ".." in source or not source or not self._is_within(source):
                     raise LayerError(f'"{path}" is a hard link out of the unpacked folder')
                 return Decision(Action.COPY, path, "/".join(source))
             case Kind.SYMLINK if self._rules.refuse_links:
@@ -178,7 +178,7 @@ class Gate:
             raise LayerError(f'path "{shown}" has a name longer than {MAX_NAME_BYTES} bytes')
         return parts
 
-    def _kept(self, parts: Sequence[str]) -> bool:
+    def _is_within(self, parts: Sequence[str]) -> bool:
         """At or below a root; a whiteout counts as what it hides, also above a root."""
         last = parts[-1]
         if last.startswith(WHITEOUT):

@@ -1,4 +1,4 @@
-"""Who may be told which credentials, and in which words. Pure.
+"""Who gets which credentials, and in which form. Pure.
 
 A registry answers 401 with a challenge that names a token server. That answer is not trusted:
 credentials go to the registry's own host, or to a token server of the same site over TLS, never
@@ -87,7 +87,7 @@ def may_be_asked(realm: str, *, plain_http: bool) -> bool:
     return scheme_is_safe and bool(parts.hostname)
 
 
-def may_be_told(realm: str, registry: str) -> bool:
+def may_get_credentials(realm: str, registry: str) -> bool:
     """Whether a token server may see the credentials of a registry."""
     return _same_site((urlsplit(realm).hostname or "").lower(), host_of(registry))
 
@@ -101,15 +101,15 @@ def token_request(challenge: Challenge, scope: str, credential: Credential) -> T
     realm = urlsplit(challenge.parameters["realm"])
     netloc = realm.netloc.rpartition("@")[2]
     asked = {"service": challenge.parameters.get("service", ""), "scope": scope}
-    wanted = {name: value for name, value in asked.items() if value}
+    parameters = {name: value for name, value in asked.items() if value}
     if credential.identity_token:
         trade = {"grant_type": "refresh_token", "refresh_token": credential.identity_token}
         return TokenRequest(
             urlunsplit(realm._replace(netloc=netloc, fragment="")),
             {"Content-Type": "application/x-www-form-urlencoded"},
-            urlencode({**trade, "client_id": CLIENT_ID, **wanted}).encode(),
+            urlencode({**trade, "client_id": CLIENT_ID, **parameters}).encode(),
         )
-    query = "&".join(filter(None, (realm.query, urlencode(wanted))))
+    query = "&".join(filter(None, (realm.query, urlencode(parameters))))
     address = urlunsplit(realm._replace(netloc=netloc, query=query, fragment=""))
     headers = {"Authorization": f"Basic {credential.basic}"} if credential.basic else {}
     return TokenRequest(address, headers)
@@ -121,7 +121,7 @@ def host_of(registry: str) -> str:
 
 
 def _read(entry: object) -> Credential:
-    """An entry of a file of logins. Beside an identity token there is no password."""
+    """An entry of a file of logins. With an identity token there is no password."""
     if not isinstance(entry, dict):
         return NO_CREDENTIAL
     if token := entry.get("identitytoken"):

@@ -134,7 +134,7 @@ def unreadable(problem: object, *, hint: str = "") -> TerminalError:
 
 
 def token_of(file: Path) -> str:
-    """The Authorization header of a token file: whoever renews it does not tell.
+    """The Authorization header of a token file: it is renewed at any time.
 
     Raises ApiError when it cannot be read.
     """

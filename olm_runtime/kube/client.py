@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from types import TracebackType
 from typing import Any, Self
 
 from api.objects import GVK, KubeObject, gvk_of, name_of, namespace_of
@@ -59,12 +58,7 @@ class KubeClient:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
     def as_service_account(self, namespace: str, name: str) -> Self:

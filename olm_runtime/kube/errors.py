@@ -24,7 +24,7 @@ UNAUTHORIZED = 401
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One of the faults that an InvalidError tells, as in `details.causes` of a Status."""
+    """One of the faults of an InvalidError, as in `details.causes` of a Status."""
 
     field: str
     reason: str

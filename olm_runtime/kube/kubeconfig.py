@@ -16,7 +16,7 @@ from kubernetes.config.kube_config import (
 from olm_runtime.kube.access import ClusterAccess, token_of, unreadable
 
 
-class _Told(logging.Handler):
+class _Messages(logging.Handler):
     """What the client logs where it should have raised: it would go on as nobody."""
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ def read_kubeconfig(file: str | None) -> ClusterAccess:
     # Of itself it would take the proxy of the environment whatever NO_PROXY says.
     found = Configuration(proxy="")
     try:
-        told = _load(file, found)
+        logged = _load(file, found)
         user = _user(file)
         authority = Path(found.ssl_ca_cert).read_text() if found.ssl_ca_cert else None
         files = [Path(part) for part in (found.cert_file, found.key_file) if part]
@@ -44,7 +44,7 @@ def read_kubeconfig(file: str | None) -> ClusterAccess:
     except Exception as error:
         raise unreadable(" ".join(str(error).split()) or type(error).__name__) from error
     if not certificate and not found.api_key:
-        _refuse_without_credentials(user, told)
+        _refuse_without_credentials(user, logged)
     token_file = _token_file(user)
     return ClusterAccess(
         server=str(found.host).rstrip("/"),
@@ -59,39 +59,39 @@ def read_kubeconfig(file: str | None) -> ClusterAccess:
 
 def _load(file: str | None, found: Configuration) -> str:
     """Fills in the configuration; what the client complained of meanwhile."""
-    told, log = _Told(), logging.getLogger()
-    log.addHandler(told)
+    logged, log = _Messages(), logging.getLogger()
+    log.addHandler(logged)
     try:
         load_kube_config(  # type: ignore[no-untyped-call]
             config_file=file, client_configuration=found
         )
     finally:
-        log.removeHandler(told)
-    return "; ".join(told.messages)
+        log.removeHandler(logged)
+    return "; ".join(logged.messages)
 
 
 def _refuse_missing(file: str | None) -> None:
     named = file or KUBE_CONFIG_DEFAULT_LOCATION
-    wanted = [Path(part).expanduser() for part in named.split(os.pathsep) if part]
-    if not any(path.exists() for path in wanted):
-        missing = ", ".join(map(str, wanted))
+    files = [Path(part).expanduser() for part in named.split(os.pathsep) if part]
+    if not any(path.exists() for path in files):
+        missing = ", ".join(map(str, files))
         raise unreadable(
             f"{missing}: no such file", hint="give --kubeconfig FILE, or set KUBECONFIG"
         )
 
 
-def _refuse_without_credentials(user: ConfigNode | None, told: str) -> None:
+def _refuse_without_credentials(user: ConfigNode | None, logged: str) -> None:
     """Nobody means to be anonymous who names a plugin. Raises TerminalError."""
     means = user.value if user is not None else {}
     plugin = means.get("exec")
     if plugin:
         command = plugin.get("command")
         raise unreadable(
-            f'the plugin "{command}" gave no credentials: {told}',
+            f'the plugin "{command}" gave no credentials: {logged}',
             hint=plugin.get("installHint") or f"see that {command} is installed and works",
         )
     if means.get("auth-provider"):
-        problem = told or "such providers are known no more"
+        problem = logged or "such providers are known no more"
         raise unreadable(f"its auth-provider gave no credentials: {problem}", hint="log in again")
 
 

@@ -2,7 +2,7 @@
 
 The official client knows every form, and takes longer to import than most commands take. So what
 is plain is read here; anything else (exec plugins, proxies, several files, what cannot be read) is
-left to it, which also tells what is wrong.
+left to it, which also says what is wrong.
 """
 
 import base64

@@ -22,7 +22,7 @@ class Sockets:
         self._made: WeakSet[socket.socket] = WeakSet()
 
     def make(self, address: AddrInfoType) -> socket.socket:
-        """A socket for an address, as `aiohttp.TCPConnector(socket_factory=...)` wants one."""
+        """A socket for an address; a `socket_factory` of `aiohttp.TCPConnector`."""
         family, kind, protocol, *_ = address
         made = socket.socket(family, kind, protocol)
         self._made.add(made)

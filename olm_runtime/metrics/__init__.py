@@ -1,1 +1,1 @@
-"""What is counted, and the page that tells it. Pure."""
+"""What is counted, and how it is exposed. Pure."""

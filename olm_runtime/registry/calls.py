@@ -15,7 +15,7 @@ from olm_runtime.registry.errors import RegistryError, from_answer
 MAX_ERROR_BYTES = 4096
 MAX_HOST_LENGTH = 300
 LONGEST_WAIT_SECONDS = 900.0
-"""A registry that wants to be left alone for longer is asked again all the same."""
+"""A registry that asks for a longer pause is asked again all the same."""
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -74,7 +74,7 @@ async def refusal(answer: httpx.Response, ref: ImageRef) -> RegistryError:
 
 
 def wait_asked(headers: Mapping[str, str]) -> float:
-    """Seconds for which a server wants to be left alone (Retry-After); 0 if it does not say.
+    """Seconds after which a server asks to be tried again (Retry-After); 0 if it does not say.
 
     Where it names a time, its own clock counts: RFC 9110, sections 10.2.3 and 6.6.1.
     """

@@ -15,7 +15,6 @@ import platform as machine
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import TracebackType
 from typing import Self, TypeVar
 
 import httpx
@@ -146,12 +145,7 @@ class RegistryClient:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._http.aclose()
 
     async def resolve(self, ref: ImageRef) -> ImageRef:
@@ -237,7 +231,7 @@ class RegistryClient:
     async def _digest(self, source: Source) -> str:
         """What a tag names now. HEAD, because registries count what is pulled, not what is asked.
 
-        The manifest itself where the registry does not say, or to hear why it refuses.
+        The manifest itself where the registry does not say, or to learn why it refuses.
         """
         call = Call(method="HEAD", headers={"Accept": ACCEPTED})
 

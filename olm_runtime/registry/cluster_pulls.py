@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Proxy:
-    """What is kept of a Proxy."""
+    """What is used of a Proxy."""
 
     proxies: Proxies = field(default_factory=Proxies)
     trusted_ca: str = ""

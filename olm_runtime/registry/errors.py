@@ -4,7 +4,7 @@ RegistryError
 ├── UnreachableError     no answer: name, network, time-out, 5xx
 │   └── NoTlsError       it speaks plain HTTP
 ├── UntrustedError       its certificate is signed by a CA we do not know
-├── UnauthorizedError    it wants (other) credentials
+├── UnauthorizedError    it asks for (other) credentials
 └── ImageNotFoundError   it does not have that image
 """
 

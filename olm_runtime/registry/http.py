@@ -33,7 +33,7 @@ TIMEOUT = httpx.Timeout(30.0, connect=10.0)
 TRIES = 3
 FIRST_PAUSE_SECONDS = 0.3
 LONGEST_PAUSE_SECONDS = 10.0
-"""A registry that wants a longer one is left to the next reconcile."""
+"""A registry that asks for a longer one is left to the next reconcile."""
 PULL, PUSH = "pull", "pull,push"
 """What a token is asked for."""
 

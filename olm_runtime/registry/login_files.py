@@ -101,10 +101,10 @@ def _ask(name: str, ref: ImageRef, file: Path) -> Credential:
         if said.startswith(NONE_FOUND):
             return NO_CREDENTIAL
         raise _failed(program, ref, bounded(said, 200) or f"exit code {done.returncode}")
-    return _told(program, ref, done.stdout)
+    return _parsed(program, ref, done.stdout)
 
 
-def _told(program: str, ref: ImageRef, output: bytes) -> Credential:
+def _parsed(program: str, ref: ImageRef, output: bytes) -> Credential:
     """The answer of a helper; what it says is never shown, for it may be a secret."""
     try:
         answer = orjson.loads(output)

@@ -64,7 +64,7 @@ def registry_auths(secret: KubeObject) -> dict[str, dict[str, str]]:
     except (ValueError, AttributeError):
         return {}
     entries = auths.items() if isinstance(auths, dict) else ()
-    return {str(key): _kept(entry) for key, entry in entries if isinstance(entry, dict)}
+    return {str(key): _login(entry) for key, entry in entries if isinstance(entry, dict)}
 
 
 class PullSecrets:
@@ -130,18 +130,18 @@ class PullSecrets:
 
     async def _auths(self) -> dict[str, dict[str, str]]:
         auths: dict[str, dict[str, str]] = {}
-        for wanted in [*await self._account_secrets(), *filter(None, [self._global])]:
+        for key in [*await self._account_secrets(), *filter(None, [self._global])]:
             try:
-                secret = await self._client.find(SECRET, wanted.name, wanted.namespace)
+                secret = await self._client.find(SECRET, key.name, key.namespace)
             except ForbiddenError:
                 log.warning(
                     "pull secret %s/%s may not be read: name it in the chart's imagePullSecrets",
-                    wanted.namespace,
-                    wanted.name,
+                    key.namespace,
+                    key.name,
                 )
                 continue
             if secret is None:
-                log.warning("pull secret %s/%s does not exist", wanted.namespace, wanted.name)
+                log.warning("pull secret %s/%s does not exist", key.namespace, key.name)
             else:
                 auths |= registry_auths(secret)
         return auths
@@ -169,5 +169,5 @@ class PullSecrets:
         self._content = content
 
 
-def _kept(entry: Mapping[str, Any]) -> dict[str, str]:
+def _login(entry: Mapping[str, Any]) -> dict[str, str]:
     return {field: str(entry[field]) for field in KEPT_FIELDS if field in entry}

@@ -9,7 +9,6 @@ blob by now. (Source: OCI distribution specification, pushing.)
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 from urllib.parse import urljoin
 
@@ -49,12 +48,7 @@ class RegistryPush:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._http.aclose()
 
     async def push(self, layout: Path, image: Descriptor, ref: ImageRef) -> ImageRef:

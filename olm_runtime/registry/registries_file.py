@@ -11,7 +11,7 @@ MAX_FILE_BYTES = 1 << 20
 
 
 def read_registries(file: Path | None = None) -> RegistriesConf:
-    """The rules of a file and of the folder `FILE.d` beside it, in order of names.
+    """The rules of a file and of the folder `FILE.d` next to it, in order of names.
 
     Without `file`: what CONTAINERS_REGISTRIES_CONF names, else the system's. Files that are not
     there say nothing. Blocking. Raises RegistriesConfError.

@@ -1,6 +1,6 @@
 """What a registry that asks who we are is answered: a password, or a token of its token server.
 
-Guarantees: a token server is asked over HTTPS, or as its registry is; it is told the registry's
+Guarantees: a token server is asked over HTTPS, or as its registry is; it gets the registry's
 credentials only if it is of the same site; what is withheld is logged.
 """
 
@@ -24,7 +24,7 @@ from olm_runtime.images.registry_auth import (
     choose,
     host_of,
     may_be_asked,
-    may_be_told,
+    may_get_credentials,
     token_request,
 )
 from olm_runtime.registry.calls import Call, address_of, once, read_bounded, wait_asked
@@ -91,12 +91,12 @@ class Authorizer:
                 f"over HTTPS: {bounded(realm, 200)}",
                 hint="have the registry name an https:// address",
             )
-        if credential and not await asyncio.to_thread(may_be_told, realm, ref.registry):
+        if credential and not await asyncio.to_thread(may_get_credentials, realm, ref.registry):
             credential = self._withhold(ref, urlsplit(realm).netloc)
         return f"Bearer {await self._token(source, challenge, credential)}"
 
     def _withhold(self, ref: ImageRef, server: str) -> Credential:
-        """Says so once: access may be refused for want of the credentials."""
+        """Says so once: access may be refused for lack of the credentials."""
         reason = f"its credentials are withheld from token server {server}, another site"
         if self._withheld.get(ref.registry) != reason:
             log.warning("registry %s: %s", ref.registry, reason)

@@ -54,7 +54,7 @@ _BROKEN = (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile, zstandard.Z
 
 
 class _ForwardStream(io.RawIOBase):
-    """Decompressed bytes as tarfile wants them: seekable, but only forward.
+    """Decompressed bytes as tarfile needs them: seekable, but only forward.
 
     tarfile reads an extended header whole, however long it claims to be: one read is bounded.
     """
@@ -96,7 +96,7 @@ class _ForwardStream(io.RawIOBase):
 
 @contextmanager
 def _tar_stream(path: Path, gate: Gate) -> Iterator[_ForwardStream]:
-    """The layer's tar, whatever it is compressed with: its first bytes tell, as upstream does."""
+    """The layer's tar. Its first bytes say how it is compressed; upstream looks there, too."""
     with path.open("rb") as raw:
         magic = raw.read(4)
         raw.seek(0)

@@ -55,7 +55,7 @@ class Registries:
 
 
 def auth_files(environment: Mapping[str, str], home: Path) -> list[Path]:
-    """Where logins are kept; the first that knows a registry counts.
+    """Files of logins; the first that knows a registry counts.
 
     The order is that of containers-auth.json(5): the file named, that of `podman login`, that of
     `docker login`.

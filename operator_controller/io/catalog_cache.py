@@ -89,7 +89,7 @@ class CatalogCache:
             "fingerprint": fingerprint,
             "etag": blobs.etag,
         }
-        known = await asyncio.to_thread(self._keep, catalog, package, header, blobs.lines)
+        known = await asyncio.to_thread(self._write, catalog, package, header, blobs.lines)
         self._remember((catalog, package), known)
         return known
 
@@ -145,9 +145,9 @@ class CatalogCache:
         whole = _is_header(header) and header["fingerprint"] == _fingerprint(lines)
         return (header, lines) if whole else None
 
-    def _keep(self, catalog: str, package: str, header: Header, lines: Sequence[bytes]) -> Known:
+    def _write(self, catalog: str, package: str, header: Header, lines: Sequence[bytes]) -> Known:
         """Writes the file in one step; without it only a restart or an outage costs more."""
-        known = self._known(package, header, lines)  # first: what cannot be read is not kept
+        known = self._known(package, header, lines)  # first: what cannot be read is not cached
         path = self._path(catalog, package)
         draft = path.with_suffix(".new")
         try:

@@ -1,7 +1,7 @@
 """Asks a catalogd for the blobs of one package, and keeps of them what choosing a bundle needs.
 
 Answers are read as a stream, a line at a time, so that a package with megabytes of metadata and a
-whole catalog (`/all`, where `/metas` is off) cost no more memory than what is kept.
+whole catalog (`/all`, where `/metas` is off) cost no more memory than what is cached.
 """
 
 import asyncio
@@ -29,10 +29,10 @@ READ_SECONDS = 30.0
 ANSWER_SECONDS = 300.0
 """For a whole answer, as upstream's client."""
 MAX_LINE_BYTES = 64 * 1024 * 1024
-MAX_KEPT_BYTES = 64 * 1024 * 1024
+MAX_PACKAGE_BYTES = 64 * 1024 * 1024
 """Of one package; the largest real ones keep a hundredth of it."""
 
-MAX_BODY_TOLD = 200
+MAX_BODY_SHOWN = 200
 """Characters of the text of an error answer."""
 
 log = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ class CatalogBehindError(CatalogUnavailableError):
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A catalog, where it is served, and the source of the content that is wanted of it."""
+    """A catalog, where it is served, and the source of the content to read from it."""
 
     catalog: str
     base: str
@@ -57,7 +57,7 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Blobs:
-    """What is kept of a package: a JSON line for each blob, in the catalog's order."""
+    """What is cached of a package: a JSON line for each blob, in the catalog's order."""
 
     lines: tuple[bytes, ...]
     etag: str = ""
@@ -151,17 +151,17 @@ def server_of(catalog: str, base: str, *, allow_http: bool) -> str:
 
     Raises CatalogUnavailableError for what is no HTTPS, unless HTTP is allowed.
     """
-    told = f'catalog "{catalog}" is not read: its status.urls.base, {bounded(base)}, '
+    fault = f'catalog "{catalog}" is not read: its status.urls.base, {bounded(base)}, '
     try:
         url = urlsplit(base)
         server = f"{url.hostname}:{url.port}" if url.port else url.hostname
     except ValueError:
         server = None
     if not server or url.scheme not in ("https", "http"):
-        raise CatalogUnavailableError(f"{told}is no address of HTTPS")
+        raise CatalogUnavailableError(f"{fault}is no address of HTTPS")
     if url.scheme == "http" and not allow_http:
         raise CatalogUnavailableError(
-            f"{told}has no TLS: anybody between {server} and us could change what it says",
+            f"{fault}has no TLS: anybody between {server} and us could change what it says",
             hint="have it served over HTTPS, or allow this with --allow-http-catalogs",
         )
     return server
@@ -210,7 +210,7 @@ async def _answer(response: httpx.Response, address: Address, package: str) -> B
         return None
     if response.status_code != httpx.codes.OK:
         raise await _unexpected(address, response)
-    kept: list[bytes] = []
+    lines: list[bytes] = []
     size = 0
     async for line in _lines(response, address):
         if package.encode() not in line:
@@ -218,11 +218,11 @@ async def _answer(response: httpx.Response, address: Address, package: str) -> B
         blob = needed(_decoded(line, address), package)
         if blob is None:
             continue
-        kept.append(orjson.dumps(blob))
-        size += len(kept[-1])
-        if size > MAX_KEPT_BYTES:
-            raise _refused(address, f"a package of more than {MAX_KEPT_BYTES} bytes is not read")
-    return Blobs(tuple(kept), response.headers.get("etag", ""))
+        lines.append(orjson.dumps(blob))
+        size += len(lines[-1])
+        if size > MAX_PACKAGE_BYTES:
+            raise _refused(address, f"a package of more than {MAX_PACKAGE_BYTES} bytes is not read")
+    return Blobs(tuple(lines), response.headers.get("etag", ""))
 
 
 async def _lines(response: httpx.Response, address: Address) -> AsyncIterator[bytes]:
@@ -262,13 +262,13 @@ def _unreachable(address: Address, cause: str) -> CatalogUnavailableError:
 
 
 async def _unexpected(address: Address, response: httpx.Response) -> CatalogUnavailableError:
-    told = ""
-    async for piece in response.aiter_text(MAX_BODY_TOLD):
-        told = bounded(" ".join(piece.split()), MAX_BODY_TOLD)
+    body = ""
+    async for piece in response.aiter_text(MAX_BODY_SHOWN):
+        body = bounded(" ".join(piece.split()), MAX_BODY_SHOWN)
         break
     return CatalogUnavailableError(
         f'catalog "{address.catalog}": received unexpected response status code '
-        f"{response.status_code} from {address.base}" + (f": {told}" if told else "")
+        f"{response.status_code} from {address.base}" + (f": {body}" if body else "")
     )
 
 

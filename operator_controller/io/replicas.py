@@ -66,7 +66,7 @@ def digest_of(source: str) -> str:
 
 
 async def _other_content(response: httpx.Response, source: str) -> str:
-    """What the replica has in place of the content that is wanted; empty if it has that."""
+    """What the replica has in place of the content to read; empty if it has that."""
     if response.status_code == httpx.codes.NOT_FOUND:
         await response.aread()
         return "nothing" if response.text.strip() == NO_CONTENT else ""

@@ -147,7 +147,7 @@ def render_graph(
 def render_template(
     registries: dict[str, Any], *, arguments: tuple[str, ...], output: str, migrate_level: str
 ) -> None:
-    """Expand a catalog template of type basic or semver; its schema tells which.
+    """Expand a catalog template of type basic or semver; its schema says which.
 
     FILE is - or missing for standard input. Bundles are named by image or by folder.
 

@@ -14,7 +14,7 @@ from olm_runtime.images.reference import ImageRef, parse_ref
 from olm_runtime.registry import workstation
 from opm.commands.generate import read_labels
 from opm.commands.registries import registry_options
-from opm.commands.validate import faults_of, tell
+from opm.commands.validate import faults_of, show
 from opm.image import parse_platforms
 from opm.io.building import add_bundle, add_catalog, check_bundle
 from opm.io.layout import Layout
@@ -96,26 +96,26 @@ def _tagged(text: str) -> ImageRef:
 
 
 def _check(folder: Path, *, is_bundle: bool) -> None:
-    """Tells what is wrong. Raises TerminalError or SystemExit if that is more than warnings."""
+    """Prints what is wrong. Raises TerminalError or SystemExit if that is more than warnings."""
     if is_bundle:
         for remark in check_bundle(folder):
             click.echo(f"{folder}: {remark}", err=True)
         return
     faults = faults_of(folder)
     refused = [fault for fault in faults if not fault.warning]
-    tell(faults, refused, folder)
+    show(faults, refused, folder)
     if refused:
         click.echo("hint: correct them, or build it all the same with --no-validate", err=True)
         raise SystemExit(1)
 
 
 @contextmanager
-def _layout(kept: Path | None) -> Iterator[Layout]:
-    if kept is not None:
-        yield Layout(kept)
+def _layout(folder: Path | None) -> Iterator[Layout]:
+    if folder is not None:
+        yield Layout(folder)
         return
-    with tempfile.TemporaryDirectory(prefix="opm-build-") as folder:
-        yield Layout(Path(folder, "layout"))
+    with tempfile.TemporaryDirectory(prefix="opm-build-") as temporary:
+        yield Layout(Path(temporary, "layout"))
 
 
 def _push(layout: Layout, image: Descriptor, ref: ImageRef, registries: dict[str, Any]) -> None:

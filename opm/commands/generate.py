@@ -34,7 +34,7 @@ def generate_dockerfile(
     binary_image: str | None,
     extra_labels: tuple[str, ...],
 ) -> None:
-    """Write CATALOG_DIR.Dockerfile beside CATALOG_DIR. An existing file is left alone.
+    """Write CATALOG_DIR.Dockerfile next to CATALOG_DIR. An existing file is left alone.
 
     \b
     Example:

@@ -58,7 +58,7 @@ def write_catalog(records: Iterable[Record], root: Path, output: str) -> None:
 
 
 def _write(records: Iterable[Record], root: Path, output: str) -> None:
-    """Records of no package are written beside the packages' folders."""
+    """Records of no package are written next to the packages' folders."""
     by_package: dict[str, list[Record]] = {}
     for each in records:
         by_package.setdefault(each.package, []).append(each)

@@ -110,7 +110,7 @@ def _existing(database: Path) -> Path:
     type=click.Path(path_type=Path),
     default="/dev/termination-log",
     show_default=True,
-    help="File that is told why it ended.",
+    help="File to write the reason of its end to.",
 )
 @click.option("--skip-migrate", is_flag=True, expose_value=False, hidden=True)
 @click.option("--timeout-seconds", expose_value=False, hidden=True)

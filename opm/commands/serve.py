@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     default="/dev/termination-log",
     show_default=True,
-    help="File that is told why it ended.",
+    help="File to write the reason of its end to.",
 )
 @click.option("--debug", is_flag=True, hidden=True)
 @click.option("--pprof-addr", hidden=True)
@@ -101,31 +101,31 @@ def cached(source: Path, cache: Path, *, enforced: bool = False) -> "Catalog":
 
 
 def serve_catalog(catalog: "Catalog", port: int, shown: str) -> None:
-    """Serves until it is told to stop, and says so in the words of `shown`."""
+    """Serves until a signal ends it; `shown` is part of the line that is printed once it does."""
     import asyncio
     import os
 
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # its own log of what we tell in a sentence
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # its own log of what we print in a sentence
     from opm.serve import server
 
     runs_on()
-    asyncio.run(server.serve(catalog, port, _tell(shown)))
+    asyncio.run(server.serve(catalog, port, _announce(shown)))
 
 
 @contextmanager
-def _folder(kept: Path | None) -> Iterator[Path]:
-    if kept is not None:
-        yield kept
+def _folder(folder: Path | None) -> Iterator[Path]:
+    if folder is not None:
+        yield folder
         return
-    with tempfile.TemporaryDirectory(prefix="opm-serve-cache-") as folder:
-        yield Path(folder)
+    with tempfile.TemporaryDirectory(prefix="opm-serve-cache-") as temporary:
+        yield Path(temporary)
 
 
-def _tell(shown: str) -> Callable[[int], None]:
-    def tell(port: int) -> None:
+def _announce(shown: str) -> Callable[[int], None]:
+    def announce(port: int) -> None:
         click.echo(f"serving registry {shown} port={port}", err=True)
 
-    return tell
+    return announce
 
 
 @contextmanager

@@ -34,7 +34,7 @@ def validate(*, directory: Path, output: str | None, strict: bool) -> None:
     if output:
         sys.stdout.buffer.write(_document(_result(faults, refused), output))
     else:
-        tell(faults, refused, directory)
+        show(faults, refused, directory)
     if refused:
         raise SystemExit(1)
 
@@ -72,7 +72,7 @@ def _document(result: dict[str, Any], output: str) -> bytes:
     return dump_all([result]).encode()
 
 
-def tell(faults: list[Fault], refused: list[Fault], directory: Path) -> None:
+def show(faults: list[Fault], refused: list[Fault], directory: Path) -> None:
     """Prints the faults on standard error, and how many of them count."""
     for fault in faults:
         click.echo(str(fault), err=True)

@@ -11,7 +11,7 @@ from olm_runtime.images.registry_auth import (
     credential_for,
     host_of,
     may_be_asked,
-    may_be_told,
+    may_get_credentials,
 )
 
 
@@ -48,7 +48,7 @@ from olm_runtime.images.registry_auth import (
 def test_credentials_stay_on_the_registrys_site(
     realm: str, registry: str, *, allowed: bool
 ) -> None:
-    assert may_be_told(realm, registry) is allowed
+    assert may_get_credentials(realm, registry) is allowed
 
 
 @pytest.mark.parametrize(
@@ -70,9 +70,9 @@ def test_the_public_suffix_list_is_read_when_it_is_needed() -> None:
     """It takes as long as a tenth of a program's start."""
     code = (
         "import sys, olm_runtime.registry.client, olm_runtime.images.registry_auth as auth;"
-        "assert auth.may_be_told('https://a.test/token', 'a.test');"
+        "assert auth.may_get_credentials('https://a.test/token', 'a.test');"
         "assert 'publicsuffixlist' not in sys.modules;"
-        "assert auth.may_be_told('https://b.a.test/token', 'a.test');"
+        "assert auth.may_get_credentials('https://b.a.test/token', 'a.test');"
         "assert 'publicsuffixlist' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
