@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test faults faketime test-unit test-property test-integration lint fmt bench bench-catalogd bench-controller bench-node e2e e2e-node generate verify chart image lock binaries helm clean
+.PHONY: help install docs demo test faults faketime test-unit test-property test-integration lint fmt bench bench-catalogd bench-controller bench-node e2e e2e-node generate verify chart image lock binaries helm clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -97,6 +97,9 @@ bench-node: binaries ## Measure both programs in a cluster: at rest, start (root
 bench-controller: binaries ## Measure operator-controller: every figure (docs/benchmarks.md)
 	@mkdir -p build
 	@$(BIN)/python -m tests.bench.bench_controller --all --json build/controller.json
+
+docs: $(STAMP) ## Write the documentation as a site with search (build/docs)
+	@$(BIN)/python -m config.docs_site
 
 generate: $(STAMP) ## Write the generated files anew (CRDs, parts of the chart)
 	@$(BIN)/python -m config.generate
