@@ -18,7 +18,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 @dataclass(frozen=True, slots=True)
 class Doc:
-    """What `kubectl explain` says; blank lines part paragraphs, lines in a paragraph are joined."""
+    """The text of `kubectl explain`; blank lines end paragraphs, and lines within one are joined."""
 
     text: str
 
@@ -39,7 +39,7 @@ class Rule:
 
 
 class Presence(Enum):
-    """Where presence in the schema differs from what the Python default says."""
+    """Where presence in the schema differs from the Python default."""
 
     REQUIRED = auto()
     """Listed as required though the model has a default, which makes constructing it shorter."""
@@ -90,7 +90,7 @@ def between(minimum: int, maximum: int | None = None) -> Keywords:
 
 
 def list_map(key: str) -> Keywords:
-    """A list whose entries are told apart by `key`, so that several writers can merge into it."""
+    """A list whose entries are identified by `key`, so that several writers can merge into it."""
     return Keywords({"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [key]})
 
 

@@ -16,7 +16,7 @@ class Action(Enum):
     """The one thing to do."""
 
     FORGET = auto()
-    """The object is gone: so is its content."""
+    """The object is deleted, and its content with it."""
     RELEASE = auto()
     """It is being deleted: remove the content, then our finalizer."""
     IGNORE = auto()
@@ -55,7 +55,7 @@ def is_wanted(catalog: ClusterCatalog) -> bool:
 def next_poll(catalog: ClusterCatalog, stored: Stored, now: float) -> float | None:
     """When the registry is to be asked again, in seconds since the epoch; None for never.
 
-    At once if it was asked in the future: the clock was set back while nobody ran here.
+    At once if the last poll is in the future: the clock was set back meanwhile.
     """
     minutes = catalog.spec.source.image.poll_interval_minutes
     if minutes is None:

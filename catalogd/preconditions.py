@@ -15,7 +15,7 @@ _TAG = re.compile(r'\s*(W/)?("[^"]*")\s*(?:,|$)')
 _RANGES = re.compile(r"\s*bytes\s*=(.*)", re.IGNORECASE)
 _RANGE = re.compile(r"\s*([0-9]{0,18})\s*-\s*([0-9]{0,18})\s*")
 MAX_RANGES = 16
-"""Whoever asks for more at once gets everything."""
+"""A request for more ranges than this gets the whole content."""
 _QUALITY = re.compile(r"q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*", re.IGNORECASE)
 
 

@@ -138,6 +138,6 @@ def _condition(
 def _merged(
     catalog: ClusterCatalog, conditions: Sequence[Condition], now: datetime
 ) -> tuple[Condition, ...]:
-    """Other types in the status are not ours to keep: they would say old things for ever."""
+    """Other types in the status are removed: nobody would update them."""
     ours = [c for c in catalog.status.conditions if c.type in OWN_TYPES]
     return merge_conditions(ours, conditions, now)

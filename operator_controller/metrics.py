@@ -36,7 +36,7 @@ class Metrics:
     ) -> None:
         """A reconcile ended with this status at `now` seconds of the epoch, and took `seconds`.
 
-        None where it was cut short, so that its time says nothing.
+        None where it was cut short, so that its time means nothing.
         """
         counts = self.extensions.setdefault(name, ExtensionCounts())
         counts.conditions = status.conditions

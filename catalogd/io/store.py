@@ -167,7 +167,7 @@ def _write_state(folder: Path, stored: Stored) -> None:
 
 
 def _drop(folder: Path) -> None:
-    """Removes what is not served any more; nobody has to wait for a disk that cannot be written."""
+    """Removes content that is no longer served. Errors of the disk are only logged."""
     try:
         remove_tree(folder)
     except OSError as error:

@@ -51,13 +51,13 @@ class Demo:
         print(self.control_plane.kubectl(*kubectl), flush=True)
 
     def run(self) -> None:
-        """The whole story."""
+        """All steps, in order."""
         self.start()
         real_ones = real()
         published = self.publish([own(), *real_ones])
         with Api(self.control_plane) as api:
             self.install_hello(api)
-            self.look(api)
+            self.overview(api)
             self.update_hello(api)
             for versions in real_ones:
                 self.install_real(api, versions, published[versions.package])
@@ -93,8 +93,8 @@ class Demo:
         api.wait_installed("hello", "0.1.0", timeout=INSTALL_SECONDS)
         self.say("extension hello: 0.1.0 Installed")
 
-    def look(self, api: Api) -> None:
-        """What a user would look at first."""
+    def overview(self, api: Api) -> None:
+        """Prints what a user reads first."""
         self.show("get", "clustercatalog,clusterextension")
         print(conditions_text(api.get(extension_path("hello"))))
         self.show_objects()

@@ -44,7 +44,7 @@ SILENCES = frozenset({Fault.SILENT_BEFORE, Fault.SILENT_AFTER})
 
 
 class ApiProxy:
-    """Forwards to one API server from a thread of its own; must be told what to strike."""
+    """Forwards to one API server from a thread of its own; `plan` says which requests fail."""
 
     def __init__(
         self, server: Endpoint, work_dir: Path, plan: FaultPlan, strike: Callable[[Fault], None]

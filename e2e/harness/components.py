@@ -28,7 +28,7 @@ CONTROLLERS = (
 
 
 class AuditLevel(StrEnum):
-    """How much the audit log tells of each request."""
+    """How much of each request is in the audit log."""
 
     METADATA = "Metadata"
     REQUEST = "Request"
@@ -37,9 +37,9 @@ class AuditLevel(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlPlaneOptions:
-    """What a test may want different.
+    """Settings that a test may change.
 
-    `admission_plugins` are enabled beside the default ones, for example
+    `admission_plugins` are enabled in addition to the default ones, for example
     OwnerReferencesPermissionEnforcement. `authorizers` are asked in this order. `audit` turns the
     audit log on. The `..._args` are appended as they are and win over ours.
     """

@@ -1,6 +1,6 @@
 """The control plane's programs as their projects publish them, for machines with internet.
 
-Each file is checked against the digest that is published beside it, before it gets its final
+Each file is checked against the digest that is published with it, before it gets its final
 name. Anything that goes wrong means that there is no download: the build is the way then. On a
 machine without internet that is known after `CONNECT_SECONDS`.
 """

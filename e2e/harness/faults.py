@@ -13,7 +13,7 @@ WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 QUESTIONS = ("/apis/authorization.k8s.io/", "/apis/authentication.k8s.io/")
 """POSTs that only ask."""
 EVENTS = "/apis/events.k8s.io/"
-"""Written beside the work, for people; nothing comes of one that is lost."""
+"""Best effort: losing one has no consequence."""
 
 
 class Fault(StrEnum):

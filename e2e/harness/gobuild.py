@@ -1,7 +1,7 @@
 """Executables built from the Go modules under e2e/, once per machine.
 
 Flow: find a Go that accepts the module; name the result by everything it depends on; if it is not
-in the cache, take the module's lock, build beside the final place, move it there in one step.
+in the cache, take the module's lock, build next to the final place, move it there in one step.
 
 Guarantees: a file under its final name is complete. Two callers at once build once. Nothing but
 the cache folder and Go's own caches is written.
@@ -206,7 +206,7 @@ def _watch(build: ChildProcess, module: GoModule, log: Path) -> int:
 
 
 def progress_line(module: GoModule, log: str, elapsed: float) -> str:
-    """How far a build is, told from its `go build -v` log."""
+    """The progress of a build, from its `go build -v` log."""
     head = f"{module.title}: {elapsed:.0f} s"
     fetched = len(re.findall(r"^go: downloading ", log, flags=re.MULTILINE))
     compiled = len(log.splitlines()) - fetched

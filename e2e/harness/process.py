@@ -28,8 +28,8 @@ def service_environment(**extra: str) -> dict[str, str]:
     etcd, the registry and others take settings from environment variables: what a developer has
     exported for other work must not change them.
     """
-    kept = ("PATH", "HOME", "TMPDIR", "LANG", "TZ")
-    return {name: os.environ[name] for name in kept if name in os.environ} | extra
+    names = ("PATH", "HOME", "TMPDIR", "LANG", "TZ")
+    return {name: os.environ[name] for name in names if name in os.environ} | extra
 
 
 class ChildProcess:

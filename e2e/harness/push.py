@@ -170,9 +170,9 @@ class RegistryClient:
 
 
 def _token_request(parameters: str) -> httpx.Request:
-    told = dict(re.findall(r'(\w+)="([^"]*)"', parameters))
-    query = {name: told[name] for name in ("service", "scope") if name in told}
-    return httpx.Request("GET", told["realm"], params=query)
+    challenge = dict(re.findall(r'(\w+)="([^"]*)"', parameters))
+    query = {name: challenge[name] for name in ("service", "scope") if name in challenge}
+    return httpx.Request("GET", challenge["realm"], params=query)
 
 
 def _require(answer: httpx.Response, expected: httpx.codes) -> httpx.Response:

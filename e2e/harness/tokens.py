@@ -176,7 +176,7 @@ class TokenService:
                 self.wfile.write(content)
 
             def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as in the base class
-                """Say nothing: `requests` tells what came."""
+                """No log: `requests` has what came."""
 
         return Handler
 

@@ -1,6 +1,6 @@
 """The control groups of the node's pods: the one thing that a box does not take with it.
 
-The kubelet wants its root group to exist. With version 1 that is a group in each hierarchy, with
+The root group of the kubelet has to exist. With version 1 that is a group in each hierarchy, with
 version 2 one group that has been given its controllers.
 """
 
@@ -79,7 +79,7 @@ def _make(name: str) -> None:
     for hierarchy in MOUNTED.iterdir():
         if not hierarchy.is_symlink() and (hierarchy / "tasks").is_file():
             (hierarchy / name).mkdir()
-    for file in ("cpuset.cpus", "cpuset.mems"):  # a new group may use nothing until it is told
+    for file in ("cpuset.cpus", "cpuset.mems"):  # a new group may use nothing until this is set
         of_all = (MOUNTED / "cpuset" / file).read_text()
         (MOUNTED / "cpuset" / name / file).write_text(of_all)
 

@@ -14,7 +14,7 @@ from e2e.node.network import NODE_ADDRESS, NODE_NAME, SERVICE_CIDR
 from e2e.node.sandbox import OWN_FOLDERS
 
 SHIELDED = {"vm/overcommit_memory": "1", "kernel/panic": "10", "kernel/panic_on_oops": "1"}
-"""Settings of the whole machine that the kubelet wants; it is shown them and changes nothing."""
+"""Settings of the machine that the kubelet checks; it sees these values and changes nothing."""
 
 
 def main() -> None:
@@ -44,13 +44,13 @@ def _mounts() -> None:
 
 def _names() -> None:
     """The cluster's DNS resolves names for this host too."""
-    told = Path("/run/resolv.conf")
-    told.write_text(f"nameserver {NODE_ADDRESS}\n")
+    resolver = Path("/run/resolv.conf")
+    resolver.write_text(f"nameserver {NODE_ADDRESS}\n")
     read = Path("/etc/resolv.conf").resolve()
     if not read.exists():  # it was in the machine's /run
         read.parent.mkdir(parents=True, exist_ok=True)
         read.touch()
-    _run("mount", "--bind", str(told), str(read))
+    _run("mount", "--bind", str(resolver), str(read))
 
 
 def _network() -> None:

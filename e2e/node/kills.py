@@ -1,4 +1,4 @@
-"""The processes of pods, and their end as by a crash: by a signal that nobody is told of."""
+"""The processes of pods, and their end as by a crash: by a signal that no program announces."""
 
 import os
 import signal

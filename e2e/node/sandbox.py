@@ -35,7 +35,7 @@ OWN_FOLDERS = (Path("/var/lib/cni"), Path("/var/lib/kubelet"), Path("/var/log/co
 
 
 def work_folder() -> Path:
-    """Where a node in a box keeps its files: emptied before each run, kept for a look afterwards.
+    """Where a node in a box keeps its files: emptied before each run, and left afterwards.
 
     What is large, images and containers, goes when the box is closed.
     """

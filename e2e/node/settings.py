@@ -1,4 +1,4 @@
-"""What the components of a node are told. Pure: places and addresses in, file contents out."""
+"""The configuration of a node's components. Pure: places and addresses in, file contents out."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -185,7 +185,7 @@ def corefile(kubeconfig: Path) -> str:
 
 
 def apiserver_arguments(pki: Path) -> tuple[str, ...]:
-    """What the API server is told besides, to be reached by pods and to reach the kubelet."""
+    """Further flags of the API server, to be reached by pods and to reach the kubelet."""
     return (
         "--bind-address=0.0.0.0",
         f"--advertise-address={NODE_ADDRESS}",

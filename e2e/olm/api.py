@@ -1,4 +1,4 @@
-"""Reads and waits for objects of a control plane, faster than a kubectl per look."""
+"""Reads and waits for objects of a control plane, faster than one kubectl for each read."""
 
 import time
 from collections.abc import Callable

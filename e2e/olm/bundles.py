@@ -16,7 +16,7 @@ INSTALL_MODES = ("AllNamespaces", "SingleNamespace", "OwnNamespace", "MultiNames
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BundleSpec:
-    """What a test wants to be in a bundle: a ConfigMap for each name, a CRD if it has a group.
+    """The content of a bundle for tests: a ConfigMap for each name, a CRD if it has a group.
 
     `crd_type` is the type of the one field that the CRD has, `modes` are the install modes that the
     bundle supports, `operator` is the operator's image, by default one that nobody can pull.

@@ -2,7 +2,7 @@
 
 Each pod is a process (e2e/olm/pods.py). It is started when its volumes are there, ready when it
 says so, started again when it ends, and ended when it is deleted. Pods have no node and no address:
-a loopback port leads to catalogd, which tells it as its own.
+a loopback port leads to catalogd, which reports it as its own address.
 """
 
 import http.client
@@ -130,7 +130,7 @@ class Kubelet:
 
 
 class _Pod:
-    """One pod, and the thread that looks after it."""
+    """One pod, and the thread that runs it."""
 
     def __init__(self, kubelet: Kubelet, pod: KubeObject) -> None:
         self._kubelet = kubelet

@@ -15,7 +15,7 @@ spec:
 def extension(
     package: str, version: str = "", *, name: str = "", namespace: str = "", catalog: str = ""
 ) -> str:
-    """A ClusterExtension, unless told otherwise in the namespace of its own name.
+    """A ClusterExtension, by default in the namespace of its own name.
 
     With `catalog` from that one only.
     """

@@ -51,7 +51,7 @@ def blocks(page: Path) -> list[Block]:
 
 
 def steps(page: Path) -> list[Step]:
-    """What a page tells to do, in its order."""
+    """The steps of a page, in order."""
     everything = blocks(page)
     return [
         Step(

@@ -22,7 +22,7 @@ from e2e.olm.api import Api
 API_SERVER = "$(KUBERNETES_SERVICE_HOST)"
 _KUBECONFIGS = threading.Lock()
 CONTAINERS = "/etc/containers"
-"""Where programs look for registries.conf unless they are told otherwise."""
+"""The default path of registries.conf."""
 
 
 class PodProcess:

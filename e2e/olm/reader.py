@@ -1,4 +1,4 @@
-"""Somebody who does what pages of the documentation say, in a folder of his own."""
+"""Runs the commands of pages of the documentation, in a folder of its own."""
 
 import base64
 import os
@@ -30,7 +30,7 @@ class Reader:
         values: Path | None = None,
         authorities: bytes = b"",
     ) -> None:
-        """`names` has what stands in for names of the pages, `values` the chart's beside theirs."""
+        """`names` replaces names of the pages; `values` are further values of the chart."""
         self.folder = folder
         self.names = dict(names)
         self._control_plane = control_plane

@@ -29,10 +29,10 @@ WORDS = os.environ.get("GREETER_WORDS", "Hello")
 HEALTH_PORT = 8081
 WEBHOOK_PORT = 9443
 WATCH_SECONDS = 5
-"""Then everything is looked at anew: during an update the version before may write last."""
+"""Seconds between resyncs: during an update the version before may write last."""
 RETRY_SECONDS = 1.0
 LINGER_SECONDS = 5.0
-"""For how long webhooks are answered after the pod was told to end: until nobody asks any more."""
+"""Seconds for which webhooks are answered after SIGTERM: the API server still calls them."""
 
 Json = dict[str, Any]
 

@@ -54,7 +54,7 @@ def is_lower(bundle: Bundle, than: Bundle) -> bool:
 
 
 def state_of(revision: Revision, history: Revisions) -> State:
-    """What `olm history` says; an archived one that never rolled out has failed."""
+    """The state in `olm history`; an archived one that never rolled out has failed."""
     if revision.deleting:
         return State.DELETING
     if revision.archived:
@@ -69,7 +69,7 @@ def state_of(revision: Revision, history: Revisions) -> State:
 def pinned(desired: CatalogFilter, history: Revisions) -> BundleIdentity | None:
     """The bundle of an existing revision that the spec names by its exact version, if it does.
 
-    Whoever certifies the version himself needs no catalog to have it.
+    With SelfCertified no catalog has to have the version.
     """
     if desired.upgrade_constraint_policy is not UpgradeConstraintPolicy.SELF_CERTIFIED:
         return None

@@ -186,7 +186,7 @@ async def _is_allowed(acting: KubeClient, permission: Permission) -> bool:
 
 
 async def _role(client: KubeClient, acting: KubeClient, role: RoleKey) -> RoleContent:
-    """The rules of a role in the cluster, read by whoever may read it."""
+    """The rules of a role in the cluster, read by the controller or by the account."""
     if role.kind not in ("Role", "ClusterRole"):
         return "is no role"
     gvk = GVK(*RBAC_API, role.kind)

@@ -1,4 +1,4 @@
-"""What ClusterOperator/olm says, which OpenShift asks before it updates itself.
+"""The status of ClusterOperator/olm, which OpenShift reads before it updates itself.
 
 Only our conditions are ours to set: others that are there stay. Source of their meanings: the API
 config.openshift.io/v1.
@@ -27,7 +27,7 @@ Verdict = tuple[str, bool, str, str]
 class ClusterFacts:
     """Everything that the status is computed from.
 
-    `problem` says why the cluster's version is not known, empty if it is. `namespace` is the system
+    `problem` is why the cluster's version is not known, empty if it is. `namespace` is the system
     namespace, `release` our version.
     """
 

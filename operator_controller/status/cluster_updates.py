@@ -31,7 +31,7 @@ _LEAPS = {MinorVersion(4, 23): MinorVersion(5, 1)}
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """What the bundle of an active revision says; `latest` is None when that cannot be read.
+    """The version limit of an active revision's bundle; `latest` is None when it cannot be read.
 
     `problem` is then why.
     """
@@ -108,7 +108,7 @@ def compatibility(
 ) -> Compatibility:
     """What stands against the next minor version, if anything does.
 
-    `problem` says why the cluster's version is not known. What cannot be checked is forbidden, but
+    `problem` is why the cluster's version is not known. What cannot be checked is forbidden, but
     only where there is something to check.
     """
     if current is None:

@@ -1,4 +1,4 @@
-"""What a reconcile of a ClusterExtension found, as its status. The only place that says it.
+"""The status of a ClusterExtension, from the facts that a reconcile gathered.
 
 Wording: the documents' where they have one, else upstream's.
 """
@@ -80,7 +80,7 @@ def extension_status(facts: ExtensionFacts) -> ClusterExtensionStatus:
 
 
 def removing(remaining: Sequence[Revision], generation: int, limit: float) -> Condition | None:
-    """What keeps a deleted extension's revisions from going; None while that is not known.
+    """What blocks the deletion of an extension's revisions; None while that is not known.
 
     After `limit` seconds the garbage collector is left with the rest.
     """
@@ -148,7 +148,7 @@ def _with_remains(verdict: Verdict, revisions: Revisions | None) -> Verdict:
 
 
 def _rollout(latest: Revision | None) -> Verdict:
-    """What the newest revision says of itself, in the words of an extension."""
+    """The conditions of the newest revision as those of the extension."""
     if latest is None:
         return ConditionStatus.TRUE, Reason.RETRYING, "waiting for the first revision"
     found = condition(latest.raw, ConditionType.PROGRESSING)

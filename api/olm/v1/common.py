@@ -8,10 +8,10 @@ from typing import Annotated
 from api.schema import ATOMIC_LIST, Doc, Rule, matches
 
 LABEL = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
-"""A DNS label (RFC 1123); the limit of 63 characters is stated beside it."""
+"""A DNS label (RFC 1123); the limit of 63 characters is stated separately."""
 
 SUBDOMAIN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
-"""A DNS subdomain (RFC 1123); the limit of 253 characters is stated beside it."""
+"""A DNS subdomain (RFC 1123); the limit of 253 characters is stated separately."""
 
 
 def subdomain(called: str) -> Rule:
@@ -38,7 +38,7 @@ class OwnerReference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectMeta:
-    """The metadata that controllers look at; the API server defines and checks it."""
+    """The metadata that controllers read; the API server defines and checks it."""
 
     name: str = ""
     uid: str = ""

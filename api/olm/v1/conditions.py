@@ -138,8 +138,8 @@ def merge_conditions(
 ) -> tuple[Condition, ...]:
     """`old` with `new` set over it, as it shall stand in the status.
 
-    - the order is that of `new`, whatever was written before, so that equal states look equal
-    - a type that `new` lacks follows as it is: what was not looked at has not changed
+    - the order is that of `new`, whatever was written before, so that equal states are equal
+    - a type that `new` lacks follows as it is: what was not computed has not changed
     - lastTransitionTime is `now` for a new type or a changed status, else that of `old`
     - a message is cut to what the API server takes
     """

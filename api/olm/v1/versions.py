@@ -1,7 +1,7 @@
 r"""The version patterns of the published API, to the letter: what it admits, ours admits.
 
 `VERSION_RANGE` is one comparator, then any number of them joined by whitespace, a comma or `||`.
-Two of its parts carry slips that are public behaviour by now, so they are kept, each by name:
+Two of its parts have mistakes that are public behaviour by now, so they stay, each by name:
 
 - BAR_MAJOR, a character class that also admits `|`: the range `|` is valid
 - NO_STAR, a star that must be followed by `]`: `1.*.*` and `1.0.0 *` are not valid, while `1.*`
