@@ -18,7 +18,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 @dataclass(frozen=True, slots=True)
 class Doc:
-    """The text of `kubectl explain`; blank lines end paragraphs, and lines within one are joined."""
+    """The text of `kubectl explain`; blank lines end paragraphs, their lines are joined."""
 
     text: str
 

@@ -1,4 +1,4 @@
-"""The advice over every package of the real catalog: a change that is told does what it says."""
+"""Suggested changes over every package of the real catalog: each gives the bundle that it names."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -27,8 +27,8 @@ def packages(corpus: Path) -> Iterator[Package]:
             yield package
 
 
-def wishes(package: Package) -> Iterator[Request]:
-    """From nothing, and from old, middle and newest bundles, with wishes that can and cannot be."""
+def requests(package: Package) -> Iterator[Request]:
+    """From nothing, and from old, middle and newest bundles, satisfiable or not."""
     readable = sorted((b for b in package.bundles if b.version), key=lambda b: b.version.key)  # type: ignore[union-attr]
     spread = {readable[0].name, readable[len(readable) // 2].name, readable[-1].name}
     installed = [None] + [
@@ -52,7 +52,7 @@ def test_what_is_advised_resolves_for_all_packages(corpus: Path) -> None:
     advised = 0
     for package in packages(corpus):
         world = [CatalogContent(name="real", labels=named("real"), package=package)]
-        for request in wishes(package):
+        for request in requests(package):
             bundle, findings = outcome(request, world)
             reasons = Counter(cause.bundle for cause in findings.causes)
             if findings.causes:
@@ -71,7 +71,7 @@ def test_what_is_advised_resolves_for_all_packages(corpus: Path) -> None:
 
 
 def test_every_bundle_of_every_package_can_be_had(corpus: Path) -> None:
-    """Where it has no unsupported dependency: a change is told for it, and comes to it."""
+    """Where it has no unsupported dependency: a change is reported for it, and comes to it."""
     for package in packages(corpus):
         world = [CatalogContent(name="real", labels=named("real"), package=package)]
         newest = max(b.version.key for b in package.bundles if b.version)

@@ -1,4 +1,4 @@
-"""Laws of the explanation: one reason each, and a change that is told does what it says.
+"""Laws of the explanation: one reason each, and a change gives the bundle that it names.
 
 The cases are numbered and the same in every run; a failure names the number of its case.
 """
@@ -24,7 +24,7 @@ from operator_controller.resolve import (
 from operator_controller.resolve.change import Change, Field, NoChange, named, value_of
 from operator_controller.resolve.change_search import find_change, find_change_to
 from operator_controller.resolve.change_text import MAX_SHORT_FORM, short_form
-from operator_controller.resolve.change_text import sentence as told
+from operator_controller.resolve.change_text import sentence as text_of
 from operator_controller.resolve.explain import sentence
 from tests.property.resolution_worlds import CHANNELS, VERSIONS, world_of
 from tests.property.scale import cases
@@ -60,7 +60,7 @@ def reasons_of(findings: Findings) -> Counter[tuple[str, str]]:
     return Counter((cause.catalog, cause.bundle) for cause in findings.causes if cause.bundle)
 
 
-def looked_at(request: Request, world: list[CatalogContent], findings: Findings) -> list[Package]:
+def considered(request: Request, world: list[CatalogContent], findings: Findings) -> list[Package]:
     passed = {cause.catalog for cause in findings.causes if not cause.bundle}
     return [c.package for c in world if c.package and c.name not in passed]
 
@@ -74,12 +74,12 @@ def test_every_bundle_has_one_reason_and_the_advice_holds(number: int) -> None:
         assert all(count == 1 for count in counted.values()), seed
         assert all(sentence(cause, request) for cause in found.findings.causes), seed
         if found.findings.causes:
-            packages = looked_at(request, world, found.findings)
+            packages = considered(request, world, found.findings)
             assert counted.total() == sum(len(package.bundles) for package in packages), seed
         if isinstance(found, Resolution):
             continue
         advice = find_change(request, world)
-        assert told(advice), seed
+        assert text_of(advice), seed
         assert len(short_form(found.findings, advice)) <= MAX_SHORT_FORM, seed
         if isinstance(advice, Change):
             assert advice.fields, seed
@@ -110,7 +110,7 @@ def has_twin(package: Package | None, name: str) -> bool:
 
 @pytest.mark.parametrize("number", range(PARTS))
 def test_no_smaller_change_resolves(number: int) -> None:
-    """Against trying everything: no change with fewer fields, and none where none is told."""
+    """Against trying everything: no change with fewer fields, and none where none is reported."""
     for seed, request, world in part(number, BRUTE_FORCE_EVERY):
         if isinstance(outcome(request, world), Resolution):
             continue

@@ -34,7 +34,7 @@ from tests.property.scale import cases
 pytestmark = pytest.mark.property
 
 
-class Looks:
+class Work:
     """How many bundles and entries evaluations have looked at."""
 
     def __init__(self) -> None:
@@ -48,11 +48,11 @@ class Looks:
 
 
 @contextmanager
-def counted() -> Iterator[Looks]:
-    looks = Looks()
+def counted() -> Iterator[Work]:
+    work = Work()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(select, "evaluate", looks.evaluate)
-        yield looks
+        patch.setattr(select, "evaluate", work.evaluate)
+        yield work
 
 
 def package(random: Random, size: int, channels: int, twins: bool) -> Package:
@@ -103,17 +103,17 @@ def outcome(request: Request, catalogs: list[CatalogContent]) -> tuple[str, str]
 
 @settings(max_examples=cases(60), deadline=None)
 @given(worlds(300))
-def test_the_search_looks_at_no_more_than_its_bound(
+def test_the_search_reads_no_more_than_its_bound(
     world: tuple[Request, list[CatalogContent]],
 ) -> None:
     """But for one choice, as large as the one that failed."""
     request, catalogs = world
     with counted() as one:
         outcome(replace(request, desired=CatalogFilter(package_name="p")), catalogs)
-    with counted() as looks, pytest.MonkeyPatch.context() as patch:
+    with counted() as work, pytest.MonkeyPatch.context() as patch:
         patch.setattr(suggest, "MAX_WORK", 5_000)
         find_change(request, catalogs)
-    assert looks.count <= max(5_000, one.count)
+    assert work.count <= max(5_000, one.count)
 
 
 @settings(max_examples=cases(60), deadline=None)
@@ -137,9 +137,9 @@ def test_the_largest_packages_are_within_the_bound(size: int) -> None:
     """Catalogs that nothing tells apart: every bundle of each could be tried for."""
     shared = package(Random(1), size, 1, twins=False)
     alike = [CatalogContent(name=name, package=shared) for name in "ab"]
-    with counted() as looks:
+    with counted() as work:
         advice = find_change(Request(CatalogFilter(package_name="p")), alike)
-    assert looks.count <= MAX_WORK
+    assert work.count <= MAX_WORK
     expected = NoChange.NOT_TOLD_APART if size == 10 else NoChange.NOT_ALL_TRIED
     assert advice is expected
 

@@ -135,7 +135,7 @@ def test_the_order_of_catalogs_does_not_matter(
 
 @many
 @given(requests, worlds())
-def test_a_successor_stays_inside_the_wishes(request: Request, world: list[CatalogContent]) -> None:
+def test_a_successor_satisfies_the_request(request: Request, world: list[CatalogContent]) -> None:
     """The chosen bundle is in its catalog's package, in the channels and the range asked for."""
     found = outcome(request, world)
     if isinstance(found, ResolutionError):

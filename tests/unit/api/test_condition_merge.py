@@ -66,7 +66,7 @@ def test_an_old_condition_without_a_time_gets_one() -> None:
     assert merged.last_transition_time == NOW
 
 
-def test_what_was_not_looked_at_stays_as_it_is() -> None:
+def test_what_was_not_read_stays_as_it_is() -> None:
     new = progressing(ConditionStatus.TRUE, Reason.RETRYING)
     assert merge_conditions([INSTALLED, PROGRESSING], [new], NOW)[1] is INSTALLED
 

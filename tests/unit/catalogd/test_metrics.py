@@ -1,4 +1,4 @@
-"""What is told of each catalog, in Prometheus' text format."""
+"""What is reported of each catalog, in Prometheus' text format."""
 
 from collections.abc import Iterable
 

@@ -98,7 +98,7 @@ def test_polls_come_after_the_interval_and_at_most_a_hundredth_later(
     assert poll_delay(catalog(poll=poll), STORED, now=now, jitter=jitter) == delay
 
 
-def test_the_finalizer_and_the_label_are_added_beside_others() -> None:
+def test_the_finalizer_and_the_label_are_added_with_others() -> None:
     given = catalog(metadata={"finalizers": ["other/one"], "labels": {"a": "b"}})
     assert protection(given) == {
         "finalizers": ["other/one", FINALIZER_DELETE_SERVER_CACHE],

@@ -1,4 +1,4 @@
-"""Which changes of a status are told, and how."""
+"""Which changes of a status are reported, and how."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -28,19 +28,19 @@ def status(*conditions: Condition, ref: str = "") -> ClusterCatalogStatus:
     return ClusterCatalogStatus(conditions=conditions, resolved_source=source)
 
 
-def test_a_first_success_tells_the_content_and_the_condition() -> None:
+def test_a_first_success_reports_the_content_and_the_condition() -> None:
     assert transitions(EMPTY, status(GOOD, ref="q.io/c@sha256:1")) == (
         Happening("Progressing", "Unpacked", "Unpacked q.io/c@sha256:1"),
         Happening("Progressing", "Succeeded", "done"),
     )
 
 
-def test_new_content_is_told_though_no_condition_changed() -> None:
-    [told] = transitions(status(GOOD, ref="q.io/c@sha256:1"), status(GOOD, ref="q.io/c@sha256:2"))
-    assert told.note == "Unpacked q.io/c@sha256:2"
+def test_new_content_is_reported_though_no_condition_changed() -> None:
+    [found] = transitions(status(GOOD, ref="q.io/c@sha256:1"), status(GOOD, ref="q.io/c@sha256:2"))
+    assert found.note == "Unpacked q.io/c@sha256:2"
 
 
-def test_what_only_got_newer_is_not_told() -> None:
+def test_what_only_got_newer_is_not_reported() -> None:
     newer = replace(
         GOOD, observed_generation=2, last_transition_time=datetime(2026, 1, 1, tzinfo=UTC)
     )
@@ -49,10 +49,10 @@ def test_what_only_got_newer_is_not_told() -> None:
 
 def test_failures_warn_and_another_fault_is_another_event() -> None:
     failed = replace(GOOD, reason="Retrying", message="no network")
-    [told] = transitions(status(GOOD), status(failed))
-    assert told == Happening("Progressing", "Retrying", "no network", warning=True)
-    [told] = transitions(status(failed), status(replace(failed, message="no credentials")))
-    assert told.note == "no credentials"
+    [reported] = transitions(status(GOOD), status(failed))
+    assert reported == Happening("Progressing", "Retrying", "no network", warning=True)
+    [reported] = transitions(status(failed), status(replace(failed, message="no credentials")))
+    assert reported.note == "no credentials"
 
 
 def test_a_condition_without_a_message_says_what_it_is() -> None:
@@ -63,8 +63,8 @@ def test_a_condition_without_a_message_says_what_it_is() -> None:
         message="",
         observed_generation=1,
     )
-    [told] = transitions(EMPTY, status(gone))
-    assert (told.note, told.warning) == ("Serving is False", True)
+    [reported] = transitions(EMPTY, status(gone))
+    assert (reported.note, reported.warning) == ("Serving is False", True)
 
 
 def test_what_the_user_asked_for_is_no_warning() -> None:

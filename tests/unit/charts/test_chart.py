@@ -1,4 +1,4 @@
-"""What the chart renders, told from its snapshots (tests/integration/test_chart.py renders them).
+"""What the chart renders, read from its snapshots (tests/integration/test_chart.py renders them).
 
 Each rule is asked of every set of values.
 """
@@ -348,13 +348,13 @@ def test_openshift_has_its_own_namespaces_and_catalogs() -> None:
 
 
 def test_alerts_and_dashboard_use_metrics_that_there_are() -> None:
-    told = written(
+    reported = written(
         [
             *catalogd.http.exposition.families(CatalogdMetrics()),
             *operator_controller.exposition.families(Metrics(), Readings()),
         ]
     )
-    families = set(re.findall(r"# TYPE (\S+)", told.decode()))
+    families = set(re.findall(r"# TYPE (\S+)", reported.decode()))
     expressions = [*alert_expressions(), *dashboard_expressions()]
     assert len(expressions) > 20
     for expression in expressions:

@@ -88,13 +88,13 @@ def test_what_counts_as_the_same_output(expected: str, printed: str, same: bool)
 
 
 def test_queries_of_the_page_use_metrics_that_there_are() -> None:
-    told = written(
+    reported = written(
         [
             *catalogd.http.exposition.families(CatalogdMetrics()),
             *operator_controller.exposition.families(Metrics(), Readings()),
         ]
     )
-    families = set(re.findall(r"# TYPE (\S+)", told.decode()))
+    families = set(re.findall(r"# TYPE (\S+)", reported.decode()))
     text = (HOW_TO / "monitoring.md").read_text()
     prefixes = "catalogd|operator_controller|workqueue|leader_election"
     found = re.findall(rf"\b((?:{prefixes})_\w+)", text)

@@ -1,4 +1,4 @@
-"""What is told where no bundle can be chosen: the name that is wrong, and what there is instead."""
+"""Hints where no bundle can be chosen: the name that is wrong, and what there is instead."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -51,7 +51,7 @@ def of_catalog(name: str) -> LabelSelector:
         ({"package_name": "operator"}, [OTHER], [], "did you mean op?"),
     ],
 )
-def test_the_first_name_that_is_wrong_is_told(
+def test_the_first_name_that_is_wrong_is_reported(
     desired: dict[str, Any],
     offered: Sequence[CatalogContent],
     switched_off: Sequence[str],
@@ -60,12 +60,12 @@ def test_the_first_name_that_is_wrong_is_told(
     asked = replace(CatalogFilter(package_name="op"), **desired)
     with pytest.raises(ResolutionError) as raised:
         resolve(Request(asked), offered)
-    told = hint_text(
+    reported = hint_text(
         raised.value,
         asked,
         offered,
         switched_off=switched_off,
         near_packages=lambda: "did you mean op?" if asked.package_name != "op" else "",
     )
-    assert hint in told
-    assert told.count("it is down") == 0, "which the message says already"
+    assert hint in reported
+    assert reported.count("it is down") == 0, "which the message says already"

@@ -72,7 +72,7 @@ def test_items_with_names_are_compared_by_them() -> None:
     ]
 
 
-def test_values_of_secrets_are_not_told() -> None:
+def test_values_of_secrets_are_not_reported() -> None:
     old = configmap({"k": "secret"}) | {"kind": "Secret"}
     new = configmap({"k": "other", "n": "new"}) | {"kind": "Secret"}
     assert field_changes(old, new) == [
@@ -165,7 +165,7 @@ def test_what_we_never_posted_is_left_alone(entries: list[Any]) -> None:
     assert without_leftovers(result) is result
 
 
-def test_images_are_those_of_containers_and_those_that_the_operator_is_told_of() -> None:
+def test_images_are_those_of_containers_and_those_in_the_operators_variables() -> None:
     env = [{"name": "RELATED_IMAGE_DB", "value": "db:1"}, {"name": "IMAGE", "value": "no:1"}]
     assert images_of([workload(image="op:1", env=env), configmap({})]) == {
         "init:1",
@@ -178,5 +178,5 @@ def test_images_are_those_of_containers_and_those_that_the_operator_is_told_of()
     ("value", "text"),
     [(None, "unset"), ("a", '"a"'), ({"a": [1]}, '{"a":[1]}'), ("x" * 100, f'"{"x" * 78}…')],
 )
-def test_values_are_told_in_a_line(value: Any, text: str) -> None:
+def test_values_are_reported_in_a_line(value: Any, text: str) -> None:
     assert value_text(value) == text

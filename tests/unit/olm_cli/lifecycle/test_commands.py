@@ -82,7 +82,7 @@ def test_names_and_fields_are_as_asked(catalog: Path, tmp_path: Path) -> None:
     assert spec["source"]["catalog"]["channels"] == ["stable"]
 
 
-def test_a_package_that_is_not_there_is_told_with_one_that_is(catalog: Path) -> None:
+def test_a_package_that_is_not_there_is_reported_with_one_that_is(catalog: Path) -> None:
     error = failure("install", "ops", "--catalog", catalog, "--dry-run")
     assert (error.message, error.hint) == (
         'no bundles found for package "ops"',

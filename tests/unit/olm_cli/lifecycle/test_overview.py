@@ -16,7 +16,7 @@ from olm_cli.lifecycle.overview import (
 )
 
 
-def told(kind: str, status: str, reason: str = "", message: str = "", of: int = 2) -> Any:
+def cond(kind: str, status: str, reason: str = "", message: str = "", of: int = 2) -> Any:
     return {
         "type": kind,
         "status": status,
@@ -36,10 +36,10 @@ def extension(*conditions: Any, installed: str = "", deleting: bool = False) -> 
     }
 
 
-DONE = told("Progressing", "True", "Succeeded", "desired state reached")
-THERE = told("Installed", "True", "Succeeded")
-ROLLING = told("Progressing", "True", "RollingOut", "Revision 1.0.0 is rolling out.")
-RETRYING = told("Progressing", "True", "Retrying", "no rights\nmore\nhint: grant them")
+DONE = cond("Progressing", "True", "Succeeded", "desired state reached")
+THERE = cond("Installed", "True", "Succeeded")
+ROLLING = cond("Progressing", "True", "RollingOut", "Revision 1.0.0 is rolling out.")
+RETRYING = cond("Progressing", "True", "Retrying", "no rights\nmore\nhint: grant them")
 
 
 @pytest.mark.parametrize(
@@ -47,12 +47,12 @@ RETRYING = told("Progressing", "True", "Retrying", "no rights\nmore\nhint: grant
     [
         pytest.param(extension(DONE, THERE), State(Phase.INSTALLED), id="all is well"),
         pytest.param(
-            extension(DONE, told("Available", "False", "ProbeFailure", "0/1 available")),
+            extension(DONE, cond("Available", "False", "ProbeFailure", "0/1 available")),
             State(Phase.DEGRADED, "0/1 available"),
             id="installed, but does not work",
         ),
         pytest.param(
-            extension(DONE, told("Deprecated", "True", "Deprecated", "use q")),
+            extension(DONE, cond("Deprecated", "True", "Deprecated", "use q")),
             State(Phase.INSTALLED, "deprecated: use q"),
             id="deprecated",
         ),
@@ -72,12 +72,12 @@ RETRYING = told("Progressing", "True", "Retrying", "no rights\nmore\nhint: grant
             id="something may pass; the hint is apart",
         ),
         pytest.param(
-            extension(told("Progressing", "False", "Blocked", "no account")),
+            extension(cond("Progressing", "False", "Blocked", "no account")),
             State(Phase.BLOCKED, "no account"),
             id="a person has to help",
         ),
         pytest.param(
-            extension(told("Progressing", "True", "Succeeded", of=1)),
+            extension(cond("Progressing", "True", "Succeeded", of=1)),
             State(Phase.PENDING, "operator-controller has not looked at it yet"),
             id="the condition is of an older spec",
         ),
@@ -88,7 +88,7 @@ RETRYING = told("Progressing", "True", "Retrying", "no rights\nmore\nhint: grant
         ),
         pytest.param(extension(DONE, deleting=True), State(Phase.DELETING), id="it is deleted"),
         pytest.param(
-            extension(told("Progressing", "True", "Retrying", "held by f", of=1), deleting=True),
+            extension(cond("Progressing", "True", "Retrying", "held by f", of=1), deleting=True),
             State(Phase.DELETING, "held by f"),
             id="its deletion is held up",
         ),
@@ -101,10 +101,10 @@ def test_where_an_extension_stands(raw: KubeObject, state: State) -> None:
 @pytest.mark.parametrize(
     ("spec", "conditions", "phase"),
     [
-        ({}, [DONE, told("Serving", "True")], Phase.SERVING),
+        ({}, [DONE, cond("Serving", "True")], Phase.SERVING),
         ({}, [], Phase.UNPACKING),
-        ({}, [RETRYING, told("Serving", "True")], Phase.RETRYING),
-        ({}, [told("Progressing", "False", "Blocked", "bad ref")], Phase.BLOCKED),
+        ({}, [RETRYING, cond("Serving", "True")], Phase.RETRYING),
+        ({}, [cond("Progressing", "False", "Blocked", "bad ref")], Phase.BLOCKED),
         ({"availabilityMode": "Unavailable"}, [DONE], Phase.OFF),
     ],
 )
@@ -113,7 +113,7 @@ def test_where_a_catalog_stands(spec: Any, conditions: list[Any], phase: Phase) 
     assert catalog_state(raw).phase is phase
 
 
-def test_an_object_that_nobody_looked_at_is_told_too() -> None:
+def test_an_object_that_nobody_read_is_reported_too() -> None:
     assert extension_facts({"metadata": {"name": "e"}})["phase"] == "Pending"
     assert catalog_facts({"metadata": {"name": "c"}})["phase"] == "Unpacking"
 
@@ -133,5 +133,5 @@ def test_facts_are_those_of_the_object() -> None:
     }
 
 
-def test_the_wish_in_words() -> None:
+def test_the_request_in_words() -> None:
     assert source_text(extension()) == "package p, version 1.x, any channel, CatalogProvided"

@@ -55,15 +55,15 @@ def test_what_goes_through() -> None:
         "  \x1b[31m-\x1b[0m old:1",
         "\x1b[32mnothing stands in the way\x1b[0m",
     ]
-    told = plan_facts(QUIET)
-    assert told["goesThrough"] is True
-    assert [each["action"] for each in told["objects"]] == [
+    reported = plan_facts(QUIET)
+    assert reported["goesThrough"] is True
+    assert [each["action"] for each in reported["objects"]] == [
         "create",
         "change",
         "unchanged",
         "delete",
     ]
-    assert [told[which]["version"] for which in ("installed", "bundle")] == ["1.0.0", "2.0.0"]
+    assert [reported[which]["version"] for which in ("installed", "bundle")] == ["1.0.0", "2.0.0"]
 
 
 def test_what_operator_controller_would_stop_at_in_its_order() -> None:

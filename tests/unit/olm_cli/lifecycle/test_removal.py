@@ -45,10 +45,10 @@ def test_what_goes_with_what_is_said() -> None:
         "  ConfigMap ns/c",
         "Secret ns/s: not known: forbidden",
     ]
-    told = facts(removal)
-    assert told["customResources"][0]["count"] == NAMED + 2
-    assert told["unknown"][0]["message"] == "forbidden"
-    assert told["obstacles"] == []
+    reported = facts(removal)
+    assert reported["customResources"][0]["count"] == NAMED + 2
+    assert reported["unknown"][0]["message"] == "forbidden"
+    assert reported["obstacles"] == []
 
 
 def test_custom_resources_whose_operator_goes_first_are_in_the_way() -> None:
@@ -80,11 +80,11 @@ def test_what_is_not_known_is_said() -> None:
     assert [*lines(removal)] == ["what would be deleted is not known: may not read Secrets"]
     assert facts(removal)["objectsUnknown"] == "may not read Secrets"
     unseen = Instances("things.example.com", THINGS, fault="forbidden")
-    told = [*lines(Removal(extension(), True, instances=[unseen]))]
-    assert told[-1].endswith("all Thing objects; they cannot be counted: forbidden")
+    reported = [*lines(Removal(extension(), True, instances=[unseen]))]
+    assert reported[-1].endswith("all Thing objects; they cannot be counted: forbidden")
 
 
-def test_what_an_install_wrote_beside_the_extension_remains() -> None:
+def test_what_an_install_wrote_with_the_extension_remains() -> None:
     assert remains(Removal(extension(account=""), True)) == []
     assert [
         command.partition(" --ignore")[0] for command in remains(Removal(extension(), True))

@@ -28,7 +28,7 @@ FULL = SpecFields(
 )
 
 
-def test_a_wish_is_read_as_it_was_meant() -> None:
+def test_options_become_fields_of_the_spec() -> None:
     spec = ClusterExtension.from_object(new_extension("op", "ext", "ns", "sa", FULL)).spec
     desired = spec.source.catalog
     assert (spec.namespace, spec.service_account_name) == ("ns", "sa")
@@ -42,7 +42,7 @@ def test_a_wish_is_read_as_it_was_meant() -> None:
     assert spec.progress_deadline_minutes == 15
 
 
-def test_what_is_not_wanted_is_not_said() -> None:
+def test_options_that_are_not_given_set_nothing() -> None:
     spec = new_extension("op", "ext", "ns", "sa", SpecFields())["spec"]
     assert spec == {
         "namespace": "ns",
@@ -51,7 +51,7 @@ def test_what_is_not_wanted_is_not_said() -> None:
     }
 
 
-def test_asking_otherwise_changes_the_wanted_fields_of_a_copy() -> None:
+def test_given_fields_are_set_in_a_copy() -> None:
     raw = new_extension("op", "ext", "ns", "sa", SpecFields(version="1.0.0", config={"a": 1}))
     raw["metadata"]["generation"] = 4
     safety = {"preflight": {"crdUpgradeSafety": {"disabled": True}}}
@@ -109,5 +109,5 @@ def test_what_is_no_selector_is_refused(text: str) -> None:
         ({"a": {"b": 1}}, {}, [("a", {"b": 1}, None)]),
     ],
 )
-def test_differences_are_told_by_path(old: Any, new: Any, found: list[Any]) -> None:
+def test_differences_are_reported_by_path(old: Any, new: Any, found: list[Any]) -> None:
     assert [*differences(old, new)] == found

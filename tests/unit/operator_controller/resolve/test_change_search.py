@@ -53,7 +53,7 @@ def refusal(request: Request, catalogs: list[CatalogContent]) -> ResolutionError
     return explained(caught.value, request, catalogs)
 
 
-def test_the_condition_begins_with_the_documented_sentence_and_tells_what_to_do() -> None:
+def test_the_condition_begins_with_the_documented_sentence_and_reports_what_to_do() -> None:
     desired = CatalogFilter(package_name=NAME, version="9.x")
     outcome = outcome_of(refusal(Request(desired, INSTALLED), [catalog()]))
     assert outcome == Retry(
@@ -73,7 +73,7 @@ def test_an_update_without_edge_needs_the_policy_and_says_the_risk() -> None:
     assert sentence(change).endswith("check first that data survives it")
 
 
-def test_two_equal_catalogs_are_told_apart_by_a_selector_that_replaces_the_old_one() -> None:
+def test_two_equal_catalogs_are_distinguished_by_a_selector_that_replaces_the_old_one() -> None:
     old = LabelSelector(match_labels={"tier": "gold"})
     desired = CatalogFilter(package_name=NAME, selector=old)
     gold = [replace(catalog(n), labels={**named(n), "tier": "gold"}) for n in ("b", "a")]
@@ -112,7 +112,7 @@ def test_where_no_change_helps_it_says_why(
     assert sentence(expected).startswith("no change of spec.source.catalog")
 
 
-def test_a_channel_that_the_api_refuses_is_not_told() -> None:
+def test_a_channel_that_the_api_refuses_is_not_reported() -> None:
     odd = replace(PIPELINES, channels=(Channel("Latest", PIPELINES.channels[0].entries),))
     desired = CatalogFilter(package_name=NAME, channels=("none",))
     change = find_change(Request(desired), [catalog(package=odd)])

@@ -30,6 +30,6 @@ def test_what_concerns(
     assert concerning(CATALOG, channels=channels, bundle=bundle) == DeprecationMessages(*expected)
 
 
-def test_messages_are_told_from_the_whole_to_the_part() -> None:
-    told = concerning(CATALOG, channels=("alpha",), bundle="p.v1")
-    assert told.all == ("the package", "alpha", "version 1")
+def test_messages_are_reported_from_the_whole_to_the_part() -> None:
+    reported = concerning(CATALOG, channels=("alpha",), bundle="p.v1")
+    assert reported.all == ("the package", "alpha", "version 1")

@@ -109,9 +109,9 @@ def test_case(case: Mapping[str, Any]) -> None:
         }
         assert reasons.items() >= case.get("reasons", {}).items()
         assert len(reasons) == len(findings.causes)
-    told = [sentence(cause, request) for cause in findings.causes]
-    told += [note_text(note) for note in findings.notes]
-    assert all(text in "\n".join(told) for text in case.get("told", ()))
+    reported = [sentence(cause, request) for cause in findings.causes]
+    reported += [note_text(note) for note in findings.notes]
+    assert all(text in "\n".join(reported) for text in case.get("told", ()))
     assert case.get("summary", "") in summary(findings)
 
 

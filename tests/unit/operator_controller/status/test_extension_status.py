@@ -44,7 +44,7 @@ def extension(*channels: str, known: tuple[str, ...] = ()) -> ClusterExtension:
 
 def revision(number: int, **conditions: tuple[str, str, str]) -> KubeObject:
     """A revision of version 1.0.<number> with conditions by type."""
-    told = [
+    reported = [
         {
             "type": kind,
             "status": status,
@@ -63,7 +63,7 @@ def revision(number: int, **conditions: tuple[str, str, str]) -> KubeObject:
     return {
         "metadata": {"name": f"ext-{number}", "annotations": notes},
         "spec": {"revision": number, "lifecycleState": "Active"},
-        "status": {"conditions": told},
+        "status": {"conditions": reported},
     }
 
 
@@ -82,7 +82,7 @@ class Told:
     active: dict[str, list[str]]
 
 
-def told(
+def reported(
     *revisions: KubeObject,
     outcome: Outcome | None = None,
     read: bool = True,
@@ -108,44 +108,44 @@ def told(
     ("found", "expected", "version"),
     [
         pytest.param(
-            told(INSTALLED),
+            reported(INSTALLED),
             ("True", "Succeeded", "Installed bundle registry/pkg:v1 successfully"),
             "1.0.1",
             id="installed",
         ),
         pytest.param(
-            told(INSTALLED, revision(2, Progressing=FAILING)),
+            reported(INSTALLED, revision(2, Progressing=FAILING)),
             ("True", "Succeeded", "Installed bundle registry/pkg:v1 successfully"),
             "1.0.1",
             id="a failing update does not disturb what is installed",
         ),
         pytest.param(
-            told(INSTALLED, outcome=Retry("no bundles found")),
+            reported(INSTALLED, outcome=Retry("no bundles found")),
             ("True", "Succeeded", "Installed bundle registry/pkg:v1 successfully"),
             "1.0.1",
             id="a failing resolution does not disturb what is installed",
         ),
-        pytest.param(told(), ("False", "Failed", "No bundle installed"), None, id="nothing"),
+        pytest.param(reported(), ("False", "Failed", "No bundle installed"), None, id="nothing"),
         pytest.param(
-            told(revision(2, Progressing=FAILING)),
+            reported(revision(2, Progressing=FAILING)),
             ("False", "Failed", "No bundle installed"),
             None,
             id="the first one fails",
         ),
         pytest.param(
-            told(revision(2, Progressing=ROLLING)),
+            reported(revision(2, Progressing=ROLLING)),
             ("False", "Absent", "No bundle installed"),
             None,
             id="the first one is on its way",
         ),
         pytest.param(
-            told(revision(2)),
+            reported(revision(2)),
             ("False", "Absent", "No bundle installed"),
             None,
             id="the first one has only been made",
         ),
         pytest.param(
-            told(read=False, outcome=Retry("cannot list")),
+            reported(read=False, outcome=Retry("cannot list")),
             ("Unknown", "Failed", "cannot list"),
             None,
             id="nobody knows",
@@ -161,10 +161,10 @@ def test_installed(found: Told, expected: tuple[str, str, str], version: str | N
     ("found", "expected"),
     [
         pytest.param(
-            told(INSTALLED), ("True", "Succeeded", "desired state reached"), id="the documents'"
+            reported(INSTALLED), ("True", "Succeeded", "desired state reached"), id="the documents'"
         ),
         pytest.param(
-            told(
+            reported(
                 revision(
                     1,
                     Progressing=("True", "Succeeded", f"{ROLLED_OUT[2]}\ncannot watch Role"),
@@ -175,47 +175,47 @@ def test_installed(found: Told, expected: tuple[str, str, str], version: str | N
             id="reached, but not watched",
         ),
         pytest.param(
-            told(INSTALLED, outcome=Retry("no bundles found")),
+            reported(INSTALLED, outcome=Retry("no bundles found")),
             ("True", "Retrying", "no bundles found"),
             id="what may pass is tried again",
         ),
         pytest.param(
-            told(INSTALLED, outcome=Blocked("InvalidConfiguration", "wrong")),
+            reported(INSTALLED, outcome=Blocked("InvalidConfiguration", "wrong")),
             ("False", "InvalidConfiguration", "wrong"),
             id="what only a person can mend has its own reason",
         ),
         pytest.param(
-            told(outcome=Blocked("Blocked", "wrong")),
+            reported(outcome=Blocked("Blocked", "wrong")),
             ("False", "Blocked", "wrong"),
             id="or the common one",
         ),
         pytest.param(
-            told(INSTALLED, revision(2, Progressing=ROLLING)),
+            reported(INSTALLED, revision(2, Progressing=ROLLING)),
             ("True", "RollingOut", "Revision 1.0.2 is rolling out."),
             id="an update on its way",
         ),
         pytest.param(
-            told(revision(2)),
+            reported(revision(2)),
             ("True", "RollingOut", "Revision 1.0.2 is rolling out."),
             id="a revision that nobody looked at yet",
         ),
         pytest.param(
-            told(INSTALLED, revision(2, Progressing=FAILING)),
+            reported(INSTALLED, revision(2, Progressing=FAILING)),
             ("True", "Retrying", f"{PREFIX.format(n=2)}no"),
             id="the error of a revision names its bundle",
         ),
         pytest.param(
-            told(revision(2, Progressing=("False", "Blocked", "no"))),
+            reported(revision(2, Progressing=("False", "Blocked", "no"))),
             ("False", "Blocked", f"{PREFIX.format(n=2)}no"),
             id="so does what blocks it",
         ),
         pytest.param(
-            told(revision(2, Progressing=("False", "ProgressDeadlineExceeded", "late"))),
+            reported(revision(2, Progressing=("False", "ProgressDeadlineExceeded", "late"))),
             ("False", "ProgressDeadlineExceeded", "late"),
             id="a deadline speaks for itself",
         ),
         pytest.param(
-            told(INSTALLED, outcome=Wait(1.0, "wait for it")),
+            reported(INSTALLED, outcome=Wait(1.0, "wait for it")),
             ("True", "RollingOut", "wait for it"),
             id="a wait that says for what",
         ),
@@ -233,14 +233,14 @@ def test_progressing(found: Told, expected: tuple[str, str, str]) -> None:
         pytest.param(Blocked("Blocked", "no"), ("False", "Blocked", "no\n"), id="more is blocked"),
     ],
 )
-def test_what_a_replaced_revision_left_is_told(
+def test_what_a_replaced_revision_left_is_reported(
     outcome: Outcome, expected: tuple[str, str, str]
 ) -> None:
     left = revision(1, Progressing=("True", "Retrying", "may not delete Role r"))
     left["spec"]["lifecycleState"] = "Archived"
     update = revision(2, Progressing=ROLLED_OUT, Succeeded=LATCH)
     status, reason, begin = expected
-    assert told(left, update, outcome=outcome).conditions["Progressing"] == (
+    assert reported(left, update, outcome=outcome).conditions["Progressing"] == (
         status,
         reason,
         (
@@ -252,16 +252,16 @@ def test_what_a_replaced_revision_left_is_told(
 
 
 def test_available_is_what_the_installed_revision_says() -> None:
-    assert told(INSTALLED).conditions["Available"] == WELL
+    assert reported(INSTALLED).conditions["Available"] == WELL
     broken = ("False", "ProbeFailure", "Deployment ns/x: 0/1 available")
     update = revision(2, Progressing=ROLLING, Available=broken)
-    assert told(INSTALLED, update).conditions["Available"] == WELL
-    assert told(update).conditions["Available"] == broken
-    assert "Available" not in told().conditions
+    assert reported(INSTALLED, update).conditions["Available"] == WELL
+    assert reported(update).conditions["Available"] == broken
+    assert "Available" not in reported().conditions
 
 
-def test_active_revisions_tell_conditions_until_they_have_succeeded() -> None:
-    found = told(INSTALLED, revision(2, Progressing=ROLLING, Available=WELL))
+def test_active_revisions_report_conditions_until_they_have_succeeded() -> None:
+    found = reported(INSTALLED, revision(2, Progressing=ROLLING, Available=WELL))
     assert found.active == {"ext-1": [], "ext-2": ["Progressing", "Available"]}
 
 
@@ -279,7 +279,7 @@ KINDS = ("Deprecated", "PackageDeprecated", "ChannelDeprecated", "BundleDeprecat
     ("found", "expected"),
     [
         pytest.param(
-            told(INSTALLED, deprecations=DEPRECATIONS, of=extension("stable")),
+            reported(INSTALLED, deprecations=DEPRECATIONS, of=extension("stable")),
             [
                 ("True", "Deprecated", "the package goes\nthe channel goes\nthe bundle goes"),
                 ("True", "Deprecated", "the package goes"),
@@ -289,17 +289,17 @@ KINDS = ("Deprecated", "PackageDeprecated", "ChannelDeprecated", "BundleDeprecat
             id="what concerns it",
         ),
         pytest.param(
-            told(INSTALLED),
+            reported(INSTALLED),
             [("False", "Deprecated", "")] * 4,
             id="nothing goes: the reason is Deprecated all the same",
         ),
         pytest.param(
-            told(INSTALLED, deprecations=(Deprecation("olm.package", "", ""),)),
+            reported(INSTALLED, deprecations=(Deprecation("olm.package", "", ""),)),
             [("False", "Deprecated", "")] * 4,
             id="an empty message says nothing",
         ),
         pytest.param(
-            told(deprecations=DEPRECATIONS, of=extension("beta")),
+            reported(deprecations=DEPRECATIONS, of=extension("beta")),
             [
                 ("True", "Deprecated", "the package goes"),
                 ("True", "Deprecated", "the package goes"),
@@ -309,7 +309,7 @@ KINDS = ("Deprecated", "PackageDeprecated", "ChannelDeprecated", "BundleDeprecat
             id="nothing is installed",
         ),
         pytest.param(
-            told(deprecations=None),
+            reported(deprecations=None),
             [
                 (
                     "Unknown",
@@ -327,11 +327,11 @@ def test_deprecations(found: Told, expected: list[tuple[str, str, str]]) -> None
 
 
 def test_without_catalogs_what_was_known_stays() -> None:
-    found = told(INSTALLED, deprecations=None, of=extension(known=KINDS))
+    found = reported(INSTALLED, deprecations=None, of=extension(known=KINDS))
     assert not set(KINDS) & set(found.conditions)
 
 
-def test_a_deleted_extension_tells_what_holds_its_revisions_and_for_how_long() -> None:
+def test_a_deleted_extension_reports_what_holds_its_revisions_and_for_how_long() -> None:
     held = revision(1, Progressing=("True", "Retrying", "x waits"))
     quiet = revision(2, Progressing=("True", "Succeeded", "an old word"))
     found = removing(Revisions.of([held, quiet]).every, 7, 600)

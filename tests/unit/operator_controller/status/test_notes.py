@@ -25,18 +25,18 @@ def progressing(facts: ExtensionFacts) -> str:
     return found.message
 
 
-def test_a_prerelease_that_was_taken_without_a_range_is_remarked_on() -> None:
-    told = progressing(ExtensionFacts(EXTENSION, Done(), notes=(PRERELEASE,)))
-    assert told == (
+def test_a_prerelease_that_was_taken_without_a_range_is_noted() -> None:
+    reported = progressing(ExtensionFacts(EXTENSION, Done(), notes=(PRERELEASE,)))
+    assert reported == (
         "waiting for the first revision\n"
         "note: p.v2.0.0-rc.1 is a prerelease; no version range is given, and only a range keeps "
         "prereleases out, such as >=0"
     )
 
 
-def test_what_differs_from_try_to_try_is_not_told() -> None:
-    told = progressing(ExtensionFacts(EXTENSION, Done(), notes=(UNASKED,)))
-    assert told == "waiting for the first revision"
+def test_what_differs_from_try_to_try_is_not_reported() -> None:
+    reported = progressing(ExtensionFacts(EXTENSION, Done(), notes=(UNASKED,)))
+    assert reported == "waiting for the first revision"
 
 
 def test_a_failure_stands_alone() -> None:

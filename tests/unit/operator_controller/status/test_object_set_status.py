@@ -26,7 +26,7 @@ ARCHIVED = replace(FACTS, archived=True, succeeded_before=True)
 REMOVING = "removing revision resources that are not owned by another revision"
 
 
-def told(facts: RevisionFacts) -> dict[str, tuple[str, str, str]]:
+def reported(facts: RevisionFacts) -> dict[str, tuple[str, str, str]]:
     found: tuple[Condition, ...] = revision_conditions(facts)
     assert all(c.observed_generation == 4 for c in found)
     return {c.type: (c.status, c.reason, c.message) for c in found}
@@ -76,7 +76,7 @@ def told(facts: RevisionFacts) -> dict[str, tuple[str, str, str]]:
     ],
 )
 def test_progressing(facts: RevisionFacts, expected: tuple[str, str, str]) -> None:
-    assert told(facts)["Progressing"] == expected
+    assert reported(facts)["Progressing"] == expected
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_progressing(facts: RevisionFacts, expected: tuple[str, str, str]) -> No
     ],
 )
 def test_available(facts: RevisionFacts, expected: tuple[str, str, str]) -> None:
-    assert told(facts)["Available"] == expected
+    assert reported(facts)["Available"] == expected
 
 
 @pytest.mark.parametrize(
@@ -131,12 +131,12 @@ def test_available(facts: RevisionFacts, expected: tuple[str, str, str]) -> None
 )
 def test_succeeded_is_a_latch(facts: RevisionFacts, *, there: bool) -> None:
     expected = ("True", "Succeeded", "Revision succeeded rolling out.") if there else None
-    assert told(facts).get("Succeeded") == expected
+    assert reported(facts).get("Succeeded") == expected
 
 
 def test_a_long_list_is_cut_and_counted() -> None:
     many = tuple(f"{i:03}" for i in range(MAX_LINES + 5))
-    message = told(replace(FACTS, progress=Progress(unhealthy=many)))["Available"][2]
+    message = reported(replace(FACTS, progress=Progress(unhealthy=many)))["Available"][2]
     lines = message.split("\n")
     assert lines == [*many[:MAX_LINES], "and 5 more"]
 
@@ -160,19 +160,19 @@ LATE = replace(FACTS, overdue_minutes=10)
         ),
     ],
 )
-def test_a_deadline_that_passed_is_told_with_what_was_last_known(
+def test_a_deadline_that_passed_is_reported_with_what_was_last_known(
     facts: RevisionFacts, expected: str
 ) -> None:
-    assert told(facts)["Progressing"] == ("False", "ProgressDeadlineExceeded", expected)
+    assert reported(facts)["Progressing"] == ("False", "ProgressDeadlineExceeded", expected)
 
 
 def test_what_is_blocked_or_done_stays_so_after_the_deadline() -> None:
-    assert told(replace(LATE, outcome=Blocked("Blocked", "no")))["Progressing"][1] == "Blocked"
+    assert reported(replace(LATE, outcome=Blocked("Blocked", "no")))["Progressing"][1] == "Blocked"
     done = replace(LATE, progress=Progress(complete=True))
-    assert told(done)["Progressing"][:2] == ("True", "Succeeded")
+    assert reported(done)["Progressing"][:2] == ("True", "Succeeded")
 
 
-def test_a_set_that_is_being_deleted_tells_what_holds_it() -> None:
-    found = told(replace(FACTS, leaving=True, outcome=Wait(1.0, "x waits")))
+def test_a_set_that_is_being_deleted_reports_what_holds_it() -> None:
+    found = reported(replace(FACTS, leaving=True, outcome=Wait(1.0, "x waits")))
     assert found["Progressing"] == ("True", "Retrying", "x waits")
     assert found["Available"] == ("Unknown", "Reconciling", "x waits")

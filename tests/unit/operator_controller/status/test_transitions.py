@@ -55,7 +55,7 @@ ABSENT = "Installed False Failed No bundle installed"
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "latest", "told"),
+    ("before", "after", "latest", "reported"),
     [
         pytest.param(EMPTY, status(ROLLING, active="e-1"), "1.0.0", "Installing", id="first"),
         pytest.param(
@@ -63,7 +63,7 @@ ABSENT = "Installed False Failed No bundle installed"
             status(GOOD, version="1.0.0", active="e-1"),
             "1.0.0",
             "Installed",
-            id="installed, and not also told to have succeeded",
+            id="installed, and not also reported to have succeeded",
         ),
         pytest.param(
             EMPTY, status(GOOD, version="1.0.0", active="e-1"), "1.0.0", "Installed", id="at once"
@@ -142,17 +142,17 @@ ABSENT = "Installed False Failed No bundle installed"
         pytest.param(EMPTY, status(NEW), "", "", id="not deprecated from the beginning"),
     ],
 )
-def test_what_is_told(
-    before: ClusterExtensionStatus, after: ClusterExtensionStatus, latest: str, told: str
+def test_what_is_reported(
+    before: ClusterExtensionStatus, after: ClusterExtensionStatus, latest: str, reported: str
 ) -> None:
     """`!` marks what is a warning."""
     found = transitions(before, after, bundle(latest) if latest else None)
-    assert " ".join(h.reason + "!" * h.warning for h in found) == told
+    assert " ".join(h.reason + "!" * h.warning for h in found) == reported
     assert all(h.note for h in found)
     assert transitions(after, after, bundle(latest) if latest else None) == ()
 
 
-def test_what_only_got_newer_is_not_told() -> None:
+def test_what_only_got_newer_is_not_reported() -> None:
     before = status(GOOD, DOWN, OLD, NO_NET, version="1.0.0", active="e-1")
     time = datetime(2026, 1, 1, tzinfo=UTC)
     newer = tuple(
@@ -161,6 +161,6 @@ def test_what_only_got_newer_is_not_told() -> None:
     assert transitions(before, replace(before, conditions=newer), bundle("1.0.0")) == ()
 
 
-def test_every_part_of_the_status_has_who_tells_it() -> None:
+def test_every_part_of_the_status_has_a_rule() -> None:
     names = [rule.__name__ for rule in RULES]
     assert names == ["_begun", "_installed", "_progressing", "_available", "_deprecated"]
