@@ -17,7 +17,8 @@ from olm_cli.table import table
 from olm_runtime.errors import OLMError
 from olm_runtime.kube.client import KubeClient
 from operator_controller.apply.history import state_of
-from operator_controller.apply.revisions import Revision, Revisions, owner_labels
+from operator_controller.apply.owners import owner_labels
+from operator_controller.apply.revisions import Revision, Revisions
 
 _LACKS = "requires the following permissions"
 _COLOURS = {"True": "green", "False": "red"}

@@ -14,7 +14,8 @@ from olm_cli.cluster_options import ClusterOptions
 from olm_cli.extension import find_extension
 from olm_runtime.kube.access import ClusterAccess, load_access
 from olm_runtime.kube.client import KubeClient
-from operator_controller.apply.revisions import Revisions, owner_labels
+from operator_controller.apply.owners import owner_labels
+from operator_controller.apply.revisions import Revisions
 from operator_controller.io.catalog_cache import CatalogCache
 from operator_controller.io.catalogd import Catalogd
 from operator_controller.io.catalogd_proxy import CatalogdFromOutside

@@ -61,15 +61,15 @@ def after(known: Contention | None, taken: frozenset[Held], now: float) -> Conte
     return Contention(known.takeovers + 1, now, known.taken | taken)
 
 
-def message_of(key: ObjectKey, contention: Contention) -> str:
-    """For a condition: the same as long as nobody else joins in."""
+def message_of(key: ObjectKey, contention: Contention, subject: str) -> str:
+    """For a condition: the same as long as nobody else joins in. `subject` owns the object."""
     lines = [_sentence(held) for held in sorted(contention.taken)]
     shown = lines[:MAX_FIELDS]
     if len(lines) > MAX_FIELDS:
         shown.append(f"and {len(lines) - MAX_FIELDS} more")
     return (
         f"{key}: {'; '.join(shown)}. It is restored every {LONGEST_PAUSE_SECONDS:.0f} s at most\n"
-        "hint: have that program leave alone what this extension sets, or stop it"
+        f"hint: have that program leave alone what this {subject} sets, or stop it"
     )
 
 

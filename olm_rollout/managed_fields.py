@@ -7,7 +7,6 @@ from typing import Any
 import orjson
 
 from api.objects import KubeObject, metadata
-from api.olm.v1 import names
 
 Entry = Mapping[str, Any]
 """One of `managedFields`: a manager, how it wrote, and the fields that it has."""
@@ -37,9 +36,9 @@ def entries_of(live: KubeObject) -> list[dict[str, Any]]:
     return list(metadata(live).get("managedFields") or ())
 
 
-def is_ours(entry: Entry) -> bool:
-    """Whether an entry is of what we apply."""
-    return entry.get("manager") == names.FIELD_MANAGER and not entry.get("subresource")
+def is_of(entry: Entry, manager: str) -> bool:
+    """Whether an entry is of what a field manager applies."""
+    return entry.get("manager") == manager and not entry.get("subresource")
 
 
 def fields_of(entry: Entry) -> frozenset[Field]:
@@ -47,25 +46,27 @@ def fields_of(entry: Entry) -> frozenset[Field]:
     return frozenset(_walk(entry.get("fieldsV1") or {}, ()))
 
 
-def our_fields(live: KubeObject) -> frozenset[Field]:
-    """The fields that we have applied."""
-    return frozenset(field for e in entries_of(live) if is_ours(e) for field in fields_of(e))
+def applied_fields(live: KubeObject, manager: str) -> frozenset[Field]:
+    """The fields that a field manager has applied."""
+    return frozenset(f for e in entries_of(live) if is_of(e, manager) for f in fields_of(e))
 
 
-def taken_fields(before: KubeObject, after: KubeObject) -> frozenset[Held]:
-    """Fields that were not ours before we applied and are now, and who had them."""
-    others = [(str(e.get("manager")), fields_of(e)) for e in entries_of(before) if not is_ours(e)]
-    gained = our_fields(after) - our_fields(before)
+def taken_fields(before: KubeObject, after: KubeObject, manager: str) -> frozenset[Held]:
+    """Fields that a field manager has after applying and had not before, and who had them."""
+    others = [
+        (str(e.get("manager")), fields_of(e)) for e in entries_of(before) if not is_of(e, manager)
+    ]
+    gained = applied_fields(after, manager) - applied_fields(before, manager)
     whole = (f for f in gained if not any(f[:length] in gained for length in range(len(f))))
     return frozenset(Held(_holder(field, others), field_text(field)) for field in whole)
 
 
-def written_by_others(live: KubeObject) -> frozenset[Held]:
-    """What others wrote into an object of ours: it would be lost if the object were made anew."""
-    ours = our_fields(live)
+def written_by_others(live: KubeObject, manager: str) -> frozenset[Held]:
+    """What others than a field manager wrote: it would be lost if the object were made anew."""
+    ours = applied_fields(live, manager)
     found = set()
     for entry in entries_of(live):
-        if is_ours(entry) or entry.get("subresource"):
+        if is_of(entry, manager) or entry.get("subresource"):
             continue
         fields = fields_of(entry)
         for field in fields - ours:

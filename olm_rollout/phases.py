@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import orjson
 
 from api.objects import GVK, KubeObject, gvk_of, name_of, namespace_of
-from olm_rollout.ownership import Policy
+from olm_rollout.adoption import Policy
 
 _DEFINITION = ("apiextensions.k8s.io", "CustomResourceDefinition")
 _CERT_MANAGER = "cert-manager.io"

@@ -11,12 +11,13 @@ from api.objects import KubeObject, gvk_of, key_of, metadata, name_of, namespace
 from api.olm.v1 import names
 from olm_cli.lifecycle.applying import apply
 from olm_cli.lifecycle.changes import Action, Change, field_changes, without_leftovers
+from olm_rollout.adoption import Action as Owning
+from olm_rollout.adoption import Policy, Situation, action_for, refusal, situation_of
 from olm_rollout.controlled import without_controlled
 from olm_rollout.immutable import immutable, is_denial, is_replaceable
 from olm_rollout.managed_fields import written_by_others
 from olm_rollout.owned import owned
-from olm_rollout.ownership import Action as Owning
-from olm_rollout.ownership import Owner, Policy, Situation, action_for, refusal, situation_of
+from olm_rollout.ownership import Owner
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import (
     AlreadyExistsError,
@@ -133,7 +134,7 @@ class DryRun:
         if is_denial(refused.message) or not await self._is_valid_anew(obj):
             raise refused
         ours = situation in (Situation.OURS, Situation.OURS_OLDER)
-        others = written_by_others(live)
+        others = written_by_others(live, names.FIELD_MANAGER)
         if ours and is_replaceable(obj) and not others:
             return Change(key, Action.REPLACE, message="cannot be changed, so it is made anew")
         error = immutable(obj, refused.message, others)

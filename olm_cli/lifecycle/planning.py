@@ -43,17 +43,19 @@ from olm_content.rights import (
     needs_of,
     report,
 )
+from olm_rollout.adoption import Policy, is_refused
 from olm_rollout.io.definitions import DEFINITION
 from olm_rollout.io.stored_objects import Bounds, count, examine
-from olm_rollout.ownership import Owner, Policy, is_refused
+from olm_rollout.ownership import Owner
 from olm_rollout.phases import Identity, identity, into_phases, without
 from olm_runtime.errors import OLMError, TerminalError
 from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ForbiddenError
 from operator_controller.apply.history import with_content_of
+from operator_controller.apply.owners import owner_labels, owner_of_extension
 from operator_controller.apply.pack import ContentError, MissingContentError, sanitised
-from operator_controller.apply.revisions import Revisions, owner_labels, owner_of_extension
+from operator_controller.apply.revisions import Revisions
 from operator_controller.controllers.choice import Choice, choose
 from operator_controller.controllers.inputs import inputs_digest, install_request
 from operator_controller.io.access import examine as examine_rights

@@ -9,10 +9,11 @@ from api.objects import GVK, KubeObject, gvk_of, name_of
 from olm_content.crds import Finding, check
 from olm_content.crds.going import Going, in_order, removed, unknown, unserved
 from olm_content.crds.stored import Question, questions, report_with_stored
+from olm_rollout.adoption import Policy, is_refused
 from olm_rollout.io.objects import collision
 from olm_rollout.io.stored_objects import Bounds, count, examine
 from olm_rollout.io.together import together
-from olm_rollout.ownership import Owner, Policy, is_refused
+from olm_rollout.ownership import Owner
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ForbiddenError, NotFoundError
 

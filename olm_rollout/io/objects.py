@@ -1,4 +1,4 @@
-"""Writes one object of a revision: look, name the situation, act as the ownership table says."""
+"""Writes one object of a revision as the ownership table says."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -6,26 +6,23 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from api.objects import KubeObject, key_of, metadata
-from api.olm.v1 import names
+from olm_rollout.adoption import (
+    Action,
+    Policy,
+    Situation,
+    action_for,
+    is_inherited,
+    is_orphaned,
+    is_refused,
+    outruns,
+    refusal,
+    situation_of,
+)
 from olm_rollout.controlled import without_controlled
 from olm_rollout.immutable import immutable, is_denial, is_replaceable
 from olm_rollout.managed_fields import Held, taken_fields, written_by_others
 from olm_rollout.owned import Fingerprint, field_migration, fingerprint, needs_migration, owned
-from olm_rollout.ownership import (
-    Action,
-    Owner,
-    Policy,
-    Situation,
-    action_for,
-    demoted_controller,
-    is_inherited,
-    is_refused,
-    is_set_free,
-    outruns,
-    refusal,
-    revision_of,
-    situation_of,
-)
+from olm_rollout.ownership import Owner, demoted_controller
 from olm_runtime.errors import OLMError, TransientError, WaitingError
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import (
@@ -39,9 +36,8 @@ from olm_runtime.kube.errors import (
 from olm_runtime.kube.media_types import JSON_PATCH
 
 LEFTOVER_SECONDS = 1.0
-LOOKS = 3
-"""How often an object that changes under our hands is looked at before we come back later."""
-TAKEOVER_FIELD_MANAGER = f"{names.FIELD_MANAGER}/takeover"
+TRIES = 3
+"""How often an object that changes between read and write is read in one reconcile."""
 
 Newer = Callable[[], Awaitable[frozenset[int]]]
 """Reads which revisions of the owner are in service now and newer than the one at work.
@@ -82,10 +78,9 @@ class Write:
     left: Fingerprint
     change: tuple[KubeObject, KubeObject] | None = None
 
-    @property
-    def taken(self) -> frozenset[Held]:
-        """The fields of ours that others had taken, and that were taken back."""
-        return taken_fields(*self.change) if self.change else frozenset()
+    def taken(self, manager: str) -> frozenset[Held]:
+        """The fields of a field manager that others had taken, and that were taken back."""
+        return taken_fields(*self.change, manager) if self.change else frozenset()
 
 
 class ObjectWriter:
@@ -94,14 +89,15 @@ class ObjectWriter:
     def __init__(self, client: KubeClient, owner: Owner) -> None:
         self._client = client
         self._owner = owner
+        self._manager = owner.manager
 
     async def apply(
         self, obj: KubeObject, live: KubeObject | None, policy: Policy, newer: Newer
     ) -> Write:
         """Makes the cluster have `obj`; `live` is its metadata as far as it is known.
 
-        A revision that is made while we work may have the object already, or the owner is deleted
-        and its objects kept; `newer` is asked when the object looks so. Raises CollisionError,
+        A revision that is made meanwhile may have the object already, or the owner is deleted
+        without its dependents; `newer` is asked when the object looks so. Raises CollisionError,
         WaitingError, or ApiError naming the object.
         """
         try:
@@ -112,24 +108,24 @@ class ObjectWriter:
     async def _apply(
         self, obj: KubeObject, live: KubeObject | None, policy: Policy, newer: Newer
     ) -> Write:
-        looks = LOOKS
+        tries = TRIES
         while True:
-            looks -= 1
+            tries -= 1
             try:
                 if live is not None and self._is_to_migrate(live):
                     live = await self._metadata(obj)  # whole, as it is to be written back
                 if live is None:
                     return await self._create_unowned(obj, policy)
-                if outruns(live, self._owner) or is_set_free(live, self._owner):
+                if outruns(live, self._owner) or is_orphaned(live, self._owner):
                     self._owner = replace(self._owner, newer=await newer())
                 return await self._settle(obj, live, policy)
             except (AlreadyExistsError, ConflictError, InvalidError) as error:
-                if not looks or not _looked_too_early(error):
+                if not tries or not _was_outdated(error):
                     raise
                 live = await self._metadata(obj)
 
     def _is_to_migrate(self, live: KubeObject) -> bool:
-        return needs_migration(live) or is_inherited(live, self._owner)
+        return needs_migration(live, self._manager) or is_inherited(live, self._owner)
 
     async def _settle(self, obj: KubeObject, live: KubeObject, policy: Policy) -> Write:
         """Does for an object that is there what the ownership table says."""
@@ -138,7 +134,7 @@ class ObjectWriter:
             case Action.CREATE | Action.APPLY:
                 return await self._patch(obj, live, situation)
             case Action.SKIP:
-                return Write(Result.SKIPPED, fingerprint(live))
+                return Write(Result.SKIPPED, self._fingerprint(live))
             case Action.WAIT:
                 raise WaitingError(
                     f"{key_of(obj)} is still being removed with its former owner",
@@ -147,7 +143,10 @@ class ObjectWriter:
             case Action.REFUSE:
                 raise collision(live, self._owner)
 
-    async def look(self, obj: KubeObject) -> KubeObject | None:
+    def _fingerprint(self, live: KubeObject) -> Fingerprint:
+        return fingerprint(live, self._manager)
+
+    async def read(self, obj: KubeObject) -> KubeObject | None:
         """The metadata of what there is by an object's name. Raises ApiError naming it."""
         try:
             return await self._metadata(obj)
@@ -164,8 +163,8 @@ class ObjectWriter:
     async def _create_unowned(self, obj: KubeObject, policy: Policy) -> Write:
         """Creates an object that nobody is known to have.
 
-        Where that is refused, the server has not looked whether there is one: whose it is counts
-        more than what else is wrong.
+        The server refuses it before it looks whether there is one: whose that is counts more than
+        what else is wrong.
         """
         try:
             return await self._create(obj)
@@ -178,9 +177,11 @@ class ObjectWriter:
 
     async def _create(self, obj: KubeObject) -> Write:
         created = await self._client.create(
-            without_controlled(obj, None), field_manager=names.FIELD_MANAGER, metadata_only=True
+            without_controlled(obj, None),
+            field_manager=self._manager.field_manager,
+            metadata_only=True,
         )
-        return Write(Result.CREATED, fingerprint(created))
+        return Write(Result.CREATED, self._fingerprint(created))
 
     async def _patch(self, obj: KubeObject, live: KubeObject, situation: Situation) -> Write:
         if metadata(live).get("deletionTimestamp"):
@@ -191,23 +192,23 @@ class ObjectWriter:
         if situation is Situation.OTHER_CONTROLLER:
             live = await self._demote_controller(live)
         live = await self._migrate_fields(live)
-        # The uid makes the server refuse when the object was replaced since we looked, the
-        # version when somebody took it: a stranger, or a newer revision of ours, which may have
-        # been made only after we began.
+        # The uid makes the server refuse when the object was replaced since it was read, the
+        # version when somebody took it: a stranger, or a newer revision of the same owner, which
+        # may have been made only after this reconcile began.
         seen = {key: metadata(live)[key] for key in ("uid", "resourceVersion")}
         body = without_controlled(obj, live)
         body = {**body, "metadata": {**metadata(body), **seen}}
         try:
             applied = await self._client.apply(
-                body, field_manager=names.FIELD_MANAGER, metadata_only=True
+                body, field_manager=self._manager.field_manager, metadata_only=True
             )
         except InvalidError as error:
-            if _looked_too_early(error):
+            if _was_outdated(error):
                 raise
             return await self._replace(obj, situation, error)
         if metadata(applied).get("resourceVersion") == metadata(live).get("resourceVersion"):
-            return Write(Result.IDLE, fingerprint(applied))
-        return Write(Result.UPDATED, fingerprint(applied), (live, applied))
+            return Write(Result.IDLE, self._fingerprint(applied))
+        return Write(Result.UPDATED, self._fingerprint(applied), (live, applied))
 
     async def _replace(self, obj: KubeObject, situation: Situation, refusal: InvalidError) -> Write:
         """Creates an object anew that cannot be changed, where nothing is lost by it."""
@@ -215,7 +216,7 @@ class ObjectWriter:
             raise refusal
         live = await self._metadata(obj)
         if live is not None:
-            others = written_by_others(live)
+            others = written_by_others(live, self._manager.field_manager)
             if others or situation not in _OWN or not is_replaceable(obj):
                 raise immutable(obj, refusal.message, others) from refusal
             seen = metadata(live)
@@ -232,7 +233,7 @@ class ObjectWriter:
         try:
             await self._client.create(
                 without_controlled(obj, None),
-                field_manager=names.FIELD_MANAGER,
+                field_manager=self._manager.field_manager,
                 dry_run=True,
                 metadata_only=True,
             )
@@ -248,12 +249,13 @@ class ObjectWriter:
             "ownerReferences": demoted_controller(live),
         }
         patched: KubeObject = await self._client.patch(
-            live, {"metadata": meta}, field_manager=TAKEOVER_FIELD_MANAGER
+            live, {"metadata": meta}, field_manager=f"{self._manager.field_manager}/takeover"
         )
         return patched
 
     async def _migrate_fields(self, live: KubeObject) -> KubeObject:
-        migration = field_migration(live, inherited=is_inherited(live, self._owner))
+        inherited = is_inherited(live, self._owner)
+        migration = field_migration(live, self._manager, inherited=inherited)
         if migration is None:
             return live
         patched: KubeObject = await self._client.patch(
@@ -279,18 +281,18 @@ class ObjectWriter:
     async def _remove(
         self, obj: KubeObject, live: KubeObject | None, any_revision: bool
     ) -> KubeObject | None:
-        looks = LOOKS
+        tries = TRIES
         while live is not None and self._may_remove(live, any_revision):
             meta = metadata(live)
             if meta.get("deletionTimestamp"):
                 return live
-            looks -= 1
+            tries -= 1
             try:
                 return await self._client.delete(
                     obj, uid=meta["uid"], resource_version=meta["resourceVersion"]
                 )
             except ConflictError:
-                if not looks:
+                if not tries:
                     raise
                 live = await self._metadata(obj)
         return None
@@ -298,11 +300,12 @@ class ObjectWriter:
     def _may_remove(self, live: KubeObject, any_revision: bool) -> bool:
         if not self._owner.controls(live):
             return False
-        return any_revision or revision_of(live) in {self._owner.revision, *self._owner.ended}
+        last = self._manager.revision_of(live)
+        return any_revision or last == self._owner.revision or last in self._owner.ended
 
 
-def _looked_too_early(error: ApiError) -> bool:
-    """Whether the object changed since we looked; of another uid the server says "immutable"."""
+def _was_outdated(error: ApiError) -> bool:
+    """Whether the object changed since it was read; of another uid the server says "immutable"."""
     return not isinstance(error, InvalidError) or "metadata.uid" in error.message
 
 

@@ -12,13 +12,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from api.objects import KubeObject, ObjectKey, gvk_of, key_of, namespace_of
+from olm_rollout.adoption import Policy, Situation, situation_of
 from olm_rollout.contention import DELETED, Contention, after, message_of
 from olm_rollout.io.objects import Newer, ObjectWriter, Result, Write
 from olm_rollout.io.probing import NEW, Probed, Prober
 from olm_rollout.io.together import together
 from olm_rollout.io.watches import ManagedWatches, OwnerKey, Scope
+from olm_rollout.managed_fields import Held
 from olm_rollout.owned import Fingerprint, Sighting, fingerprint, record
-from olm_rollout.ownership import Owner, Policy, Situation, situation_of
+from olm_rollout.ownership import Owner
 from olm_rollout.phases import Phase
 from olm_rollout.probes.probes import Probes, describe
 from olm_rollout.progress import Progress
@@ -51,9 +53,8 @@ class Applied:
         contention = self.contended.get(key)
         return contention.pause_left(now) if contention is not None else 0.0
 
-    def note_takeover(self, key: ObjectKey, write: Write, now: float) -> None:
+    def note_takeover(self, key: ObjectKey, taken: frozenset[Held], now: float) -> None:
         """Notes that an object that had been applied before was restored."""
-        taken = frozenset({DELETED}) if write.result is Result.CREATED else write.taken
         if taken:
             self.contended[key] = after(self.contended.get(key), taken, now)
 
@@ -106,7 +107,7 @@ class Rollout:
                 return Progress(
                     waiting=tuple(waiting),
                     unhealthy=tuple(unhealthy),
-                    contended=_messages(self.applied.reported(time.monotonic())),
+                    contended=self._messages(self.applied.reported(time.monotonic())),
                 )
         self.applied.complete = True
         now = time.monotonic()
@@ -116,7 +117,7 @@ class Rollout:
             complete=True,
             unhealthy=tuple(unhealthy),
             degraded=tuple(self.watches.problems(self._key)),
-            contended=_messages(contended),
+            contended=self._messages(contended),
             contended_seconds=min(due, default=None),
         )
 
@@ -182,21 +183,25 @@ class Rollout:
         async with self._slots:
             live = seen.live if seen is not None else None
             if left is not None:  # or the event of our own write has not come yet
-                live = await self._writer.look(obj)
-                if live is not None and fingerprint(live) == left:
+                live = await self._writer.read(obj)
+                if live is not None and fingerprint(live, self.owner.manager) == left:
                     return
             if live is None and self.settled:
                 await self.newer()
             write = await self._writer.apply(obj, live, policy, self.newer)
         self.applied.left[key] = write.left
         if left is not None:
-            self.applied.note_takeover(key, write, time.monotonic())
+            self.applied.note_takeover(key, self._taken(write), time.monotonic())
         if write.result is Result.CREATED:
             self._created.add(key)
 
+    def _taken(self, write: Write) -> frozenset[Held]:
+        created = write.result is Result.CREATED
+        return frozenset({DELETED}) if created else write.taken(self.owner.manager.field_manager)
 
-def _messages(contended: Mapping[ObjectKey, Contention]) -> tuple[str, ...]:
-    return tuple(message_of(key, contention) for key, contention in contended.items())
+    def _messages(self, contended: Mapping[ObjectKey, Contention]) -> tuple[str, ...]:
+        subject = self.owner.manager.subject
+        return tuple(message_of(key, found, subject) for key, found in contended.items())
 
 
 def _scopes(objects: Iterable[KubeObject]) -> set[Scope]:

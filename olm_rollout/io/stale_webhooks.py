@@ -7,7 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from api.objects import KubeObject, key_of, metadata
-from olm_rollout.ownership import Owner, Situation, situation_of
+from olm_rollout.adoption import Situation, situation_of
+from olm_rollout.ownership import Owner
 from olm_rollout.webhooks import CONFIGURATIONS, configures, uncallable
 from olm_runtime.errors import OLMError, TransientError
 from olm_runtime.kube.client import KubeClient
@@ -60,12 +61,11 @@ async def _remove(client: KubeClient, owner: Owner, webhooks: Iterable[str]) -> 
     Who may not list those of a kind has applied none.
     """
     broken = frozenset(webhooks)
-    labels = ",".join(f"{key}={value}" for key, value in owner.labels.items())
     removed = []
     found: list[KubeObject] = []
     for gvk in CONFIGURATIONS:
         with suppress(ForbiddenError):
-            found += (await client.list_all(gvk, labels=labels))[0]
+            found += (await client.list_all(gvk, labels=owner.selector))[0]
     for live in found:
         if configures(live, broken) and situation_of(live, owner) is Situation.OURS_OLDER:
             await _delete(client, live)

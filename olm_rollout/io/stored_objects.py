@@ -29,7 +29,8 @@ from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError, InvalidError
 from olm_runtime.kube.media_types import METADATA_LIST
 
-FIELD_MANAGER = "olm.operatorframework.io/dry-run"
+FIELD_MANAGER = "dry-run"
+"""Nothing is stored that has it."""
 
 PAGE_OBJECTS = 100
 

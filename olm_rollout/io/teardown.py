@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from api.objects import GVK, KubeObject, ObjectKey, annotations_of, key_of
-from api.olm.v1 import names
 from olm_rollout.io.objects import ObjectWriter
 from olm_rollout.io.together import outcomes, raise_together
 from olm_rollout.io.watches import ManagedWatches, OwnerKey
@@ -89,6 +88,7 @@ class Teardown:
     ) -> None:
         self._client = client
         self._key: OwnerKey = (owner.kind, owner.name)
+        self._retry_annotation = owner.manager.retry_annotation
         self._writer = ObjectWriter(client, owner)
         self._watches = watches
         self._removal = removal
@@ -162,8 +162,8 @@ class Teardown:
     async def _have_tried_again(self, live: KubeObject, now: datetime) -> None:
         """Changes an annotation, every few seconds at most: we get an event of the change too."""
         turn = str(int(now.timestamp()) // TRY_AGAIN_SECONDS)
-        if annotations_of(live).get(names.ANNOTATION_TRY_AGAIN) != turn:
-            note = {"annotations": {names.ANNOTATION_TRY_AGAIN: turn}}
+        if annotations_of(live).get(self._retry_annotation) != turn:
+            note = {"annotations": {self._retry_annotation: turn}}
             await self._client.patch(live, {"metadata": note}, metadata_only=True)
 
     async def _instances(self, kind: GVK | None) -> list[KubeObject]:

@@ -18,7 +18,7 @@ import orjson
 
 from api.objects import KubeObject, key_of, labels_of
 from api.olm.v1 import names
-from olm_rollout.ownership import Policy
+from olm_rollout.adoption import Policy
 from olm_rollout.phases import Phase
 from olm_runtime.errors import TerminalError, TransientError
 

@@ -1,15 +1,11 @@
 """Revisions of an extension, read from its ClusterObjectSets: the record of what is installed."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from api.objects import KubeObject, annotations_of, condition, is_true, labels_of, metadata, name_of
 from api.olm.v1 import names
-from olm_content.bundle.properties import noted
-from olm_rollout.ownership import Owner
-from olm_rollout.phases import Phase, content_digest
 
 KEPT_ARCHIVED = 5
 """Archived revisions that are kept for history, and as many for rollback; upstream's number."""
@@ -231,136 +227,3 @@ class Revisions:
             for succeeded in (True, False)
             for each in [r for r in over if r.succeeded is succeeded][:-KEPT_ARCHIVED]
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Content:
-    """The objects of a revision, and the properties of their bundle as JSON text or empty."""
-
-    phases: tuple[Phase, ...]
-    properties: str
-
-
-@dataclass(frozen=True, slots=True)
-class Desired:
-    """What the newest revision of an extension should hold.
-
-    `properties` are those of the bundle, as JSON text; empty if it has none. `from_helm`: upstream
-    installed it as a Helm release.
-    """
-
-    extension: str
-    extension_uid: str
-    namespace: str
-    service_account: tuple[str, str] | None
-    bundle: BundleIdentity
-    inputs: str
-    phases: tuple[Phase, ...]
-    generation: int
-    progress_deadline_minutes: int | None = None
-    properties: str = ""
-    from_helm: bool = False
-
-
-def owner_of_extension(
-    name: str, uid: str, *, namespace: str, history: Revisions, number: int
-) -> Owner:
-    """An extension as the owner of what one of its revisions applies."""
-    return Owner(
-        api_version=names.API_VERSION,
-        kind=names.CLUSTER_EXTENSION,
-        name=name,
-        uid=uid,
-        revision=number,
-        newer=frozenset(r.number for r in history.newer_than(number)),
-        ended=history.ended,
-        namespace=namespace,
-        sets=frozenset(r.uid for r in history.every),
-    )
-
-
-def is_kept(latest: Revision, desired: Desired) -> bool:
-    """Whether what is desired is the newest revision, under other notes perhaps.
-
-    A new version is a revision of its own also when nothing in it is new, as upstream has it: so
-    history tells of it, and there is a way back.
-    """
-    same = latest.bundle.is_version_of(desired.bundle)
-    return same and latest.content == content_digest(desired.phases)
-
-
-def revision_annotations(desired: Desired) -> dict[str, str]:
-    """The annotations that say what a revision holds and who applies it."""
-    bundle = desired.bundle
-    notes = {
-        names.ANNOTATION_BUNDLE_NAME: bundle.name,
-        names.ANNOTATION_PACKAGE_NAME: bundle.package,
-        names.ANNOTATION_BUNDLE_VERSION: bundle.version,
-        names.ANNOTATION_BUNDLE_REFERENCE: bundle.image,
-        names.ANNOTATION_RENDER_INPUTS: desired.inputs,
-        names.ANNOTATION_CONTENT_DIGEST: content_digest(desired.phases),
-        names.ANNOTATION_EXTENSION_GENERATION: str(desired.generation),
-        names.ANNOTATION_INSTALL_NAMESPACE: desired.namespace,
-    }
-    if bundle.release is not None:
-        notes[names.ANNOTATION_BUNDLE_RELEASE] = bundle.release
-    if desired.properties:
-        notes[names.ANNOTATION_BUNDLE_PROPERTIES] = noted(desired.properties)
-    if desired.service_account:
-        notes |= account_annotations(*desired.service_account)
-    return notes
-
-
-def account_annotations(namespace: str, name: str) -> dict[str, str]:
-    """The annotations that say as which service account a revision is applied."""
-    return {
-        names.ANNOTATION_SERVICE_ACCOUNT_NAMESPACE: namespace,
-        names.ANNOTATION_SERVICE_ACCOUNT_NAME: name,
-    }
-
-
-def revision_object(
-    desired: Desired, number: int, phases: Sequence[Mapping[str, Any]], *, cause: str
-) -> KubeObject:
-    """The ClusterObjectSet of a new revision; `phases` as packed for its spec."""
-    spec: dict[str, Any] = {
-        "lifecycleState": "Active",
-        "revision": number,
-        "collisionProtection": "Prevent",
-        "phases": list(phases),
-    }
-    if desired.progress_deadline_minutes:
-        spec["progressDeadlineMinutes"] = desired.progress_deadline_minutes
-    labels = owner_labels(names.CLUSTER_EXTENSION, desired.extension)
-    if desired.from_helm:
-        labels[names.LABEL_MIGRATED_FROM_HELM] = "true"
-    return {
-        "apiVersion": names.API_VERSION,
-        "kind": names.CLUSTER_OBJECT_SET,
-        "metadata": {
-            "name": revision_name(desired.extension, number),
-            "labels": labels,
-            "annotations": revision_annotations(desired) | {names.ANNOTATION_CAUSE: cause},
-            "ownerReferences": [
-                {
-                    "apiVersion": names.API_VERSION,
-                    "kind": names.CLUSTER_EXTENSION,
-                    "name": desired.extension,
-                    "uid": desired.extension_uid,
-                    "controller": True,
-                    "blockOwnerDeletion": True,
-                }
-            ],
-        },
-        "spec": spec,
-    }
-
-
-def revision_name(extension: str, number: int) -> str:
-    """`<extension>-<number>`, within the length of object names."""
-    return names.shortened(extension, names.MAX_NAME - len(str(number)) - 1) + f"-{number}"
-
-
-def owner_labels(kind: str, name: str) -> dict[str, str]:
-    """The labels by which everything of one owner is found."""
-    return {names.LABEL_OWNER_KIND: kind, names.LABEL_OWNER_NAME: names.label_value(name)}

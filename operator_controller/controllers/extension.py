@@ -37,17 +37,16 @@ from olm_runtime.errors import TerminalError, TransientError
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ConflictError, NotFoundError
 from olm_runtime.outcome import Done, Failed, Outcome, Wait, outcome_of
-from operator_controller.apply.pack import ContentError, MissingContentError, sanitised
-from operator_controller.apply.revisions import (
-    BundleIdentity,
+from operator_controller.apply.desired import (
     Content,
     Desired,
-    Revision,
     account_annotations,
-    is_kept,
-    owner_of_extension,
+    holds,
     revision_annotations,
 )
+from operator_controller.apply.owners import owner_of_extension
+from operator_controller.apply.pack import ContentError, MissingContentError, sanitised
+from operator_controller.apply.revisions import BundleIdentity, Revision
 from operator_controller.controllers.choice import choose
 from operator_controller.controllers.context import Context
 from operator_controller.controllers.inputs import inputs_digest, install_request
@@ -405,7 +404,7 @@ class ExtensionController:
                 note = {names.ANNOTATION_EXTENSION_GENERATION: str(context.generation)}
                 await self.store.patch(latest, {"metadata": {"annotations": note}})
             return context
-        if latest is not None and is_kept(latest, context.desired):
+        if latest is not None and holds(latest, context.desired):
             notes = revision_annotations(context.desired)
             # A service account that is no longer named must not go on applying.
             cleared = dict.fromkeys(names.OPTIONAL_REVISION_ANNOTATIONS)

@@ -14,14 +14,14 @@ from functools import partial
 from typing import Any
 
 from api import wire
-from api.objects import KubeObject, annotations_of, condition, metadata, name_of
+from api.objects import KubeObject, annotations_of, condition, metadata
 from api.olm.v1 import names
 from api.olm.v1.conditions import ConditionStatus, ConditionType, merge_conditions
 from olm_rollout.checks import check_phases
 from olm_rollout.io.rollout import Rollout
 from olm_rollout.io.stale_webhooks import remove_stale_webhooks
 from olm_rollout.io.watches import ManagedWatches
-from olm_rollout.ownership import Owner, controller_of
+from olm_rollout.ownership import controller_of
 from olm_rollout.phases import Phase
 from olm_rollout.probes.probes import Gate, Probes
 from olm_rollout.progress import Progress
@@ -37,13 +37,13 @@ from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import NotFoundError
 from olm_runtime.outcome import Done, Failed, Outcome, Retry, Wait
 from operator_controller.apply.observed import ObservedPhases, check_unchanged
+from operator_controller.apply.owners import owner_of
 from operator_controller.apply.progression import read_probes
 from operator_controller.apply.revisions import (
     Revision,
     Revisions,
     age_of,
     deadline_minutes,
-    owner_of_extension,
     parse_revision,
     seconds_left,
 )
@@ -396,30 +396,6 @@ class ObjectSetController:
 
 def _record_of(revision: Revision) -> str:
     return annotations_of(revision.raw).get(names.ANNOTATION_APPLIED, "")
-
-
-def owner_of(revision: Revision, siblings: Revisions) -> Owner:
-    """Who owns the objects of a revision: its extension, or else the ClusterObjectSet itself."""
-    notes = annotations_of(revision.raw)
-    account_namespace = notes.get(names.ANNOTATION_SERVICE_ACCOUNT_NAMESPACE, "")
-    namespace = notes.get(names.ANNOTATION_INSTALL_NAMESPACE, account_namespace)
-    controller = controller_of(revision.raw)
-    if controller is not None and controller.get("kind") == names.CLUSTER_EXTENSION:
-        return owner_of_extension(
-            str(controller["name"]),
-            str(controller["uid"]),
-            namespace=namespace,
-            history=siblings if siblings.every else Revisions((revision,)),
-            number=revision.number,
-        )
-    return Owner(
-        api_version=names.API_VERSION,
-        kind=names.CLUSTER_OBJECT_SET,
-        name=name_of(revision.raw),
-        uid=revision.uid,
-        revision=revision.number,
-        namespace=namespace,
-    )
 
 
 def _unhealthy_for(revision: Revision, now: datetime) -> float:

@@ -15,7 +15,7 @@ from olm_rollout.ownership import Owner
 from olm_rollout.phases import without
 from olm_runtime.errors import TransientError
 from olm_runtime.kube.client import KubeClient
-from operator_controller.apply.revisions import Desired
+from operator_controller.apply.desired import Desired
 from operator_controller.io.access import missing_permissions
 
 GRANT_SECONDS = 5.0

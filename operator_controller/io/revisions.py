@@ -17,8 +17,10 @@ from olm_rollout.phases import Phase, content_digest
 from olm_runtime.errors import TransientError
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import AlreadyExistsError, NotFoundError
+from operator_controller.apply.desired import Content, Desired, revision_name, revision_object
 from operator_controller.apply.helm_release import Release
 from operator_controller.apply.history import cause_of, with_content_of
+from operator_controller.apply.owners import owner_labels
 from operator_controller.apply.pack import (
     MISSING_SECONDS,
     ContentError,
@@ -30,16 +32,7 @@ from operator_controller.apply.pack import (
     refs,
     unpack,
 )
-from operator_controller.apply.revisions import (
-    Content,
-    Desired,
-    Revision,
-    Revisions,
-    owner_labels,
-    parse_revision,
-    revision_name,
-    revision_object,
-)
+from operator_controller.apply.revisions import Revision, Revisions, parse_revision
 from operator_controller.io.caught_up import CaughtUpLists
 from operator_controller.io.contents import KeptContents, StoredContent
 from operator_controller.io.helm_releases import find_release

@@ -11,7 +11,7 @@ from e2e.olm.api import OLM, Api, catalog_path, extension_path
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import extension, installer, namespace
 from e2e.olm.programs import Olm
-from operator_controller.apply.revisions import revision_name
+from operator_controller.apply.desired import revision_name
 
 pytestmark = pytest.mark.integration
 

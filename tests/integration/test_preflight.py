@@ -40,6 +40,7 @@ from olm_runtime.errors import OLMError
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError, ForbiddenError, NotFoundError
+from operator_controller.apply import owners
 from operator_controller.io.access import examine, missing_permissions
 from tests.unit.olm_content.crds.definitions import definition, version, with_field
 
@@ -562,7 +563,7 @@ async def test_a_definition_goes_only_if_nothing_is_known_to_be_stored_of_it(
     name = name_of(owned)
 
     async def told(acting: KubeClient = client, owner: str = owner) -> str:
-        who = Owner(api_version="v1", kind="ConfigMap", name="any", uid=owner, revision=1)
+        who = Owner(owners.MANAGER, "ConfigMap", "any", owner, (), 1)
         return await unsafe_definitions(acting, [], [owned], who) or ""
 
     assert await told() == ""

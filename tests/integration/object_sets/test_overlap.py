@@ -6,10 +6,12 @@ import pytest
 
 from api.objects import GVK, KubeObject, annotations_of, metadata
 from e2e.harness.controlplane import ControlPlane
+from olm_rollout.adoption import Policy
 from olm_rollout.io.objects import Newer, ObjectWriter, Result, Write
-from olm_rollout.ownership import Owner, Policy
+from olm_rollout.ownership import Owner, controller_reference
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
+from operator_controller.apply.owners import MANAGER
 
 pytestmark = pytest.mark.integration
 
@@ -36,7 +38,8 @@ class Overlap:
     ) -> tuple[Write, KubeObject]:
         """What a revision made of the object, and the object then."""
         meta = metadata(self._owner)
-        owner = Owner("v1", "ConfigMap", meta["name"], meta["uid"], number)
+        reference = controller_reference("v1", "ConfigMap", meta["name"], meta["uid"])
+        owner = Owner(MANAGER, "ConfigMap", meta["name"], meta["uid"], (reference,), number)
         wanted = {**_map(self._namespace, "shared"), "data": {"revision": str(number)}}
         writer = ObjectWriter(self._client, owner)
         applied = await writer.apply(wanted, live, Policy.PREVENT, _reads(*in_service))

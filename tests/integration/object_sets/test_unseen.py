@@ -11,13 +11,14 @@ from olm_rollout.io.objects import Newer
 from olm_rollout.io.probing import Probed
 from olm_rollout.io.rollout import Applied, Rollout
 from olm_rollout.io.watches import ManagedWatches
-from olm_rollout.ownership import Owner
+from olm_rollout.ownership import Owner, controller_reference
 from olm_rollout.phases import Phase
 from olm_rollout.probes.probes import Probes
 from olm_runtime.errors import WaitingError
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.media_types import MERGE_PATCH
+from operator_controller.apply.owners import MANAGER
 
 pytestmark = pytest.mark.integration
 
@@ -60,8 +61,9 @@ class Revision:
     def __init__(self, client: KubeClient, owner: KubeObject) -> None:
         meta = metadata(owner)
         self._client = client
-        self._watches = ManagedWatches(lambda *_: None)
-        self._owner = Owner("v1", "ConfigMap", meta["name"], meta["uid"], 1)
+        self._watches = ManagedWatches(lambda *_: None, MANAGER)
+        reference = controller_reference("v1", "ConfigMap", meta["name"], meta["uid"])
+        self._owner = Owner(MANAGER, "ConfigMap", meta["name"], meta["uid"], (reference,), 1)
         self.settled = False
         self._applied = Applied()
         self._probed = Probed()

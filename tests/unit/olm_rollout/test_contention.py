@@ -56,15 +56,15 @@ def test_it_is_over_after_a_while_of_peace() -> None:
 
 def test_the_text_names_object_manager_and_field_and_says_what_to_do() -> None:
     taken = frozenset({*THEIRS, Held("", "data.b"), DELETED})
-    text = message_of(KEY, Contention(9, 0.0, taken))
+    text = message_of(KEY, Contention(9, 0.0, taken), "app")
     assert text.startswith("ConfigMap ns/settings: ")
     assert 'field manager "rival" keeps setting data.a' in text
     assert "somebody keeps removing data.b" in text
     assert "somebody keeps deleting it" in text
-    assert "\nhint: " in text
-    assert text == message_of(KEY, Contention(10, 5.0, taken))
+    assert "\nhint: have that program leave alone what this app sets" in text
+    assert text == message_of(KEY, Contention(10, 5.0, taken), "app")
 
 
 def test_many_fields_are_counted() -> None:
     many = frozenset(Held("rival", f"data.k{n}") for n in range(MAX_FIELDS + 3))
-    assert "and 3 more" in message_of(KEY, Contention(9, 0.0, many))
+    assert "and 3 more" in message_of(KEY, Contention(9, 0.0, many), "app")

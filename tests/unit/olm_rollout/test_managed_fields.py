@@ -7,7 +7,7 @@ import pytest
 from api.objects import KubeObject
 from olm_rollout.managed_fields import Held, taken_fields, written_by_others
 
-OURS = "olm.operatorframework.io"
+OURS = "applier"
 Fields = dict[str, Any]
 
 
@@ -45,17 +45,17 @@ PORT = 'k:{"containerPort":8443,"protocol":"TCP"}'
     ],
 )
 def test_who_took_which_field(before: KubeObject, expected: set[tuple[str, str]]) -> None:
-    assert taken_fields(before, live(ours=AB)) == {Held(*each) for each in expected}
+    assert taken_fields(before, live(ours=AB), OURS) == {Held(*each) for each in expected}
 
 
-def test_an_item_of_a_list_is_told_as_a_whole() -> None:
+def test_an_item_of_a_list_is_named_as_a_whole() -> None:
     item: Fields = {ITEM: {".": {}, "f:name": {}, "f:ports": {PORT: {".": {}, "f:name": {}}}}}
     ours = live(ours={"f:spec": {"f:containers": item}})
-    assert taken_fields(live(ours={}), ours) == {Held("", "spec.containers[manager]")}
+    assert taken_fields(live(ours={}), ours, OURS) == {Held("", "spec.containers[manager]")}
     whole: Fields = {ITEM: {".": {}, "f:name": {}, "f:ports": {}}}
     before = live(ours={"f:spec": {"f:containers": whole}})
     path = "spec.containers[manager].ports[8443/TCP]"
-    assert taken_fields(before, ours) == {Held("", path)}
+    assert taken_fields(before, ours, OURS) == {Held("", path)}
 
 
 NOTES: Fields = {"f:metadata": {"f:annotations": {".": {}, "f:default": {}}}}
@@ -77,9 +77,9 @@ HOLDS: Fields = {"f:metadata": {"f:finalizers": {".": {}, 'v:"x"': {}}, "f:owner
     ],
 )
 def test_what_others_wrote(found: KubeObject, expected: set[tuple[str, str]]) -> None:
-    assert written_by_others(found) == {Held(*each) for each in expected}
+    assert written_by_others(found, OURS) == {Held(*each) for each in expected}
 
 
 def test_a_status_is_nothing_that_is_lost() -> None:
     entry = {"manager": "controller", "subresource": "status", "fieldsV1": {"f:status": {}}}
-    assert not written_by_others({"metadata": {"managedFields": [entry]}})
+    assert not written_by_others({"metadata": {"managedFields": [entry]}}, OURS)

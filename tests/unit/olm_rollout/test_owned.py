@@ -6,16 +6,14 @@ from typing import Any
 import pytest
 
 from api.objects import KubeObject, metadata
+from olm_rollout.adoption import Situation, situation_of
 from olm_rollout.owned import field_migration, fingerprint, needs_migration, owned, sighting
-from olm_rollout.ownership import Owner, Situation, situation_of
+from tests.unit.olm_rollout.values import API_VERSION, GROUP, KIND, MANAGER, owner
 
-MANAGER = "olm.operatorframework.io"
-OWNER = Owner(
-    api_version=f"{MANAGER}/v1", kind="ClusterExtension", name="mine", uid="uid-mine", revision=4
-)
+OWNER = owner(revision=4)
 
 
-def entry(manager: str = MANAGER, operation: str = "Apply", **fields: Any) -> dict[str, Any]:
+def entry(manager: str = GROUP, operation: str = "Apply", **fields: Any) -> dict[str, Any]:
     return {
         "manager": manager,
         "operation": operation,
@@ -35,7 +33,7 @@ def live(*entries: dict[str, Any], **meta: Any) -> KubeObject:
             "namespace": "ns",
             "uid": "uid-x",
             "resourceVersion": "7",
-            "ownerReferences": [OWNER.reference()],
+            "ownerReferences": list(OWNER.references),
             "managedFields": list(entries or (entry(),)),
             **meta,
         },
@@ -58,15 +56,15 @@ def test_an_object_gets_labels_annotation_and_reference_and_keeps_its_own() -> N
             "name": "x",
             "labels": {
                 "app": "a",
-                f"{MANAGER}/owner-kind": "ClusterExtension",
-                f"{MANAGER}/owner-name": "mine",
-                "app.kubernetes.io/managed-by": MANAGER,
+                f"{GROUP}/owner-kind": KIND,
+                f"{GROUP}/owner-name": "mine",
+                "app.kubernetes.io/managed-by": GROUP,
             },
-            "annotations": {"note": "n", f"{MANAGER}/revision": "4"},
+            "annotations": {"note": "n", f"{GROUP}/revision": "4"},
             "ownerReferences": [
                 {
-                    "apiVersion": f"{MANAGER}/v1",
-                    "kind": "ClusterExtension",
+                    "apiVersion": API_VERSION,
+                    "kind": KIND,
                     "name": "mine",
                     "uid": "uid-mine",
                     "controller": True,
@@ -83,7 +81,7 @@ TAKEN = {**entry(), "fieldsV1": {"f:data": {}}}
 USER = entry("kubectl-edit", "Update", **{"f:data": {"f:b": {}}})
 STATUS = {**entry("manager", "Update", **{"f:status": {}}), "subresource": "status"}
 
-OUR_STATUS = {**STATUS, "manager": MANAGER}
+OUR_STATUS = {**STATUS, "manager": GROUP}
 
 
 @pytest.mark.parametrize(
@@ -106,7 +104,7 @@ OUR_STATUS = {**STATUS, "manager": MANAGER}
     ],
 )
 def test_what_counts_as_a_change(changed: KubeObject, *, noticed: bool) -> None:
-    assert (fingerprint(changed) != fingerprint(live())) is noticed
+    assert (fingerprint(changed, MANAGER) != fingerprint(live(), MANAGER)) is noticed
 
 
 @pytest.mark.parametrize(
@@ -121,18 +119,18 @@ def test_a_server_without_notes_is_judged_by_generation(
 ) -> None:
     before = live(generation=1, managedFields=[])
     after = live(**{"managedFields": [], "generation": 1, **change})
-    assert (fingerprint(before) != fingerprint(after)) is noticed
+    assert (fingerprint(before, MANAGER) != fingerprint(after, MANAGER)) is noticed
 
 
 def test_a_sighting_is_small_and_decides_alike() -> None:
     bulk = {"kubectl.kubernetes.io/last-applied-configuration": "x" * 100_000}
-    notes = {**bulk, f"{MANAGER}/revision": "4"}
+    notes = {**bulk, f"{GROUP}/revision": "4"}
     whole = live(entry(operation="Update"), USER, annotations=notes)
-    seen = sighting(whole)
-    assert seen.fingerprint == fingerprint(whole)
+    seen = sighting(whole, MANAGER)
+    assert seen.fingerprint == fingerprint(whole, MANAGER)
     assert len(repr(seen.live)) < 1000
     assert situation_of(seen.live, OWNER) is situation_of(whole, OWNER) is Situation.OURS
-    assert needs_migration(seen.live)
+    assert needs_migration(seen.live, MANAGER)
     assert metadata(seen.live)["resourceVersion"] == "7"
 
 
@@ -160,37 +158,39 @@ def test_field_migration(
     entries: list[dict[str, Any]], expected: list[dict[str, Any]] | None
 ) -> None:
     found = live(*entries)
-    assert needs_migration(found) is (expected is not None)
+    assert needs_migration(found, MANAGER) is (expected is not None)
     if expected is None:
-        assert field_migration(found) is None
+        assert field_migration(found, MANAGER) is None
     else:
-        assert field_migration(found) == [
+        assert field_migration(found, MANAGER) == [
             {"op": "test", "path": "/metadata/uid", "value": "uid-x"},
             {"op": "replace", "path": "/metadata/managedFields", "value": expected},
             {"op": "replace", "path": "/metadata/resourceVersion", "value": "7"},
         ]
 
 
-HELM = entry("operator-controller", "Update", **{"f:data": {"f:a": {}, "f:b": {}}})
+FORMER = entry("predecessor", "Update", **{"f:data": {"f:a": {}, "f:b": {}}})
 
 
 def migrated(found: KubeObject) -> list[dict[str, Any]]:
-    patch = field_migration(found, inherited=True)
+    patch = field_migration(found, MANAGER, inherited=True)
     assert patch is not None
     entries: list[dict[str, Any]] = patch[1]["value"]
     return entries
 
 
-def test_fields_that_upstreams_helm_set_become_applied() -> None:
-    assert migrated(live(USER, HELM)) == [
+def test_fields_that_the_former_manager_set_become_applied() -> None:
+    assert migrated(live(USER, FORMER)) == [
         USER,
-        {**HELM, "manager": MANAGER, "operation": "Apply"},
+        {**FORMER, "manager": GROUP, "operation": "Apply"},
     ]
-    assert field_migration(live(USER, HELM)) is None, "another program may be called like it"
+    assert field_migration(live(USER, FORMER), MANAGER) is None, (
+        "another program may be called like it"
+    )
 
 
-def test_what_only_helm_set_is_added_to_what_was_applied() -> None:
+def test_what_only_the_former_set_is_added_to_what_was_applied() -> None:
     both: dict[str, Any] = {"f:data": {"f:a": {}, "f:b": {}}}
-    assert migrated(live(HELM, entry(), USER)) == [{**entry(), "fieldsV1": both}, USER]
-    status = {**HELM, "subresource": "status"}
-    assert field_migration(live(entry(), status), inherited=True) is None
+    assert migrated(live(FORMER, entry(), USER)) == [{**entry(), "fieldsV1": both}, USER]
+    status = {**FORMER, "subresource": "status"}
+    assert field_migration(live(entry(), status), MANAGER, inherited=True) is None

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from api.objects import GVK, KubeObject, gvk_of, key_of, name_of
 from api.olm.v1.clusterobjectset import MAX_PHASES
-from olm_rollout.ownership import Policy
+from olm_rollout.adoption import Policy
 from olm_rollout.phases import PHASES, Phase, content_digest, into_phases, phase_of, removal_order
 
 ORDER = [

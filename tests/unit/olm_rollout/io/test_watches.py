@@ -11,8 +11,9 @@ from api.objects import GVK, KubeObject, ObjectKey
 from olm_rollout.io import watches as module
 from olm_rollout.io.watches import ManagedWatches
 from olm_runtime.kube.errors import ApiError, ForbiddenError, GoneError
+from tests.unit.olm_rollout.values import GROUP, KIND, MANAGER
 
-OWNER = ("ClusterExtension", "ext")
+OWNER = (KIND, "ext")
 CONFIG_MAP = GVK("", "v1", "ConfigMap")
 DEPLOYMENT = GVK("apps", "v1", "Deployment")
 SCOPE = (CONFIG_MAP, "ns")
@@ -20,7 +21,7 @@ ITSELF = ObjectKey(CONFIG_MAP, "ns", "")
 
 
 def obj(name: str, *, fields: str = "a", gvk: GVK = CONFIG_MAP) -> KubeObject:
-    entry = {"manager": "olm.operatorframework.io", "operation": "Apply", "fieldsV1": fields}
+    entry = {"manager": GROUP, "operation": "Apply", "fieldsV1": fields}
     meta = {"name": name, "namespace": "ns", "uid": name, "managedFields": [entry]}
     return {"apiVersion": gvk.api_version, "kind": gvk.kind, "metadata": meta}
 
@@ -41,10 +42,7 @@ class World:
         self.watches = 0
 
     async def list_all(self, *_: Any, labels: str, **__: Any) -> tuple[list[KubeObject], str]:
-        assert labels == (
-            "olm.operatorframework.io/owner-kind=ClusterExtension,"
-            "olm.operatorframework.io/owner-name=ext"
-        )
+        assert labels == (f"{GROUP}/owner-kind={KIND},{GROUP}/owner-name=ext")
         self.lists += 1
         if self.list_error:
             raise self.list_error
@@ -94,7 +92,7 @@ async def watching(
     world: World, *, scope: tuple[GVK, str] = SCOPE, patience: float = 2.0
 ) -> AsyncIterator[tuple[ManagedWatches, Rung]]:
     rung = Rung()
-    watches = ManagedWatches(rung)
+    watches = ManagedWatches(rung, MANAGER)
     try:
         async with asyncio.timeout(5):
             watches.ensure(OWNER, world, [scope], every_change_of=DEPLOYMENT.__eq__)  # type: ignore[arg-type]

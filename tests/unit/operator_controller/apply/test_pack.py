@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from api.objects import KubeObject
 from api.olm.v1.clusterobjectset import MAX_OBJECTS_PER_PHASE
-from olm_rollout.ownership import Policy
+from olm_rollout.adoption import Policy
 from olm_rollout.phases import Phase
 from operator_controller.apply import pack as packing
 from operator_controller.apply.pack import (
@@ -232,7 +232,7 @@ def test_whose_policy_counts(
     assert found.policy_of(0) is expected
 
 
-def test_only_what_is_ours_to_apply_is_kept() -> None:
+def test_only_what_is_ours_to_apply_holds() -> None:
     found = sanitised(
         {
             "apiVersion": "v1",

@@ -8,17 +8,19 @@ import pytest
 from api.objects import KubeObject
 from api.olm.v1.names import OPTIONAL_REVISION_ANNOTATIONS
 from olm_rollout.phases import Phase
-from operator_controller.apply.revisions import (
-    KEPT_ARCHIVED,
-    BundleIdentity,
+from operator_controller.apply.desired import (
     Desired,
-    Revisions,
-    is_kept,
-    owner_of_extension,
-    parse_revision,
+    holds,
     revision_annotations,
     revision_name,
     revision_object,
+)
+from operator_controller.apply.owners import owner_of_extension
+from operator_controller.apply.revisions import (
+    KEPT_ARCHIVED,
+    BundleIdentity,
+    Revisions,
+    parse_revision,
 )
 
 GROUP = "olm.operatorframework.io"
@@ -172,7 +174,7 @@ def test_an_extension_as_owner_knows_its_sets_and_the_newer_ones() -> None:
     owner = owner_of_extension("ext", "uid-ext", namespace="home", history=history, number=2)
     assert (owner.revision, owner.namespace) == (2, "home")
     assert owner.newer == {3}
-    assert owner.sets == {"uid-1", "uid-2", "uid-3"}
+    assert owner.former == {"uid-1", "uid-2", "uid-3"}
 
 
 @pytest.mark.parametrize(
@@ -191,7 +193,7 @@ def test_what_is_desired_is_a_new_revision_or_the_newest_one(
     change: dict[str, Any], *, kept: bool
 ) -> None:
     latest = parse_revision(revision_object(DESIRED, 3, [], cause="SpecChanged"))
-    assert is_kept(latest, replace(DESIRED, **change)) == kept
+    assert holds(latest, replace(DESIRED, **change)) == kept
 
 
 def test_a_revision_reads_back_as_what_it_was_made_of() -> None:

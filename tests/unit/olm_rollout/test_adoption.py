@@ -5,31 +5,20 @@ from typing import Any
 import pytest
 
 from api.objects import KubeObject
-from olm_rollout.ownership import (
+from olm_rollout.adoption import (
     Action,
-    Owner,
     Policy,
     Situation,
     action_for,
-    demoted_controller,
     is_inherited,
     outruns,
     refusal,
-    revision_of,
     situation_of,
 )
+from olm_rollout.ownership import demoted_controller
+from tests.unit.olm_rollout.values import GROUP, KIND, MANAGER, owner
 
-GROUP = "olm.operatorframework.io"
-OWNER = Owner(
-    api_version=f"{GROUP}/v1",
-    kind="ClusterExtension",
-    name="mine",
-    uid="uid-mine",
-    revision=2,
-    newer=frozenset({3}),
-    namespace="home",
-    sets=frozenset({"uid-set"}),
-)
+OWNER = owner(revision=2, newer=frozenset({3}), namespace="home", former=frozenset({"uid-set"}))
 
 TABLE: dict[Situation, tuple[Action, Action, Action]] = {
     # Prevent, IfNoController, None
@@ -39,7 +28,7 @@ TABLE: dict[Situation, tuple[Action, Action, Action]] = {
     Situation.OURS_NEWER: (Action.SKIP, Action.SKIP, Action.SKIP),
     Situation.ORPHANED: (Action.APPLY, Action.APPLY, Action.APPLY),
     Situation.LEFTOVER: (Action.WAIT, Action.WAIT, Action.WAIT),
-    Situation.OTHER_EXTENSION: (Action.REFUSE, Action.REFUSE, Action.REFUSE),
+    Situation.OTHER_OWNER: (Action.REFUSE, Action.REFUSE, Action.REFUSE),
     Situation.OTHER_CONTROLLER: (Action.REFUSE, Action.REFUSE, Action.APPLY),
     Situation.HELM: (Action.REFUSE, Action.REFUSE, Action.APPLY),
     Situation.FOREIGN: (Action.REFUSE, Action.APPLY, Action.APPLY),
@@ -57,7 +46,7 @@ def test_what_is_done(situation: Situation, column: int, policy: Policy) -> None
 
 
 def reference(name: str, *, uid: str = "uid-other", **extra: Any) -> dict[str, Any]:
-    kind, api_version = extra.pop("kind", "ClusterExtension"), extra.pop("api", f"{GROUP}/v1")
+    kind, api_version = extra.pop("kind", KIND), extra.pop("api", f"{GROUP}/v1")
     ref = {"apiVersion": api_version, "kind": kind, "name": name, "uid": uid, "controller": True}
     return {**ref, **extra}
 
@@ -89,7 +78,7 @@ def ours(revision: str | None) -> KubeObject:
     return live(reference("mine", uid="uid-mine"), annotations=notes)
 
 
-LABELS = {f"{GROUP}/owner-kind": "ClusterExtension", f"{GROUP}/owner-name": "mine"}
+LABELS = {f"{GROUP}/owner-kind": KIND, f"{GROUP}/owner-name": "mine"}
 HELM = {"meta.helm.sh/release-name": "chart"}
 
 
@@ -154,12 +143,10 @@ def test_an_object_that_asks_for_another_look_at_the_revisions(
             Situation.LEFTOVER,
             id="an owner of our name that was deleted",
         ),
-        pytest.param(
-            live(reference("theirs")), Situation.OTHER_EXTENSION, id="another extension's"
-        ),
+        pytest.param(live(reference("theirs")), Situation.OTHER_OWNER, id="another extension's"),
         pytest.param(
             live(reference("mine", kind="ClusterObjectSet")),
-            Situation.OTHER_EXTENSION,
+            Situation.OTHER_OWNER,
             id="a ClusterObjectSet of our name",
         ),
         pytest.param(
@@ -220,29 +207,25 @@ def test_what_upstream_applied_last(found: KubeObject, expected: bool) -> None:
     [
         pytest.param(
             live(reference("theirs")),
-            "ConfigMap 'x' already exists in namespace 'ns' and cannot be managed by "
-            "operator-controller",
-            "it belongs to ClusterExtension 'theirs'; an object has one owner",
+            "ConfigMap 'x' already exists in namespace 'ns' and cannot be managed by applier",
+            "it belongs to App 'theirs'; an object has one owner",
             id="another extension's",
         ),
         pytest.param(
             live(namespace=""),
-            "ConfigMap 'x' already exists in namespace 'home' and cannot be managed by "
-            "operator-controller",
+            "ConfigMap 'x' already exists in namespace 'home' and cannot be managed by applier",
             "it was made by somebody else; delete it if it is no longer needed",
             id="of a cluster-scoped object the extension's namespace is named",
         ),
         pytest.param(
             live(annotations=HELM),
-            "ConfigMap 'x' already exists in namespace 'ns' and cannot be managed by "
-            "operator-controller",
+            "ConfigMap 'x' already exists in namespace 'ns' and cannot be managed by applier",
             "it belongs to the Helm release 'chart'",
             id="Helm's",
         ),
         pytest.param(
             live(reference("rs", kind="ReplicaSet", api="apps/v1")),
-            "ConfigMap 'x' already exists in namespace 'ns' and cannot be managed by "
-            "operator-controller",
+            "ConfigMap 'x' already exists in namespace 'ns' and cannot be managed by applier",
             "it is controlled by ReplicaSet 'rs'",
             id="a controller's",
         ),
@@ -262,10 +245,4 @@ def test_demoting_leaves_every_owner_and_no_controller() -> None:
     ("text", "expected"), [("7", 7), ("", 0), ("-1", 0), ("²", 0), ("1.5", 0), ("a", 0)]
 )
 def test_the_number_of_a_revision(text: str, expected: int) -> None:
-    assert revision_of(live(annotations={f"{GROUP}/revision": text})) == expected
-
-
-def test_long_names_of_owners_fit_a_label() -> None:
-    long = Owner(api_version="v1", kind="K", name="n" * 200, uid="u", revision=1)
-    assert len(long.labels[f"{GROUP}/owner-name"]) == 63
-    assert long.reference()["name"] == "n" * 200
+    assert MANAGER.revision_of(live(annotations={f"{GROUP}/revision": text})) == expected
