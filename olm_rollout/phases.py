@@ -1,7 +1,6 @@
-"""In which order the objects of a revision are applied, and in which they are removed.
+"""Phases: in which order the objects of a revision are applied, and in which they are removed.
 
-A phase starts when the one before it is done; the order is upstream's. Kinds that no phase lists
-are deployed with the workloads.
+A phase starts when the one before it is done.
 """
 
 import hashlib
@@ -14,67 +13,9 @@ from api.objects import GVK, KubeObject, gvk_of, name_of, namespace_of
 from olm_rollout.adoption import Policy
 
 _DEFINITION = ("apiextensions.k8s.io", "CustomResourceDefinition")
-_CERT_MANAGER = "cert-manager.io"
-_RBAC = "rbac.authorization.k8s.io"
-_STORAGE = "storage.k8s.io"
 
-PHASES: tuple[tuple[str, frozenset[tuple[str, str]]], ...] = (
-    ("namespaces", frozenset({("", "Namespace")})),
-    (
-        "policies",
-        frozenset(
-            {
-                ("networking.k8s.io", "NetworkPolicy"),
-                ("policy", "PodDisruptionBudget"),
-                ("scheduling.k8s.io", "PriorityClass"),
-            }
-        ),
-    ),
-    ("identity", frozenset({("", "ServiceAccount")})),
-    ("configuration", frozenset({("", "Secret"), ("", "ConfigMap")})),
-    (
-        "storage",
-        frozenset(
-            {("", "PersistentVolume"), ("", "PersistentVolumeClaim"), (_STORAGE, "StorageClass")}
-        ),
-    ),
-    ("crds", frozenset({_DEFINITION})),
-    ("roles", frozenset({(_RBAC, "ClusterRole"), (_RBAC, "Role")})),
-    ("bindings", frozenset({(_RBAC, "ClusterRoleBinding"), (_RBAC, "RoleBinding")})),
-    (
-        "infrastructure",
-        frozenset({("", "Service"), (_CERT_MANAGER, "Issuer"), (_CERT_MANAGER, "Certificate")}),
-    ),
-    ("deploy", frozenset({("apps", "Deployment")})),
-    ("scaling", frozenset({("autoscaling.k8s.io", "VerticalPodAutoscaler")})),
-    (
-        "publish",
-        frozenset(
-            {
-                ("monitoring.coreos.com", "PrometheusRule"),
-                ("monitoring.coreos.com", "ServiceMonitor"),
-                ("monitoring.coreos.com", "PodMonitor"),
-                ("networking.k8s.io", "Ingress"),
-                ("route.openshift.io", "Route"),
-                ("console.openshift.io", "ConsoleYAMLSample"),
-                ("console.openshift.io", "ConsoleQuickStart"),
-                ("console.openshift.io", "ConsoleCLIDownload"),
-                ("console.openshift.io", "ConsoleLink"),
-                ("console.openshift.io", "ConsolePlugin"),
-            }
-        ),
-    ),
-    (
-        "admission",
-        frozenset(
-            {
-                ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"),
-                ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"),
-            }
-        ),
-    ),
-)
-
+Kind = tuple[str, str]
+"""Group and kind of objects, in any version."""
 Identity = tuple[str, str, str, str]
 """Group, kind, namespace and name of an object, whatever the version of its API."""
 
@@ -90,9 +31,6 @@ _WORKLOADS = frozenset(
         ("batch", "Job"),
     }
 )
-_DEFAULT_PHASE = "deploy"
-_PHASE_OF = {kind: name for name, kinds in PHASES for kind in kinds}
-_ORDER = {name: index for index, (name, _) in enumerate(PHASES)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +49,33 @@ class Phase:
         return self.policies[index] if index < len(self.policies) else Policy.PREVENT
 
 
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Which kinds are applied in which phase, phase after phase.
+
+    `default`: the phase of the kinds that none lists.
+    """
+
+    phases: tuple[tuple[str, frozenset[Kind]], ...]
+    default: str
+
+    def phase_of(self, gvk: GVK) -> str:
+        """The phase in which objects of a kind are applied."""
+        kind = (gvk.group, gvk.kind)
+        return next((name for name, kinds in self.phases if kind in kinds), self.default)
+
+    def into_phases(self, objects: Iterable[KubeObject]) -> tuple[Phase, ...]:
+        """Objects in phases, sorted; phases without objects are left out."""
+        grouped: dict[str, list[KubeObject]] = {name: [] for name, _ in self.phases}
+        for obj in objects:
+            grouped[self.phase_of(gvk_of(obj))].append(obj)
+        return tuple(
+            Phase(name, tuple(sorted(found, key=_sort_key)))
+            for name, found in grouped.items()
+            if found
+        )
+
+
 def identity(obj: KubeObject) -> Identity:
     """What tells an object from all others in a cluster."""
     gvk = gvk_of(obj)
@@ -122,22 +87,6 @@ def without(objects: Iterable[KubeObject], others: Iterable[KubeObject]) -> list
     left_out = {identity(obj) for obj in others}
     found = {identity(obj): obj for obj in objects}
     return [obj for key, obj in found.items() if key not in left_out]
-
-
-def phase_of(gvk: GVK) -> str:
-    """The phase in which objects of a kind are applied."""
-    return _PHASE_OF.get((gvk.group, gvk.kind), _DEFAULT_PHASE)
-
-
-def into_phases(objects: Iterable[KubeObject]) -> tuple[Phase, ...]:
-    """Objects in phases, sorted; phases without objects are left out."""
-    grouped: dict[str, list[KubeObject]] = {}
-    for obj in objects:
-        grouped.setdefault(phase_of(gvk_of(obj)), []).append(obj)
-    return tuple(
-        Phase(name, tuple(sorted(grouped[name], key=_sort_key)))
-        for name in sorted(grouped, key=_ORDER.__getitem__)
-    )
 
 
 def removal_order(phases: Sequence[Phase]) -> tuple[Phase, ...]:

@@ -47,12 +47,13 @@ from olm_rollout.adoption import Policy, is_refused
 from olm_rollout.io.definitions import DEFINITION
 from olm_rollout.io.stored_objects import Bounds, count, examine
 from olm_rollout.ownership import Owner
-from olm_rollout.phases import Identity, identity, into_phases, without
+from olm_rollout.phases import Identity, identity, without
 from olm_runtime.errors import OLMError, TerminalError
 from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ForbiddenError
 from operator_controller.apply.history import with_content_of
+from operator_controller.apply.order import into_phases
 from operator_controller.apply.owners import owner_labels, owner_of_extension
 from operator_controller.apply.pack import ContentError, MissingContentError, sanitised
 from operator_controller.apply.revisions import Revisions

@@ -23,7 +23,6 @@ from api.wire import InvalidObjectError
 from olm_rollout.io.stale_webhooks import Refusal, remove_stale_webhooks
 from olm_rollout.io.watches import ManagedWatches
 from olm_rollout.ownership import Owner
-from olm_rollout.phases import into_phases
 from olm_rollout.webhooks import uncallable
 from olm_runtime.controller.attempt import attempt
 from olm_runtime.controller.events import EventBroadcaster
@@ -44,6 +43,7 @@ from operator_controller.apply.desired import (
     holds,
     revision_annotations,
 )
+from operator_controller.apply.order import into_phases
 from operator_controller.apply.owners import owner_of_extension
 from operator_controller.apply.pack import ContentError, MissingContentError, sanitised
 from operator_controller.apply.revisions import BundleIdentity, Revision

@@ -12,7 +12,7 @@ from e2e.olm.bundles import BundleSpec
 from e2e.olm.programs import SYSTEM_NAMESPACE
 from olm_content.bundle import load
 from olm_content.render.install import InstallRequest, install_objects
-from olm_rollout.phases import into_phases
+from operator_controller.apply.order import into_phases
 from operator_controller.apply.pack import pack, sanitised
 
 EXTENSION_UID = "11111111-1111-1111-1111-111111111111"

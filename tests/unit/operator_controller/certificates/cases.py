@@ -3,7 +3,8 @@
 from typing import Any
 
 from api.objects import KubeObject
-from olm_rollout.phases import Phase, into_phases
+from olm_rollout.phases import Phase
+from operator_controller.apply.order import into_phases
 
 SECRET = "op-service-cert"
 WHERE = ("install", SECRET)
