@@ -1,4 +1,4 @@
-"""May an owner have an object? The ownership table, which keeps each object to one owner.
+"""May an owner have an object? The ownership table, by which each object has one owner.
 
 First the situation is named from what is there, then (situation, policy) says what to do.
 """
@@ -20,7 +20,7 @@ class Situation(Enum):
     OURS_OLDER = auto()
     OURS_NEWER = auto()
     ORPHANED = auto()
-    """Labelled as this owner's and written by its manager, but without a controller."""
+    """Labelled as this owner's and written by its applier, but without a controller."""
     LEFTOVER = auto()
     """Owned by a deleted object of our name: garbage collection will remove it."""
     OTHER_OWNER = auto()
@@ -89,7 +89,7 @@ def situation_of(live: KubeObject | None, owner: Owner) -> Situation:
         return _uncontrolled(live, owner)
     if owner.controls(live):
         return _by_revision(live, owner)
-    if not str(controller.get("apiVersion")).startswith(f"{owner.manager.group}/"):
+    if not str(controller.get("apiVersion")).startswith(f"{owner.applier.group}/"):
         return Situation.OTHER_CONTROLLER
     same = (controller.get("kind"), controller.get("name")) == (owner.kind, owner.name)
     return Situation.LEFTOVER if same else Situation.OTHER_OWNER
@@ -104,12 +104,12 @@ def _uncontrolled(live: KubeObject, owner: Owner) -> Situation:
 
 
 def _is_written_for(live: KubeObject, owner: Owner) -> bool:
-    """Whether the manager has fields of it. Labels alone are copied with the rest of a YAML."""
-    return any(is_of(entry, owner.manager.field_manager) for entry in entries_of(live))
+    """Whether the applier has fields of it. Labels alone are copied with the rest of a YAML."""
+    return any(is_of(entry, owner.applier.field_manager) for entry in entries_of(live))
 
 
 def _by_revision(live: KubeObject, owner: Owner) -> Situation:
-    found = owner.manager.revision_of(live)
+    found = owner.applier.revision_of(live)
     if found == owner.revision:
         return Situation.OURS
     # A higher number that is no revision any more is a trace of one that was deleted.
@@ -121,18 +121,18 @@ def outruns(live: KubeObject, owner: Owner) -> bool:
 
     It was made since the revisions were read, or deleted before: they have to be read again.
     """
-    last = owner.manager.revision_of(live)
+    last = owner.applier.revision_of(live)
     return owner.controls(live) and last > max((owner.revision, *owner.newer))
 
 
 def is_inherited(live: KubeObject, owner: Owner) -> bool:
-    """Whether an owner's object was applied last by the program before its manager.
+    """Whether an owner's object was applied last by the applier's predecessor.
 
     A former controller has it, or the owner itself with no word of a revision.
     """
     controller = controller_of(live) or {}
     if controller.get("uid") == owner.uid:
-        return not owner.manager.has_revision(live)
+        return not owner.applier.has_revision(live)
     return controller.get("uid") in owner.former
 
 
@@ -151,7 +151,7 @@ def refusal(live: KubeObject, situation: Situation, owner: Owner) -> tuple[str, 
     where = f" in namespace '{namespace}'" if namespace else ""
     message = (
         f"{key.gvk.kind} '{key.name}' already exists{where} "
-        f"and cannot be managed by {owner.manager.name}"
+        f"and cannot be managed by {owner.applier.name}"
     )
     return message, _owner_hint(live, situation)
 

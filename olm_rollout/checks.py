@@ -1,7 +1,6 @@
 """What must hold of a revision's content before any of it is written.
 
-The content of an extension is ours and passes; a ClusterObjectSet that a user wrote may not.
-All faults are told at once, in the order of the phases.
+Content that a user wrote may have faults; all are reported at once, in the order of the phases.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,8 +1,7 @@
 """Fields that controllers of Kubernetes own by design; they are left out of what is applied.
 
-What is applied is forced, so a field that such a controller sets as well would go to and fro for
-ever. Finalizers never get here (`apply.checks`, `apply.pack`), and no default is ours, because only
-what is applied is.
+What is applied is forced, so a field that such a controller sets as well would change back and
+forth for ever. Finalizers are refused before (`olm_rollout.checks`); defaults are not applied.
 """
 
 import base64
@@ -83,7 +82,7 @@ def _changed(value: Any, path: Sequence[str], change: Callable[[Any], Any]) -> A
 
 
 def _without_bundle(config: dict[str, Any], *, asked: bool) -> dict[str, Any]:
-    """Without a bundle that an injector is asked for, or that only keeps its place."""
+    """Without a bundle that an injector is asked for, or that is a placeholder."""
     if "caBundle" not in config or (not asked and _holds_certificate(config["caBundle"])):
         return config
     return _without(config, "caBundle")
@@ -108,12 +107,12 @@ def _exported_annotations(obj: KubeObject, _live: KubeObject | None) -> KubeObje
     notes = annotations_of(obj)
     if not CONTROLLERS_ANNOTATIONS & notes.keys():
         return obj
-    kept = {key: value for key, value in notes.items() if key not in CONTROLLERS_ANNOTATIONS}
-    return {**obj, "metadata": {**metadata(obj), "annotations": kept}}
+    own = {key: value for key, value in notes.items() if key not in CONTROLLERS_ANNOTATIONS}
+    return {**obj, "metadata": {**metadata(obj), "annotations": own}}
 
 
 def _without(value: dict[str, Any], field: str) -> dict[str, Any]:
-    return {key: kept for key, kept in value.items() if key != field}
+    return {key: found for key, found in value.items() if key != field}
 
 
 RULES: tuple[Callable[[KubeObject, KubeObject | None], KubeObject], ...] = (

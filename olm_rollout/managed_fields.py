@@ -1,4 +1,4 @@
-"""Who has which field of an object, from the notes that the API server keeps (`managedFields`)."""
+"""Who has which field of an object, by `metadata.managedFields`."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ NOT_CONTENT = (
     ("f:metadata", "f:finalizers"),
     ("f:metadata", "f:ownerReferences"),
 )
-"""What an object does not lose by being made anew: it goes only without these."""
+"""What is not lost where an object is made anew: it is deleted only without these."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -12,7 +12,7 @@ from api.objects import KubeObject, ObjectKey, annotations_of, metadata
 from olm_rollout.adoption import ANNOTATION_HELM_RELEASE
 from olm_rollout.controlled import is_scaling
 from olm_rollout.managed_fields import Entry, entries_of, is_of
-from olm_rollout.ownership import Manager, Owner
+from olm_rollout.ownership import Applier, Owner
 
 Fingerprint = tuple[object, ...]
 """Equal fingerprints of one object mean that nobody changed what was applied."""
@@ -20,24 +20,24 @@ Fingerprint = tuple[object, ...]
 
 def owned(obj: KubeObject, owner: Owner) -> KubeObject:
     """A copy with the labels, the revision annotation and the references of an owner."""
-    manager = owner.manager
+    applier = owner.applier
     result = copy.copy(obj)
     meta = dict(metadata(obj))
     meta["labels"] = {
         **(meta.get("labels") or {}),
         **owner.labels,
-        **manager.labels,
+        **applier.labels,
     }
     meta["annotations"] = {
         **(meta.get("annotations") or {}),
-        manager.revision_annotation: str(owner.revision),
+        applier.revision_annotation: str(owner.revision),
     }
     meta["ownerReferences"] = list(owner.references)
     result["metadata"] = meta
     return result
 
 
-def fingerprint(live: KubeObject, manager: Manager) -> Fingerprint:
+def fingerprint(live: KubeObject, applier: Applier) -> Fingerprint:
     """Of a live object's metadata.
 
     The server notes for every field who set it. A field of ours that somebody else changes is
@@ -50,13 +50,13 @@ def fingerprint(live: KubeObject, manager: Manager) -> Fingerprint:
     ours = [
         (entry.get("operation"), entry.get("fieldsV1"))
         for entry in meta.get("managedFields") or ()
-        if is_of(entry, manager.field_manager)
+        if is_of(entry, applier.field_manager)
     ]
     if meta.get("managedFields"):
         state: object = hashlib.sha256(orjson.dumps(ours, option=orjson.OPT_SORT_KEYS)).digest()
     else:
         state = meta.get("generation") or meta.get("resourceVersion")
-    return meta.get("uid"), manager.revision_of(live), state, meta.get("deletionTimestamp")
+    return meta.get("uid"), applier.revision_of(live), state, meta.get("deletionTimestamp")
 
 
 def record(owner: Owner, left: Mapping[ObjectKey, Fingerprint]) -> str:
@@ -79,23 +79,23 @@ class Sighting:
     fingerprint: Fingerprint
 
 
-def sighting(live: KubeObject, manager: Manager) -> Sighting:
+def sighting(live: KubeObject, applier: Applier) -> Sighting:
     """Of a live object, without the bulk of its metadata."""
     meta = metadata(live)
     stored = {key: meta[key] for key in _STORED if meta.get(key)}
-    owning = (manager.revision_annotation, ANNOTATION_HELM_RELEASE)
+    owning = (applier.revision_annotation, ANNOTATION_HELM_RELEASE)
     notes = {k: v for k, v in annotations_of(live).items() if k in owning}
     managers = [
         {key: value for key, value in entry.items() if key in _STORED_OF_ENTRIES}
         for entry in meta.get("managedFields") or ()
-        if is_of(entry, manager.field_manager) or is_scaling(entry)
+        if is_of(entry, applier.field_manager) or is_scaling(entry)
     ]
     small = {
         "apiVersion": live.get("apiVersion"),
         "kind": live.get("kind"),
         "metadata": {**stored, "annotations": notes, "managedFields": managers},
     }
-    return Sighting(small, fingerprint(live, manager))
+    return Sighting(small, fingerprint(live, applier))
 
 
 _STORED = (
@@ -110,13 +110,13 @@ _STORED = (
 _STORED_OF_ENTRIES = ("manager", "operation", "subresource")
 
 
-def needs_migration(live: KubeObject, manager: Manager) -> bool:
+def needs_migration(live: KubeObject, applier: Applier) -> bool:
     """Whether fields are still those of the POST that created it; a sighting is enough for that."""
-    return any(_is_written(e, manager.field_manager, "Update") for e in entries_of(live))
+    return any(_is_written(e, applier.field_manager, "Update") for e in entries_of(live))
 
 
 def field_migration(
-    live: KubeObject, manager: Manager, *, inherited: bool = False
+    live: KubeObject, applier: Applier, *, inherited: bool = False
 ) -> list[dict[str, Any]] | None:
     """A JSON patch that turns fields which a POST set into applied ones; None if there are none.
 
@@ -124,7 +124,7 @@ def field_migration(
     To the server these are two managers, and fields of the first would never be removed again. Of
     an `inherited` object the same holds for what the former field manager set.
     """
-    own, former = manager.field_manager, manager.former_field_manager
+    own, former = applier.field_manager, applier.former_field_manager
     entries = entries_of(live)
     posted = [
         e

@@ -10,7 +10,7 @@ Reference = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
-class Manager:
+class Applier:
     """A program that applies objects, and how it marks them.
 
     `name`: of the program, in messages. `subject`: what its owners are, in messages. `group`: the
@@ -54,7 +54,7 @@ class Owner:
     controlled its objects before.
     """
 
-    manager: Manager
+    applier: Applier
     kind: str
     name: str
     uid: str
@@ -68,12 +68,12 @@ class Owner:
     @property
     def labels(self) -> Mapping[str, str]:
         """The labels that select its objects."""
-        return self.manager.owner_labels(self.kind, self.name)
+        return self.applier.owner_labels(self.kind, self.name)
 
     @property
     def selector(self) -> str:
         """The same as a label selector."""
-        return self.manager.selector(self.kind, self.name)
+        return self.applier.selector(self.kind, self.name)
 
     def controls(self, live: KubeObject) -> bool:
         """Whether an object is this owner's, or was before and still has its former controller."""

@@ -77,7 +77,7 @@ class Order:
 
 
 def identity(obj: KubeObject) -> Identity:
-    """What tells an object from all others in a cluster."""
+    """What identifies an object in a cluster."""
     gvk = gvk_of(obj)
     return gvk.group, gvk.kind, namespace_of(obj), name_of(obj)
 
@@ -92,9 +92,9 @@ def without(objects: Iterable[KubeObject], others: Iterable[KubeObject]) -> list
 def removal_order(phases: Sequence[Phase]) -> tuple[Phase, ...]:
     """Phases in the order in which they are taken down: last first, definitions before workloads.
 
-    A definition goes when the last of its objects is gone, and until then their operator has to
-    run: it takes its finalizers off them, and converts those that are stored in another version
-    than is read. Without that the garbage collector does not see them go and leaves what they own.
+    The server deletes a definition after the last of its objects, and until then their operator has
+    to run: it removes its finalizers from them, and converts those that are stored in another
+    version than is read. Otherwise the garbage collector would not collect what they own.
     """
     backwards = tuple(reversed(phases))
     working = (n for n, p in enumerate(backwards) if any(map(_is_workload, p.objects)))

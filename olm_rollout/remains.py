@@ -1,7 +1,7 @@
 """Why an object that is being deleted is still there, and what a person can do about it.
 
 The server keeps a deleted object until the last of its finalizers is gone. Of definitions and
-namespaces the server itself is the one to act, and tells in conditions what it waits for.
+namespaces the server itself removes them, and has conditions that say what it waits for.
 """
 
 from collections.abc import Iterable, Sequence
@@ -37,11 +37,11 @@ def instances_kind(live: KubeObject) -> GVK | None:
 def was_given_up(live: KubeObject) -> bool:
     """Whether the server failed to delete the objects of a definition, and may not try again.
 
-    It does try again, but takes what it tells of the failure for news of somebody who will ring
-    again, which nobody does for minutes, until anything else about the definition changes.
+    It enqueues the definition again only for an event. Its own write of this condition counts as
+    one that needs no work, so for minutes nothing happens until the definition changes otherwise.
     """
-    told = condition(live, "Terminating")
-    return told is not None and told.get("reason") == "InstanceDeletionFailed"
+    found = condition(live, "Terminating")
+    return found is not None and found.get("reason") == "InstanceDeletionFailed"
 
 
 def obstacle(live: KubeObject, instances: Iterable[KubeObject] = ()) -> str:

@@ -24,7 +24,7 @@ from olm_runtime.registry.image_store import ImageStore
 from olm_runtime.registry.pull_secrets import PullSecrets
 from olm_runtime.watch.store import Event, Store, without_managed_fields
 from olm_runtime.watch.watcher import Source
-from operator_controller.apply.owners import MANAGER
+from operator_controller.apply.owners import APPLIER
 from operator_controller.apply.revisions import Revision
 from operator_controller.controllers.catalog_changes import CatalogChanges
 from operator_controller.controllers.cluster_operator import ClusterOperatorController
@@ -107,7 +107,7 @@ class Controllers:
             settings.certificate_provider,
             _features(settings.gates),
         )
-        self.watches = ManagedWatches(self._managed, MANAGER)
+        self.watches = ManagedWatches(self._managed, APPLIER)
         self._statuses = StatusWriter(client)
         self.accounts = Accounts(client, self._account_changed)
         self._store = RevisionStore(client, settings.system_namespace, wrote=self._wrote)

@@ -24,7 +24,7 @@ PARALLEL_COMPARISONS = 4
 
 
 STORED_BOUNDS = Bounds(objects=500, seconds=10.0)
-"""How far to look at stored objects for a condition; `olm crd check` looks further."""
+"""How far to examine stored objects for a condition; a command may examine more."""
 
 
 async def unsafe_definitions(
@@ -36,9 +36,9 @@ async def unsafe_definitions(
     """Why applying `objects` in place of `held` would endanger stored objects; None if it does not.
 
     Each definition among them is compared with the live one of its name, read as `client`; those
-    that are new are safe. A definition that goes, of those that `owner` controls, is
-    refused if objects are stored of it. Where a change is refused, the last lines tell how many
-    stored objects would be invalid. Raises ApiError naming the definition that could not be read.
+    that are new are safe. To remove a definition that `owner` controls is refused if objects are
+    stored of it. Where a change is refused, the last lines say how many stored objects would be
+    invalid. Raises ApiError naming the definition that could not be read.
     """
     comparison = _Comparison(client, owner)
     new = {name_of(obj): obj for obj in objects if gvk_of(obj) == DEFINITION}
@@ -99,7 +99,7 @@ class _Comparison:
 async def check_owners(client: KubeClient, objects: Sequence[KubeObject], owner: Owner) -> None:
     """Raises CollisionError for definitions that are not the owner's to have.
 
-    Those that `client` may not read are left to who tells of permissions.
+    Those that `client` may not read are left to the check of permissions.
     """
     slots = asyncio.Semaphore(PARALLEL_COMPARISONS)
 

@@ -89,7 +89,7 @@ class ObjectWriter:
     def __init__(self, client: KubeClient, owner: Owner) -> None:
         self._client = client
         self._owner = owner
-        self._manager = owner.manager
+        self._applier = owner.applier
 
     async def apply(
         self, obj: KubeObject, live: KubeObject | None, policy: Policy, newer: Newer
@@ -125,7 +125,7 @@ class ObjectWriter:
                 live = await self._metadata(obj)
 
     def _is_to_migrate(self, live: KubeObject) -> bool:
-        return needs_migration(live, self._manager) or is_inherited(live, self._owner)
+        return needs_migration(live, self._applier) or is_inherited(live, self._owner)
 
     async def _settle(self, obj: KubeObject, live: KubeObject, policy: Policy) -> Write:
         """Does for an object that is there what the ownership table says."""
@@ -144,7 +144,7 @@ class ObjectWriter:
                 raise collision(live, self._owner)
 
     def _fingerprint(self, live: KubeObject) -> Fingerprint:
-        return fingerprint(live, self._manager)
+        return fingerprint(live, self._applier)
 
     async def read(self, obj: KubeObject) -> KubeObject | None:
         """The metadata of what there is by an object's name. Raises ApiError naming it."""
@@ -178,7 +178,7 @@ class ObjectWriter:
     async def _create(self, obj: KubeObject) -> Write:
         created = await self._client.create(
             without_controlled(obj, None),
-            field_manager=self._manager.field_manager,
+            field_manager=self._applier.field_manager,
             metadata_only=True,
         )
         return Write(Result.CREATED, self._fingerprint(created))
@@ -200,7 +200,7 @@ class ObjectWriter:
         body = {**body, "metadata": {**metadata(body), **seen}}
         try:
             applied = await self._client.apply(
-                body, field_manager=self._manager.field_manager, metadata_only=True
+                body, field_manager=self._applier.field_manager, metadata_only=True
             )
         except InvalidError as error:
             if _was_outdated(error):
@@ -216,7 +216,7 @@ class ObjectWriter:
             raise refusal
         live = await self._metadata(obj)
         if live is not None:
-            others = written_by_others(live, self._manager.field_manager)
+            others = written_by_others(live, self._applier.field_manager)
             if others or situation not in _OWN or not is_replaceable(obj):
                 raise immutable(obj, refusal.message, others) from refusal
             seen = metadata(live)
@@ -233,7 +233,7 @@ class ObjectWriter:
         try:
             await self._client.create(
                 without_controlled(obj, None),
-                field_manager=self._manager.field_manager,
+                field_manager=self._applier.field_manager,
                 dry_run=True,
                 metadata_only=True,
             )
@@ -249,13 +249,13 @@ class ObjectWriter:
             "ownerReferences": demoted_controller(live),
         }
         patched: KubeObject = await self._client.patch(
-            live, {"metadata": meta}, field_manager=f"{self._manager.field_manager}/takeover"
+            live, {"metadata": meta}, field_manager=f"{self._applier.field_manager}/takeover"
         )
         return patched
 
     async def _migrate_fields(self, live: KubeObject) -> KubeObject:
         inherited = is_inherited(live, self._owner)
-        migration = field_migration(live, self._manager, inherited=inherited)
+        migration = field_migration(live, self._applier, inherited=inherited)
         if migration is None:
             return live
         patched: KubeObject = await self._client.patch(
@@ -300,7 +300,7 @@ class ObjectWriter:
     def _may_remove(self, live: KubeObject, any_revision: bool) -> bool:
         if not self._owner.controls(live):
             return False
-        last = self._manager.revision_of(live)
+        last = self._applier.revision_of(live)
         return any_revision or last == self._owner.revision or last in self._owner.ended
 
 

@@ -24,5 +24,5 @@ async def why_not_running(client: KubeClient, workload: KubeObject) -> str:
     try:
         page = await client.request("GET", path, params=params)
     except ApiError:
-        return ""  # a reason more is a service; the health of the workload is told all the same
+        return ""  # the reason is optional: the workload is reported unhealthy without it too
     return reason_of(page.get("items") or ())

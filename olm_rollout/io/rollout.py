@@ -184,7 +184,7 @@ class Rollout:
             live = seen.live if seen is not None else None
             if left is not None:  # or the event of our own write has not come yet
                 live = await self._writer.read(obj)
-                if live is not None and fingerprint(live, self.owner.manager) == left:
+                if live is not None and fingerprint(live, self.owner.applier) == left:
                     return
             if live is None and self.settled:
                 await self.newer()
@@ -197,10 +197,10 @@ class Rollout:
 
     def _taken(self, write: Write) -> frozenset[Held]:
         created = write.result is Result.CREATED
-        return frozenset({DELETED}) if created else write.taken(self.owner.manager.field_manager)
+        return frozenset({DELETED}) if created else write.taken(self.owner.applier.field_manager)
 
     def _messages(self, contended: Mapping[ObjectKey, Contention]) -> tuple[str, ...]:
-        subject = self.owner.manager.subject
+        subject = self.owner.applier.subject
         return tuple(message_of(key, found, subject) for key, found in contended.items())
 
 

@@ -52,7 +52,7 @@ async def examine(
 ) -> list[Examined]:
     """What the server says to each question, read and judged as `client`.
 
-    What cannot be found out is told in the answer (`stopped`), never raised.
+    What cannot be found out is in the answer (`stopped`), never raised.
     """
     deadline = asyncio.get_running_loop().time() + bounds.seconds
     answers = []
@@ -113,7 +113,7 @@ async def _examine(client: KubeClient, question: Question, limit: int, examined:
 async def _pages(
     client: KubeClient, kind: GVK, limit: int
 ) -> AsyncIterator[tuple[list[KubeObject], int | None]]:
-    """Pages of objects of all namespaces, and how many there are after each, if the server tells.
+    """Pages of objects of all namespaces, and how many there are after each, if the server says so.
 
     Raises ApiError; GoneError when the pages became too old to go on.
     """
@@ -145,7 +145,7 @@ def _batches(objects: Sequence[KubeObject]) -> Iterator[list[KubeObject]]:
 async def _faults(client: KubeClient, schema: Schema, objects: list[KubeObject]) -> Faults:
     """What is wrong with each object. Raises ApiError if the server refuses to judge.
 
-    A server looks at the rules in CEL only once everything else is right, so those objects that
+    A server evaluates the rules in CEL only once everything else is right, so those objects that
     are not faulty are shown to it again.
     """
     found = duplicates_in(objects, schema)

@@ -88,7 +88,7 @@ class Teardown:
     ) -> None:
         self._client = client
         self._key: OwnerKey = (owner.kind, owner.name)
-        self._retry_annotation = owner.manager.retry_annotation
+        self._retry_annotation = owner.applier.retry_annotation
         self._writer = ObjectWriter(client, owner)
         self._watches = watches
         self._removal = removal

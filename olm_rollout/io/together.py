@@ -1,4 +1,4 @@
-"""Work on many objects at once, whose failures are told as one."""
+"""Work on many objects at once, whose failures are raised as one."""
 
 import asyncio
 from collections.abc import Awaitable, Iterable, Sequence
@@ -10,14 +10,14 @@ T = TypeVar("T")
 
 
 async def together(work: Iterable[Awaitable[T]]) -> list[T]:
-    """Lets all of it end, then raises what failed: nothing goes on behind our back."""
+    """Lets all of it end, then raises what failed: no task is left running."""
     results = await outcomes(work)
     raise_together([r for r in results if isinstance(r, OLMError)])
     return [r for r in results if not isinstance(r, OLMError)]
 
 
 async def outcomes(work: Iterable[Awaitable[T]]) -> list[T | OLMError]:
-    """Lets all of it end; results and errors in order. Raises what is no error of ours."""
+    """Lets all of it end; results and errors in order. Raises what is no OLMError."""
     results = await asyncio.gather(*work, return_exceptions=True)
     found: list[T | OLMError] = []
     for result in results:

@@ -21,7 +21,7 @@ from typing import NoReturn
 
 from api.objects import GVK, KubeObject, ObjectKey, key_of, metadata
 from olm_rollout.owned import Fingerprint, Sighting, sighting
-from olm_rollout.ownership import Manager
+from olm_rollout.ownership import Applier
 from olm_runtime.controller.attempt import attempt
 from olm_runtime.controller.workqueue import Backoff
 from olm_runtime.kube.client import KubeClient
@@ -88,9 +88,9 @@ class _Leaving:
 class ManagedWatches:
     """The watches of all owners; must be used inside one running loop."""
 
-    def __init__(self, on_change: OnChange, manager: Manager) -> None:
+    def __init__(self, on_change: OnChange, applier: Applier) -> None:
         self._on_change = on_change
-        self._manager = manager
+        self._applier = applier
         self._watches: dict[OwnerKey, dict[Scope, _Watch]] = {}
         self._leaving: dict[OwnerKey, dict[str, _Leaving]] = {}
         self._backoff = Backoff(random.random, longest=LONGEST_RETRY_SECONDS)
@@ -277,11 +277,11 @@ class ManagedWatches:
     async def _list(self, owner: OwnerKey, client: KubeClient, scope: Scope, view: View) -> None:
         items, view.version = await client.list_all(
             *scope,
-            labels=self._manager.selector(*owner),
+            labels=self._applier.selector(*owner),
             metadata_only=True,
             not_older_than=view.version,
         )
-        fresh = {key_of(item): sighting(item, self._manager) for item in items}
+        fresh = {key_of(item): sighting(item, self._applier) for item in items}
         old, view.objects = view.objects, fresh
         if view.settled.is_set() or view.awaited_in_vain:
             for key in sorted(old.keys() | fresh.keys()):
@@ -299,7 +299,7 @@ class ManagedWatches:
                 async for event in client.watch(
                     *scope,
                     resource_version=view.version,
-                    labels=self._manager.selector(*owner),
+                    labels=self._applier.selector(*owner),
                     metadata_only=True,
                     opened=on_open,
                 ):
@@ -325,7 +325,7 @@ class ManagedWatches:
             view.objects.pop(key, None)
             self._say_gone(owner, key)
         else:
-            view.objects[key] = sighting(obj, self._manager)
+            view.objects[key] = sighting(obj, self._applier)
         changed = before != _fingerprint(view.objects, key)
         if kind == "DELETED" or changed or view.every_change:
             self._on_change(owner, key)

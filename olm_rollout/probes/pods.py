@@ -37,7 +37,7 @@ def _reasons(pod: KubeObject) -> Sequence[str]:
         return ()
     scheduled = condition(pod, "PodScheduled") or {}
     if scheduled.get("status") == "False":
-        return [_told(scheduled.get("reason") or "Unschedulable", scheduled.get("message"))]
+        return [_text(scheduled.get("reason") or "Unschedulable", scheduled.get("message"))]
     status = pod.get("status") or {}
     containers = (status.get("initContainerStatuses") or []) + (
         status.get("containerStatuses") or []
@@ -50,13 +50,13 @@ def _of_container(container: dict[str, Any]) -> str:
     waiting = state.get("waiting") or {}
     reason = waiting.get("reason") or ""
     if reason in PULL_REASONS:
-        return _told("ImagePullBackOff", f"image {container.get('image')}")
+        return _text("ImagePullBackOff", f"image {container.get('image')}")
     last = state.get("terminated") or (container.get("lastState") or {}).get("terminated") or {}
     if last.get("exitCode") and not container.get("ready"):
         end = f"last exit code {last['exitCode']}: {last.get('reason') or 'Error'}"
-        return _told("CrashLoopBackOff", f"container {container.get('name')}, {end}")
-    return "" if reason in NORMAL_WAITING else _told(reason, waiting.get("message"))
+        return _text("CrashLoopBackOff", f"container {container.get('name')}, {end}")
+    return "" if reason in NORMAL_WAITING else _text(reason, waiting.get("message"))
 
 
-def _told(reason: str, detail: str | None) -> str:
+def _text(reason: str, detail: str | None) -> str:
     return f"{reason} ({detail[:MAX_MESSAGE]})" if detail else reason

@@ -156,22 +156,22 @@ def _phase_is(expected: str) -> Probe:
 
 def _workload(live: KubeObject) -> Finding:
     status = live.get("status") or {}
-    wanted = (live.get("spec") or {}).get("replicas")
-    wanted = 1 if wanted is None else wanted
+    desired = (live.get("spec") or {}).get("replicas")
+    desired = 1 if desired is None else desired
     if status.get("updatedReplicas", 0) != status.get("replicas", 0):
         counts = f"{status.get('updatedReplicas', 0)}/{status.get('replicas', 0)}"
         return Finding(Health.UNHEALTHY, f"{counts} replicas are updated")
     ready = status.get("availableReplicas", 0)
     if condition(live, "Available") is None and gvk_of(live).kind == "StatefulSet":
         # Kubernetes reports no such condition of StatefulSets: the numbers must do.
-        if ready >= wanted:
+        if ready >= desired:
             return HEALTHY
-        return Finding(Health.UNHEALTHY, f"{ready}/{wanted} available")
+        return Finding(Health.UNHEALTHY, f"{ready}/{desired} available")
     available = _condition_true("Available")(live)
     if available.health is Health.HEALTHY:
         return HEALTHY
     detail = _refused(live) or available.message
-    return Finding(available.health, f"{ready}/{wanted} available: {detail}")
+    return Finding(available.health, f"{ready}/{desired} available: {detail}")
 
 
 def _refused(live: KubeObject) -> str:

@@ -1,4 +1,4 @@
-"""What upstream's controller installed as a Helm release, read from the Secrets that it keeps.
+"""What upstream's controller installed as a Helm release, read from its Secrets.
 
 A release is JSON, compressed, in the key `chunk` of an index Secret and of those that the index
 names. Its labels say which bundle it is; its manifest is the objects, one JSON text a line.
@@ -90,7 +90,7 @@ def _bundle(labels: dict[str, str]) -> BundleIdentity:
 
 
 def _rendered(applied: KubeObject) -> KubeObject:
-    """An object as it was before upstream said on it whose it is."""
+    """An object as it was before upstream labelled it with its owner."""
     obj = sanitised(applied)
     labels = {k: v for k, v in labels_of(obj).items() if k not in _OWNER_LABELS}
     meta: dict[str, Any] = {k: v for k, v in metadata(obj).items() if k != "labels"}

@@ -6,7 +6,7 @@ write; a ClusterObjectSet of no extension owns its objects itself.
 
 from api.objects import annotations_of
 from api.olm.v1 import names
-from olm_rollout.ownership import Manager, Owner, controller_of, controller_reference
+from olm_rollout.ownership import Applier, Owner, controller_of, controller_reference
 from operator_controller.apply.revisions import Revision, Revisions
 
 
@@ -15,7 +15,7 @@ def owner_labels(kind: str, name: str) -> dict[str, str]:
     return {names.LABEL_OWNER_KIND: kind, names.LABEL_OWNER_NAME: names.label_value(name)}
 
 
-MANAGER = Manager(
+APPLIER = Applier(
     name="operator-controller",
     subject="extension",
     group=names.GROUP,
@@ -37,7 +37,7 @@ def owner_of_extension(
     """
     kind = names.CLUSTER_EXTENSION
     return Owner(
-        MANAGER,
+        APPLIER,
         kind,
         name,
         uid,
@@ -66,4 +66,4 @@ def owner_of(revision: Revision, siblings: Revisions) -> Owner:
         )
     kind, name, uid = names.CLUSTER_OBJECT_SET, revision.name, revision.uid
     reference = controller_reference(names.API_VERSION, kind, name, uid)
-    return Owner(MANAGER, kind, name, uid, (reference,), revision.number, namespace=namespace)
+    return Owner(APPLIER, kind, name, uid, (reference,), revision.number, namespace=namespace)

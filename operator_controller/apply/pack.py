@@ -61,17 +61,17 @@ class Packed:
 def sanitised(obj: KubeObject) -> KubeObject:
     """What of an object is ours to apply: no status, no metadata that the server owns."""
     meta = obj.get("metadata") or {}
-    kept = {
+    stored = {
         key: meta[key] for key in ("name", "namespace", "labels", "annotations") if meta.get(key)
     }
-    annotations = dict(kept.get("annotations") or {})
+    annotations = dict(stored.get("annotations") or {})
     annotations.pop("kubectl.kubernetes.io/last-applied-configuration", None)
     if annotations:
-        kept["annotations"] = annotations
+        stored["annotations"] = annotations
     else:
-        kept.pop("annotations", None)
+        stored.pop("annotations", None)
     body = {key: value for key, value in obj.items() if key not in ("metadata", "status")}
-    return {**body, "metadata": kept}
+    return {**body, "metadata": stored}
 
 
 def encode(obj: KubeObject) -> bytes:

@@ -7,15 +7,15 @@ from datetime import datetime, timedelta
 from api.objects import KubeObject, annotations_of, condition, is_true, labels_of, metadata, name_of
 from api.olm.v1 import names
 
-KEPT_ARCHIVED = 5
-"""Archived revisions that are kept for history, and as many for rollback; upstream's number."""
+ARCHIVED_LIMIT = 5
+"""Archived revisions in the history, and as many that can be rolled back to; upstream's number."""
 
 
 @dataclass(frozen=True, slots=True)
 class BundleIdentity:
     """Which bundle a revision holds.
 
-    `release` is None where it is not told apart from the version (gate BundleReleaseSupport).
+    `release` is None where it is no part of the bundle's identity (gate BundleReleaseSupport).
     """
 
     name: str
@@ -40,7 +40,7 @@ class BundleIdentity:
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """One ClusterObjectSet of an extension, as the extension's story needs it.
+    """One ClusterObjectSet of an extension, as the controllers need it.
 
     `generation` is the newest of the extension that came to it, `cause` what made it; 0 and empty
     where that was not noted. `finished`: it is archived, and what only it had is gone.
@@ -82,11 +82,11 @@ class Revision:
 
     @property
     def obstacle(self) -> str:
-        """What keeps the objects of an archived revision from going; empty while none is known."""
-        told = condition(self.raw, "Progressing") or {}
-        seen = told.get("observedGeneration") == metadata(self.raw).get("generation")
+        """What holds the objects of an archived revision; empty while nothing is known to."""
+        found = condition(self.raw, "Progressing") or {}
+        seen = found.get("observedGeneration") == metadata(self.raw).get("generation")
         stuck = self.archived and not self.finished and not self.deleting and seen
-        return str(told.get("message") or "") if stuck else ""
+        return str(found.get("message") or "") if stuck else ""
 
 
 def parse_revision(raw: KubeObject) -> Revision:
@@ -216,14 +216,14 @@ class Revisions:
 
     @property
     def obsolete(self) -> tuple[Revision, ...]:
-        """Archived revisions of which nothing is left, beyond the number that is kept.
+        """Archived revisions of which nothing is left, beyond the limit.
 
-        Those that never rolled out count by themselves, so that none who fails again and again
-        takes the way back from those that did.
+        Those that never rolled out count by themselves, so that repeated failures do not displace
+        revisions that can be rolled back to.
         """
         over = [r for r in self.every if r.finished and not r.deleting]
         return tuple(
             each
             for succeeded in (True, False)
-            for each in [r for r in over if r.succeeded is succeeded][:-KEPT_ARCHIVED]
+            for each in [r for r in over if r.succeeded is succeeded][:-ARCHIVED_LIMIT]
         )

@@ -27,14 +27,14 @@ from olm_runtime.kube.errors import (
     NotFoundError,
 )
 from olm_runtime.kube.media_types import JSON_PATCH
-from operator_controller.apply.owners import MANAGER
+from operator_controller.apply.owners import APPLIER
 
 pytestmark = pytest.mark.integration
 
 CONFIG_MAP = GVK("", "v1", "ConfigMap")
 NAMESPACE = GVK("", "v1", "Namespace")
 DEPLOYMENT = GVK("apps", "v1", "Deployment")
-FIELD_MANAGER = MANAGER.field_manager
+FIELD_MANAGER = APPLIER.field_manager
 NO_UID = "00000000-0000-0000-0000-000000000000"
 
 
@@ -108,9 +108,9 @@ async def test_what_was_posted_becomes_applied_and_can_be_taken_back(
 ) -> None:
     """Without the migration, a field of the POST would stay when it is applied no more."""
     posted = await client.create(config_map(namespace, a="1", b="1"), field_manager=FIELD_MANAGER)
-    assert needs_migration(posted, MANAGER)
-    migrated = await client.patch(posted, field_migration(posted, MANAGER), content_type=JSON_PATCH)
-    assert not needs_migration(migrated, MANAGER)
+    assert needs_migration(posted, APPLIER)
+    migrated = await client.patch(posted, field_migration(posted, APPLIER), content_type=JSON_PATCH)
+    assert not needs_migration(migrated, APPLIER)
     applied = await client.apply(config_map(namespace, a="1"), field_manager=FIELD_MANAGER)
     assert applied["data"] == {"a": "1"}
 
@@ -119,7 +119,7 @@ async def test_a_migration_by_a_stale_look_is_refused(client: KubeClient, namesp
     posted = await client.create(config_map(namespace, a="1"), field_manager=FIELD_MANAGER)
     await client.patch(posted, {"data": {"b": "theirs"}})
     with pytest.raises(ConflictError):
-        await client.patch(posted, field_migration(posted, MANAGER), content_type=JSON_PATCH)
+        await client.patch(posted, field_migration(posted, APPLIER), content_type=JSON_PATCH)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ async def test_the_servers_notes_tell_which_changes_are_ours_to_mend(
     before = await write(config_map(namespace, a="1", b="2"), field_manager=FIELD_MANAGER)
     await client.patch(before, patch, field_manager="kubectl-edit")
     after = await client.get(CONFIG_MAP, "x", namespace, metadata_only=True)
-    assert (fingerprint(before, MANAGER) != fingerprint(after, MANAGER)) is noticed
+    assert (fingerprint(before, APPLIER) != fingerprint(after, APPLIER)) is noticed
 
 
 async def test_patches_reach_subresources_and_demand_what_they_test(

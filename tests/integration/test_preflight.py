@@ -563,7 +563,7 @@ async def test_a_definition_goes_only_if_nothing_is_known_to_be_stored_of_it(
     name = name_of(owned)
 
     async def told(acting: KubeClient = client, owner: str = owner) -> str:
-        who = Owner(owners.MANAGER, "ConfigMap", "any", owner, (), 1)
+        who = Owner(owners.APPLIER, "ConfigMap", "any", owner, (), 1)
         return await unsafe_definitions(acting, [], [owned], who) or ""
 
     assert await told() == ""

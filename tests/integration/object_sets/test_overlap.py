@@ -11,7 +11,7 @@ from olm_rollout.io.objects import Newer, ObjectWriter, Result, Write
 from olm_rollout.ownership import Owner, controller_reference
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
-from operator_controller.apply.owners import MANAGER
+from operator_controller.apply.owners import APPLIER
 
 pytestmark = pytest.mark.integration
 
@@ -39,7 +39,7 @@ class Overlap:
         """What a revision made of the object, and the object then."""
         meta = metadata(self._owner)
         reference = controller_reference("v1", "ConfigMap", meta["name"], meta["uid"])
-        owner = Owner(MANAGER, "ConfigMap", meta["name"], meta["uid"], (reference,), number)
+        owner = Owner(APPLIER, "ConfigMap", meta["name"], meta["uid"], (reference,), number)
         wanted = {**_map(self._namespace, "shared"), "data": {"revision": str(number)}}
         writer = ObjectWriter(self._client, owner)
         applied = await writer.apply(wanted, live, Policy.PREVENT, _reads(*in_service))

@@ -18,7 +18,7 @@ from olm_runtime.errors import WaitingError
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.media_types import MERGE_PATCH
-from operator_controller.apply.owners import MANAGER
+from operator_controller.apply.owners import APPLIER
 
 pytestmark = pytest.mark.integration
 
@@ -61,9 +61,9 @@ class Revision:
     def __init__(self, client: KubeClient, owner: KubeObject) -> None:
         meta = metadata(owner)
         self._client = client
-        self._watches = ManagedWatches(lambda *_: None, MANAGER)
+        self._watches = ManagedWatches(lambda *_: None, APPLIER)
         reference = controller_reference("v1", "ConfigMap", meta["name"], meta["uid"])
-        self._owner = Owner(MANAGER, "ConfigMap", meta["name"], meta["uid"], (reference,), 1)
+        self._owner = Owner(APPLIER, "ConfigMap", meta["name"], meta["uid"], (reference,), 1)
         self.settled = False
         self._applied = Applied()
         self._probed = Probed()

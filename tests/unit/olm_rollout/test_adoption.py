@@ -16,7 +16,7 @@ from olm_rollout.adoption import (
     situation_of,
 )
 from olm_rollout.ownership import demoted_controller
-from tests.unit.olm_rollout.values import GROUP, KIND, MANAGER, owner
+from tests.unit.olm_rollout.values import APPLIER, GROUP, KIND, owner
 
 OWNER = owner(revision=2, newer=frozenset({3}), namespace="home", former=frozenset({"uid-set"}))
 
@@ -245,4 +245,4 @@ def test_demoting_leaves_every_owner_and_no_controller() -> None:
     ("text", "expected"), [("7", 7), ("", 0), ("-1", 0), ("²", 0), ("1.5", 0), ("a", 0)]
 )
 def test_the_number_of_a_revision(text: str, expected: int) -> None:
-    assert MANAGER.revision_of(live(annotations={f"{GROUP}/revision": text})) == expected
+    assert APPLIER.revision_of(live(annotations={f"{GROUP}/revision": text})) == expected

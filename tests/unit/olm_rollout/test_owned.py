@@ -8,7 +8,7 @@ import pytest
 from api.objects import KubeObject, metadata
 from olm_rollout.adoption import Situation, situation_of
 from olm_rollout.owned import field_migration, fingerprint, needs_migration, owned, sighting
-from tests.unit.olm_rollout.values import API_VERSION, GROUP, KIND, MANAGER, owner
+from tests.unit.olm_rollout.values import API_VERSION, APPLIER, GROUP, KIND, owner
 
 OWNER = owner(revision=4)
 
@@ -104,7 +104,7 @@ OUR_STATUS = {**STATUS, "manager": GROUP}
     ],
 )
 def test_what_counts_as_a_change(changed: KubeObject, *, noticed: bool) -> None:
-    assert (fingerprint(changed, MANAGER) != fingerprint(live(), MANAGER)) is noticed
+    assert (fingerprint(changed, APPLIER) != fingerprint(live(), APPLIER)) is noticed
 
 
 @pytest.mark.parametrize(
@@ -119,18 +119,18 @@ def test_a_server_without_notes_is_judged_by_generation(
 ) -> None:
     before = live(generation=1, managedFields=[])
     after = live(**{"managedFields": [], "generation": 1, **change})
-    assert (fingerprint(before, MANAGER) != fingerprint(after, MANAGER)) is noticed
+    assert (fingerprint(before, APPLIER) != fingerprint(after, APPLIER)) is noticed
 
 
 def test_a_sighting_is_small_and_decides_alike() -> None:
     bulk = {"kubectl.kubernetes.io/last-applied-configuration": "x" * 100_000}
     notes = {**bulk, f"{GROUP}/revision": "4"}
     whole = live(entry(operation="Update"), USER, annotations=notes)
-    seen = sighting(whole, MANAGER)
-    assert seen.fingerprint == fingerprint(whole, MANAGER)
+    seen = sighting(whole, APPLIER)
+    assert seen.fingerprint == fingerprint(whole, APPLIER)
     assert len(repr(seen.live)) < 1000
     assert situation_of(seen.live, OWNER) is situation_of(whole, OWNER) is Situation.OURS
-    assert needs_migration(seen.live, MANAGER)
+    assert needs_migration(seen.live, APPLIER)
     assert metadata(seen.live)["resourceVersion"] == "7"
 
 
@@ -158,11 +158,11 @@ def test_field_migration(
     entries: list[dict[str, Any]], expected: list[dict[str, Any]] | None
 ) -> None:
     found = live(*entries)
-    assert needs_migration(found, MANAGER) is (expected is not None)
+    assert needs_migration(found, APPLIER) is (expected is not None)
     if expected is None:
-        assert field_migration(found, MANAGER) is None
+        assert field_migration(found, APPLIER) is None
     else:
-        assert field_migration(found, MANAGER) == [
+        assert field_migration(found, APPLIER) == [
             {"op": "test", "path": "/metadata/uid", "value": "uid-x"},
             {"op": "replace", "path": "/metadata/managedFields", "value": expected},
             {"op": "replace", "path": "/metadata/resourceVersion", "value": "7"},
@@ -173,7 +173,7 @@ FORMER = entry("predecessor", "Update", **{"f:data": {"f:a": {}, "f:b": {}}})
 
 
 def migrated(found: KubeObject) -> list[dict[str, Any]]:
-    patch = field_migration(found, MANAGER, inherited=True)
+    patch = field_migration(found, APPLIER, inherited=True)
     assert patch is not None
     entries: list[dict[str, Any]] = patch[1]["value"]
     return entries
@@ -184,7 +184,7 @@ def test_fields_that_the_former_manager_set_become_applied() -> None:
         USER,
         {**FORMER, "manager": GROUP, "operation": "Apply"},
     ]
-    assert field_migration(live(USER, FORMER), MANAGER) is None, (
+    assert field_migration(live(USER, FORMER), APPLIER) is None, (
         "another program may be called like it"
     )
 
@@ -193,4 +193,4 @@ def test_what_only_the_former_set_is_added_to_what_was_applied() -> None:
     both: dict[str, Any] = {"f:data": {"f:a": {}, "f:b": {}}}
     assert migrated(live(FORMER, entry(), USER)) == [{**entry(), "fieldsV1": both}, USER]
     status = {**FORMER, "subresource": "status"}
-    assert field_migration(live(entry(), status), MANAGER, inherited=True) is None
+    assert field_migration(live(entry(), status), APPLIER, inherited=True) is None

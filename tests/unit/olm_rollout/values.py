@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from olm_rollout.ownership import Manager, Owner, controller_reference
+from olm_rollout.ownership import Applier, Owner, controller_reference
 
 GROUP = "apps.example.com"
 API_VERSION = f"{GROUP}/v1"
 KIND = "App"
 
-MANAGER = Manager(
+APPLIER = Applier(
     name="applier",
     subject="app",
     group=GROUP,
@@ -25,4 +25,4 @@ def owner(name: str = "mine", *, revision: int = 1, **more: Any) -> Owner:
     """An owner whose objects are in its possession as a controller."""
     uid = f"uid-{name}"
     reference = controller_reference(API_VERSION, KIND, name, uid)
-    return Owner(MANAGER, KIND, name, uid, (reference,), revision, **more)
+    return Owner(APPLIER, KIND, name, uid, (reference,), revision, **more)

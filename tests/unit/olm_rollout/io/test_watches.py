@@ -11,7 +11,7 @@ from api.objects import GVK, KubeObject, ObjectKey
 from olm_rollout.io import watches as module
 from olm_rollout.io.watches import ManagedWatches
 from olm_runtime.kube.errors import ApiError, ForbiddenError, GoneError
-from tests.unit.olm_rollout.values import GROUP, KIND, MANAGER
+from tests.unit.olm_rollout.values import APPLIER, GROUP, KIND
 
 OWNER = (KIND, "ext")
 CONFIG_MAP = GVK("", "v1", "ConfigMap")
@@ -92,7 +92,7 @@ async def watching(
     world: World, *, scope: tuple[GVK, str] = SCOPE, patience: float = 2.0
 ) -> AsyncIterator[tuple[ManagedWatches, Rung]]:
     rung = Rung()
-    watches = ManagedWatches(rung, MANAGER)
+    watches = ManagedWatches(rung, APPLIER)
     try:
         async with asyncio.timeout(5):
             watches.ensure(OWNER, world, [scope], every_change_of=DEPLOYMENT.__eq__)  # type: ignore[arg-type]

@@ -17,7 +17,7 @@ from operator_controller.apply.desired import (
 )
 from operator_controller.apply.owners import owner_of_extension
 from operator_controller.apply.revisions import (
-    KEPT_ARCHIVED,
+    ARCHIVED_LIMIT,
     BundleIdentity,
     Revisions,
     parse_revision,
@@ -85,21 +85,21 @@ def test_what_is_what(
 
 
 def test_the_oldest_archived_ones_beyond_those_kept_are_obsolete() -> None:
-    numbers = range(1, KEPT_ARCHIVED + 4)
+    numbers = range(1, ARCHIVED_LIMIT + 4)
     revisions = Revisions.of([*map(archived, numbers), raw(99)])
     assert [r.number for r in revisions.obsolete] == [1, 2, 3]
-    assert Revisions.of(map(archived, range(KEPT_ARCHIVED))).obsolete == ()
+    assert Revisions.of(map(archived, range(ARCHIVED_LIMIT))).obsolete == ()
 
 
 def test_what_is_not_removed_yet_is_never_obsolete() -> None:
     left = progressing(raw(1, state="Archived", succeeded=True), "Retrying", "forbidden")
-    numbers = range(2, KEPT_ARCHIVED + 4)
+    numbers = range(2, ARCHIVED_LIMIT + 4)
     revisions = Revisions.of([left, *map(archived, numbers), raw(99)])
     assert [r.number for r in revisions.obsolete] == [2, 3]
 
 
 def test_failures_do_not_take_the_way_back_from_what_rolled_out() -> None:
-    failed = [gone(raw(10 + n, state="Archived")) for n in range(KEPT_ARCHIVED + 1)]
+    failed = [gone(raw(10 + n, state="Archived")) for n in range(ARCHIVED_LIMIT + 1)]
     revisions = Revisions.of([archived(1), *failed, raw(99)])
     assert [r.number for r in revisions.obsolete] == [10]
 

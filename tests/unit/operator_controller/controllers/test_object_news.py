@@ -8,7 +8,7 @@ from api.objects import GVK, ObjectKey
 from olm_rollout.contention import Contention
 from olm_rollout.io.watches import OwnerKey
 from olm_rollout.owned import Sighting, sighting
-from operator_controller.apply.owners import MANAGER
+from operator_controller.apply.owners import APPLIER
 from operator_controller.controllers.memory import Memory
 from operator_controller.controllers.object_news import HEALTH_SECONDS, ObjectNews
 
@@ -19,7 +19,7 @@ KEY = ObjectKey(GVK("", "v1", "ConfigMap"), "ns", "x")
 def live(fields: str = "ours", version: str = "1") -> Sighting:
     entry = {"manager": "olm.operatorframework.io", "operation": "Apply", "fieldsV1": fields}
     meta = {"name": "x", "uid": "uid", "resourceVersion": version, "managedFields": [entry]}
-    return sighting({"metadata": meta}, MANAGER)
+    return sighting({"metadata": meta}, APPLIER)
 
 
 class World:
