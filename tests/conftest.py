@@ -3,19 +3,31 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from xdist.remote import Producer
 
 from e2e.harness.required import VARIABLE, is_required
+from tests import skipped
 from tests.requirements import CORPUS, leave_out
 from tests.scheduling import FolderScheduling
 
 pytest_plugins = ["e2e.harness.pytest_plugin"]
+
+settings.register_profile("olmv1", deadline=None)  # a slow machine is no fault
+settings.load_profile("olmv1")
 
 
 def pytest_configure() -> None:
     """Without the corpus tests that go through it are none at all, so this is said first."""
     if is_required("corpus") and not (CORPUS / "goldens").is_dir():
         raise pytest.UsageError(f"there is no corpus in {CORPUS}, and {VARIABLE} demands it")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Notes what was skipped; of a run with workers, who report too, once."""
+    if not hasattr(terminalreporter.config, "workerinput"):
+        reports = terminalreporter.stats.get("skipped", [])
+        skipped.note(report.longrepr[2].removeprefix("Skipped: ") for report in reports)
 
 
 @pytest.fixture(scope="session")

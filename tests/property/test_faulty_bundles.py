@@ -5,7 +5,6 @@ What is expected is written down in tests/cases/bundles.
 
 import copy
 import json
-import os
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from olm_content.formats.kube_yaml import load_all
 from olm_runtime.errors import OLMError
 from opm.bundle import read_bundle, to_record
 from opm.migrate import migrate
+from tests.requirements import CORPUS, leave_out
 from tests.unit.opm.bundles import ANNOTATIONS, CRD, CSV
 
 Json = Any
@@ -305,9 +305,7 @@ def test_numbers_and_booleans_become_text_in_metadata(value: str, text: str) -> 
     assert record.package == text
 
 
-DEFAULT_CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
-CORPUS = Path(os.environ.get("OLMV1_CORPUS", DEFAULT_CORPUS)) / "bundles"
-REAL = sorted(folder.parent for folder in CORPUS.glob("*/*/manifests"))
+REAL = sorted(folder.parent for folder in CORPUS.glob("bundles/*/*/manifests"))
 
 
 def real_files(folder: Path) -> Files:
@@ -330,7 +328,7 @@ def real_files(folder: Path) -> Files:
 @given(st.data())
 def test_so_is_a_real_one(data: st.DataObject) -> None:
     if not REAL:
-        pytest.skip("the corpus is not there")
+        leave_out("corpus", "no corpus folder; set OLMV1_CORPUS to one")
     files = real_files(data.draw(st.sampled_from(REAL)))
     mutation = data.draw(mutations(files))
     wanted = expected_of_real(files[mutation.file], mutation)

@@ -5,7 +5,7 @@ import ssl
 import subprocess
 import sys
 import warnings
-from importlib.metadata import PackageNotFoundError, files
+from importlib.metadata import files
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ from olm_runtime.errors import TerminalError
 from olm_runtime.http.tls import ServerTls, TlsProfile, profile_of
 from olm_runtime.http.tls_groups import set_groups
 
+POST_QUANTUM = Path(__file__).with_name("post_quantum_curves.py")
 AUTHORITY = CertificateAuthority.create("test-ca")
 AES256 = "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384"
 
@@ -120,55 +121,20 @@ def test_only_the_curves_named_are_taken(
             shake(served, asking)
 
 
-POST_QUANTUM = "X25519MLKEM768"
-has_post_quantum = pytest.mark.skipif(
-    ssl.OPENSSL_VERSION_INFO < (3, 5), reason="see test_with_an_openssl_that_has_them"
-)
-
-
-@has_post_quantum
-@pytest.mark.parametrize(
-    ("wanted", "asked", "fits"),
-    [
-        (profile("modern"), POST_QUANTUM, True),
-        (profile("intermediate"), POST_QUANTUM, True),
-        (profile(curves=POST_QUANTUM), POST_QUANTUM, True),
-        (profile(curves=POST_QUANTUM), "X25519", False),
-        (profile(curves=f"{POST_QUANTUM},X25519"), "X25519", True),
-        (profile(curves="X25519"), POST_QUANTUM, False),
-        (profile(curves="SecP256r1MLKEM768"), "SecP256r1MLKEM768", True),
-        (profile(curves="SecP384r1MLKEM1024"), "SecP384r1MLKEM1024", True),
-    ],
-)
-def test_post_quantum_curves(tmp_path: Path, wanted: TlsProfile, asked: str, fits: bool) -> None:
-    asking = client()
-    set_groups(asking, (asked,))
-    if fits:
-        assert shake(server(tmp_path, wanted), asking).version() == "TLSv1.3"
-    else:
-        with pytest.raises(ssl.SSLError):
-            shake(server(tmp_path, wanted), asking)
-
-
-@pytest.mark.skipif(ssl.OPENSSL_VERSION_INFO >= (3, 5), reason="the tests ran with one")
 def test_with_an_openssl_that_has_them(tmp_path: Path) -> None:
-    """All of this file again, with the libraries that a wheel brings in place of Python's."""
-    try:
-        brought = files("psycopg2-binary") or []
-    except PackageNotFoundError:
-        pytest.skip("psycopg2-binary is not installed: make install")
+    """Post-quantum curves, and all of this file again, with the libraries that a wheel brings."""
     for name in ("libssl", "libcrypto"):
-        [library] = [f for f in brought if f.name.startswith(f"{name}-")]
+        [library] = [f for f in files("psycopg2-binary") or [] if f.name.startswith(f"{name}-")]
         (tmp_path / f"{name}.so.3").symlink_to(Path(str(library.locate())))
+    others = ["-q", "-p", "no:cacheprovider", "-k", "not with_an_openssl"]  # else without end
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-rs", __file__],
+        [sys.executable, "-m", "pytest", *others, str(POST_QUANTUM), __file__],
         env={**os.environ, "LD_LIBRARY_PATH": str(tmp_path)},
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stdout
-    assert "1 skipped" in done.stdout, "this test alone"
 
 
 def test_a_curve_that_the_library_lacks_is_left_out(caplog: pytest.LogCaptureFixture) -> None:
