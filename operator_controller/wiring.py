@@ -18,10 +18,10 @@ from olm_runtime.controller.status_writer import StatusWriter
 from olm_runtime.controller.workqueue import Backoff, WorkQueue
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.program import utc_now
-from olm_runtime.registry.client import PullSettings
 from olm_runtime.registry.cluster_pulls import ClusterPulls
 from olm_runtime.registry.image_store import ImageStore
 from olm_runtime.registry.pull_secrets import PullSecrets
+from olm_runtime.registry.settings import PullSettings
 from olm_runtime.watch.store import Event, Store, without_managed_fields
 from olm_runtime.watch.watcher import Source
 from operator_controller.apply.owners import APPLIER

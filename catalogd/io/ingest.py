@@ -44,8 +44,8 @@ from olm_runtime.folders import remove_tree
 from olm_runtime.images.layers import Rules
 from olm_runtime.logs import configure_logging
 from olm_runtime.memory import share_one_arena
-from olm_runtime.registry.client import PullSettings
 from olm_runtime.registry.image_store import ImageStore
+from olm_runtime.registry.settings import PullSettings
 
 SOURCE_PREFIX = "source catalog content: "
 STORE_PREFIX = "error storing fbc: "

@@ -10,10 +10,8 @@ are asked first and give the same image or none; every wait is bounded.
 
 import asyncio
 import hashlib
-import os
-import platform as machine
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self, TypeVar
 
@@ -21,8 +19,7 @@ import httpx
 import oras.defaults
 
 from olm_runtime.errors import bounded
-from olm_runtime.images.cluster_settings import ClusterSettings
-from olm_runtime.images.limits import Limits, raise_hint
+from olm_runtime.images.limits import raise_hint
 from olm_runtime.images.mirror_sets import with_mirrors
 from olm_runtime.images.oci import (
     INDEX_TYPES,
@@ -30,7 +27,6 @@ from olm_runtime.images.oci import (
     Descriptor,
     ImageContentError,
     Manifest,
-    Platform,
     described,
     descriptors,
     read_labels,
@@ -42,9 +38,9 @@ from olm_runtime.images.reference import ImageRef, digest_fault
 from olm_runtime.images.registries_conf import RegistryBlockedError, Source
 from olm_runtime.registry.calls import Call, read_bounded, refusal
 from olm_runtime.registry.errors import RegistryError, UnreachableError
-from olm_runtime.registry.http import PULL, RegistryHttp, registry_path, retrying
-from olm_runtime.registry.login_files import LoginFiles
+from olm_runtime.registry.http import registry_path, retrying
 from olm_runtime.registry.registries_file import read_registries
+from olm_runtime.registry.settings import PullSettings, registry_http
 
 CHUNK_BYTES = 256 << 10
 RESOLVE_SECONDS = 120.0
@@ -54,59 +50,8 @@ ACCEPTED = ", ".join(
     dict.fromkeys((*MANIFEST_TYPES, *oras.defaults.default_manifest_accepted_media_types))
 )
 """All that oras asks for by default, so that artifacts are recognised and named."""
-ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "armv7l": "arm"}
 
 T = TypeVar("T")
-
-
-def this_platform() -> Platform:
-    """Linux on this machine's processor: what a cluster's images are made for."""
-    return Platform("linux", ARCHITECTURES.get(machine.machine(), machine.machine()))
-
-
-@dataclass(frozen=True, slots=True)
-class PullSettings:
-    """How to reach registries.
-
-    `plain_http` holds the registries, as they stand in references, that are spoken to without
-    TLS; `insecure` those of which any certificate will do. `auth_file` is a docker configuration
-    file, in place of all others; without it `login_files` are asked in their order, else the file
-    of `docker login`. They may be absent. `run_helpers` says that the credential helpers that they
-    name may be run.
-    `registries_conf` is read in place of the system's. Proxies are those of the environment, else
-    those of the `cluster`, whose mirrors and CAs are added to ours.
-    """
-
-    cas_dir: Path | None = None
-    auth_file: Path | None = None
-    login_files: tuple[Path, ...] = ()
-    run_helpers: bool = False
-    plain_http: frozenset[str] = frozenset()
-    insecure: frozenset[str] = frozenset()
-    platform: Platform = field(default_factory=this_platform)
-    registries_conf: Path | None = None
-    cluster: ClusterSettings = field(default_factory=ClusterSettings)
-    limits: Limits = field(default_factory=Limits)
-
-
-def registry_http(settings: PullSettings, actions: str = PULL) -> RegistryHttp:
-    """The conversation that the settings describe. Raises as RegistryHttp."""
-    return RegistryHttp(
-        cas_dir=settings.cas_dir,
-        logins=LoginFiles(credential_files(settings, os.environ), settings.run_helpers),
-        plain_http=settings.plain_http,
-        cluster=settings.cluster,
-        actions=actions,
-    )
-
-
-def credential_files(settings: PullSettings, environment: Mapping[str, str]) -> tuple[Path, ...]:
-    """The files of credentials, the first that knows a registry counting."""
-    if settings.auth_file is not None:
-        return (settings.auth_file,)
-    home = environment.get("HOME", "/")  # pods may run as users who have none
-    docker = Path(environment.get("DOCKER_CONFIG") or Path(home, ".docker"), "config.json")
-    return settings.login_files or (docker,)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,8 @@ from olm_runtime.disk import disk_error, disk_errors
 from olm_runtime.folders import TEMPORARY, collect, make_read_only, remove_tree
 from olm_runtime.images.layers import LayerError, Rules
 from olm_runtime.images.reference import ImageRef, parse_ref
-from olm_runtime.registry.client import FetchedImage, PullSettings, RegistryClient
+from olm_runtime.registry.client import FetchedImage, RegistryClient
+from olm_runtime.registry.settings import PullSettings
 from olm_runtime.registry.unpack import unpack
 
 FACTS = "image.json"

@@ -13,8 +13,8 @@ from olm_runtime.errors import TerminalError
 from olm_runtime.images.reference import ImageRef
 from olm_runtime.images.registries_conf import Source
 from olm_runtime.registry.calls import Call, refusal
-from olm_runtime.registry.client import PullSettings, registry_http
 from olm_runtime.registry.errors import RegistryError, UnauthorizedError
+from olm_runtime.registry.settings import PullSettings, registry_http
 from olm_runtime.registry.workstation import Registries, advised, auth_files
 
 

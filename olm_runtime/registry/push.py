@@ -18,16 +18,11 @@ from olm_runtime.images.oci import INDEX_TYPES, Descriptor, descriptors
 from olm_runtime.images.reference import ImageRef
 from olm_runtime.images.registries_conf import Source
 from olm_runtime.registry.calls import Call, once, refusal
-from olm_runtime.registry.client import (
-    CHUNK_BYTES,
-    FETCH_SECONDS,
-    PullSettings,
-    registry_http,
-    within,
-)
+from olm_runtime.registry.client import CHUNK_BYTES, FETCH_SECONDS, within
 from olm_runtime.registry.errors import RegistryError
 from olm_runtime.registry.http import PUSH, registry_path, retrying
 from olm_runtime.registry.registries_file import read_registries
+from olm_runtime.registry.settings import PullSettings, registry_http
 
 
 def blob_path(layout: Path, digest: str) -> Path:

@@ -18,8 +18,8 @@ from olm_runtime.images.oci import Descriptor
 from olm_runtime.images.reference import ImageRef, parse_ref
 
 if TYPE_CHECKING:
-    from olm_runtime.registry.client import PullSettings
     from olm_runtime.registry.image_store import PulledImage
+    from olm_runtime.registry.settings import PullSettings
 
 DEFAULT_LIMITS = Limits()
 
@@ -40,7 +40,7 @@ class Registries:
         for given, switch in ((self.auth_file, "logins"), (self.cas_dir, "CA files")):
             if given is not None and not given.exists():
                 raise TerminalError(f"{given}: there are no {switch}: no such file or folder")
-        from olm_runtime.registry.client import PullSettings
+        from olm_runtime.registry.settings import PullSettings
 
         here = frozenset({ref.registry})
         return PullSettings(

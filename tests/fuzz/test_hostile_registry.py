@@ -10,8 +10,8 @@ import pytest
 
 from olm_runtime.errors import OLMError
 from olm_runtime.registry import http as registry_http
-from olm_runtime.registry.client import PullSettings, this_platform
 from olm_runtime.registry.image_store import ImageStore
+from olm_runtime.registry.settings import PullSettings, this_platform
 from tests.fuzz.evil import CONFIG, Answer, Evil, descriptor, digest_of, endless, manifest, reply
 
 LAYER = b"layer"

@@ -12,9 +12,9 @@ from e2e.harness.pki import CertificateAuthority
 from e2e.harness.registry import Registry
 from olm_runtime.images.cluster_settings import ClusterSettings
 from olm_runtime.proxies import Proxies
-from olm_runtime.registry.client import PullSettings
 from olm_runtime.registry.errors import NoTlsError, UnreachableError, UntrustedError
 from olm_runtime.registry.image_store import ImageStore
+from olm_runtime.registry.settings import PullSettings
 
 pytestmark = pytest.mark.integration
 

@@ -15,10 +15,10 @@ from e2e.harness.images import build_image
 from e2e.harness.registry import PasswordAuth, Registry
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
-from olm_runtime.registry.client import PullSettings
 from olm_runtime.registry.errors import UnauthorizedError
 from olm_runtime.registry.image_store import ImageStore
 from olm_runtime.registry.pull_secrets import ObjectName, PullSecrets
+from olm_runtime.registry.settings import PullSettings
 
 pytestmark = pytest.mark.integration
 

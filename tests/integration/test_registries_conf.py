@@ -8,9 +8,9 @@ import pytest
 from e2e.harness.images import build_image
 from e2e.harness.registry import Registry
 from olm_runtime.images.registries_conf import RegistriesConfError, RegistryBlockedError
-from olm_runtime.registry.client import PullSettings
 from olm_runtime.registry.errors import ImageNotFoundError, UnreachableError, UntrustedError
 from olm_runtime.registry.image_store import ImageStore
+from olm_runtime.registry.settings import PullSettings
 
 pytestmark = pytest.mark.integration
 

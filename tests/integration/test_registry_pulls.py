@@ -17,7 +17,6 @@ from olm_runtime.errors import OLMError, TerminalError
 from olm_runtime.images.layers import LayerError
 from olm_runtime.images.limits import Limits
 from olm_runtime.images.oci import ImageContentError
-from olm_runtime.registry.client import PullSettings, this_platform
 from olm_runtime.registry.errors import (
     ImageNotFoundError,
     UnauthorizedError,
@@ -25,6 +24,7 @@ from olm_runtime.registry.errors import (
     UntrustedError,
 )
 from olm_runtime.registry.image_store import ImageStore
+from olm_runtime.registry.settings import PullSettings, this_platform
 
 pytestmark = pytest.mark.integration
 

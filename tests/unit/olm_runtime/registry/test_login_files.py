@@ -10,8 +10,8 @@ import pytest
 from olm_runtime.errors import TransientError
 from olm_runtime.images.reference import ImageRef
 from olm_runtime.images.registry_auth import Credential, encoded
-from olm_runtime.registry.client import PullSettings
 from olm_runtime.registry.login_files import LoginFiles
+from olm_runtime.registry.settings import PullSettings
 from olm_runtime.registry.workstation import Registries
 
 REF = ImageRef("a.test:5000", "org/cat", tag="v1")

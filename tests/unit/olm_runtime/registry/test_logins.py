@@ -8,8 +8,8 @@ import pytest
 
 from olm_runtime.errors import TerminalError
 from olm_runtime.images.registry_auth import encoded
-from olm_runtime.registry.client import PullSettings, credential_files
 from olm_runtime.registry.logins import add_login, login_target, remove_login
+from olm_runtime.registry.settings import PullSettings, credential_files
 from olm_runtime.registry.workstation import auth_files
 
 

@@ -12,9 +12,9 @@ import pytest
 
 from e2e.harness.pki import CertificateAuthority
 from olm_runtime.registry import http as registry_http
-from olm_runtime.registry.client import PullSettings
 from olm_runtime.registry.errors import RegistryError, UnauthorizedError, UnreachableError
 from olm_runtime.registry.image_store import ImageStore
+from olm_runtime.registry.settings import PullSettings
 from tests.fuzz.evil import CONFIG, Answer, Asked, Evil, digest_of, manifest, reply
 
 PAIR = base64.b64encode(b"robot:s3cret").decode()

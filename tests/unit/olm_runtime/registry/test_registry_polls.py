@@ -8,9 +8,9 @@ import pytest
 from olm_runtime.images.oci import ImageContentError
 from olm_runtime.outcome import Retry, outcome_of
 from olm_runtime.registry.calls import LONGEST_WAIT_SECONDS, wait_asked
-from olm_runtime.registry.client import PullSettings
 from olm_runtime.registry.errors import UnreachableError
 from olm_runtime.registry.image_store import ImageStore
+from olm_runtime.registry.settings import PullSettings
 from tests.fuzz.evil import CONFIG, Answer, Evil, digest_of, manifest, reply
 
 DIGEST = digest_of(manifest())

@@ -16,8 +16,8 @@ from olm_content.render.renderer import render
 from olm_runtime.errors import TransientError
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import NotFoundError
-from olm_runtime.registry.client import PullSettings
 from olm_runtime.registry.image_store import ImageStore
+from olm_runtime.registry.settings import PullSettings
 from operator_controller.apply.revisions import BundleIdentity
 from operator_controller.io.bundles import BundleSource, Installed
 from tests.fuzz.evil import Evil, reply
