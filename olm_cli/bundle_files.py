@@ -52,8 +52,7 @@ def read_source(source: str, access: Registries) -> dict[str, bytes]:
     if path.is_file():
         return _from_archive(path)
     _check_reference(source)
-    from olm_content.bundle.loader import MANIFESTS
-    from olm_content.bundle.review import METADATA
+    from olm_content.bundle.files import MANIFESTS, METADATA
 
     with pulled(source, access, limits=BUNDLE_LIMITS) as image:
         files = run_async(image.read())
@@ -72,7 +71,7 @@ def _check_reference(source: str) -> None:
 
 def _from_archive(path: Path) -> dict[str, bytes]:
     """A tar of a bundle's root, or of the one folder that is the root."""
-    from olm_content.bundle.loader import MANIFESTS
+    from olm_content.bundle.files import MANIFESTS
     from olm_runtime.images.oci import Descriptor
     from olm_runtime.registry.client import LayerFile
     from olm_runtime.registry.unpack import unpack
@@ -99,8 +98,7 @@ def read_bundle(folder: Path) -> dict[str, bytes]:
 
     The names of folders end with a slash; what stands there is empty.
     """
-    from olm_content.bundle.loader import MANIFESTS
-    from olm_content.bundle.review import METADATA
+    from olm_content.bundle.files import MANIFESTS, METADATA
 
     try:
         if not folder.is_dir():

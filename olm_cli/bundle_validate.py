@@ -8,7 +8,7 @@ import click
 from olm_cli.bundle_files import read_source, registries, registry_options
 from olm_cli.output import output_option, show
 from olm_content.bundle import RegistryV1, load
-from olm_content.bundle.loader import manifests
+from olm_content.bundle.manifests import manifests
 from olm_content.bundle.model import InstallMode
 from olm_content.bundle.review import Fault, file_faults
 from olm_content.bundle.summary import dependencies

@@ -8,7 +8,8 @@ from typing import Any
 from api.objects import KubeObject, gvk_of, name_of
 from olm_cli.bundle_files import read_source
 from olm_cli.fields import RequestError
-from olm_content.bundle.loader import CRD_KIND, MANIFESTS
+from olm_content.bundle.files import MANIFESTS
+from olm_content.bundle.types import CRD_KIND
 from olm_content.formats.kube_yaml import load_all
 from olm_content.kube_types import go_types
 from olm_runtime.errors import OLMError, TerminalError

@@ -13,7 +13,7 @@ from olm_cli.cluster_options import ClusterOptions
 from olm_cli.finding.sources import near_packages
 from olm_cli.resolution_hints import hint_text
 from olm_cli.resolve import CatalogFolder, contents
-from olm_content.bundle.loader import MANIFESTS
+from olm_content.bundle.files import MANIFESTS
 from olm_content.render import CertificateProvider
 from olm_runtime.cli.async_work import run_async
 from olm_runtime.errors import OLMError, TerminalError

@@ -2,11 +2,16 @@
 
 import base64
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 
+from olm_content.bundle.files import BundleError
+from olm_content.bundle.metadata import Object
+from olm_content.bundle.mode import LENIENT
+from olm_content.bundle.reader import Contents
+from olm_content.bundle.reader import read as read_files
+from olm_content.bundle.types import in_type
 from olm_content.fbc.catalog import Record, rendered
 from olm_content.fbc.shapes import ShapeError, read
 from olm_content.formats import go_json
@@ -21,72 +26,21 @@ from olm_content.names import (
     PACKAGE,
     PACKAGE_REQUIRED,
 )
-from opm.bundle_files import (
-    BundleError,
-    Metadata,
-    Object,
-    read_manifests,
-    read_metadata,
-)
-from opm.definitions import Api, Named, defined, typed
+from opm.apis import Api, check_owned, provided_apis, required_apis
 
 
-@dataclass(frozen=True, slots=True)
-class Bundle:
-    """A bundle read: its objects in the order of their files, its metadata, and remarks.
-
-    `head` has kind, API version and metadata of the ClusterServiceVersion, in their types.
-    """
-
-    objects: tuple[Object, ...]
-    csv: Object
-    metadata: Metadata
-    head: Object
-    definitions: tuple[Named, ...]
-    remarks: tuple[str, ...] = field(default=(), compare=False)
-
-    @property
-    def name(self) -> str:
-        """The name of the ClusterServiceVersion."""
-        return str(self._described.get("name", ""))
-
-    @property
-    def annotations(self) -> Mapping[str, str]:
-        """The annotations of the ClusterServiceVersion."""
-        found: Mapping[str, str] = self._described.get("annotations", {})
-        return found
-
-    @property
-    def _described(self) -> Object:
-        found: Object = self.head.get("metadata", {})
-        return found
-
-    @property
-    def version(self) -> str:
-        """The version the ClusterServiceVersion says, empty if none."""
-        return str(self.spec.get("version") or "")
-
-    @property
-    def spec(self) -> Object:
-        """The spec of the ClusterServiceVersion."""
-        spec: Object = {} if self.csv.get("spec") is None else self.csv["spec"]
-        return spec
-
-
-def read_bundle(files: Mapping[str, bytes]) -> Bundle:
+def read_bundle(files: Mapping[str, bytes]) -> Contents:
     """The bundle in files by their path from its root. Raises BundleError."""
-    remarks: list[str] = []
-    objects, csv = read_manifests(files, remarks)
-    head = _head(csv)
-    definitions = tuple(defined(objects))
-    metadata = read_metadata(files, remarks)
-    bundle = Bundle(tuple(objects), csv, metadata, head, definitions, tuple(remarks))
-    _check_spec(bundle)
-    _check_owned(bundle)
+    bundle = read_files(files, LENIENT)
+    if "spec" not in bundle.csv:
+        raise BundleError(f'bundle "{bundle.name}": its {CSV_KIND} has no spec')
+    if not isinstance(bundle.spec, dict):
+        raise BundleError(f'bundle "{bundle.name}": its {CSV_KIND}: spec: expected an object')
+    check_owned(bundle)
     return bundle
 
 
-def to_record(bundle: Bundle, image: str) -> Record:
+def to_record(bundle: Contents, image: str) -> Record:
     """The `olm.bundle` record; `image` may be empty. Raises BundleError."""
     try:
         listed = [*_objects(bundle), *_derived(bundle)]
@@ -128,7 +82,7 @@ def _deployed_images(spec: Object) -> Iterator[str]:
 def _pod(deployment: Object) -> Object:
     spec = in_own_spelling("DeploymentSpec", deployment.get("spec") or {})
     what = f"{CSV_KIND}: deployment {deployment.get('name', '')}: spec"
-    found: Object = typed("DeploymentSpec", spec, what).get("template", {}).get("spec", {})
+    found: Object = in_type("DeploymentSpec", spec, what).get("template", {}).get("spec", {})
     return found
 
 
@@ -140,13 +94,13 @@ def _listed(kind: str, value: Any) -> Listed:
     return kind, orjson.dumps(value).decode(), {"type": kind, "value": value}
 
 
-def _objects(bundle: Bundle) -> Iterator[Listed]:
+def _objects(bundle: Contents) -> Iterator[Listed]:
     for each in bundle.objects:
         data = base64.b64encode(go_json.dumps(each, sort_keys=True).encode()).decode()
         yield _listed(BUNDLE_OBJECT, {"data": data})
 
 
-def _derived(bundle: Bundle) -> Iterator[Listed]:
+def _derived(bundle: Contents) -> Iterator[Listed]:
     """Package, provided and required APIs, and whatever else the bundle's author declared."""
     package = package_property(bundle)
     own = [{"type": PACKAGE, "value": package}] if bundle.metadata.package else []
@@ -187,7 +141,7 @@ def _gvk(api: Api) -> Object:
     return {"group": api.group, "kind": api.kind, "version": api.version}
 
 
-def package_property(bundle: Bundle) -> Object:
+def package_property(bundle: Contents) -> Object:
     """The value of the olm.package property. Raises ShapeError, BundleError."""
     release = bundle.spec.get("release")
     if release is None:
@@ -201,7 +155,7 @@ def package_property(bundle: Bundle) -> Object:
     return read("PackageProperty", value)
 
 
-def declared(bundle: Bundle) -> Iterator[Object]:
+def declared(bundle: Contents) -> Iterator[Object]:
     """Properties of metadata/, then of the annotation; the same one only once."""
     return _distinct([*bundle.metadata.properties, *_annotated(bundle)])
 
@@ -215,7 +169,7 @@ def _distinct(items: Iterable[Object]) -> Iterator[Object]:
             yield item
 
 
-def _annotated(bundle: Bundle) -> list[Object]:
+def _annotated(bundle: Contents) -> list[Object]:
     """What is wrong in the annotation is left out, and the rest counts."""
     try:
         found = orjson.loads(bundle.annotations.get(ANNOTATION_PROPERTIES) or "[]")
@@ -230,69 +184,3 @@ def _given_property(item: Any) -> Object:
     except ShapeError:
         value = item.get("value") if isinstance(item, dict) else None
         return {"type": "", **({"value": value} if value is not None else {})}
-
-
-def provided_apis(bundle: Bundle) -> Iterator[Named]:
-    """The kinds of the bundle's definitions and of the API services it owns.
-
-    Raises ShapeError.
-    """
-    yield from bundle.definitions
-    for owned in _descriptions(bundle.spec, "apiservicedefinitions", "owned"):
-        yield owned["name"], Api(owned["group"], owned["kind"], owned["version"])
-
-
-def required_apis(bundle: Bundle) -> Iterator[Named]:
-    """The kinds that the ClusterServiceVersion requires. Raises ShapeError, BundleError."""
-    for needed in _descriptions(bundle.spec, "customresourcedefinitions", "required"):
-        plural, group = _split_name(needed["name"])
-        yield plural, Api(group, needed["kind"], needed["version"])
-    for needed in _descriptions(bundle.spec, "apiservicedefinitions", "required"):
-        yield needed["name"], Api(needed["group"], needed["kind"], needed["version"])
-
-
-def _descriptions(spec: Object, section: str, key: str) -> list[Object]:
-    found: list[Object] = read("DefinitionKeys", spec.get(section)).get(key, [])
-    if found and None in spec[section].get(key, ()):
-        raise BundleError(f"the {CSV_KIND}: spec.{section}.{key} has an empty item")
-    return found
-
-
-def _head(csv: Object) -> Object:
-    """Names, labels and annotations of a ClusterServiceVersion have to be text."""
-    try:
-        return read("Head", csv)
-    except ShapeError as error:
-        raise BundleError(
-            f"the {CSV_KIND}: {error}", hint="write numbers and booleans in quotes"
-        ) from error
-
-
-def _check_spec(bundle: Bundle) -> None:
-    if "spec" not in bundle.csv:
-        raise BundleError(f'bundle "{bundle.name}": its {CSV_KIND} has no spec')
-    if not isinstance(bundle.spec, dict):
-        raise BundleError(f'bundle "{bundle.name}": its {CSV_KIND}: spec: expected an object')
-
-
-def _check_owned(bundle: Bundle) -> None:
-    """Each definition the ClusterServiceVersion owns must be there."""
-    try:
-        for owned in _descriptions(bundle.spec, "customresourcedefinitions", "owned"):
-            plural, group = _split_name(owned["name"])
-            if (plural, Api(group, owned["kind"], owned["version"])) not in bundle.definitions:
-                raise BundleError(
-                    f'bundle "{bundle.name}": its ClusterServiceVersion owns {owned["name"]}, kind '
-                    f"{owned['kind']}, version {owned['version']}, which no manifest defines",
-                    hint="put the CustomResourceDefinition beside it, or correct the list of "
-                    "owned definitions",
-                )
-    except ShapeError as error:
-        raise BundleError(f'bundle "{bundle.name}": {error}') from error
-
-
-def _split_name(name: str) -> tuple[str, str]:
-    plural, dot, group = name.partition(".")
-    if not dot:
-        raise BundleError(f"couldn't parse plural.group from crd name: {name}")
-    return plural, group

@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from olm_content.bundle.files import METADATA, BundleError
 from olm_content.formats.kube_yaml import YamlError, load_all
 from olm_content.names import (
     LABEL_BUNDLE_MANIFESTS,
@@ -21,7 +22,6 @@ from olm_content.names import (
 )
 from olm_runtime.errors import TerminalError
 from olm_runtime.images.oci import OCI_INDEX, OCI_MANIFEST, Descriptor, Platform
-from opm.bundle_files import METADATA, BundleError
 
 EPOCH = "1970-01-01T00:00:00Z"
 CONFIGS = "configs"

@@ -9,7 +9,7 @@ from api.objects import KubeObject, gvk_of, name_of
 from e2e.harness.images import bundle_image, read_folder
 from e2e.harness.registry import Registry
 from e2e.olm.fbc import PublishedBundle, bundle_facts
-from olm_content.bundle.loader import load
+from olm_content.bundle.reader import load
 from olm_content.crds import check
 from olm_content.render.install import InstallRequest, install_objects
 from olm_runtime.errors import OLMError

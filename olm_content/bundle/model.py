@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from api.objects import KubeObject
+from api.objects import KubeObject, name_of
 
 
 class InstallMode(StrEnum):
@@ -34,6 +34,12 @@ class Permission:
     service_account: str
     rules: tuple[dict[str, Any], ...] | None
 
+    @classmethod
+    def of(cls, fields: dict[str, Any]) -> "Permission":
+        """The permission that fields of the install strategy say."""
+        rules = tuple(fields["rules"]) if "rules" in fields else None
+        return cls(fields["serviceAccountName"], rules)
+
     @property
     def account_name(self) -> str:
         """The service account's name; none written means the namespace's default one."""
@@ -48,6 +54,11 @@ class DeploymentTemplate:
     labels: dict[str, str]
     spec: dict[str, Any]
 
+    @classmethod
+    def of(cls, fields: dict[str, Any]) -> "DeploymentTemplate":
+        """The deployment that fields of the install strategy say."""
+        return cls(fields["name"], fields.get("label") or {}, fields.get("spec") or {})
+
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
@@ -58,6 +69,17 @@ class Webhook:
     deployment_name: str
     container_port: int
     fields: dict[str, Any]
+
+    @classmethod
+    def of(cls, fields: dict[str, Any]) -> "Webhook":
+        """The webhook of a definition."""
+        return cls(
+            type=fields["type"],
+            generate_name=fields["generateName"],
+            deployment_name=fields.get("deploymentName", ""),
+            container_port=fields.get("containerPort", 0),
+            fields=fields,
+        )
 
     @property
     def conversion_crds(self) -> list[str]:
@@ -86,6 +108,24 @@ class ClusterServiceVersion:
     owned_crds: tuple[str, ...]
     owned_api_services: tuple[str, ...]
 
+    @classmethod
+    def of(cls, csv: KubeObject, annotations: dict[str, str]) -> "ClusterServiceVersion":
+        """Of an object in its type; `annotations` count in place of its own."""
+        spec = csv["spec"]
+        strategy = (spec.get("install") or {}).get("spec") or {}
+        modes = spec.get("installModes") or ()
+        return cls(
+            name=name_of(csv),
+            annotations=annotations,
+            install_modes=frozenset(mode["type"] for mode in modes if mode["supported"]),
+            deployments=tuple(map(DeploymentTemplate.of, strategy.get("deployments") or ())),
+            permissions=tuple(map(Permission.of, strategy.get("permissions") or ())),
+            cluster_permissions=tuple(map(Permission.of, strategy.get("clusterPermissions") or ())),
+            webhooks=tuple(map(Webhook.of, spec.get("webhookdefinitions") or ())),
+            owned_crds=_owned_names(spec.get("customresourcedefinitions")),
+            owned_api_services=_owned_names(spec.get("apiservicedefinitions")),
+        )
+
     def supports(self, mode: InstallMode) -> bool:
         """Whether the operator declares the install mode as supported."""
         return mode.value in self.install_modes
@@ -93,6 +133,10 @@ class ClusterServiceVersion:
     def webhooks_of(self, kind: WebhookType) -> tuple[Webhook, ...]:
         """The webhooks of one type, in the order written."""
         return tuple(webhook for webhook in self.webhooks if webhook.type == kind.value)
+
+
+def _owned_names(descriptions: dict[str, Any] | None) -> tuple[str, ...]:
+    return tuple(item["name"] for item in (descriptions or {}).get("owned") or ())
 
 
 @dataclass(frozen=True, slots=True)

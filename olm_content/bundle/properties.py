@@ -9,7 +9,7 @@ import json
 import re
 from typing import Any, NamedTuple
 
-from olm_content.bundle.metadata_files import field_of
+from olm_content.bundle.go_metadata import field_of
 from olm_content.formats import go_json
 from olm_content.names import MAX_OPENSHIFT_VERSION
 from olm_runtime.errors import bounded

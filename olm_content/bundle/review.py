@@ -7,18 +7,20 @@ more than one service version.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from olm_content.bundle.loader import CRD_KIND, MANIFESTS, load, manifests, typed
-from olm_content.bundle.metadata_files import (
+from olm_content.bundle.files import (
     ANNOTATIONS_FILE,
+    DEPENDENCIES_FILE,
+    MANIFESTS,
     PROPERTIES_FILE,
     BundleError,
 )
+from olm_content.bundle.manifests import manifests
+from olm_content.bundle.reader import load
+from olm_content.bundle.types import CRD_KIND, typed
 from olm_content.formats.kube_yaml import YamlError, load_all
 from olm_content.names import CSV_KIND, LABEL_BUNDLE_PACKAGE
 
-METADATA = "metadata/"
-DEPENDENCIES_FILE = "metadata/dependencies.yaml"
-_SHAPED = (CSV_KIND, CRD_KIND)
+_TYPED = (CSV_KIND, CRD_KIND)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -42,11 +44,11 @@ def file_faults(files: Mapping[str, bytes]) -> list[Fault]:
         found += _duplicate_keys(path, files[path])
         try:
             for _, obj in manifests({path: files[path]}):
-                if obj["kind"] in _SHAPED:
+                if obj["kind"] in _TYPED:
                     typed(path, obj["kind"], obj)
                 csvs += [path] if obj["kind"] == CSV_KIND else []
         except BundleError as error:
-            found.append(Fault(path, _told(error)))
+            found.append(Fault(path, _described(error)))
     if len(csvs) > 1:
         found.append(Fault(csvs[-1], f"{len(csvs)} ClusterServiceVersions: only the last counts"))
     return sorted({*found, *_whole_faults(files, found)})
@@ -61,22 +63,22 @@ def _metadata_faults(files: Mapping[str, bytes]) -> Iterator[Fault]:
 
 
 def _whole_faults(files: Mapping[str, bytes], found: list[Fault]) -> Iterator[Fault]:
-    """What only loading everything tells, unless it is what is known of a file already."""
+    """What only loading everything shows, unless it is known of a file already."""
     try:
         load(files)
     except BundleError as error:
-        known = any(_told(error) == fault.message for fault in found)
+        known = any(_described(error) == fault.message for fault in found)
         if not known and not error.message.startswith(f"open {ANNOTATIONS_FILE}"):
-            yield Fault("", _told(error))
+            yield Fault("", _described(error))
 
 
-def _told(error: BundleError) -> str:
+def _described(error: BundleError) -> str:
     """What is wrong, and where: the hint knows the object and the field."""
     return f"{error.message} ({error.hint})" if error.hint else error.message
 
 
 def _duplicate_keys(path: str, data: bytes) -> Iterator[Fault]:
-    """Keys given twice; text that cannot be read at all is told by reading it."""
+    """Keys given twice; text that cannot be read at all is a fault that reading it shows."""
     try:
         for _ in load_all(data, unique_keys=True):
             pass

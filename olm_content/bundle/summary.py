@@ -5,19 +5,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from api.objects import KubeObject
-from olm_content.bundle.loader import load, manifests
+from olm_content.bundle.files import DEPENDENCIES_FILE
+from olm_content.bundle.mode import STRICT
 from olm_content.bundle.model import InstallMode, Permission, RegistryV1
-from olm_content.bundle.review import DEPENDENCIES_FILE
+from olm_content.bundle.reader import installable, read
 from olm_content.formats.kube_yaml import load_all
-from olm_content.names import ANNOTATION_PROPERTIES, CSV_KIND, GVK, PACKAGE, REQUIREMENTS
+from olm_content.names import ANNOTATION_PROPERTIES, GVK, PACKAGE, REQUIREMENTS
 
 DEPENDENCY_TYPES = REQUIREMENTS | {GVK, PACKAGE}
 
 
 def summary(files: Mapping[str, bytes]) -> dict[str, Any]:
     """The contents of a bundle as plain JSON, everything sorted. Raises BundleError."""
-    bundle = load(files)
-    spec = [obj for _, obj in manifests(files) if obj["kind"] == CSV_KIND][-1]["spec"]
+    contents = read(files, STRICT)
+    bundle, spec = installable(contents, files), contents.spec
     csv = bundle.csv
     return {
         "package": bundle.package_name,
@@ -45,16 +46,17 @@ def summary(files: Mapping[str, bytes]) -> dict[str, Any]:
 
 
 def dependencies(bundle: RegistryV1, files: Mapping[str, bytes]) -> Iterator[dict[str, Any]]:
-    """What the bundle needs beside itself, as its properties and dependencies.yaml say."""
+    """What else the bundle needs, as its properties and dependencies.yaml say."""
     properties = json.loads(bundle.csv.annotations.get(ANNOTATION_PROPERTIES) or "[]") or []
     yield from (item for item in properties if item["type"] in REQUIREMENTS)
     content = next(load_all(files.get(DEPENDENCIES_FILE, b"")), None) or {}
-    listed = content.get("dependencies") or [] if isinstance(content, dict) else []
-    yield from (item for item in listed if _is_dependency(item))
+    listed = content.get("dependencies") if isinstance(content, dict) else None
+    yield from filter(_is_dependency, listed if isinstance(listed, list) else ())
 
 
 def _is_dependency(item: Any) -> bool:
-    return isinstance(item, dict) and item.get("type") in DEPENDENCY_TYPES
+    kind = item.get("type") if isinstance(item, dict) else None
+    return isinstance(kind, str) and kind in DEPENDENCY_TYPES
 
 
 def _apis(spec: Mapping[str, Any], role: str) -> list[dict[str, str]]:
@@ -82,8 +84,8 @@ def _images(bundle: RegistryV1) -> Iterable[str]:
 
 
 def _webhook(fields: Mapping[str, Any]) -> dict[str, Any]:
-    kept = ("generateName", "type", "deploymentName", "failurePolicy", "rules", "conversionCRDs")
-    return {key: fields[key] for key in kept if fields.get(key)}
+    shown = ("generateName", "type", "deploymentName", "failurePolicy", "rules", "conversionCRDs")
+    return {key: fields[key] for key in shown if fields.get(key)}
 
 
 def _name(obj: KubeObject) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from api.objects import KubeObject
 from olm_content.bundle import configuration
-from olm_content.bundle.metadata_files import BundleError
+from olm_content.bundle.files import BundleError
 from olm_content.bundle.model import InstallMode, RegistryV1
 from olm_content.render.options import (
     ALL_FEATURES,

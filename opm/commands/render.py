@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
+from olm_content.bundle.reader import Contents
 from olm_runtime.errors import TerminalError
-from opm.bundle import Bundle
 from opm.commands.output import output_option, show
 from opm.commands.registries import registry_options
 from opm.io.references import ImageFor, Reading, read_reference
@@ -73,7 +73,7 @@ def image_template(template: str | None) -> ImageFor:
             hint="its fields are {{.Package}}, {{.Name}} and {{.Version}}",
         )
 
-    def image(bundle: Bundle) -> str:
+    def image(bundle: Contents) -> str:
         fields = {
             "Package": bundle.metadata.package,
             "Name": bundle.name,

@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from olm_content.bundle.files import BundleError
+from olm_content.bundle.reader import Contents
 from olm_content.fbc.shapes import ShapeError
 from olm_content.formats import go_json
 from olm_content.names import (
@@ -17,16 +19,8 @@ from olm_content.names import (
     PACKAGE,
 )
 from olm_runtime.errors import TerminalError
-from opm.bundle import (
-    Bundle,
-    declared,
-    package_property,
-    provided_apis,
-    related_images,
-    required_apis,
-)
-from opm.bundle_files import BundleError
-from opm.definitions import Api
+from opm.apis import Api, provided_apis, required_apis
+from opm.bundle import declared, package_property, related_images
 from opm.index.graph import Member, Update
 
 Row = dict[str, Any]
@@ -38,7 +32,7 @@ class Addition:
     """A bundle to be added, and the reference of its image."""
 
     image: str
-    bundle: Bundle
+    bundle: Contents
 
     @property
     def package(self) -> str:
@@ -185,7 +179,7 @@ def _api(api: Api) -> Row:
     return {"group_name": api.group, "version": api.version, "kind": api.kind}
 
 
-def _properties(bundle: Bundle, *, deprecated: bool) -> Iterator[tuple[str, str]]:
+def _properties(bundle: Contents, *, deprecated: bool) -> Iterator[tuple[str, str]]:
     """Types and values as JSON: what is declared, and what is derived."""
     for item in declared(bundle):
         yield str(item.get("type") or ""), _text(item.get("value"))
@@ -196,7 +190,7 @@ def _properties(bundle: Bundle, *, deprecated: bool) -> Iterator[tuple[str, str]
         yield DEPRECATED, "{}"
 
 
-def _dependencies(bundle: Bundle) -> Iterator[tuple[str, str]]:
+def _dependencies(bundle: Contents) -> Iterator[tuple[str, str]]:
     for item in bundle.metadata.dependencies:
         yield str(item.get("type") or ""), _text(item.get("value"))
     for _, api in required_apis(bundle):

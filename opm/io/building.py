@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from olm_content.bundle.files import MANIFESTS, METADATA
 from olm_runtime.errors import OLMError, TerminalError
 from olm_runtime.images.oci import OCI_CONFIG, OCI_INDEX, OCI_MANIFEST, Descriptor, Platform
 from opm.bundle import read_bundle, to_record
-from opm.bundle_files import MANIFESTS, METADATA
 from opm.image import (
     CATALOG_LABELS,
     CONFIGS,

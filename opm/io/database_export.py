@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from olm_content.bundle.files import MANIFESTS
 from olm_content.formats.yaml_text import dump_all
 from olm_runtime.errors import TerminalError
 from olm_runtime.suggestions import suggestion_or_all
-from opm.bundle_files import MANIFESTS
 from opm.index.tables import BundleRow, Tables
 from opm.io.database import read_database
 from opm.io.layout import files_below

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from olm_content.bundle.files import MANIFESTS, METADATA, BundleError
+from olm_content.bundle.reader import Contents
 from olm_content.fbc.catalog import Place, Record, RecordError, record, rendered
 from olm_content.fbc.documents import FbcError
 from olm_content.fbc.files import CatalogFormat
@@ -16,13 +18,12 @@ from olm_runtime.errors import OLMError, TerminalError
 from olm_runtime.file_trees import read_files
 from olm_runtime.images.reference import parse_ref
 from olm_runtime.registry.workstation import Registries, pulled
-from opm.bundle import Bundle, read_bundle, to_record
-from opm.bundle_files import MANIFESTS, METADATA
+from opm.bundle import read_bundle, to_record
 
 SQLITE_MAGIC = b"SQLite format 3\x00"
 DEPRECATION = "warning: SQLite catalogs are deprecated; `opm migrate` makes file-based ones of them"
 
-ImageFor = Callable[[Bundle], str]
+ImageFor = Callable[[Contents], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +108,7 @@ def _bundle(folder: Path, image_for: ImageFor, how: Reading) -> Record:
 
 
 @contextmanager
-def bundle_image(reference: str, how: Reading) -> Iterator[tuple[Bundle, Path]]:
+def bundle_image(reference: str, how: Reading) -> Iterator[tuple[Contents, Path]]:
     """The bundle in an image, and its folder, until the context ends. Raises OLMError."""
     with pulled(reference, how.registries) as image:
         if not is_bundle_folder(image.folder):
@@ -146,7 +147,7 @@ def _image(reference: str, how: Reading) -> list[Record]:
                 return list(read_folder(inside_image(root, labels[LABEL_INDEX_CONFIGS])))
             if LABEL_BUNDLE_PACKAGE in labels:
                 return [_bundle(root, lambda _: reference, how)]
-    except TerminalError as error:
+    except (BundleError, TerminalError) as error:
         hint = error.hint or "give an image reference, a catalog folder or a bundle folder"
         raise TerminalError(error.message, hint=hint) from error
     shown = "".join(f"\n  {key}={value}" for key, value in sorted(labels.items()))

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from olm_content.bundle.files import BundleError
 from olm_content.fbc.catalog import Record, properties
 from opm.bundle import read_bundle, to_record
-from opm.bundle_files import BundleError
 from opm.migrate import migrate
 from tests.unit.opm.bundles import ANNOTATIONS, CRD, CSV, files
 

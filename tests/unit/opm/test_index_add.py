@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from olm_content.fbc.catalog import properties
-from olm_runtime.errors import TerminalError
+from olm_runtime.errors import OLMError, TerminalError
 from opm.bundle import read_bundle, to_record
 from opm.index.graph import REPLACES, SEMVER
 from opm.index.insertion import Addition, Known, overwritten
@@ -160,7 +160,7 @@ def test_what_is_removed_leaves_nothing_behind(index: Path) -> None:
 def test_all_or_nothing(index: Path, added: list[Addition], fault: str) -> None:
     add(index, addition("1.0.0"))
     before = by_name(index)
-    with pytest.raises(TerminalError, match=fault):
+    with pytest.raises(OLMError, match=fault):
         add(index, addition("1.0.0", package="fine"), *added)
     assert by_name(index) == before
 
