@@ -2,7 +2,7 @@
 """Write what is generated: run by `make generate`, compared by `make verify`.
 
 config/crd comes from the models in api/, from both of them what config/chart.py says; classes
-of messages come from their .proto files.
+of messages come from their .proto files; types of Kubernetes come from its OpenAPI.
 
 With --check nothing is written: the exit code is 1 if a file is not what would be written.
 """
@@ -16,6 +16,7 @@ import yaml
 
 from api.olm.v1.crds import definitions
 from config.chart import chart_files
+from config.kubernetes_types import type_files
 from config.protobuf import message_files
 
 CRD_FOLDER = Path(__file__).parent / "crd"
@@ -45,7 +46,7 @@ def files() -> dict[Path, str]:
         for name, crd in definitions().items()
     }
     written = {CRD_FOLDER / name: text for name, text in crds.items()}
-    return written | chart_files(crds) | message_files()
+    return written | chart_files(crds) | message_files() | type_files()
 
 
 def main() -> int:

@@ -15,7 +15,7 @@ from olm_content.bundle.types import in_type
 from olm_content.fbc.catalog import Record, rendered
 from olm_content.fbc.shapes import ShapeError, read
 from olm_content.formats import go_json
-from olm_content.kube_types.go_types import in_own_spelling
+from olm_content.kube_types.tables import in_own_spelling
 from olm_content.names import (
     ANNOTATION_PROPERTIES,
     BUNDLE,

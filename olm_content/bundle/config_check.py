@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from olm_content.formats.go_text import quote
-from olm_content.kube_types import go_types
+from olm_content.kube_types.tables import fields_of
 
 DEPLOYMENT_CONFIG = "DeploymentConfig"
 
@@ -121,7 +121,7 @@ def deployment_config_faults(path: str, value: Any) -> tuple[Fault, ...]:
     """What is wrong with a `deploymentConfig`, fields by name."""
     if not isinstance(value, dict):
         return (wrong_type(path, value, "object"),)
-    fields = go_types.fields_of(DEPLOYMENT_CONFIG)
+    fields = fields_of(DEPLOYMENT_CONFIG)
     found = [
         fault
         for name, item in sorted(value.items())
@@ -205,7 +205,7 @@ def _struct_faults(path: str, value: Any, name: str) -> tuple[Fault, ...]:
     """All faults, not grouped: whoever refers to the type takes them one by one."""
     if not isinstance(value, dict):
         return (wrong_type(path, value, "object"),)
-    fields = go_types.fields_of(name)
+    fields = fields_of(name)
     lost = [field for field in _required(name, fields) if field not in value]
     named = tuple(missing(f"{path}.{field}").sentence for field in lost)
     found = [Fault(missing(lost[0]).sentence, named=named)] if lost else []

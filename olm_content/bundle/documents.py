@@ -13,6 +13,7 @@ from olm_content.formats import go_json
 from olm_content.formats.kube_yaml import BAD_SEPARATOR, YamlError, json_texts, load_all
 from olm_content.kube_types import go_types
 from olm_content.kube_types.go_scalars import go_kind, json_kind
+from olm_content.kube_types.json_problems import json_problem
 from olm_runtime.errors import bounded
 
 META = "ObjectMeta"
@@ -93,7 +94,7 @@ def _check_metadata(path: str, obj: KubeObject) -> None:
     except go_types.ShapeError as error:
         wrong = _first_wrong(meta) or error
         hint = f"{obj['kind']} {name_of(obj)}: metadata.{wrong}"
-        problem = go_types.json_problem(len(wrong.path), META, meta, wrong, within="metadata")
+        problem = json_problem(len(wrong.path), META, meta, wrong, within="metadata")
         raise _undecodable(path, problem, hint=hint) from error
 
 

@@ -9,6 +9,7 @@ from olm_content.bundle.files import BundleError
 from olm_content.bundle.mode import Mode
 from olm_content.fbc import shapes
 from olm_content.kube_types import go_types
+from olm_content.kube_types.json_problems import json_problem
 from olm_content.names import CSV_KIND
 
 CRD_KIND, CRD_GROUP = "CustomResourceDefinition", "apiextensions.k8s.io"
@@ -70,6 +71,6 @@ def in_type(type_name: str, value: Any, what: str) -> KubeObject:
         found: KubeObject = go_types.read(type_name, value)
     except go_types.ShapeError as error:
         if error.problem.startswith(_WRONG_TYPE):
-            error.problem = go_types.json_problem(len(error.path), type_name, value, error)
+            error.problem = json_problem(len(error.path), type_name, value, error)
         raise BundleError(f"{what}: {error}") from error
     return found

@@ -4,36 +4,18 @@ OLM reads some manifests into types (ClusterServiceVersion and all in it, defini
 rest as they are. Types change what comes out: unknown fields vanish, empty optional ones too,
 required ones appear, null elements become zero values, quantities take their canonical form,
 and a wrong type is an error. The rules are those of k8s.io/apimachinery's unstructured
-converter.
-
-Shapes are tables of text, one struct each: `Name: field=type ...`. A type is `str`, `int`,
-`int32`, `bool`, `float`, `any` (kept as it is), `bytes`, `time`, `quantity`, `intstr`, `semver`,
-`release`, a struct's name, `[]type`, `{}type` (a map), `*type` (absent and empty differ),
-`schema|bool`, `schema|list` or `schema|strings`; `!` before it means written even when empty.
+converter. `tables` has the types.
 """
 
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from olm_content.kube_types.crd_types import CRD_TYPES, META_TYPES
-from olm_content.kube_types.csv_types import CONFIG_TYPES, CSV_TYPES
-from olm_content.kube_types.go_scalars import (
-    PLAIN,
-    Read,
-    Reader,
-    ShapeError,
-    go_kind,
-    json_kind,
-    json_number_kind,
-    none,
-)
-from olm_content.kube_types.pod_types import POD_TYPES, SCHEDULING_TYPES, VOLUME_TYPES
+from olm_content.kube_types.go_scalars import PLAIN, Read, Reader, ShapeError, go_kind, none
+from olm_content.kube_types.json_problems import SCHEMA, json_problem
+from olm_content.kube_types.tables import STRUCTS
 
-__all__ = ["ShapeError", "fields_of", "json_problem", "read"]
-
-SCHEMA = "JSONSchemaProps"
+__all__ = ["ShapeError", "read"]
 
 
 def read(type_name: str, value: Any) -> Any:
@@ -199,7 +181,7 @@ def _struct_reader(name: str) -> Reader:
     struct = _STRUCTS[name] = _Struct()
     # Registered before its fields are looked at: schemas contain schemas.
     reader = _READERS[name] = Reader(struct.read, struct.zero)
-    for entry in _SHAPES[name]:
+    for entry in STRUCTS[name]:
         field_name, _, notation = entry.partition("=")
         always = notation.startswith("!")
         field_type = _reader(notation.lstrip("!"))
@@ -207,106 +189,3 @@ def _struct_reader(name: str) -> Reader:
         if always or not field_type.drops_empty:
             struct.required.append((field_name, field_type.zero))
     return reader
-
-
-def _shapes(*tables: str) -> dict[str, tuple[str, ...]]:
-    text = re.sub(r"\n +", " ", "\n".join(tables))
-    lines: Iterable[str] = filter(None, text.splitlines())
-    return {name: tuple(rest.split()) for name, _, rest in (line.partition(":") for line in lines)}
-
-
-_SHAPES = _shapes(
-    CSV_TYPES,
-    CONFIG_TYPES,
-    CRD_TYPES,
-    META_TYPES,
-    POD_TYPES,
-    SCHEDULING_TYPES,
-    VOLUME_TYPES,
-)
-
-
-def fields_of(struct_name: str) -> dict[str, str]:
-    """The notation of every field of a struct, by field name."""
-    return dict(entry.split("=", 1) for entry in _SHAPES[struct_name])
-
-
-def in_own_spelling(notation: str, value: Any) -> Any:
-    """The value with the names of fields as types spell them: Go's JSON reader takes any case."""
-    notation = notation.lstrip("!*")
-    if notation.startswith("[]") and isinstance(value, list):
-        return [in_own_spelling(notation[2:], item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    if notation.startswith("{}"):
-        return {key: in_own_spelling(notation[2:], item) for key, item in value.items()}
-    fields = fields_of(notation) if notation in _SHAPES else {}
-    folded: dict[str, str] = {name.casefold(): name for name in fields}
-    spelled = {folded.get(str(key).casefold(), str(key)): item for key, item in value.items()}
-    spelled |= {key: item for key, item in value.items() if key in fields}
-    return {name: in_own_spelling(fields.get(name, ""), item) for name, item in spelled.items()}
-
-
-# --- the words of Go's JSON reader -----------------------------------------------------------
-
-_GO_TYPES = {
-    "str": "string",
-    "time": "string",
-    "bytes": "[]uint8",
-    "int": "int64",
-    "int32": "int32",
-    "bool": "bool",
-    "float": "float64",
-    "any": "v1.JSON",
-}
-_TOLD_ALIKE = ("parsing time", "boolean or JSON schema")
-_NAMED_TYPES = {
-    "$schema": "v1.JSONSchemaURL",
-    "definitions": "v1.JSONSchemaDefinitions",
-    "dependencies": "v1.JSONSchemaDependencies",
-    "operation": "v1.ManagedFieldsOperationType",
-    "reason": "v1.FieldValueErrorReason",
-    "uid": "types.UID",
-}
-"""Fields whose type has a name of its own."""
-
-
-def json_problem(
-    steps: int, notation: str, value: Any, error: ShapeError, *, within: str = ""
-) -> str:
-    """The problem of a value that Go's JSON reader reads, in its words.
-
-    `value` is what was read as `notation`, so many steps of the path above the fault; `within` is
-    the field that it is the value of, if that counts.
-    """
-    if error.problem.startswith(_TOLD_ALIKE):
-        return error.problem
-    struct, names = "", [within] if within else []
-    for step in error.path[len(error.path) - steps :]:
-        notation, name = _plain(notation), step[1:]
-        if step.startswith("["):
-            notation, value = notation.removeprefix("[]"), value[int(name[:-1])]
-        elif notation.startswith("{}"):
-            notation, value = notation[2:], value[name]
-        else:
-            struct, notation, value = notation, fields_of(notation)[name], value[name]
-            names.append(name)
-    named = _NAMED_TYPES.get(names[-1]) if steps and names else None
-    wanted = named or _go_type(_plain(notation))
-    kind = (json_number_kind if wanted.startswith("int") else json_kind)(value)
-    field_name = f"struct field {struct}.{'.'.join(names)}" if struct else "value"
-    return f"json: cannot unmarshal {kind} into Go {field_name} of type {wanted}"
-
-
-def _plain(notation: str) -> str:
-    """The notation of the value that is there: not absent, no alternative."""
-    notation = notation.lstrip("!*")
-    return SCHEMA if notation.startswith("schema|") else notation
-
-
-def _go_type(notation: str) -> str:
-    if notation.startswith("[]"):
-        return f"[]{_go_type(notation[2:])}"
-    if notation.startswith("{}"):
-        return f"map[string]{_go_type(notation[2:])}"
-    return _GO_TYPES.get(notation, f"v1.{notation}")

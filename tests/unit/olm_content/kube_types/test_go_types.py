@@ -2,7 +2,8 @@ from typing import Any
 
 import pytest
 
-from olm_content.kube_types.go_types import ShapeError, fields_of, read
+from olm_content.kube_types.go_types import ShapeError, read
+from olm_content.kube_types.tables import fields_of
 
 SCHEMA = "JSONSchemaProps"
 
