@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install docs demo test debian faults test-quick test-unit test-property test-integration lint fmt bench bench-catalogd bench-controller bench-node e2e e2e-node generate verify chart image lock binaries helm clean
+.PHONY: help install docs demo test debian faults test-quick test-unit test-property test-integration test-pages lint fmt bench bench-catalogd bench-controller bench-node e2e e2e-node generate verify chart image lock binaries helm clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -65,8 +65,14 @@ debian:
 	  { echo "installing faketime, zsh, fish ..."; \
 	    { apt-get update -qq && apt-get install -qq -y faketime zsh fish; } > /dev/null; }
 
+# They wait more than they compute.
+WORKERS := 4
 test-integration: helm debian ## Tests against a real API server, registry and HTTPS
-	@$(PYTEST) -q -n 3 --dist loadfile --no-loadscope-reorder -m integration --durations=5 tests/integration
+	@$(PYTEST) -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations=5 \
+	  -m "$$($(BIN)/python -m tests.pages)" tests/integration
+
+test-pages: helm ## Follow the pages of docs; make test does when they or commands changed
+	@$(PYTEST) -q -m pages tests/integration
 
 faults: binaries debian ## Every fault at every write of an install, update, rollback, deletion (30 minutes)
 	@$(PYTEST) -q -n 2 --dist load -m faults tests/integration/faults

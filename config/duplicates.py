@@ -3,7 +3,8 @@
 
 The shape of a line is what stands on it with each name, string and number replaced by a mark.
 Compared is what functions do: imports, docstrings, comments and lines without a keyword or a call
-(fields, lists, arguments passed on) do not count. Runs of fewer than six lines do not either: idioms are as long.
+(fields, lists, arguments passed on) do not count, nor do runs of fewer than six lines, which idioms
+are.
 
 config/duplicates.txt names the pairs that share more, and how many lines. The check fails where a
 pair shares more than that, and where it shares less: with --write the list shrinks, it never grows.

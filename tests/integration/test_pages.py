@@ -24,7 +24,7 @@ from e2e.olm.kubelet import Kubelet
 from e2e.olm.pages import DOCS, HOW_TO, Step, blocks, shows, steps
 from e2e.olm.reader import Reader
 
-pytestmark = pytest.mark.integration
+pytestmark = pytest.mark.pages
 
 PUBLIC, MIRROR, PROXY = "registry.example.com", "mirror.example.org", "proxy.example.com:3128"
 HELLO, GREETER = "hello-operator", "greeter"
