@@ -38,6 +38,7 @@ SINGLE = 10
 FEW, MANY, HUNDREDS = 25, 100, 300
 REST_SECONDS = 30.0
 DRIFTS = 20
+LOOKS, PAUSE_SECONDS = 20, 0.5
 FOREIGN_CONFIGMAPS, FOREIGN_DEFINITIONS = 10_000, 500
 MEGABYTES = 132
 AWAITED = "package-0"
@@ -121,6 +122,22 @@ def rest(world: World) -> Figures:
         f"at rest with {MANY}: CPU (% of a core)": 100 * (world.cpu() - cpu) / REST_SECONDS,
         f"at rest with {MANY}: writes in {REST_SECONDS:.0f} s": float(world.writes() - writes),
         f"at rest with {MANY}: resident (MiB)": world.resident(),
+    }
+
+
+def look(world: World) -> Figures:
+    """What it costs to look at a settled extension, which is asked for by an annotation."""
+    packages = world.have(FEW)
+    world.run_pods()
+    world.quiet()
+    cpu, reads, looks = world.cpu(), world.reads(), LOOKS * len(packages)
+    for number in range(LOOKS):
+        world.annotate(packages, str(number))
+        time.sleep(PAUSE_SECONDS)  # two changes at once would be one look
+    world.quiet()
+    return {
+        "a look at a settled extension: CPU (ms)": 1000 * (world.cpu() - cpu) / looks,
+        "a look at a settled extension: reads": (world.reads() - reads) / looks,
     }
 
 
@@ -283,8 +300,8 @@ def hundreds(world: World) -> Figures:
 
 
 PARTS: tuple[Callable[[World], Figures], ...] = (
-    one, few, many, update, restart, settle, rest, drift, real, large, new_catalog, delete, foreign,
-    hundreds,
+    one, few, many, update, restart, settle, rest, look, drift, real, large, new_catalog, delete,
+    foreign, hundreds,
 )  # fmt: skip
 QUICK = ("one", "few")
 POOL = {"one": SINGLE, "few": FEW, "many": MANY, "restart": 1, "hundreds": HUNDREDS}

@@ -26,7 +26,8 @@ CREATORS = 8
 PATIENCE_SECONDS = 600.0
 TICKS = os.sysconf("SC_CLK_TCK")
 WRITES = ("POST", "PUT", "PATCH", "APPLY", "DELETE")
-NO_WRITES_OF_OURS = ("leases", "events", "tokenreviews", "subjectaccessreviews")
+READS = ("GET", "LIST")
+NOT_COUNTED = ("leases", "events", "tokenreviews", "subjectaccessreviews")
 
 
 class World:
@@ -187,9 +188,22 @@ class World:
 
     def writes(self) -> int:
         """Writes that the API server has answered, but for leases and the like."""
+        return self._answers(WRITES)
+
+    def reads(self) -> int:
+        """Objects and lists that the API server has answered, but for leases and the like."""
+        return self._answers(READS)
+
+    def _answers(self, verbs: Sequence[str]) -> int:
         text = self._admin.get("/metrics").raise_for_status().text
         lines = [line for line in text.splitlines() if line.startswith("apiserver_request_total{")]
-        return sum(int(float(line.rsplit(" ", 1)[1])) for line in lines if _is_write(line))
+        return sum(int(float(line.rsplit(" ", 1)[1])) for line in lines if _is_of(line, verbs))
+
+    def annotate(self, packages: Sequence[str], value: str) -> None:
+        """Has each looked at, with nothing to do."""
+        patch = {"metadata": {"annotations": {"example.com/bench": value}}}
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda p: self.api.patch(extension_path(p), patch), packages))
 
     def create_many(self, path: str, bodies: Sequence[KubeObject]) -> None:
         """POSTs objects, eight at a time."""
@@ -204,9 +218,9 @@ def _pause(packages: set[str]) -> float:
     return max(POLL_SECONDS, len(packages) / 400)
 
 
-def _is_write(line: str) -> bool:
-    verb = any(f'verb="{each}"' in line for each in WRITES)
-    return verb and not any(f'resource="{each}"' in line for each in NO_WRITES_OF_OURS)
+def _is_of(line: str, verbs: Sequence[str]) -> bool:
+    verb = any(f'verb="{each}"' in line for each in verbs)
+    return verb and not any(f'resource="{each}"' in line for each in NOT_COUNTED)
 
 
 def chunks(items: Sequence[str], size: int) -> list[Sequence[str]]:
