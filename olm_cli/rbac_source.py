@@ -123,7 +123,7 @@ async def _read_cluster(package: str, options: Options) -> Catalogs:
         catalogs_of(kube, access, ClusterOptions.of(options)) as client,
     ):
         try:
-            raws = await client.list_catalogs()
+            raws = client.list_catalogs()
             offered = await client.contents(raws, package)
         except InvalidObjectError as error:
             raise TerminalError(str(error)) from error

@@ -14,12 +14,13 @@ from olm_cli.cluster_options import ClusterOptions
 from olm_cli.extension import find_extension
 from olm_runtime.kube.access import ClusterAccess, load_access
 from olm_runtime.kube.client import KubeClient
+from olm_runtime.watch.lister import listed
 from operator_controller.apply.owners import owner_labels
 from operator_controller.apply.revisions import Revisions
 from operator_controller.io.catalog_cache import CatalogCache
 from operator_controller.io.catalogd import Catalogd
 from operator_controller.io.catalogd_proxy import CatalogdFromOutside
-from operator_controller.io.catalogs import CatalogClient
+from operator_controller.io.catalogs import CATALOG, CatalogClient
 from operator_controller.resolve import CatalogContent, Request
 
 OBJECT_SET = GVK(names.GROUP, names.VERSION, names.CLUSTER_OBJECT_SET)
@@ -47,7 +48,7 @@ async def read_situation(extension: str, reach: ClusterOptions) -> Situation:
         found = ClusterExtension.from_object(await find_extension(kube, extension))
         installed = await _installed(kube, extension)
         async with catalogs_of(kube, access, reach) as client:
-            raws = await client.list_catalogs()
+            raws = client.list_catalogs()
             contents = await client.contents(raws, found.spec.source.catalog.package_name)
     return Situation(found, installed, contents, switched_off(raws))
 
@@ -76,7 +77,7 @@ async def catalogs_of(
     with tempfile.TemporaryDirectory(prefix="olm-catalogs-") as folder:
         direct = Catalogd(reach.cas_dir, allow_http=reach.allow_http)
         catalogd = CatalogdFromOutside(access, direct)
-        client = CatalogClient(kube, catalogd, CatalogCache(Path(folder)))
+        client = CatalogClient(await listed(kube, CATALOG), catalogd, CatalogCache(Path(folder)))
         try:
             yield client
         finally:

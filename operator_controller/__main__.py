@@ -28,7 +28,7 @@ from operator_controller.io.metrics_server import serve_metrics
 from operator_controller.io.revisions import OBJECT_SET
 from operator_controller.metrics import Metrics, Readings
 from operator_controller.settings import MetricsSettings, Settings, parse_settings
-from operator_controller.wiring import CONTROLLER, LEASE, Controllers
+from operator_controller.wiring import CONTROLLER, LEASE, Controllers, Stores
 
 
 def main(settings: Settings) -> None:
@@ -112,8 +112,9 @@ class _Process:
         settings, client = self._settings, self._client
         for kind in (EXTENSION, OBJECT_SET, CATALOG):
             await wait_until_served(client, kind)
+        stores = Stores()
         catalogs = CatalogClient(
-            client,
+            stores.catalogs,
             Catalogd(
                 settings.catalogd_cas_dir,
                 settings.tls_profile,
@@ -125,18 +126,19 @@ class _Process:
             ),
         )
         events = EventBroadcaster(client, controller=CONTROLLER, instance=self._identity)
-        controllers = self._controllers = Controllers(settings, client, catalogs, events)
+        controllers = self._controllers = Controllers(settings, client, stores, catalogs, events)
         try:
             async with asyncio.TaskGroup() as group:
                 if settings.serving is not None:
                     group.create_task(_certificate_issuer(settings, client).run())
+                group.create_task(events.run())
+                self._watcher = Watcher(self._access, controllers.sources())
+                group.create_task(self._watcher.run())
+                await self._watcher.synced.wait()
                 group.create_task(controllers.extensions.run())
                 group.create_task(controllers.object_sets.run())
                 group.create_task(controllers.catalogs.run())
                 group.create_task(controllers.cluster_operator.run())
-                group.create_task(events.run())
-                self._watcher = Watcher(self._access, controllers.sources())
-                group.create_task(self._watcher.run())
                 group.create_task(controllers.resync())
                 group.create_task(controllers.watches.look_at_apis())
                 group.create_task(controllers.accounts.look())

@@ -6,7 +6,7 @@ import random
 import time
 from collections.abc import Callable, Mapping
 
-from api.objects import GVK, KubeObject, ObjectKey, name_of
+from api.objects import KubeObject, ObjectKey, name_of
 from api.olm.v1 import names
 from olm_content.render.options import Features
 from olm_rollout.io.watches import ManagedWatches, OwnerKey
@@ -85,6 +85,20 @@ class Pulls:
         await self.cluster.close()
 
 
+class Stores:
+    """The objects of our own kinds, as the watches of this process know them."""
+
+    def __init__(self) -> None:
+        self.extensions = Store(without_managed_fields)
+        self.object_sets = Store(without_managed_fields)
+        self.catalogs = Store(without_managed_fields)
+
+    def update(self, obj: KubeObject) -> None:
+        """Takes in an extension or a ClusterObjectSet as the server answered it."""
+        is_extension = obj["kind"] == names.CLUSTER_EXTENSION
+        (self.extensions if is_extension else self.object_sets).update(obj)
+
+
 class Controllers:
     """Both stories and their queues, wired to each other."""
 
@@ -92,10 +106,12 @@ class Controllers:
         self,
         settings: Settings,
         client: KubeClient,
+        stores: Stores,
         catalogs: CatalogClient,
         events: EventBroadcaster,
     ) -> None:
         self._client = client
+        self._stores = stores
         self._workers = settings.workers
         self._catalogs = catalogs
         self.metrics = Metrics()
@@ -108,9 +124,11 @@ class Controllers:
             _features(settings.gates),
         )
         self.watches = ManagedWatches(self._managed, APPLIER)
-        self._statuses = StatusWriter(client)
+        self._statuses = StatusWriter(client, stores.update)
         self.accounts = Accounts(client, self._account_changed)
-        self._store = RevisionStore(client, settings.system_namespace, wrote=self._wrote)
+        self._store = RevisionStore(
+            client, stores.object_sets, settings.system_namespace, wrote=self._wrote
+        )
         object_set = self._object_set_controller(settings)
         extension = self._extension_controller(settings, events, object_set.retire)
         backoff, gate = Backoff(random.random), PriorityGate()
@@ -213,22 +231,20 @@ class Controllers:
         queue.add(name_of(obj), after=OTHERS_STATUS_SECONDS)
 
     def sources(self) -> list[Source]:
-        """What to watch into stores, with the event handlers of each."""
+        """What to watch, once each store calls its event handlers."""
+        stores, triggers = self._stores, self.triggers
+        stores.extensions.add_event_handler(_handler(triggers.extension))
+        stores.object_sets.add_event_handler(_handler(self._object_set_changed))
+        stores.catalogs.add_event_handler(_handler(triggers.catalog))
         return [
-            _source(EXTENSION, "clusterextensions", self.triggers.extension),
-            _source(
-                OBJECT_SET,
-                "clusterobjectsets",
-                _first(
-                    self._store.heard, self.cluster_operator.heard, ring=self.triggers.object_set
-                ),
-            ),
-            _source(
-                CATALOG,
-                "clustercatalogs",
-                _first(self._catalogs.heard, ring=self.triggers.catalog),
-            ),
+            Source(EXTENSION, "clusterextensions", stores.extensions),
+            Source(OBJECT_SET, "clusterobjectsets", stores.object_sets),
+            Source(CATALOG, "clustercatalogs", stores.catalogs),
         ]
+
+    def _object_set_changed(self, event: str, obj: KubeObject) -> None:
+        self.cluster_operator.heard(obj)
+        self.triggers.object_set(event, obj)
 
     def readings(self) -> Readings:
         """What there is to tell beside the extensions."""
@@ -277,29 +293,9 @@ class Controllers:
                 await self._bundles.collect(existing)
 
 
-Ring = Callable[[str, KubeObject], None]
-"""Called with ADDED, MODIFIED, DELETED or "" (listed at first), and the object."""
-
-
-def _source(gvk: GVK, plural: str, ring: Ring) -> Source:
-    store = Store(without_managed_fields)
-
-    def handle(event: Event[KubeObject]) -> None:
-        ring("" if event.initial else event.type, event.object)
-
-    store.add_event_handler(handle)
-    return Source(gvk, plural, store)
-
-
-def _first(*heard: Callable[[KubeObject], None], ring: Ring) -> Ring:
-    """Notes what an event tells before anybody is told to look."""
-
-    def tell(event: str, obj: KubeObject) -> None:
-        for note in heard:
-            note(obj)
-        ring(event, obj)
-
-    return tell
+def _handler(handle: Callable[[str, KubeObject], None]) -> Callable[[Event[KubeObject]], None]:
+    """Has `handle` called with ADDED, MODIFIED, DELETED or "" (listed at first), and the object."""
+    return lambda event: handle("" if event.initial else event.type, event.object)
 
 
 def _features(gates: Mapping[str, bool]) -> Features:

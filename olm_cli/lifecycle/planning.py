@@ -157,7 +157,7 @@ class Planner:
         desired = extension.spec.source.catalog
         cluster = ClusterOptions.of(self._options)
         async with catalogs_of(self._kube, self._access, cluster) as client:
-            raws = await client.list_catalogs()
+            raws = client.list_catalogs()
             contents = await client.contents(raws, desired.package_name)
         try:
             return choose(desired, history, raws, contents)

@@ -1,6 +1,6 @@
 """Writes statuses: not at all when nothing changed, and never over what somebody else wrote."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -35,8 +35,12 @@ class _Known:
 class StatusWriter:
     """Writes statuses, and tells its own from those of others."""
 
-    def __init__(self, client: KubeClient) -> None:
+    def __init__(
+        self, client: KubeClient, note: Callable[[KubeObject], None] = lambda _: None
+    ) -> None:
+        """`note` is called with each object as the server answered it, for a store."""
         self._client = client
+        self._note = note
         self._known: dict[ObjectKey, _Known] = {}
 
     async def write(self, raw: KubeObject, status: Mapping[str, Any]) -> KubeObject | None:
@@ -60,11 +64,14 @@ class StatusWriter:
                 break
             except ConflictError:
                 now = await self._client.find(gvk_of(raw), name_of(raw), namespace_of(raw))
+                if now is not None:
+                    self._note(now)
                 if not left or now is None or _basis(now) != _basis(raw):
                     raise
                 raw = now
             else:
                 known.version = _version(written)
+                self._note(written)
                 return written
         return None
 

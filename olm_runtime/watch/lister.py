@@ -8,7 +8,7 @@ from typing import NoReturn
 from api.objects import GVK, KubeObject
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError, NotFoundError
-from olm_runtime.watch.store import Store
+from olm_runtime.watch.store import Store, without_managed_fields
 
 RETRY_SECONDS = 0.5
 
@@ -56,3 +56,10 @@ class Lister:
             else:
                 self._store.replace(found, version, since=since)
                 return
+
+
+async def listed(client: KubeClient, gvk: GVK) -> Store[KubeObject]:
+    """A store of a kind as it is at the moment, which nobody watches. Raises ApiError."""
+    store = Store(without_managed_fields)
+    store.replace(*await client.list_all(gvk))
+    return store

@@ -17,6 +17,7 @@ from enum import StrEnum
 from typing import Generic, TypeVar
 
 from api.objects import KubeObject, metadata, name_of, namespace_of
+from olm_runtime.errors import TransientError
 
 T = TypeVar("T")
 
@@ -29,6 +30,10 @@ MAX_TOMBSTONES = 1000
 """A deleted object is remembered for as long as an old answer about it may arrive."""
 
 log = logging.getLogger(__name__)
+
+
+class NotSyncedError(TransientError):
+    """A store was asked too early. Heals when the kind was listed."""
 
 
 class EventType(StrEnum):
@@ -103,10 +108,10 @@ class Store(Generic[T]):
     ) -> None:
         """`indexers` are the indexes by name."""
         self.synced = False
-        """Whether a list was stored: until then nobody may rely on what is missing."""
+        """Whether a list was stored."""
         self._transform = transform
         self._entries: dict[Key, _Entry[T]] = {}
-        self._indexers = indexers or {}
+        self._indexers = dict(indexers or {})
         self._indices: dict[str, dict[Hashable, dict[Key, None]]] = {
             name: {} for name in self._indexers
         }
@@ -125,6 +130,17 @@ class Store(Generic[T]):
     def add_event_handler(self, handler: EventHandler[T]) -> None:
         """Has a handler called with each change from now on."""
         self._handlers.append(handler)
+
+    def add_index(self, name: str, indexer: Indexer[T]) -> None:
+        """Adds an index; one of the same name is replaced."""
+        self._indexers[name], self._indices[name] = indexer, {}
+        for key, entry in self._entries.items():
+            self._index(name, key, entry.value)
+
+    def check_synced(self) -> None:
+        """Raises NotSyncedError until there was a list: nobody may rely on what is missing."""
+        if not self.synced:
+            raise NotSyncedError("objects that are needed were not listed yet")
 
     def get(self, name: str, namespace: str = "") -> T | None:
         """The object of that name, or None."""
@@ -198,9 +214,8 @@ class Store(Generic[T]):
             if old.uid != uid:
                 self._bury(old.uid)
         self._entries[key] = new
-        for name, indexer in self._indexers.items():
-            for value in indexer(new.value):
-                self._indices[name].setdefault(value, {})[key] = None
+        for name in self._indexers:
+            self._index(name, key, new.value)
         return Event(key, old.value if old is not None else None, new.value, initial)
 
     def _drop(self, key: Key) -> Event[T]:
@@ -208,6 +223,10 @@ class Store(Generic[T]):
         self._unindex(key, entry.value)
         self._bury(entry.uid)
         return Event(key, entry.value, None)
+
+    def _index(self, name: str, key: Key, value: T) -> None:
+        for found in self._indexers[name](value):
+            self._indices[name].setdefault(found, {})[key] = None
 
     def _unindex(self, key: Key, value: T) -> None:
         for name, indexer in self._indexers.items():

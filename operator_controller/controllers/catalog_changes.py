@@ -24,7 +24,7 @@ ASKED_AT_ONCE = 2
 class Catalogs(Protocol):
     """What is asked of the catalog client."""
 
-    async def find_catalog(self, name: str) -> KubeObject | None:
+    def find_catalog(self, name: str) -> KubeObject | None:
         """The ClusterCatalog, or None."""
 
     async def changed_in(self, raw: KubeObject, package: str) -> tuple[str, bool]:
@@ -50,7 +50,7 @@ class CatalogChanges:
 
     async def reconcile(self, name: str) -> Outcome:
         """Compares every package that extensions ask for from the catalog."""
-        raw = await self.catalogs.find_catalog(name)
+        raw = self.catalogs.find_catalog(name)
         if raw is None:
             self._seen = {key: seen for key, seen in self._seen.items() if key[0] != name}
             await self.catalogs.forget(name)

@@ -147,7 +147,7 @@ class ClusterOperatorController:
         if self._stale:
             self._stale = False  # before reading: what is heard meanwhile is news
             try:
-                self._declared = declarations(await self._store.of_all_extensions())
+                self._declared = declarations(self._store.of_all_extensions())
             except ApiError:
                 self._stale = True
                 raise

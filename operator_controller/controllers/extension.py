@@ -300,7 +300,7 @@ class ExtensionController:
     async def resolve(self, context: Context) -> Context:
         """Which bundle it should be."""
         wanted = context.extension.spec.source.catalog
-        raws = await self.catalogs.list_catalogs()
+        raws = self.catalogs.list_catalogs()
         contents = await self.catalogs.contents(raws, wanted.package_name)
         # Aside: thousands of bundles take longer than a lease may wait for its renewal.
         found = await asyncio.to_thread(choose, wanted, context.history, raws, contents)

@@ -333,7 +333,7 @@ class ObjectSetController:
 
     async def _is_in_service(self, revision: Revision) -> bool:
         """Whether a revision is active at this moment."""
-        raw = await self.store.find(revision.name)
+        raw = await self.store.find(revision.name, at_this_moment=True)
         now = parse_revision(raw) if raw is not None else None
         return now is not None and now.uid == revision.uid and not (now.archived or now.deleting)
 
@@ -351,7 +351,7 @@ class ObjectSetController:
         return await self.store.of_extension(str(controller["name"]), at_this_moment=at_this_moment)
 
     async def _newer(self, revision: Revision) -> frozenset[int]:
-        now = await self.store.find(revision.name)
+        now = await self.store.find(revision.name, at_this_moment=True)
         if now is None or await self._retirement.is_owner_deleted(parse_revision(now)):
             raise WaitingError(
                 f"the owner of {revision.name} is being deleted", seconds=GOING_SECONDS

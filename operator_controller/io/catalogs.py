@@ -8,7 +8,6 @@ package once, however many extensions wait for it.
 
 import asyncio
 from collections import Counter
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
@@ -16,28 +15,16 @@ from api.objects import GVK, KubeObject, is_true, labels_of, name_of
 from api.olm.v1.clustercatalog import AvailabilityMode, ClusterCatalog
 from api.wire import InvalidObjectError
 from olm_runtime.errors import OLMError
-from olm_runtime.kube.client import KubeClient
+from olm_runtime.watch.store import Store
 from operator_controller.catalog import Package
 from operator_controller.io.catalog_cache import CatalogCache, Known
 from operator_controller.io.catalogd import Address, Blobs, CatalogUnavailableError
-from operator_controller.io.caught_up import CaughtUpLists
 from operator_controller.resolve import CatalogContent
 
 CATALOG = GVK("olm.operatorframework.io", "v1", "ClusterCatalog")
 
-LISTED_SECONDS = 1.0
-
 AskKey = tuple[str, str, str]
 """Catalog name, digest reference of its content, package."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Listed:
-    """ClusterCatalogs of a version, and until when they are believed."""
-
-    catalogs: list[KubeObject]
-    version: int
-    until: float
 
 
 class Lookup(StrEnum):
@@ -63,12 +50,13 @@ class BlobSource(Protocol):
 class CatalogClient:
     """What catalogs say of packages."""
 
-    def __init__(self, kube: KubeClient, catalogd: BlobSource, cache: CatalogCache) -> None:
-        self._kube = kube
-        self._catalogs = CaughtUpLists(kube, CATALOG)
+    def __init__(
+        self, catalogs: Store[KubeObject], catalogd: BlobSource, cache: CatalogCache
+    ) -> None:
+        """`catalogs` are the ClusterCatalogs."""
+        self._catalogs = catalogs
         self._catalogd = catalogd
         self._cache = cache
-        self._listed: _Listed | None = None
         self._asking: dict[AskKey, asyncio.Future[Known]] = {}
         self.lookups: Counter[Lookup] = Counter()
         """How often a package was wanted, by where it came from."""
@@ -77,24 +65,15 @@ class CatalogClient:
         """Closes the connections."""
         await self._catalogd.close()
 
-    def heard(self, raw: KubeObject) -> None:
-        """Notes a ClusterCatalog of which an event told: no list will be older."""
-        self._catalogs.heard(raw)
+    def list_catalogs(self) -> list[KubeObject]:
+        """All ClusterCatalogs, to be read only. Raises NotSyncedError."""
+        self._catalogs.check_synced()
+        return self._catalogs.objects()
 
-    async def list_catalogs(self) -> list[KubeObject]:
-        """All ClusterCatalogs, to be read only. Raises ApiError.
-
-        Those of a moment ago while nothing was told of any: many extensions ask at once.
-        """
-        now, last = asyncio.get_running_loop().time(), self._listed
-        if last is None or not self._catalogs.is_newest(last.version) or now > last.until:
-            found, version = await self._catalogs.list_with_version()
-            last = self._listed = _Listed(found, version, now + LISTED_SECONDS)
-        return last.catalogs
-
-    async def find_catalog(self, name: str) -> KubeObject | None:
-        """One ClusterCatalog, or None. Raises ApiError."""
-        return await self._kube.find(CATALOG, name)
+    def find_catalog(self, name: str) -> KubeObject | None:
+        """One ClusterCatalog, or None. Raises NotSyncedError."""
+        self._catalogs.check_synced()
+        return self._catalogs.get(name)
 
     async def contents(self, raws: list[KubeObject], package: str) -> list[CatalogContent]:
         """What each catalog that is switched on has of a package."""

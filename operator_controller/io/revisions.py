@@ -17,6 +17,7 @@ from olm_rollout.phases import Phase, content_digest
 from olm_runtime.errors import TransientError
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import AlreadyExistsError, NotFoundError
+from olm_runtime.watch.store import Store
 from operator_controller.apply.desired import Content, Desired, revision_name, revision_object
 from operator_controller.apply.helm_release import Release
 from operator_controller.apply.history import cause_of, with_content_of
@@ -33,7 +34,6 @@ from operator_controller.apply.pack import (
     unpack,
 )
 from operator_controller.apply.revisions import Revision, Revisions, parse_revision
-from operator_controller.io.caught_up import CaughtUpLists
 from operator_controller.io.contents import KeptContents, StoredContent
 from operator_controller.io.helm_releases import find_release
 
@@ -43,6 +43,9 @@ SECRET = GVK("", "v1", "Secret")
 CONTENT_ONLY = f"type={names.SECRET_TYPE_OBJECT_DATA}"
 
 PARALLEL_SECRETS = 4
+
+BY_OWNER = "owner"
+"""The index of ClusterObjectSets by the values of their owner labels."""
 
 
 class NameTakenError(TransientError):
@@ -55,39 +58,50 @@ class RevisionStore:
     def __init__(
         self,
         client: KubeClient,
+        object_sets: Store[KubeObject],
         system_namespace: str,
         *,
         wrote: Callable[[KubeObject], None] = lambda _: None,
     ) -> None:
-        """`wrote` is told each ClusterObjectSet that an extension makes."""
+        """`wrote` is called with each ClusterObjectSet that an extension makes."""
         self._client = client
         self._namespace = system_namespace
         self._wrote = wrote
-        self._object_sets = CaughtUpLists(client, OBJECT_SET)
+        self._object_sets = object_sets
+        object_sets.add_index(BY_OWNER, _owner_labels)
         self._in_creation: set[str] = set()
         self._contents = KeptContents()
 
-    def heard(self, raw: KubeObject) -> None:
-        """Notes a ClusterObjectSet of which an event told: no list will be older."""
-        self._object_sets.heard(raw)
-
     async def of_extension(self, extension: str, *, at_this_moment: bool = False) -> Revisions:
-        """All revisions of an extension, as new as what is known of any, or as the moment."""
-        return Revisions.of(
-            await self._object_sets.list(_selector(extension), at_this_moment=at_this_moment)
-        )
+        """All revisions of an extension. Raises NotSyncedError, ApiError at this moment."""
+        wanted = owner_labels(names.CLUSTER_EXTENSION, extension)
+        if at_this_moment:
+            found, _ = await self._client.list_all(OBJECT_SET, labels=_selector(wanted))
+            for raw in found:
+                self._object_sets.update(raw)
+            return Revisions.of(found)
+        self._object_sets.check_synced()
+        return Revisions.of(self._object_sets.by_index(BY_OWNER, tuple(wanted.values())))
 
-    async def of_all_extensions(self) -> list[KubeObject]:
-        """The ClusterObjectSets of all extensions, as new as what is known of any."""
-        return await self._object_sets.list(f"{names.LABEL_OWNER_KIND}={names.CLUSTER_EXTENSION}")
+    def of_all_extensions(self) -> list[KubeObject]:
+        """The ClusterObjectSets of all extensions. Raises NotSyncedError."""
+        self._object_sets.check_synced()
+        return [
+            raw
+            for raw in self._object_sets.objects()
+            if labels_of(raw).get(names.LABEL_OWNER_KIND) == names.CLUSTER_EXTENSION
+        ]
 
     async def inherited(self, extension: str, uid: str) -> Release | None:
         """What upstream's controller installed by Helm; None where it did not. Raises OLMError."""
         return await find_release(self._client, self._namespace, extension, uid)
 
-    async def find(self, name: str) -> KubeObject | None:
-        """One ClusterObjectSet, or None."""
-        return await self._client.find(OBJECT_SET, name)
+    async def find(self, name: str, *, at_this_moment: bool = False) -> KubeObject | None:
+        """One ClusterObjectSet, or None. Raises NotSyncedError, ApiError at this moment."""
+        if at_this_moment:
+            return await self._client.find(OBJECT_SET, name)
+        self._object_sets.check_synced()
+        return self._object_sets.get(name)
 
     async def create(self, desired: Desired, revisions: Revisions) -> Revision:
         """Writes the next revision. Raises ContentError, ApiError."""
@@ -105,8 +119,8 @@ class RevisionStore:
         self._in_creation.add(name)
         try:
             created = await self._client.create(revision, field_manager=names.FIELD_MANAGER)
-            self._object_sets.heard(created)
             self._wrote(created)
+            self._object_sets.update(created)
             await together(self._own_anew(created, each) for each in packed.secrets)
         finally:
             self._in_creation.discard(name)
@@ -231,7 +245,7 @@ class RevisionStore:
         patched: KubeObject = await self._client.patch(
             revision.raw, patch, field_manager=names.FIELD_MANAGER
         )
-        self._object_sets.heard(patched)
+        self._object_sets.update(patched)
         return patched
 
     async def set_finalizers(self, raw: KubeObject, finalizers: Sequence[str]) -> None:
@@ -241,9 +255,7 @@ class RevisionStore:
             "uid": metadata(raw)["uid"],
             "resourceVersion": metadata(raw)["resourceVersion"],
         }
-        self._object_sets.heard(
-            await self._client.patch(raw, {"metadata": meta}, metadata_only=True)
-        )
+        self._object_sets.update(await self._client.patch(raw, {"metadata": meta}))
 
     async def archive(self, revision: Revision, *, as_read: bool = False) -> KubeObject:
         """Takes a revision out of service: its reconcile removes what only it had.
@@ -258,7 +270,8 @@ class RevisionStore:
 
     async def delete(self, revision: Revision) -> None:
         """Deletes a revision; its Secrets follow it."""
-        await self._client.delete(revision.raw, uid=revision.uid)
+        if await self._client.delete(revision.raw, uid=revision.uid) is None:
+            self._object_sets.delete(revision.raw)
 
     async def let_go(self, extension: KubeObject, known: Revisions, *, orphaning: bool) -> None:
         """Removes what does not follow an extension that is deleted by its owner references.
@@ -302,6 +315,10 @@ class RevisionStore:
                 await self._client.patch(secret, owning, metadata_only=True)
 
 
-def _selector(extension: str) -> str:
-    labels = owner_labels(names.CLUSTER_EXTENSION, extension)
+def _selector(labels: Mapping[str, str]) -> str:
     return ",".join(f"{key}={value}" for key, value in labels.items())
+
+
+def _owner_labels(raw: KubeObject) -> list[tuple[str | None, ...]]:
+    labels = labels_of(raw)
+    return [tuple(labels.get(label) for label in owner_labels("", ""))]

@@ -27,9 +27,10 @@ from e2e.olm.manifests import catalog, installer, namespace
 from e2e.olm.programs import Olm
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
+from olm_runtime.watch.lister import listed
 from operator_controller.io.catalog_cache import CatalogCache
 from operator_controller.io.catalogd import Catalogd
-from operator_controller.io.catalogs import CatalogClient
+from operator_controller.io.catalogs import CATALOG, CatalogClient
 from operator_controller.resolve import Request, resolve
 
 CATALOGS = 4
@@ -125,8 +126,10 @@ async def warm(olm: Olm, cache: Path) -> dict[str, float]:
     """What a reconcile does: list the catalogs, take the package of each, choose."""
     access = load_access(str(olm.control_plane.kubeconfig))
     async with KubeClient.connect(access) as kube:
-        client = CatalogClient(kube, Catalogd(olm.catalogs_ca.parent), CatalogCache(cache))
-        await client.list_catalogs()
+        client = CatalogClient(
+            await listed(kube, CATALOG), Catalogd(olm.catalogs_ca.parent), CatalogCache(cache)
+        )
+        client.list_catalogs()
         gc.collect()
         idle = resident("self")
         first = await once(client, "package-00000")
@@ -194,7 +197,7 @@ async def once(client: CatalogClient, name: str) -> float:
     desired = CatalogFilter(package_name=name, version="1.x")
     installed = BundleMetadata(name=f"{name}.v1.20.0", version="1.20.0")
     found = resolve(
-        Request(desired, installed), await client.contents(await client.list_catalogs(), name)
+        Request(desired, installed), await client.contents(client.list_catalogs(), name)
     )
     if found.bundle != f"{name}.v1.21.0":
         raise RuntimeError(f"chose {found.bundle}")

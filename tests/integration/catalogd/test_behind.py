@@ -27,9 +27,10 @@ from olm_cli.finding.cluster import Cluster, Served
 from olm_cli.finding.kept import Kept
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
+from olm_runtime.watch.lister import listed
 from operator_controller.io.catalog_cache import CatalogCache
 from operator_controller.io.catalogd import Catalogd
-from operator_controller.io.catalogs import CatalogClient
+from operator_controller.io.catalogs import CATALOG, CatalogClient
 from tests.integration.catalogd.test_replicas import forget_leader
 
 pytestmark = pytest.mark.integration
@@ -136,8 +137,10 @@ class Asker:
     async def _ask(self) -> str:
         access = load_access(str(self._pair.leader.control_plane.kubeconfig))
         async with KubeClient.connect(access) as kube:
-            client = CatalogClient(kube, Catalogd(self._pair.cas), CatalogCache(self._cache))
-            raw = await client.find_catalog(self._pair.name)
+            client = CatalogClient(
+                await listed(kube, CATALOG), Catalogd(self._pair.cas), CatalogCache(self._cache)
+            )
+            raw = client.find_catalog(self._pair.name)
             assert raw is not None
             [content] = await client.contents([raw], "p")
             await client.close()

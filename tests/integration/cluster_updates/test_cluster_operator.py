@@ -24,6 +24,7 @@ from olm_runtime.controller.workqueue import Backoff
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.outcome import Done
+from olm_runtime.watch.store import Store, without_managed_fields
 from operator_controller.controllers.cluster_operator import ClusterOperatorController
 from operator_controller.io.revisions import RevisionStore
 from tests.integration.cluster_updates.openshift import OpenShift
@@ -197,9 +198,11 @@ async def client(control_plane: ControlPlane) -> AsyncIterator[KubeClient]:
 
 
 def controller(client: KubeClient) -> ClusterOperatorController:
+    object_sets = Store(without_managed_fields)
+    object_sets.replace([], "0")
     return ClusterOperatorController(
         client,
-        RevisionStore(client, SYSTEM_NAMESPACE),
+        RevisionStore(client, object_sets, SYSTEM_NAMESPACE),
         backoff=Backoff(lambda: 0.0),
         clock=lambda: datetime(2025, 1, 1, tzinfo=UTC),
         namespace=SYSTEM_NAMESPACE,

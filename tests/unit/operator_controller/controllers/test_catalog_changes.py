@@ -21,7 +21,7 @@ class Catalogs:
     serving: str = "True"
     forgotten: list[str] = field(default_factory=list)
 
-    async def find_catalog(self, name: str) -> KubeObject | None:
+    def find_catalog(self, name: str) -> KubeObject | None:
         serving = {"type": "Serving", "status": self.serving}
         status = {"resolvedSource": {"image": {"ref": self.source}}, "conditions": [serving]}
         return None if self.gone else {"metadata": {"name": name, "labels": {}}, "status": status}

@@ -30,7 +30,7 @@ BUNDLE = BundleIdentity(name="p.v1", version="1.0.0", package="p", image="i")
 class NoCatalogs:
     """What a cluster without catalogs answers."""
 
-    async def list_catalogs(self) -> list[Any]:
+    def list_catalogs(self) -> list[Any]:
         return []
 
     async def contents(self, raws: list[Any], package: str) -> list[Any]:

@@ -13,11 +13,14 @@ import orjson
 import pytest
 
 from api.objects import KubeObject
-from operator_controller.io import catalogs, replicas
+from olm_runtime.watch.store import NotSyncedError, Store, without_managed_fields
+from operator_controller.io import replicas
 from operator_controller.io.catalog_cache import CatalogCache
 from operator_controller.io.catalogd import CatalogBehindError, Catalogd
 from operator_controller.io.catalogs import CatalogClient
 from operator_controller.resolve import CatalogContent
+
+CATALOGS = Store(without_managed_fields)
 
 
 def bundle(package: str, version: str) -> dict[str, Any]:
@@ -110,7 +113,7 @@ class Client:
 
     def restart(self) -> None:
         cache = CatalogCache(self._folder)
-        self.client = CatalogClient(None, self._catalogd, cache)  # type: ignore[arg-type]
+        self.client = CatalogClient(CATALOGS, self._catalogd, cache)
 
     def raw(self, digest: str, *, serving: bool = True) -> KubeObject:
         image = {"ref": reference(digest)}
@@ -353,7 +356,7 @@ async def test_what_is_no_https_is_not_asked(
 ) -> None:
     served.base = base
     asker = Client(tmp_path, served)
-    asker.client = CatalogClient(None, Catalogd(None), CatalogCache(tmp_path))  # type: ignore[arg-type]
+    asker.client = CatalogClient(CATALOGS, Catalogd(None), CatalogCache(tmp_path))
     refused = (await asker.content()).unavailable
     assert refused
     assert refused.message.startswith(f'catalog "c" is not read: its status.urls.base, {base}, ')
@@ -386,7 +389,7 @@ async def test_a_line_that_is_no_json_is_named(client: Client, served: Served) -
 async def test_memory_is_bounded(tmp_path: Path, served: Served) -> None:
     cache = CatalogCache(tmp_path / "c", max_bytes=1000)
     catalogd = Catalogd(None, allow_http=True)
-    client = CatalogClient(None, catalogd, cache)  # type: ignore[arg-type]
+    client = CatalogClient(CATALOGS, catalogd, cache)
     raw = Client(tmp_path, served).raw("1")
     served.blobs = [b for i in range(20) for b in package(f"p{i}", "1.0.0")]
     for i in range(20):
@@ -400,58 +403,15 @@ async def test_memory_is_bounded(tmp_path: Path, served: Served) -> None:
     await client.close()
 
 
-class Catalogs:
-    """Plays the API server: lists one catalog, of a version."""
-
-    def __init__(self) -> None:
-        self.version = 5
-        self.lists = 0
-
-    async def list_all(self, *_: Any, **__: Any) -> tuple[list[KubeObject], str]:
-        self.lists += 1
-        version = self.version
-        await asyncio.sleep(0)
-        return [{"metadata": {"name": "c", "resourceVersion": "3"}}], str(version)
-
-
-def told(version: int) -> KubeObject:
-    return {"metadata": {"name": "c", "resourceVersion": str(version)}}
-
-
-async def test_catalogs_are_listed_once_for_many_and_again_for_what_was_told(
-    tmp_path: Path,
-) -> None:
-    server = Catalogs()
-    client = CatalogClient(server, Catalogd(None), CatalogCache(tmp_path))  # type: ignore[arg-type]
-    for _ in range(3):
-        await client.list_catalogs()
-    client.heard(told(4))
-    await client.list_catalogs()
-    assert server.lists == 1, "nothing newer was told"
-    client.heard(told(6))
-    server.version = 6
-    await client.list_catalogs()
-    assert server.lists == 2
-
-
-async def test_a_list_of_catalogs_is_not_kept_for_long(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """A deletion in an outage is told by nobody."""
-    monkeypatch.setattr(catalogs, "LISTED_SECONDS", -1.0)
-    server = Catalogs()
-    client = CatalogClient(server, Catalogd(None), CatalogCache(tmp_path))  # type: ignore[arg-type]
-    for _ in range(3):
-        await client.list_catalogs()
-    assert server.lists == 3
-
-
-async def test_a_list_that_was_overtaken_by_news_is_not_kept(tmp_path: Path) -> None:
-    server = Catalogs()
-    client = CatalogClient(server, Catalogd(None), CatalogCache(tmp_path))  # type: ignore[arg-type]
-    listing = asyncio.ensure_future(client.list_catalogs())
-    await asyncio.sleep(0)
-    client.heard(told(6))
-    await listing
-    await client.list_catalogs()
-    assert server.lists == 2
+def test_catalogs_are_those_of_the_store(tmp_path: Path) -> None:
+    store = Store(without_managed_fields)
+    client = CatalogClient(store, Catalogd(None), CatalogCache(tmp_path))
+    with pytest.raises(NotSyncedError):
+        client.list_catalogs()
+    with pytest.raises(NotSyncedError):
+        client.find_catalog("c")
+    raw = {"metadata": {"name": "c", "resourceVersion": "3"}}
+    store.replace([raw], "3")
+    assert client.list_catalogs() == [raw]
+    assert client.find_catalog("c") == raw
+    assert client.find_catalog("d") is None
