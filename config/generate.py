@@ -2,7 +2,8 @@
 """Write what is generated: run by `make generate`, compared by `make verify`.
 
 config/crd comes from the models in api/, from both of them what config/chart.py says; classes
-of messages come from their .proto files; types of Kubernetes come from its OpenAPI.
+of messages come from their .proto files; types of Kubernetes come from its OpenAPI;
+docs/architecture.svg from the import contracts.
 
 With --check nothing is written: the exit code is 1 if a file is not what would be written.
 """
@@ -16,6 +17,7 @@ import yaml
 
 from api.olm.v1.crds import definitions
 from config.chart import chart_files
+from config.diagrams import diagram_files
 from config.kubernetes_types import type_files
 from config.protobuf import message_files
 
@@ -46,7 +48,7 @@ def files() -> dict[Path, str]:
         for name, crd in definitions().items()
     }
     written = {CRD_FOLDER / name: text for name, text in crds.items()}
-    return written | chart_files(crds) | message_files() | type_files()
+    return written | chart_files(crds) | message_files() | type_files() | diagram_files()
 
 
 def main() -> int:
