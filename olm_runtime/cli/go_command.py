@@ -54,7 +54,7 @@ def _name(given: str, options: dict[str, click.Option]) -> str:
     """The name of the flag that is meant; what was given when there is none."""
     if not given.startswith("-"):
         return given
-    long = "--" + given.lstrip("-").replace("_", "-")
+    long = "--" + given.removeprefix("-").removeprefix("-").replace("_", "-")
     return long if given not in options and long in options else given
 
 
