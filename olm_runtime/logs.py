@@ -6,7 +6,7 @@ import time
 
 
 def configure_logging(level: int) -> None:
-    """One line a record on standard error; libraries speak up from warnings on."""
+    """One line a record on standard error; of libraries only warnings and errors."""
     logging.Formatter.converter = time.gmtime
     logging.basicConfig(
         level=logging.WARNING,

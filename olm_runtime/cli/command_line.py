@@ -142,7 +142,7 @@ def _exit_code(command: click.Command, name: str, usage_error: int) -> int:
         click.echo(err=True)
         raise TerminalError("a question was not answered: standard input has ended") from error
     except BrokenPipeError:
-        return 1  # the reader has had enough, as `head` has: no fault, and nothing left to print
+        return 1  # the reader has closed the pipe, as `head` does, which is no fault
     return result if isinstance(result, int) else 0
 
 

@@ -2,7 +2,7 @@
 
 While commands run it is Python's KeyboardInterrupt, so that what was begun is cleaned up. Before
 and after, where nothing is to be cleaned up and nobody would catch that, it ends the program.
-Imports next to nothing: it has to be quicker than a hand.
+Imports next to nothing, so that it runs before the first key press.
 """
 
 import os

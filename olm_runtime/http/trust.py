@@ -1,4 +1,4 @@
-"""Which certificates of registries are believed: the system's roots and a folder of CAs."""
+"""Which certificates of registries are trusted: the system's roots and a folder of CAs."""
 
 import contextlib
 import os

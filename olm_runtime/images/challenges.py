@@ -1,4 +1,4 @@
-"""Challenges of a server that asks who we are: the header WWW-Authenticate. Pure.
+"""Challenges of a server that asks for credentials: the header WWW-Authenticate. Pure.
 
 The grammar is that of RFC 9110, section 11: several challenges may share a header, and their
 parameters are tokens or quoted strings. Beyond it, a value without quotes may hold what no token

@@ -139,7 +139,7 @@ class KubeClient:
         except ApiError as error:
             if not not_older_than or error.status != 504:
                 raise
-            # The server has not come so far, or never will: etcd was restored from a backup.
+            # The server is not there yet, or never will be: etcd was restored from a backup.
             items, version = await self._pages(path, pages, accept)
         return [_of_kind(gvk, item) for item in items], version
 

@@ -15,7 +15,7 @@ class Sockets:
     """Makes sockets for sessions and ends those that closed sessions left open.
 
     A session forgets the connection of a request that is cancelled: asyncio keeps it until the
-    server has returned TLS's farewell, which a stuck one never does.
+    server has returned TLS's closing message, which a stuck one never does.
     """
 
     def __init__(self) -> None:

@@ -199,7 +199,7 @@ async def _events(stream: aiohttp.StreamReader) -> AsyncIterator[dict[str, Any]]
 
 
 def _abort(response: aiohttp.ClientResponse) -> None:
-    """Leaves an unfinished answer without TLS's farewell, which a stuck server never returns."""
+    """Cuts an unfinished answer. A stuck server never returns TLS's closing message."""
     connection = response.connection
     if connection is not None and connection.transport is not None:
         connection.transport.abort()

@@ -4,7 +4,7 @@ Endpoints and media types are oras's; the transport is httpx, because layers mus
 under limits, redirects and token servers must be judged, and a hanging registry must cost no
 thread.
 
-Guarantees: nothing is believed that does not match its digest and size; mirrors of registries.conf
+Guarantees: nothing is used that does not match its digest and size; mirrors of registries.conf
 are asked first and give the same image or none; every wait is bounded.
 """
 
@@ -72,7 +72,7 @@ class FetchedImage:
 
 
 class RegistryClient:
-    """One pull's conversation with a registry: connections and tokens live as long as it does."""
+    """Pulls from registries, over connections and with tokens of its own."""
 
     def __init__(self, settings: PullSettings, *, jitter: Callable[[], float]) -> None:
         """`jitter` gives numbers in [0, 1).

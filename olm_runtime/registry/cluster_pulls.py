@@ -64,7 +64,7 @@ class ClusterPulls:
         self._ca_file = CaFile()
         self._looking, self._composing = asyncio.Lock(), asyncio.Lock()
         self._next_look = 0.0
-        self._news = asyncio.Event()
+        self._changed = asyncio.Event()
         self._faults: set[str] = set()
         self._named_fault = ""
 
@@ -81,8 +81,8 @@ class ClusterPulls:
         """Calls `act` after each change of `settings`, until cancelled; logs its errors."""
         trying = "a try of everything after a change of the cluster"
         while True:
-            await self._news.wait()
-            self._news.clear()
+            await self._changed.wait()
+            self._changed.clear()
             failed = await attempt(act(), trying)
             if failed is not None:
                 log.warning("%s failed: %s", trying, failed.message)
@@ -149,10 +149,10 @@ class ClusterPulls:
             settings = ClusterSettings(tuple(entries), proxy.proxies, self._ca_file.path)
             if renewed or settings != self.settings:
                 self.settings = settings
-                self._news.set()
+                self._changed.set()
 
     async def _write_cas(self, faults: list[str]) -> bool:
-        """Whether other CAs are believed now; adds to `faults` if these are none."""
+        """Whether the trusted CAs changed; adds to `faults` if these are none."""
         injected = (cas for _, cas in sorted(self._injected.objects.items()) if cas)
         try:
             return await self._ca_file.write("\n".join(injected) or self._named_cas)

@@ -1,7 +1,7 @@
-"""The conversation with registries: addresses, authorization, redirects. Nothing is believed here.
+"""Requests to registries: addresses, authorization, redirects. Content is checked elsewhere.
 
 Guarantees: passwords and tokens go to the registry that they are for; every redirect is judged, and
-none is answered that asks who we are; every wait is bounded.
+none that leads to an authentication challenge is answered; every wait is bounded.
 """
 
 import asyncio

@@ -31,7 +31,7 @@ def blob_path(layout: Path, digest: str) -> Path:
 
 
 class RegistryPush:
-    """One push's conversation with a registry."""
+    """Pushes to registries, over connections and with tokens of its own."""
 
     def __init__(self, settings: PullSettings, *, jitter: Callable[[], float]) -> None:
         """`jitter` gives numbers in [0, 1). Raises as RegistryClient."""
@@ -63,7 +63,7 @@ class RegistryPush:
     async def _manifest(
         self, source: Source, layout: Path, manifest: Descriptor, name: ImageRef
     ) -> None:
-        """Pushes under a name of its own; errors speak of the image."""
+        """Pushes under a name of its own; errors name the image."""
         data = await asyncio.to_thread(blob_path(layout, manifest.digest).read_bytes)
         for part in descriptors(data, manifest.media_type):
             if manifest.media_type in INDEX_TYPES:

@@ -46,7 +46,7 @@ class PullSettings:
 
 
 def registry_http(settings: PullSettings, actions: str = PULL) -> RegistryHttp:
-    """The conversation that the settings describe. Raises as RegistryHttp."""
+    """The connections that the settings describe. Raises as RegistryHttp."""
     return RegistryHttp(
         cas_dir=settings.cas_dir,
         logins=LoginFiles(credential_files(settings, os.environ), settings.run_helpers),

@@ -1,4 +1,4 @@
-"""What a registry that asks who we are is answered: a password, or a token of its token server.
+"""How we authenticate to a registry: a password, or a token of its token server.
 
 Guarantees: a token server is asked over HTTPS, or as its registry is; it gets the registry's
 credentials only if it is of the same site; what is withheld is logged.

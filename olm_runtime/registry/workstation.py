@@ -1,6 +1,6 @@
 """Images from a person's machine: with the logins their container tools keep.
 
-What speaks to registries is imported when it is needed: most commands never do.
+The registry client is imported when it is needed: most commands never do.
 """
 
 import os
