@@ -18,8 +18,8 @@ from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ConflictError, ForbiddenError
 from operator_controller.apply.owners import owner_labels
-from operator_controller.apply.pack import refs, unpack
 from operator_controller.apply.revisions import Revision, Revisions
+from operator_controller.apply.unpack import refs, unpack
 
 OBJECT_SET = GVK(names.GROUP, names.VERSION, names.CLUSTER_OBJECT_SET)
 SECRET = GVK("", "v1", "Secret")

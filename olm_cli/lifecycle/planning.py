@@ -55,8 +55,10 @@ from olm_runtime.kube.errors import ForbiddenError
 from operator_controller.apply.history import with_content_of
 from operator_controller.apply.order import into_phases
 from operator_controller.apply.owners import owner_labels, owner_of_extension
-from operator_controller.apply.pack import ContentError, MissingContentError, sanitised
+from operator_controller.apply.pack import sanitised
 from operator_controller.apply.revisions import Revisions
+from operator_controller.apply.stored import ContentError
+from operator_controller.apply.unpack import MissingContentError
 from operator_controller.controllers.choice import Choice, choose
 from operator_controller.controllers.inputs import inputs_digest, install_request
 from operator_controller.io.access import examine as examine_rights

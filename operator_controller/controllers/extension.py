@@ -45,8 +45,10 @@ from operator_controller.apply.desired import (
 )
 from operator_controller.apply.order import into_phases
 from operator_controller.apply.owners import owner_of_extension
-from operator_controller.apply.pack import ContentError, MissingContentError, sanitised
+from operator_controller.apply.pack import sanitised
 from operator_controller.apply.revisions import BundleIdentity, Revision
+from operator_controller.apply.stored import ContentError
+from operator_controller.apply.unpack import MissingContentError
 from operator_controller.controllers.choice import choose
 from operator_controller.controllers.context import Context
 from operator_controller.controllers.inputs import inputs_digest, install_request

@@ -21,8 +21,8 @@ from olm_runtime.errors import OLMError, TerminalError
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import NotFoundError
 from olm_runtime.outcome import Done, Outcome, Wait
-from operator_controller.apply.pack import MissingContentError
 from operator_controller.apply.revisions import Revision
+from operator_controller.apply.unpack import MissingContentError
 from operator_controller.controllers.memory import Memory
 from operator_controller.io.revisions import RevisionStore
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from api.objects import KubeObject, metadata
 from olm_rollout.phases import Phase
 from operator_controller.apply.observed import ObservedPhases, observed_phases
-from operator_controller.apply.pack import Where
+from operator_controller.apply.unpack import Where
 
 MAX_KEPT_BYTES = 24 * 1024 * 1024
 """Of stored data in all: more than any bundle that we know of has."""

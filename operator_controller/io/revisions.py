@@ -22,18 +22,16 @@ from operator_controller.apply.desired import Content, Desired, revision_name, r
 from operator_controller.apply.helm_release import Release
 from operator_controller.apply.history import cause_of, with_content_of
 from operator_controller.apply.owners import owner_labels
-from operator_controller.apply.pack import (
+from operator_controller.apply.pack import holds_the_same, is_content_of, pack
+from operator_controller.apply.revisions import Revision, Revisions, parse_revision
+from operator_controller.apply.stored import ContentError
+from operator_controller.apply.unpack import (
     MISSING_SECONDS,
-    ContentError,
     MissingContentError,
     Where,
-    holds_the_same,
-    is_content_of,
-    pack,
     refs,
     unpack,
 )
-from operator_controller.apply.revisions import Revision, Revisions, parse_revision
 from operator_controller.io.contents import KeptContents, StoredContent
 from operator_controller.io.helm_releases import find_release
 

@@ -10,7 +10,8 @@ from olm_rollout.phases import Phase
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.watch.store import Store, without_managed_fields
-from operator_controller.apply.pack import MissingContentError, Packed, pack
+from operator_controller.apply.pack import Packed, pack
+from operator_controller.apply.unpack import MissingContentError
 from operator_controller.io.revisions import RevisionStore
 
 pytestmark = pytest.mark.integration

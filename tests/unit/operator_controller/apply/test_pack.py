@@ -15,21 +15,16 @@ from api.objects import KubeObject
 from api.olm.v1.clusterobjectset import MAX_OBJECTS_PER_PHASE
 from olm_rollout.adoption import Policy
 from olm_rollout.phases import Phase
-from operator_controller.apply import pack as packing
-from operator_controller.apply.pack import (
+from operator_controller.apply.pack import Packed, is_content_of, pack, sanitised
+from operator_controller.apply.stored import (
+    MAX_OBJECT_BYTES,
     MAX_SECRET_BYTES,
     ContentError,
-    MissingContentError,
-    Packed,
     content_key,
     decode,
     encode,
-    is_content_of,
-    pack,
-    refs,
-    sanitised,
-    unpack,
 )
+from operator_controller.apply.unpack import MissingContentError, refs, unpack
 
 HOME = "olmv1-system"
 
@@ -115,7 +110,7 @@ def test_an_object_that_no_compression_makes_fit_is_refused_by_name() -> None:
         pytest.param(b"[]", "stored object is no JSON object", id="no object"),
         pytest.param(b"\x1f\x8bxx", "cannot be decompressed", id="no gzip after all"),
         pytest.param(
-            gzip.compress(b"x" * (packing.MAX_OBJECT_BYTES + 1)),
+            gzip.compress(b"x" * (MAX_OBJECT_BYTES + 1)),
             "larger than 10485760 bytes",
             id="content that grows without end",
         ),
