@@ -1,7 +1,7 @@
 """Writes one object of a revision as the ownership table says."""
 
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
@@ -23,7 +23,7 @@ from olm_rollout.immutable import immutable, is_denial, is_replaceable
 from olm_rollout.managed_fields import Held, taken_fields, written_by_others
 from olm_rollout.owned import Fingerprint, field_migration, fingerprint, needs_migration, owned
 from olm_rollout.ownership import Owner, demoted_controller
-from olm_runtime.errors import OLMError, TransientError, WaitingError
+from olm_runtime.errors import TransientError, WaitingError
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import (
     AlreadyExistsError,
@@ -84,7 +84,7 @@ class Write:
 
 
 class ObjectWriter:
-    """Applies and removes objects as one identity, for one owner."""
+    """Applies objects as one identity, for one owner."""
 
     def __init__(self, client: KubeClient, owner: Owner) -> None:
         self._client = client
@@ -100,10 +100,8 @@ class ObjectWriter:
         without its dependents; `newer` is asked when the object looks so. Raises CollisionError,
         WaitingError, or ApiError naming the object.
         """
-        try:
+        with naming(obj):
             return await self._apply(owned(obj, self._owner), live, policy, newer)
-        except ApiError as error:
-            raise _naming(error, obj) from error
 
     async def _apply(
         self, obj: KubeObject, live: KubeObject | None, policy: Policy, newer: Newer
@@ -113,7 +111,9 @@ class ObjectWriter:
             tries -= 1
             try:
                 if live is not None and self._is_to_migrate(live):
-                    live = await self._metadata(obj)  # whole, as it is to be written back
+                    live = await find_metadata(
+                        self._client, obj
+                    )  # whole, as it is to be written back
                 if live is None:
                     return await self._create_unowned(obj, policy)
                 if outruns(live, self._owner) or is_orphaned(live, self._owner):
@@ -122,7 +122,7 @@ class ObjectWriter:
             except (AlreadyExistsError, ConflictError, InvalidError) as error:
                 if not tries or not _was_outdated(error):
                     raise
-                live = await self._metadata(obj)
+                live = await find_metadata(self._client, obj)
 
     def _is_to_migrate(self, live: KubeObject) -> bool:
         return needs_migration(live, self._applier) or is_inherited(live, self._owner)
@@ -146,31 +146,17 @@ class ObjectWriter:
     def _fingerprint(self, live: KubeObject) -> Fingerprint:
         return fingerprint(live, self._applier)
 
-    async def read(self, obj: KubeObject) -> KubeObject | None:
-        """The metadata of what there is by an object's name. Raises ApiError naming it."""
-        try:
-            return await self._metadata(obj)
-        except ApiError as error:
-            raise _naming(error, obj) from error
-
-    async def _metadata(self, obj: KubeObject) -> KubeObject | None:
-        key = key_of(obj)
-        try:
-            return await self._client.get(key.gvk, key.name, key.namespace, metadata_only=True)
-        except NotFoundError:
-            return None
-
     async def _create_unowned(self, obj: KubeObject, policy: Policy) -> Write:
         """Creates an object that nobody is known to have.
 
-        The server refuses it before it looks whether there is one: whose that is counts more than
-        what else is wrong.
+        Where the server refuses it, it has not looked whether there is one: whose that is counts
+        more than what else is wrong.
         """
         try:
             return await self._create(obj)
         except (ForbiddenError, InvalidError) as error:
             with suppress(ApiError):
-                live = await self._metadata(obj)
+                live = await find_metadata(self._client, obj)
                 if live is not None and is_refused(live, self._owner, policy):
                     raise collision(live, self._owner) from error
             raise
@@ -214,7 +200,7 @@ class ObjectWriter:
         """Creates an object anew that cannot be changed, where nothing is lost by it."""
         if is_denial(refusal.message) or not await self._is_valid_anew(obj):
             raise refusal
-        live = await self._metadata(obj)
+        live = await find_metadata(self._client, obj)
         if live is not None:
             others = written_by_others(live, self._applier.field_manager)
             if others or situation not in _OWN or not is_replaceable(obj):
@@ -263,52 +249,26 @@ class ObjectWriter:
         )
         return patched
 
-    async def remove(
-        self, obj: KubeObject, live: KubeObject | None, *, any_revision: bool = False
-    ) -> KubeObject | None:
-        """Deletes an object that is still ours; its metadata while something holds it.
-
-        `live` is its metadata as far as it is known. An object that somebody else has is left
-        alone and counts as gone; so does one that another revision applied last which has not
-        ended, but for `any_revision`.
-        Raises ApiError naming the object.
-        """
-        try:
-            return await self._remove(obj, live or await self._metadata(obj), any_revision)
-        except ApiError as error:
-            raise _naming(error, obj) from error
-
-    async def _remove(
-        self, obj: KubeObject, live: KubeObject | None, any_revision: bool
-    ) -> KubeObject | None:
-        tries = TRIES
-        while live is not None and self._may_remove(live, any_revision):
-            meta = metadata(live)
-            if meta.get("deletionTimestamp"):
-                return live
-            tries -= 1
-            try:
-                return await self._client.delete(
-                    obj, uid=meta["uid"], resource_version=meta["resourceVersion"]
-                )
-            except ConflictError:
-                if not tries:
-                    raise
-                live = await self._metadata(obj)
-        return None
-
-    def _may_remove(self, live: KubeObject, any_revision: bool) -> bool:
-        if not self._owner.controls(live):
-            return False
-        last = self._applier.revision_of(live)
-        return any_revision or last == self._owner.revision or last in self._owner.ended
-
 
 def _was_outdated(error: ApiError) -> bool:
     """Whether the object changed since it was read; of another uid the server says "immutable"."""
     return not isinstance(error, InvalidError) or "metadata.uid" in error.message
 
 
-def _naming(error: ApiError, obj: KubeObject) -> OLMError:
-    """The same error, saying of which object it is; what the server says need not name it."""
-    return type(error)(f"{key_of(obj)}: {error.message}", status=error.status, reason=error.reason)
+async def find_metadata(client: KubeClient, obj: KubeObject) -> KubeObject | None:
+    """The metadata of the live object of an object's name. Raises ApiError."""
+    key = key_of(obj)
+    try:
+        return await client.get(key.gvk, key.name, key.namespace, metadata_only=True)
+    except NotFoundError:
+        return None
+
+
+@contextmanager
+def naming(obj: KubeObject) -> Iterator[None]:
+    """Has an ApiError say of which object it is; what the server says need not name it."""
+    try:
+        yield
+    except ApiError as error:
+        message = f"{key_of(obj)}: {error.message}"
+        raise type(error)(message, status=error.status, reason=error.reason) from error

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from api.objects import KubeObject, ObjectKey, gvk_of, key_of, namespace_of
 from olm_rollout.adoption import Policy, Situation, situation_of
 from olm_rollout.contention import DELETED, Contention, after, message_of
-from olm_rollout.io.objects import Newer, ObjectWriter, Result, Write
+from olm_rollout.io.objects import Newer, ObjectWriter, Result, Write, find_metadata, naming
 from olm_rollout.io.probing import NEW, Probed, Prober
 from olm_rollout.io.together import together
 from olm_rollout.io.watches import ManagedWatches, OwnerKey, Scope
@@ -183,7 +183,8 @@ class Rollout:
         async with self._slots:
             live = seen.live if seen is not None else None
             if left is not None:  # or the event of our own write has not come yet
-                live = await self._writer.read(obj)
+                with naming(obj):
+                    live = await find_metadata(self.client, obj)
                 if live is not None and fingerprint(live, self.owner.applier) == left:
                     return
             if live is None and self.settled:

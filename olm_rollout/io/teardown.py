@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from api.objects import GVK, KubeObject, ObjectKey, annotations_of, key_of
-from olm_rollout.io.objects import ObjectWriter
+from api.objects import GVK, KubeObject, ObjectKey, annotations_of, key_of, metadata
+from olm_rollout.io.objects import TRIES, find_metadata, naming
 from olm_rollout.io.together import outcomes, raise_together
 from olm_rollout.io.watches import ManagedWatches, OwnerKey
 from olm_rollout.ownership import Owner
@@ -26,7 +26,7 @@ from olm_rollout.phases import (
 from olm_rollout.remains import instances_kind, obstacle, was_given_up
 from olm_runtime.errors import OLMError
 from olm_runtime.kube.client import KubeClient
-from olm_runtime.kube.errors import ApiError, ForbiddenError, InvalidError
+from olm_runtime.kube.errors import ApiError, ConflictError, ForbiddenError, InvalidError
 
 PARALLEL_REQUESTS = 8
 SERVICE_UNAVAILABLE = 503
@@ -88,8 +88,7 @@ class Teardown:
     ) -> None:
         self._client = client
         self._key: OwnerKey = (owner.kind, owner.name)
-        self._retry_annotation = owner.applier.retry_annotation
-        self._writer = ObjectWriter(client, owner)
+        self._owner = owner
         self._watches = watches
         self._removal = removal
         self._in_order = in_order
@@ -125,11 +124,10 @@ class Teardown:
         key = key_of(obj)
         if key in self._removal.gone:
             return None
-        seen = self._watches.sighting(self._key, key)
-        known = seen.live if seen is not None else None
         try:
             async with self._slots:
-                held = await self._writer.remove(obj, known, any_revision=self._with_owner)
+                with naming(obj):
+                    held = await self._delete(obj)
         except ApiError as error:
             if error.status == SERVICE_UNAVAILABLE and key.gvk.group:
                 name = f"{key.gvk.version}.{key.gvk.group}"
@@ -138,6 +136,34 @@ class Teardown:
         if held is None:
             self._removal.gone.add(key)
         return held
+
+    async def _delete(self, obj: KubeObject) -> KubeObject | None:
+        """Deletes an object that is still the owner's; its metadata while something holds it."""
+        seen = self._watches.sighting(self._key, key_of(obj))
+        live = seen.live if seen is not None else await find_metadata(self._client, obj)
+        for tries_left in reversed(range(TRIES)):
+            if live is None or not self._may_delete(live):
+                return None
+            meta = metadata(live)
+            if meta.get("deletionTimestamp"):
+                return live
+            try:
+                return await self._client.delete(
+                    obj, uid=meta["uid"], resource_version=meta["resourceVersion"]
+                )
+            except ConflictError:
+                if not tries_left:
+                    raise
+                live = await find_metadata(self._client, obj)
+        return None
+
+    def _may_delete(self, live: KubeObject) -> bool:
+        """Whether an object is this revision's, or of one that ended, or goes with its owner."""
+        owner = self._owner
+        if not owner.controls(live):
+            return False
+        last = owner.applier.revision_of(live)
+        return self._with_owner or last == owner.revision or last in owner.ended
 
     async def obstacles(self, held: Sequence[KubeObject], now: datetime) -> tuple[str, ...]:
         """What holds objects that are being deleted, a text for each, sorted.
@@ -162,8 +188,8 @@ class Teardown:
     async def _have_tried_again(self, live: KubeObject, now: datetime) -> None:
         """Changes an annotation, every few seconds at most: we get an event of the change too."""
         turn = str(int(now.timestamp()) // TRY_AGAIN_SECONDS)
-        if annotations_of(live).get(self._retry_annotation) != turn:
-            note = {"annotations": {self._retry_annotation: turn}}
+        if annotations_of(live).get(self._owner.applier.retry_annotation) != turn:
+            note = {"annotations": {self._owner.applier.retry_annotation: turn}}
             await self._client.patch(live, {"metadata": note}, metadata_only=True)
 
     async def _instances(self, kind: GVK | None) -> list[KubeObject]:
