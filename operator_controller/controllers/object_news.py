@@ -1,4 +1,4 @@
-"""Which changes of objects a ClusterObjectSet is reconciled for: not those that it made itself."""
+"""Which events of managed objects enqueue a ClusterObjectSet: not those of its own writes."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -11,54 +11,54 @@ from olm_rollout.io.watches import ManagedWatches, OwnerKey
 from operator_controller.controllers.memory import Memory
 
 HEALTH_SECONDS = 0.5
-"""How long changes of an object's health are gathered before they are looked at."""
+"""How long events of objects that are probed are gathered before a reconcile."""
 
 
 @dataclass(slots=True)
 class ObjectNews:
-    """Rings a set, by name and after so many seconds, for what it does not know of its objects."""
+    """Enqueues a set, by name and after so many seconds, for events of its objects."""
 
     memories: Mapping[str, Memory]
     watches: ManagedWatches
-    ring: Callable[[str, float], None]
+    enqueue: Callable[[str, float], None]
     monotonic: Callable[[], float] = time.monotonic
     _meanwhile: dict[str, set[tuple[OwnerKey, ObjectKey]]] = field(default_factory=dict)
-    """Of each set that is being reconciled: which objects changed since that began."""
+    """Of each set that is being reconciled: the objects with events since that began."""
 
     def notice(self, name: str, owner: OwnerKey, key: ObjectKey) -> None:
-        """An object of the owner of a set changed; rings if it is not as the set left it."""
+        """An object of the owner of a set changed: enqueues the set if it did not leave it so."""
         if name in self._meanwhile:
             self._meanwhile[name].add((owner, key))
         else:
-            self._ring_for(name, {(owner, key)})
+            self._enqueue_for(name, {(owner, key)})
 
     @contextmanager
     def judged_afterwards(self, name: str) -> Iterator[None]:
-        """For a reconcile: most of what is told during it is what the set writes itself."""
+        """During a reconcile: most events are of its own writes, so they are handled at its end."""
         self._meanwhile[name] = set()
         try:
             yield
         finally:
-            self._ring_for(name, self._meanwhile.pop(name))
+            self._enqueue_for(name, self._meanwhile.pop(name))
 
     def forget(self, name: str) -> None:
-        """Nothing that happened to the set's objects so far concerns it."""
+        """Drops the events so far of a set that is gone."""
         self._meanwhile.get(name, set()).clear()
 
-    def _ring_for(self, name: str, noticed: Iterable[tuple[OwnerKey, ObjectKey]]) -> None:
-        found = (self._seconds_until_looked_at(name, owner, key) for owner, key in noticed)
+    def _enqueue_for(self, name: str, noticed: Iterable[tuple[OwnerKey, ObjectKey]]) -> None:
+        found = (self._seconds_until_due(name, owner, key) for owner, key in noticed)
         soonest = min((seconds for seconds in found if seconds is not None), default=None)
         if soonest is not None:
-            self.ring(name, soonest)
+            self.enqueue(name, soonest)
 
-    def _seconds_until_looked_at(self, name: str, owner: OwnerKey, key: ObjectKey) -> float | None:
-        """How soon a set is to be looked at for an object that changed; None for what is known.
+    def _seconds_until_due(self, name: str, owner: OwnerKey, key: ObjectKey) -> float | None:
+        """How soon a set is to be reconciled for an object that changed; None if it is not.
 
-        What comes up changes several times in a row, which is looked at once.
+        A workload that starts changes several times in a row, which needs one reconcile.
         """
         memory, seen = self.memories.get(name), self.watches.sighting(owner, key)
         if memory is not None and memory.removal.since is not None:
-            return None  # who takes it down is told what is gone
+            return None  # its teardown asked for the end of its objects
         if memory is None:
             return 0.0
         if seen is None or memory.applied.left.get(key) != seen.fingerprint:

@@ -54,7 +54,7 @@ class Retirement:
     clock: Callable[[], datetime]
     monotonic: Callable[[], float]
     identity_of: Callable[[Revision], KubeClient]
-    ring: Callable[[str, float], None]
+    enqueue: Callable[[str, float], None]
     """Enqueues a revision, by name, after so many seconds."""
 
     async def take_down(
@@ -101,7 +101,7 @@ class Retirement:
 
     def _note_gone(self, name: str, removal: Removal, keys: frozenset[ObjectKey]) -> None:
         removal.note_gone(keys)
-        self.ring(name, 0.0)
+        self.enqueue(name, 0.0)
 
     async def _content_of(self, revisions: Iterable[Revision]) -> frozenset[Identity]:
         found = [
