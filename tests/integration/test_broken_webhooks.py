@@ -60,8 +60,8 @@ def test_the_way_back_is_free_though_a_webhook_refuses_what_we_write_ourselves(
     assert len(api.list(CONFIGURATIONS, labels)) == 1
     back = {"version": "1.0.0", "upgradeConstraintPolicy": "SelfCertified"}
     api.patch(extension_path(package), {"spec": {"source": {"catalog": back}}})
-    told = "failed calling webhook"
-    api.wait_condition(extension_path(package), "Progressing", "True", message=told)
+    text = "failed calling webhook"
+    api.wait_condition(extension_path(package), "Progressing", "True", message=text)
     api.wait_installed(package, "1.0.0")
     assert api.list(CONFIGURATIONS, labels) == []
     kubectl("delete", "clusterextension", package, "--wait=false")

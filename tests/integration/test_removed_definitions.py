@@ -36,7 +36,7 @@ def test_an_update_deletes_no_stored_objects_unasked(
     serve_catalog: Serve,
     tmp_path: Path,
 ) -> None:
-    """Told before by olm plan, refused by operator-controller, done once it was asked for."""
+    """Announced by olm plan, refused by operator-controller, done once it was asked for."""
     group = f"{package}.example.com"
     with_definition = BundleSpec(package=package, version="0.1.0", crd_group=group)
     without = BundleSpec(package=package, version="0.2.0", configmaps=("settings", "new"))

@@ -197,7 +197,7 @@ async def test_it_looks_no_further_than_it_may(client: KubeClient, kind: GVK) ->
     assert (found.checked, found.stopped) == (240, "")
 
 
-async def test_an_account_that_may_not_look_is_told_so(
+async def test_an_account_that_may_not_read_is_reported(
     client: KubeClient, kind: GVK, namespace: str
 ) -> None:
     acting = client.as_service_account(namespace, "nobody")
@@ -207,7 +207,7 @@ async def test_an_account_that_may_not_look_is_told_so(
     assert f'User "system:serviceaccount:{namespace}:nobody" cannot list' in found.line
 
 
-async def test_a_schema_that_the_server_refuses_is_told(client: KubeClient, kind: GVK) -> None:
+async def test_a_schema_that_the_server_refuses_is_reported(client: KubeClient, kind: GVK) -> None:
     asked = question(kind, with_change(lambda spec: spec["properties"]["count"].pop("type")))
     (found,) = await examine(client, [asked], AMPLE)
     assert "not looked at: CustomResourceDefinition" in found.line

@@ -48,8 +48,8 @@ class World:
         account = {"spec": {"serviceAccount": {"name": "installer"}}}
         self.api.patch(extension_path(extension), account)
         self.olm.start_operator_controller()
-        told = "desired state reached"
-        self.api.wait_condition(extension_path(extension), "Progressing", "True", message=told)
+        text = "desired state reached"
+        self.api.wait_condition(extension_path(extension), "Progressing", "True", message=text)
         found = self.api.wait_installed(extension, version)
         assert [r["name"] for r in found["status"]["activeRevisions"]]
 

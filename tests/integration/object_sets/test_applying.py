@@ -80,7 +80,7 @@ class TestApplying:
         within(DRIFT_SECONDS, lambda: world.api.get(world.map_path()) is not None, "is back")
         assert asked() == before
 
-    def test_health_is_told_with_the_object_that_fails(self, world: World) -> None:
+    def test_health_is_reported_with_the_object_that_fails(self, world: World) -> None:
         world.apply(world.object_set([deployment(world)]))
         expected = f"Deployment {world.namespace}/web: 0/1 available"
         world.wait("Available", "False", message=expected)
@@ -133,7 +133,7 @@ class TestIdentity:
 
 
 class TestContent:
-    def test_faults_are_told_all_at_once_and_nothing_is_applied(self, world: World) -> None:
+    def test_faults_are_reported_all_at_once_and_nothing_is_applied(self, world: World) -> None:
         wrong = world.config_map("wrong")
         wrong["metadata"]["finalizers"] = ["example.com/stay"]
         twice = world.config_map("twice")

@@ -125,12 +125,12 @@ def rival(world: World, **data: str) -> Iterator[None]:
 
 
 class TestRival:
-    def test_it_is_backed_off_from_and_told_until_it_gives_up(self, world: World) -> None:
+    def test_it_is_backed_off_from_and_reported_until_it_gives_up(self, world: World) -> None:
         world.apply(world.object_set([world.config_map(a="ours", b="ours")]))
         world.wait("Succeeded", "True")
         with rival(world, a="theirs"):
-            told = 'field manager "rival" keeps setting data.a'
-            found = world.wait("Progressing", "True", message=told)
+            text = 'field manager "rival" keeps setting data.a'
+            found = world.wait("Progressing", "True", message=text)
             verdict = condition(found, "Progressing") or {}
             assert verdict["reason"] == "Retrying"
             assert f"ConfigMap {world.namespace}/settings" in verdict["message"]

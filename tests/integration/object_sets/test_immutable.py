@@ -125,10 +125,10 @@ def test_what_would_lose_something_is_refused_and_goes_on_when_a_person_has_dele
     world.apply(revision_of(world, reference, 2, [second]))
     message = f"{case} {world.namespace}/{metadata(first)['name']} cannot be changed"
     found = world.wait("Progressing", "False", name="2", message=message)
-    told = condition(found, "Progressing") or {}
-    assert told["reason"] == "Blocked"
-    assert cost in told["message"]
-    assert "kubectl delete" in told["message"]
+    progressing = condition(found, "Progressing") or {}
+    assert progressing["reason"] == "Blocked"
+    assert cost in progressing["message"]
+    assert "kubectl delete" in progressing["message"]
     serving = world.api.get(world.path("1")) or {}
     assert serving["spec"]["lifecycleState"] == "Active"
     assert metadata(world.api.get(path_of(world, first)) or {})["uid"] == uid
@@ -154,9 +154,9 @@ def test_what_others_wrote_into_an_object_is_not_lost_with_it(world: World, case
     uid = metadata(world.api.get(path) or {})["uid"]
     world.apply(revision_of(world, reference, 2, [second]))
     found = world.wait("Progressing", "False", name="2", message=f"{theirs} by tokens")
-    told = condition(found, "Progressing") or {}
-    assert told["reason"] == "Blocked"
-    assert f"kubectl get {second['kind'].lower()} {world.namespace}" in told["message"]
+    progressing = condition(found, "Progressing") or {}
+    assert progressing["reason"] == "Blocked"
+    assert f"kubectl get {second['kind'].lower()} {world.namespace}" in progressing["message"]
     assert metadata(world.api.get(path) or {})["uid"] == uid
     world.api.delete(path)
     world.wait("Succeeded", "True", name="2")

@@ -138,16 +138,16 @@ class TestRevisions:
     def test_a_newer_one_takes_over_and_the_older_removes_only_what_is_left(
         self, world: World, reference: dict[str, Any]
     ) -> None:
-        world.apply(self.revision(world, reference, 1, "old", "kept"))
+        world.apply(self.revision(world, reference, 1, "old", "both"))
         world.wait("Succeeded", "True", name="1")
-        kept = metadata(world.map("kept"))["uid"]
-        world.apply(self.revision(world, reference, 2, "kept", "new"))
+        uid = metadata(world.map("both"))["uid"]
+        world.apply(self.revision(world, reference, 2, "both", "new"))
         world.wait("Succeeded", "True", name="2")
         world.wait("Progressing", "False", name="1", message="revision is archived")
         assert world.api.get(world.map_path("old")) is None
         assert world.map("new")["data"] == {"n": "2"}
-        live = world.map("kept")
-        assert metadata(live)["uid"] == kept
+        live = world.map("both")
+        assert metadata(live)["uid"] == uid
         assert live["data"] == {"n": "2"}
         assert labels_of(live)[names.LABEL_OWNER_KIND] == names.CLUSTER_EXTENSION
         world.product.control_plane.kubectl("delete", "clusterextension", world.namespace)
@@ -155,17 +155,17 @@ class TestRevisions:
     def test_what_a_slow_older_one_wrote_last_is_not_removed_with_it(
         self, world: World, reference: dict[str, Any]
     ) -> None:
-        world.apply(self.revision(world, reference, 1, "kept"))
+        world.apply(self.revision(world, reference, 1, "both"))
         world.wait("Succeeded", "True", name="1")
-        uid = metadata(world.map("kept"))["uid"]
+        uid = metadata(world.map("both"))["uid"]
         world.product.kill(world.product.operator_controller)
-        archived = self.revision(world, reference, 1, "kept")
+        archived = self.revision(world, reference, 1, "both")
         archived["spec"]["lifecycleState"] = "Archived"
-        world.apply(archived, self.revision(world, reference, 2, "kept"))
-        assert annotations_of(world.map("kept"))[names.ANNOTATION_REVISION] == "1"
+        world.apply(archived, self.revision(world, reference, 2, "both"))
+        assert annotations_of(world.map("both"))[names.ANNOTATION_REVISION] == "1"
         world.product.start_operator_controller()
         world.wait("Progressing", "False", name="1", message="revision is archived")
         world.wait("Succeeded", "True", name="2")
-        assert metadata(world.map("kept"))["uid"] == uid
-        assert world.map("kept")["data"] == {"n": "2"}
+        assert metadata(world.map("both"))["uid"] == uid
+        assert world.map("both")["data"] == {"n": "2"}
         world.product.control_plane.kubectl("delete", "clusterextension", world.namespace)

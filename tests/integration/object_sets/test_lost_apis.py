@@ -24,7 +24,7 @@ def thing(world: World, group: str) -> KubeObject:
     }
 
 
-def test_a_version_that_is_served_no_more_is_told(world: World) -> None:
+def test_a_version_that_is_served_no_more_is_reported(world: World) -> None:
     group = f"{world.namespace}.example.com"
     definition = crd(group)
     kubectl = world.product.control_plane.kubectl

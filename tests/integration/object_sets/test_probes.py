@@ -102,7 +102,7 @@ def test_probes_choose_by_label(
     assert world.api.get(world.map_path("next")) is not None
 
 
-def test_a_condition_that_an_object_loses_later_is_told(world: World) -> None:
+def test_a_condition_that_an_object_loses_later_is_reported(world: World) -> None:
     equal = {"type": "ConditionEqual", "conditionEqual": {"type": "Ready", "status": "True"}}
     pod = {
         "apiVersion": "v1",
@@ -121,7 +121,7 @@ def test_a_condition_that_an_object_loses_later_is_told(world: World) -> None:
 
     report("True")
     world.wait("Available", "True")
-    report("False")  # nothing of ours has changed, and still it rings
+    report("False")  # nothing of ours has changed, and still it is enqueued
     world.wait("Available", "False", message='condition "Ready" == "True": is False')
     world.api.patch(path, {"metadata": {"finalizers": None}})
     world.api.delete(f"{path}?gracePeriodSeconds=0")

@@ -51,12 +51,12 @@ def test_an_object_with_finalizers_is_named_and_what_is_below_it_waits(
         "example.com/stay"
     )
     found = world.wait("Progressing", "True", message=message)
-    told = condition(found, "Progressing") or {}
-    assert told["reason"] == "Retrying"
+    progressing = condition(found, "Progressing") or {}
+    assert progressing["reason"] == "Retrying"
     patch = """kubectl patch configmap two --namespace {} --type=merge --patch '{}'""".format(
         world.namespace, '{"metadata":{"finalizers":null}}'
     )
-    assert patch in told["message"]
+    assert patch in progressing["message"]
     assert world.api.get(world.map_path("one")) is not None
     release(world, world.map_path("two"))
     world.api.wait_gone(world.map_path("one"))
@@ -95,12 +95,12 @@ def test_a_definition_that_the_server_gave_up_is_tried_again(world: World) -> No
     world.api.delete(world.path())
     failed = {"type": "Terminating", "status": "True", "reason": "InstanceDeletionFailed"}
 
-    def told(live: KubeObject | None) -> bool:
+    def retried(live: KubeObject | None) -> bool:
         if (condition(live or {}, "Terminating") or {}).get("reason") != failed["reason"]:
             world.api.patch(f"{path}/status", {"status": {"conditions": [failed]}})
         return names.ANNOTATION_TRY_AGAIN in annotations_of(live or {})
 
-    world.api.wait(path, told, what="the definition is changed")
+    world.api.wait(path, retried, what="the definition is changed")
     release(world, path)
     world.api.wait_gone(world.path())
 
@@ -181,8 +181,8 @@ def test_an_api_that_does_not_answer_is_named_and_removal_goes_on_when_it_does(
     world.api.delete(world.path())
     message = f"Thing {world.namespace}/one: "
     found = world.wait("Progressing", "True", message=message)
-    told = (condition(found, "Progressing") or {})["message"]
-    assert f"kubectl get apiservice v1.{group}" in told
+    progressing = (condition(found, "Progressing") or {})["message"]
+    assert f"kubectl get apiservice v1.{group}" in progressing
     world.product.control_plane.kubectl("delete", "apiservice", f"v1.{group}")
     world.api.wait_gone(world.path(), timeout=60)
 

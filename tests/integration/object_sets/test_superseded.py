@@ -56,11 +56,11 @@ def definition(group: str) -> str:
 def test_what_never_rolled_out_goes_as_soon_as_something_newer_is_to_be_there(
     world: World, reference: dict[str, Any]
 ) -> None:
-    world.apply(revision_of(world, reference, 1, [ready(world, "kept", 1)]))
+    world.apply(revision_of(world, reference, 1, [ready(world, "both", 1)]))
     world.wait("Succeeded", "True", name="1")
-    uid = metadata(world.map("kept"))["uid"]
+    uid = metadata(world.map("both"))["uid"]
     for number in (2, 3, 4):
-        own = [ready(world, "kept", number), world.config_map(f"only-{number}")]
+        own = [ready(world, "both", number), world.config_map(f"only-{number}")]
         world.apply(stuck(world, reference, number, own))
         world.wait("Available", "False", name=str(number), message=f"only-{number}")
     for gone in ("2", "3"):
@@ -69,14 +69,14 @@ def test_what_never_rolled_out_goes_as_soon_as_something_newer_is_to_be_there(
     expected = [world.set_name("1"), world.set_name("4")]
     within(20, lambda: active(world) == expected, "the status has one of those on the way")
     assert world.api.get(world.map_path("only-4")) is not None
-    assert metadata(world.map("kept"))["uid"] == uid
+    assert metadata(world.map("both"))["uid"] == uid
 
 
 def test_what_a_revision_had_that_was_given_up_goes_with_the_last_that_has_it(
     world: World, reference: dict[str, Any]
 ) -> None:
     """Though that one never came to it, and so another one applied it last."""
-    world.apply(revision_of(world, reference, 1, [ready(world, "kept", 1)]))
+    world.apply(revision_of(world, reference, 1, [ready(world, "both", 1)]))
     world.wait("Succeeded", "True", name="1")
     world.apply(stuck(world, reference, 2, [ready(world, "passing", 2)]))
     world.api.wait(world.map_path("passing"), lambda obj: obj is not None, what="it is there")
@@ -85,7 +85,7 @@ def test_what_a_revision_had_that_was_given_up_goes_with_the_last_that_has_it(
     )
     world.wait("Progressing", "False", name="2", message=ARCHIVED)
     assert annotations_of(world.map("passing"))[names.ANNOTATION_REVISION] == "2"
-    world.apply(revision_of(world, reference, 4, [ready(world, "kept", 4)]))
+    world.apply(revision_of(world, reference, 4, [ready(world, "both", 4)]))
     world.wait("Succeeded", "True", name="4")
     world.wait("Progressing", "False", name="3", message=ARCHIVED)
     assert world.api.get(world.map_path("passing")) is None
@@ -95,22 +95,22 @@ def test_archiving_the_newest_leaves_what_the_one_in_service_has(
     world: World, reference: dict[str, Any]
 ) -> None:
     group = f"{world.namespace}.example.com"
-    world.apply(revision_of(world, reference, 1, [crd(group)], [ready(world, "kept", 1)]))
+    world.apply(revision_of(world, reference, 1, [crd(group)], [ready(world, "both", 1)]))
     world.wait("Succeeded", "True", name="1")
     before = world.api.get(definition(group)) or {}
     changed = crd(group)
     changed["metadata"]["labels"] = {"changed": "yes"}
-    own = [ready(world, "kept", 2), world.config_map("only-2")]
+    own = [ready(world, "both", 2), world.config_map("only-2")]
     world.apply(stuck(world, reference, 2, [changed], own))
     world.wait("Available", "False", name="2", message="only-2")
-    assert annotations_of(world.map("kept"))[names.ANNOTATION_REVISION] == "2"
+    assert annotations_of(world.map("both"))[names.ANNOTATION_REVISION] == "2"
     world.api.patch(world.path("2"), {"spec": {"lifecycleState": "Archived"}})
     world.wait("Progressing", "False", name="2", message=ARCHIVED)
     assert world.api.get(world.map_path("only-2")) is None
     after = world.api.get(definition(group)) or {}
     assert metadata(after).get("uid") == metadata(before)["uid"]
     assert not metadata(after).get("deletionTimestamp")
-    within(20, lambda: world.map("kept")["data"]["n"] == "1", "what is in service is as it was")
+    within(20, lambda: world.map("both")["data"]["n"] == "1", "what is in service is as it was")
 
 
 def webhook(world: World, name: str, number: int) -> KubeObject:
@@ -178,7 +178,7 @@ def test_a_broken_webhook_of_a_version_that_never_rolled_out_goes_with_it(
     assert world.api.get(webhook_path(world, "only-2")) is None
 
 
-def test_what_may_not_be_removed_is_told_on_the_extension_and_not_forgotten(
+def test_what_may_not_be_removed_is_reported_on_the_extension_and_not_forgotten(
     world: World, reference: dict[str, Any]
 ) -> None:
     world.apply(revision_of(world, reference, 1, [world.config_map("old")]))
@@ -193,11 +193,11 @@ def test_what_may_not_be_removed_is_told_on_the_extension_and_not_forgotten(
         f'User "{world.account}" cannot delete'
     )
 
-    def told() -> bool:
+    def reported() -> bool:
         found = condition(world.api.get(world.extension_path) or {}, "Progressing") or {}
         return message in found.get("message", "")
 
-    within(60, told, "the extension tells of it")
+    within(60, reported, "the extension reports it")
     quiet(world)
     assert world.api.get(world.path("1")) is not None
     restrict(world, "*")

@@ -1,4 +1,4 @@
-"""Objects that no watch tells of, because it may not be, or not yet."""
+"""Objects without events, because there is no watch, or not yet."""
 
 from collections import Counter
 from collections.abc import AsyncIterator

@@ -12,7 +12,7 @@ from e2e.harness.controlplane import wait_until
 from e2e.olm.api import OLM, Api
 from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
 
-DRIFT_SECONDS = 10.0  # a deadline for a loaded machine; how fast it is, the benchmark tells
+DRIFT_SECONDS = 10.0  # a deadline for a loaded machine; how fast it is, see the benchmark
 CONTROLLER = f"system:serviceaccount:{SYSTEM_NAMESPACE}:operator-controller-controller-manager"
 WRITES = {"create", "update", "patch", "delete"}
 

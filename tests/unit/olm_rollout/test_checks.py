@@ -72,7 +72,7 @@ def test_an_object_may_be_there_once_in_any_version() -> None:
     ]
 
 
-def test_all_faults_are_told_in_the_order_of_the_phases() -> None:
+def test_all_faults_are_reported_in_the_order_of_the_phases() -> None:
     found = faults(
         Phase("a", (obj(uid="u", finalizers=["f"]),)), Phase("b", (obj(), obj("y", uid="u")))
     )

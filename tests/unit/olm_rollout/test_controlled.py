@@ -34,8 +34,8 @@ def calling(kind: str, config: dict[str, Any], notes: Any = None) -> KubeObject:
 def test_rules_of_an_aggregated_role() -> None:
     role = obj("ClusterRole", RBAC, aggregationRule=AGGREGATION, rules=[])
     assert without_controlled(role, None) == obj("ClusterRole", RBAC, aggregationRule=AGGREGATION)
-    for kept in (obj("ClusterRole", RBAC, rules=[]), {**role, "apiVersion": "example.com/v1"}):
-        assert without_controlled(kept, None) == kept
+    for untouched in (obj("ClusterRole", RBAC, rules=[]), {**role, "apiVersion": "example.com/v1"}):
+        assert without_controlled(untouched, None) == untouched
 
 
 @pytest.mark.parametrize("kind", CA_BUNDLES)
@@ -58,8 +58,8 @@ def test_a_place_for_a_bundle(kind: str, bundle: str | None) -> None:
 @pytest.mark.parametrize("kind", CA_BUNDLES)
 @pytest.mark.parametrize("bundle", [PEM, "no base64!", 7])
 def test_a_bundle_of_the_manifest_is_applied(kind: str, bundle: Any) -> None:
-    kept = calling(kind, {"url": "u", "caBundle": bundle})
-    assert without_controlled(kept, None) == kept
+    untouched = calling(kind, {"url": "u", "caBundle": bundle})
+    assert without_controlled(untouched, None) == untouched
 
 
 @pytest.mark.parametrize(

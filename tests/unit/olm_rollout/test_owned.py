@@ -145,7 +145,7 @@ def test_a_sighting_is_small_and_decides_alike() -> None:
         pytest.param(
             [entry(operation="Update"), entry()],
             [entry()],
-            id="posted fields beside applied ones go",
+            id="posted fields next to applied ones go",
         ),
         pytest.param(
             [{**entry(operation="Update"), "subresource": "status"}],

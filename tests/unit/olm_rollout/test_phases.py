@@ -22,7 +22,7 @@ def test_objects_without_a_policy_are_protected() -> None:
     assert [phase.policy_of(i) for i in range(2)] == [Policy.NONE, Policy.PREVENT]
 
 
-def test_the_digest_tells_content_and_phase_apart() -> None:
+def test_the_digest_differs_by_content_and_phase() -> None:
     changed = {**obj(), "data": {"a": "1"}}
     digests = {
         content_digest([Phase("a", (obj(),))]),
@@ -76,7 +76,7 @@ def test_what_was_applied_after_the_workloads_goes_before_the_definitions() -> N
     ]
 
 
-def test_definitions_beside_and_after_workloads_go_before_them() -> None:
+def test_definitions_with_and_after_workloads_go_before_them() -> None:
     assert removed([deployment("a"), crd("b")], [crd("c")]) == [["c"], ["b"], ["a"]]
 
 

@@ -104,6 +104,6 @@ def test_the_objects_of_a_definition_are_asked_for_in_their_stored_version() -> 
 def test_a_definition_whose_objects_could_not_be_deleted_is_given_up(
     reason: str, given_up: bool
 ) -> None:
-    told = {"type": "Terminating", "status": "True", "reason": reason}
-    assert was_given_up({**CRD, "status": {"conditions": [told]}}) is given_up
+    found = {"type": "Terminating", "status": "True", "reason": reason}
+    assert was_given_up({**CRD, "status": {"conditions": [found]}}) is given_up
     assert not was_given_up(thing("one"))

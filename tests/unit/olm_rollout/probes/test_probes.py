@@ -146,12 +146,12 @@ def test_a_line_for_people_names_the_object() -> None:
 
 
 @pytest.mark.parametrize(
-    ("message", "reason", "told"),
+    ("message", "reason", "text"),
     [
         ("1/2 replicas are updated", "", "1/2 replicas are updated"),
         ("1/2 replicas are updated", PULL, f"1/2 replicas are updated: {PULL}"),
         ("0/1 available: no pods.", PULL, f"0/1 available: no pods. {PULL}"),
     ],
 )
-def test_the_reason_of_pods_follows(message: str, reason: str, told: str) -> None:
-    assert Finding(Health.UNHEALTHY, message).because(reason).message == told
+def test_the_reason_of_pods_follows(message: str, reason: str, text: str) -> None:
+    assert Finding(Health.UNHEALTHY, message).because(reason).message == text

@@ -54,7 +54,7 @@ def test_a_release_says_its_bundle_and_the_objects_as_they_were_rendered() -> No
     assert parse_release([data[:10], data[10:40], data[40:]]) == Release(bundle, objects)
 
 
-def test_the_release_of_a_bundle_may_be_told_apart_from_its_version() -> None:
+def test_the_release_of_a_bundle_may_be_distinct_from_its_version() -> None:
     labels = {**BUNDLE, f"{GROUP}/bundle-release": "2"}
     assert parse_release([packed(labels=labels)]).bundle.release == "2"
 

@@ -1,4 +1,4 @@
-"""What made a revision, what has become of it, and when a kept one is asked for."""
+"""What made a revision, what has become of it, and when a stored one is asked for."""
 
 import pytest
 
@@ -106,7 +106,7 @@ SELF, CATALOG = UpgradeConstraintPolicy.SELF_CERTIFIED, UpgradeConstraintPolicy.
         ("3.0.0", SELF, "p", False),
     ],
 )
-def test_a_kept_bundle_is_asked_for_by_its_exact_version(
+def test_a_stored_bundle_is_asked_for_by_its_exact_version(
     version: str, policy: UpgradeConstraintPolicy, package: str, found: bool
 ) -> None:
     """Revision 3 never rolled out: nobody knows whether it can."""
@@ -123,8 +123,8 @@ def test_a_kept_bundle_is_asked_for_by_its_exact_version(
 
 def test_equal_inputs_have_equal_content() -> None:
     history = Revisions.of([raw(1, state="Archived"), raw(2)])
-    kept = with_content_of("in-1", history)
-    assert kept is not None
-    assert kept.name == "e-1"
+    found = with_content_of("in-1", history)
+    assert found is not None
+    assert found.name == "e-1"
     assert with_content_of("in-9", history) is None
     assert with_content_of("in-1", Revisions.of([raw(1, deleting=True)])) is None

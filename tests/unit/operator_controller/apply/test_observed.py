@@ -60,7 +60,7 @@ def test_each_phase_that_changed_is_named() -> None:
     )
 
 
-def test_a_phase_that_is_missing_is_told() -> None:
+def test_a_phase_that_is_missing_is_reported() -> None:
     before, now = observed_phases(phases("a", "b")), observed_phases(phases("a"))
     with pytest.raises(TerminalError, match="number of phases has changed"):
         check_unchanged({"observedPhases": before}, now)

@@ -51,9 +51,9 @@ def gone(obj: KubeObject, generation: int = 2) -> KubeObject:
 
 def progressing(obj: KubeObject, reason: str, message: str, generation: int = 2) -> KubeObject:
     """The same, of generation 2, with what it said of itself at that generation."""
-    told = {"type": "Progressing", "status": "True", "reason": reason, "message": message}
+    condition = {"type": "Progressing", "status": "True", "reason": reason, "message": message}
     obj["metadata"]["generation"] = 2
-    obj["status"]["conditions"].append(told | {"observedGeneration": generation})
+    obj["status"]["conditions"].append(condition | {"observedGeneration": generation})
     return obj
 
 
@@ -84,7 +84,7 @@ def test_what_is_what(
     assert revisions.next_number == following
 
 
-def test_the_oldest_archived_ones_beyond_those_kept_are_obsolete() -> None:
+def test_the_oldest_archived_ones_beyond_the_limit_are_obsolete() -> None:
     numbers = range(1, ARCHIVED_LIMIT + 4)
     revisions = Revisions.of([*map(archived, numbers), raw(99)])
     assert [r.number for r in revisions.obsolete] == [1, 2, 3]
@@ -144,7 +144,7 @@ def test_ended_is_what_is_not_in_service_however_it_went() -> None:
         ),
     ],
 )
-def test_what_keeps_an_archived_revision_from_going_is_told(obj: KubeObject, obstacle: str) -> None:
+def test_what_holds_an_archived_revision_is_reported(obj: KubeObject, obstacle: str) -> None:
     assert parse_revision(obj).obstacle == obstacle
 
 
@@ -178,7 +178,7 @@ def test_an_extension_as_owner_knows_its_sets_and_the_newer_ones() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "kept"),
+    ("change", "same"),
     [
         pytest.param({}, True, id="nothing is new"),
         pytest.param({"generation": 5, "inputs": "other"}, True, id="another way to the same"),
@@ -190,10 +190,10 @@ def test_an_extension_as_owner_knows_its_sets_and_the_newer_ones() -> None:
     ],
 )
 def test_what_is_desired_is_a_new_revision_or_the_newest_one(
-    change: dict[str, Any], *, kept: bool
+    change: dict[str, Any], *, same: bool
 ) -> None:
     latest = parse_revision(revision_object(DESIRED, 3, [], cause="SpecChanged"))
-    assert holds(latest, replace(DESIRED, **change)) == kept
+    assert holds(latest, replace(DESIRED, **change)) == same
 
 
 def test_a_revision_reads_back_as_what_it_was_made_of() -> None:
@@ -236,7 +236,7 @@ def test_what_a_bundle_does_not_have_is_not_noted() -> None:
     assert missing == set(OPTIONAL_REVISION_ANNOTATIONS)
 
 
-def test_properties_of_any_length_fit_beside_the_other_annotations() -> None:
+def test_properties_of_any_length_fit_with_the_other_annotations() -> None:
     long = '[{"type":"olm.maxOpenShiftVersion","value":"4.18"},{"type":"x","value":"' + "x" * 2**20
     noted = revision_annotations(replace(DESIRED, properties=f'{long}"}}]'))
     assert noted["olm.properties"] == '[{"type":"olm.maxOpenShiftVersion","value":"4.18"}]'

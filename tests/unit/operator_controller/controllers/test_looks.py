@@ -39,12 +39,12 @@ def test_next_look(
 
 @pytest.mark.parametrize(("status", "seconds"), [("False", 60.0), ("True", 0.0), ("", 0.0)])
 def test_how_long_it_has_been_ill(status: str, seconds: float) -> None:
-    told = {
+    condition = {
         "type": "Available",
         "status": status,
         "lastTransitionTime": "2026-01-01T00:00:00Z",
     }
-    raw: KubeObject = {"status": {"conditions": [told] if status else []}}
+    raw: KubeObject = {"status": {"conditions": [condition] if status else []}}
     now = datetime(2026, 1, 1, 0, 1, tzinfo=UTC)
     assert _unhealthy_for(parse_revision(raw), now) == seconds
 
