@@ -1,4 +1,4 @@
-"""The words of the API: kinds as typed models, and the schema that the API server checks. Pure.
+"""The kinds of the API as typed models, and their schemas for the API server. Pure.
 
 schema   markers with which a model states its fields
 wire     raw JSON -> model -> JSON

@@ -1,1 +1,1 @@
-"""The `olm` command line: thin over the same pure stages that run in the cluster."""
+"""The `olm` command line: thin commands over the stages that run in the cluster."""

@@ -1,1 +1,1 @@
-"""What catalogs, bundles and versions say. Pure."""
+"""Reads catalogs, bundles and versions; renders, compares and judges them. Pure."""

@@ -1,1 +1,1 @@
-"""Objects applied for an owner, phase after phase: whose they are, whether they work."""
+"""Applies objects for an owner, phase by phase: adoption, probes, teardown."""

@@ -19,8 +19,8 @@ _OF_KUBECTL = frozenset({"kubectl", "kubectl-client-side-apply"})
 _MANAGER = re.compile(r'conflict with "([^"]+)"')
 
 _ONLY_CREATED = frozenset({"Namespace", names.CLUSTER_EXTENSION})
-"""Namespaces are somebody's, and changing one needs rights. An extension belongs to who changes its
-spec later, so `olm` must not go on applying it."""
+"""`olm` creates these and does not go on applying them. Changing a namespace needs rights, and an
+extension belongs to those who change its spec later."""
 
 
 class Result(StrEnum):
