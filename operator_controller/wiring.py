@@ -10,7 +10,7 @@ from api.objects import KubeObject, ObjectKey, name_of
 from api.olm.v1 import names
 from olm_content.render.options import Features
 from olm_rollout.io.watches import ManagedWatches, OwnerKey
-from olm_rollout.probes.probes import Gate
+from olm_rollout.probes import Gate
 from olm_runtime.controller.attempt import attempt
 from olm_runtime.controller.events import EventBroadcaster
 from olm_runtime.controller.priority import Priority, PriorityGate

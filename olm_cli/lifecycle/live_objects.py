@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from api.objects import KubeObject, key_of, metadata
-from olm_rollout.probes.probes import Health, probe
+from olm_rollout.probes import Health, probe
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError
 

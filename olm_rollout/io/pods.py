@@ -1,7 +1,7 @@
 """Asks the pods of a workload why it is not available, where the account may list them."""
 
 from api.objects import GVK, KubeObject, gvk_of, namespace_of
-from olm_rollout.probes.pods import reason_of, selector_of
+from olm_rollout.pods import reason_of, selector_of
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError
 

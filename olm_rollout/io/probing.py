@@ -9,7 +9,7 @@ from api.objects import KubeObject, ObjectKey, gvk_of, key_of, metadata
 from olm_rollout.io.pods import why_not_running
 from olm_rollout.io.together import together
 from olm_rollout.owned import Sighting
-from olm_rollout.probes.probes import HEALTHY, Finding, Health, Probe, Probes
+from olm_rollout.probes import HEALTHY, Finding, Health, Probe, Probes
 from olm_runtime.kube.client import KubeClient
 
 WAIT_SECONDS = 5.0

@@ -22,7 +22,7 @@ from olm_rollout.managed_fields import Held
 from olm_rollout.owned import Fingerprint, Sighting, fingerprint, record
 from olm_rollout.ownership import Owner
 from olm_rollout.phases import Phase
-from olm_rollout.probes.probes import Probes, describe
+from olm_rollout.probes import Probes, describe
 from olm_rollout.progress import Progress
 from olm_rollout.webhooks import is_configuration
 from olm_runtime.kube.client import KubeClient

@@ -26,7 +26,7 @@ _MISSING = object()
 
 @dataclass(frozen=True, slots=True)
 class Progression:
-    """A probe as a rollout asks it (`olm_rollout.probes.probes.GivenProbe`)."""
+    """A probe as a rollout asks it (`olm_rollout.probes.GivenProbe`)."""
 
     probe: ProgressionProbe
 

@@ -23,7 +23,7 @@ from olm_rollout.io.stale_webhooks import remove_stale_webhooks
 from olm_rollout.io.watches import ManagedWatches
 from olm_rollout.ownership import controller_of
 from olm_rollout.phases import Phase
-from olm_rollout.probes.probes import Gate, Probes
+from olm_rollout.probes import Gate, Probes
 from olm_rollout.progress import Progress
 from olm_runtime.controller.attempt import attempt
 from olm_runtime.controller.status_writer import (

@@ -13,7 +13,7 @@ from olm_rollout.io.rollout import Applied, Rollout
 from olm_rollout.io.watches import ManagedWatches
 from olm_rollout.ownership import Owner, controller_reference
 from olm_rollout.phases import Phase
-from olm_rollout.probes.probes import Probes
+from olm_rollout.probes import Probes
 from olm_runtime.errors import WaitingError
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient

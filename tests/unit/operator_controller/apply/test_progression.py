@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from api.objects import GVK, KubeObject
-from olm_rollout.probes.probes import Health, Probes, describe
+from olm_rollout.probes import Health, Probes, describe
 from olm_runtime.errors import TerminalError
 from operator_controller.apply.progression import Progression, read_probes
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from api.objects import KubeObject
-from olm_rollout.probes.pods import reason_of, selector_of
+from olm_rollout.pods import reason_of, selector_of
 
 
 def pod(state: dict[str, Any], *, init: bool = False, **more: Any) -> KubeObject:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from api.objects import KubeObject
-from olm_rollout.probes.probes import PROBES, Finding, Health, describe, has_probe, probe
+from olm_rollout.probes import PROBES, Finding, Health, describe, has_probe, probe
 
 CRD = "apiextensions.k8s.io/v1 CustomResourceDefinition"
 DEPLOYMENT = "apps/v1 Deployment"

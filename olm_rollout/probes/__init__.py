@@ -1,1 +1,0 @@
-"""Is an applied object healthy? Probes. Pure."""
