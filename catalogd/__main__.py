@@ -6,24 +6,26 @@ import random
 import socket
 import time
 import uuid
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from api.objects import KubeObject, name_of
 from catalogd.follow import CatalogFollower
 from catalogd.http.app import content_app, webhook_app
 from catalogd.http.exposition import families
-from catalogd.io.cluster import CLUSTER_CATALOG, PLURAL, Cluster
+from catalogd.io.cluster import CLUSTER_CATALOG, Cluster
 from catalogd.io.images import Images, ImageSettings
 from catalogd.io.store import Store
 from catalogd.job import CATALOGS_FOLDER, UNPACK_FOLDER
 from catalogd.metrics import Metrics
 from catalogd.plan import is_wanted
-from catalogd.reconcile import CatalogReconciler, Surroundings
+from catalogd.reconcile import CatalogSteps
 from catalogd.settings import Settings, parse_settings
 from olm_runtime.controller.attempt import attempt
+from olm_runtime.controller.events import EventBroadcaster
+from olm_runtime.controller.handlers import Change, Enqueue, enqueue_object
 from olm_runtime.controller.leader import Elector
-from olm_runtime.controller.workqueue import Backoff, WorkQueue
+from olm_runtime.controller.manager import Manager, Registration, Watch
+from olm_runtime.controller.reconciler import Reconciler
+from olm_runtime.controller.requests import Request
 from olm_runtime.disk import disk_errors
 from olm_runtime.folders import collect
 from olm_runtime.http.health import serve_health
@@ -38,14 +40,12 @@ from olm_runtime.kube.waiting import until_answered, wait_until_served
 from olm_runtime.logs import configure_logging
 from olm_runtime.memory import keep_small, share_one_arena
 from olm_runtime.outcome import Failed, Outcome, Retry
-from olm_runtime.program import run, steady_clock
+from olm_runtime.program import run, steady_clock, utc_now
 from olm_runtime.registry.cluster_pulls import ClusterPulls
 from olm_runtime.registry.pull_secrets import PullSecrets
-from olm_runtime.watch import store as objects
-from olm_runtime.watch.watcher import Source, Watcher
 
 LEASE = "catalogd-operator-lock"
-RESYNC_SECONDS = 600.0
+CONTROLLER = "olm.operatorframework.io/catalogd"
 CATCH_UP_SECONDS = 60.0
 """How long a replica without the content that others serve waits for it before it says that it is
 ready. Not for ever: without its registry a catalog could not even be changed, as our webhook is in
@@ -79,26 +79,30 @@ async def serve(settings: Settings) -> None:
             await program.cluster_pulls.close()
 
 
-@dataclass(slots=True)
-class _Role:
-    """Handles one catalog as this replica's part is."""
+class Replica:
+    """Reconciles catalogs as this replica's role is: one leads, all others follow."""
 
-    leader: CatalogReconciler
-    follower: CatalogFollower
-    leading: bool = False
-    behind: set[str] = field(default_factory=set)
-    """Catalogs that other replicas may serve and this one does not yet."""
+    def __init__(self, leader: Reconciler, follower: Reconciler) -> None:
+        self.leading = False
+        self.behind: set[str] = set()
+        """Catalogs that other replicas may serve and this one does not yet."""
+        self._leader = leader
+        self._follower = follower
 
-    async def __call__(self, name: str) -> Outcome:
-        outcome = await (self.leader(name) if self.leading else self.follower(name))
+    @property
+    def _role(self) -> Reconciler:
+        return self._leader if self.leading else self._follower
+
+    async def reconcile(self, name: Request) -> Outcome:
+        """One reconcile. Raises OLMError."""
+        outcome = await self._role.reconcile(name)
         if not isinstance(outcome, Retry):
             self.behind.discard(name)
         return outcome
 
-    async def tell_failure(self, name: str, failed: Failed) -> None:
-        """Only the leader writes what there is to say of a catalog."""
-        if self.leading:
-            await self.leader.tell_failure(name, failed)
+    async def report_failure(self, name: Request, failed: Failed) -> None:
+        """As the role has it."""
+        await self._role.report_failure(name, failed)
 
 
 @dataclass(slots=True)
@@ -111,18 +115,17 @@ class Program:
     store: Store
     secrets: PullSecrets
     cluster_pulls: ClusterPulls
-    role: _Role
+    replica: Replica
     metrics: Metrics
-    queue: WorkQueue[str]
+    manager: Manager
     instance: str
     restored_at: float | None = None
-    watcher: Watcher | None = None
 
     @classmethod
     def build(cls, settings: Settings, client: KubeClient) -> "Program":
         """The parts, none of them at work."""
         instance = f"{socket.gethostname()}_{uuid.uuid1()}"
-        cluster, metrics = Cluster(client, instance=instance), Metrics()
+        cluster, metrics = Cluster(client), Metrics()
         store = Store(settings.cache_dir / CATALOGS_FOLDER, shaped=settings.graphql)
         secrets = PullSecrets.of_this_program(
             client,
@@ -147,23 +150,36 @@ class Program:
             )
 
         images = Images(image_settings, metrics)
-        around = Surroundings(settings.base_url, time.time, steady_clock(), random.random)
-        role = _Role(
-            CatalogReconciler(cluster, store, images, around),
-            CatalogFollower(cluster, store, images),
+        events = EventBroadcaster(client, controller=CONTROLLER, instance=instance)
+        manager = Manager(client, events=events, clock=utc_now, jitter=random.random)
+        steps = CatalogSteps(
+            cluster, store, images, settings.base_url, steady_clock(), random.random
         )
-        return cls(
+        replica = Replica(
+            leader=manager.reconciler(steps.controller()),
+            follower=CatalogFollower(cluster, store, images),
+        )
+        program = cls(
             settings=settings,
             client=client,
             cluster=cluster,
             store=store,
             secrets=secrets,
             cluster_pulls=cluster_pulls,
-            role=role,
+            replica=replica,
             metrics=metrics,
+            manager=manager,
             instance=instance,
-            queue=WorkQueue(role, report=role.tell_failure, backoff=Backoff(random.random)),
         )
+        manager.register(
+            Registration(
+                name="catalogd-clustercatalog-controller",
+                reconciler=replica,
+                watches=[Watch(CLUSTER_CATALOG, program.enqueue_catalog)],
+                resync=program.names,
+            )
+        )
+        return program
 
     def start_servers(self, group: asyncio.TaskGroup) -> None:
         """Everything that listens, before anything that works: restarts are to be short."""
@@ -183,17 +199,14 @@ class Program:
             shown = metrics_page(lambda: families(self.metrics, self.store.served()), callers.judge)
             listener = listen(settings.metrics_address)
             group.create_task(serve_http(shown, listener, tls.context))
-        alive, ready = {"watches": self._watches_live}, {"catalog-server": self._is_ready}
+        alive, ready = {"watches": self.manager.is_alive}, {"catalog-server": self._is_ready}
         group.create_task(serve_health(settings.health_address, alive=alive, ready=ready))
 
     def _is_ready(self) -> bool:
         """A replica that joins others is asked as they are: it must have what they have."""
         if self.restored_at is None:
             return False
-        return not self.role.behind or time.monotonic() > self.restored_at + CATCH_UP_SECONDS
-
-    def _watches_live(self) -> bool:
-        return self.watcher is None or self.watcher.is_alive()
+        return not self.replica.behind or time.monotonic() > self.restored_at + CATCH_UP_SECONDS
 
     async def restore(self) -> None:
         """Serves what is on disk and is what the status says, without asking any registry."""
@@ -210,27 +223,24 @@ class Program:
         failed = await attempt(self._collect(existing, interrupted=True), "collection at the start")
         if failed is not None:
             log.warning("what is not needed any more stays on disk: %s", failed.message)
-        self.role.behind = set(sources) - set(self.store.names())
+        self.replica.behind = set(sources) - set(self.store.names())
         self.restored_at = time.monotonic()
         log.info("serving %d of %d catalogs from disk", len(self.store.names()), len(existing))
 
     def start_work(self, group: asyncio.TaskGroup, access: ClusterAccess) -> None:
-        """Every replica follows the cluster; one leads."""
-        catalogs = objects.Store(objects.without_managed_fields)
-        catalogs.add_event_handler(self.on_event)
-        group.create_task(self.queue.run())
-        self.watcher = Watcher(access, [Source(CLUSTER_CATALOG, PLURAL, catalogs)])
-        group.create_task(self.watcher.run())
-        group.create_task(self._every(RESYNC_SECONDS, self._resync))
-        group.create_task(self._every(self.settings.gc_interval, self._collect_existing))
+        """Every replica watches the catalogs; one leads."""
+        group.create_task(self.manager.run(access))
+        group.create_task(self._collect_again_and_again(self.settings.gc_interval))
         group.create_task(keep_small())
-        group.create_task(self.cluster_pulls.act_on_changes(self._resync))
+        group.create_task(self.cluster_pulls.act_on_changes(self.manager.resync))
         group.create_task(self.lead())
 
-    def on_event(self, event: objects.Event[KubeObject]) -> None:
-        """Enqueues a catalog unless the event only shows what we wrote."""
-        if event.new is None or not self.cluster.is_echo(event.new):
-            self.queue.add(name_of(event.object))
+    def enqueue_catalog(self, event: Change, enqueue: Enqueue) -> None:
+        """Followers act on the status that the leader writes; the leader does not on its own."""
+        if self.replica.leading:
+            self.manager.enqueue_changed(event, enqueue)
+        else:
+            enqueue_object(event, enqueue)
 
     async def lead(self) -> None:
         """Leads until cancelled, at once or when elected. Raises LostLeadershipError."""
@@ -242,16 +252,15 @@ class Program:
         await elector.run(self._work_as_leader)
 
     async def _work_as_leader(self) -> None:
-        self.role.leading = True
-        await until_answered("looking at all catalogs", self._resync)
+        self.replica.leading = True
+        await until_answered("listing all catalogs", self.manager.resync)
         await asyncio.Event().wait()
 
-    async def _resync(self) -> None:
-        """Everything there is and everything we hold: deletions in an outage ring no bell."""
+    async def names(self) -> set[str]:
+        """Every catalog that there is or that is stored here: one may be gone. Raises ApiError."""
         existing = await self.cluster.names()
         self.metrics.keep(existing)
-        for name in {*existing, *self.store.names()}:
-            self.queue.add(name)
+        return {*existing, *self.store.names()}
 
     async def _collect_existing(self) -> None:
         await self._collect(await self.cluster.names(), interrupted=False)
@@ -262,12 +271,12 @@ class Program:
         with disk_errors("remove what is not unpacked any more", unpack):
             await asyncio.to_thread(collect, unpack, existing, interrupted=interrupted)
 
-    async def _every(self, seconds: float, work: Callable[[], Awaitable[None]]) -> None:
+    async def _collect_again_and_again(self, seconds: float) -> None:
         while seconds > 0:
             await asyncio.sleep(seconds)
-            failed = await attempt(work(), "the periodic look at all catalogs")
+            failed = await attempt(self._collect_existing(), "the collection of what is not needed")
             if failed is not None:
-                log.warning("the periodic look at all catalogs failed: %s", failed.message)
+                log.warning("what is not needed any more stays on disk: %s", failed.message)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """What a ClusterCatalog needs now, from the object and from what is on disk. Pure."""
 
-from enum import Enum, auto
 from typing import Any
 
 from api.olm.v1.clustercatalog import AvailabilityMode, ClusterCatalog
@@ -12,44 +11,24 @@ POLL_JITTER = 0.01
 """Polls are late by up to this part of the interval, so that catalogs do not poll in step."""
 
 
-class Action(Enum):
-    """The one thing to do."""
-
-    FORGET = auto()
-    """The object is deleted, and its content with it."""
-    RELEASE = auto()
-    """It is being deleted: remove the content, then our finalizer."""
-    IGNORE = auto()
-    """It is being deleted and waits for others."""
-    DISABLE = auto()
-    """Its spec says that it is not to be served."""
-    INGEST = auto()
-    """Ask the registry, and fetch what is new."""
-    KEEP = auto()
-    """All is well."""
-
-
-def decide(catalog: ClusterCatalog | None, stored: Stored | None, now: float) -> Action:
-    """The action for a catalog; `now` in seconds since the epoch, by a clock that is not set."""
-    if catalog is None:
-        return Action.FORGET
-    if catalog.spec.availability_mode is AvailabilityMode.UNAVAILABLE:
-        return Action.DISABLE
-    if catalog.metadata.is_deleted:
-        ours = FINALIZER_DELETE_SERVER_CACHE in catalog.metadata.finalizers
-        return Action.RELEASE if ours else Action.IGNORE
+def needs_ingest(catalog: ClusterCatalog, stored: Stored | None, now: float) -> bool:
+    """Whether its registry is to be asked; `now` in seconds since the epoch, by a steady clock."""
     if stored is None or not stored.is_of(catalog.metadata):
-        return Action.INGEST
+        return True
     if stored.requested != catalog.spec.source.image.ref:
-        return Action.INGEST
+        return True
     due = next_poll(catalog, stored, now)
-    return Action.INGEST if due is not None and due <= now else Action.KEEP
+    return due is not None and due <= now
+
+
+def is_available(catalog: ClusterCatalog) -> bool:
+    """Whether its user wants it served."""
+    return catalog.spec.availability_mode is AvailabilityMode.AVAILABLE
 
 
 def is_wanted(catalog: ClusterCatalog) -> bool:
     """Whether its content is to be served."""
-    available = catalog.spec.availability_mode is AvailabilityMode.AVAILABLE
-    return available and not catalog.metadata.is_deleted
+    return is_available(catalog) and not catalog.metadata.is_deleted
 
 
 def next_poll(catalog: ClusterCatalog, stored: Stored, now: float) -> float | None:
@@ -75,12 +54,15 @@ def poll_delay(
 
 
 def protection(catalog: ClusterCatalog) -> dict[str, Any]:
-    """The merge patch of metadata that adds our finalizer and name label; empty if both are there.
+    """The merge patch of metadata that adds our finalizer and name label, where either is missing.
 
+    Empty for a catalog that is not to be served: there is no content to protect.
     The webhook sets the label at admission; this repairs what was admitted without it.
     """
     metadata = catalog.metadata
     patch: dict[str, Any] = {}
+    if not is_wanted(catalog):
+        return patch
     if FINALIZER_DELETE_SERVER_CACHE not in metadata.finalizers:
         patch["finalizers"] = [*metadata.finalizers, FINALIZER_DELETE_SERVER_CACHE]
     label = label_value(metadata.name)

@@ -82,7 +82,6 @@ class Manager:
     def __init__(
         self,
         client: KubeClient,
-        access: ClusterAccess,
         *,
         events: EventBroadcaster,
         clock: Callable[[], datetime],
@@ -93,7 +92,6 @@ class Manager:
         self.client = client
         self.events = events
         self.statuses = StatusWriter(client)
-        self._access = access
         self._clock = clock
         self._jitter = jitter
         self._resync_seconds = resync_seconds
@@ -113,21 +111,24 @@ class Manager:
         self, name: str, controller: Controller[C], watches: Sequence[Watch] = ()
     ) -> WorkQueue[Request]:
         """Registers a controller, before `run`; its queue. `watches` are those of other kinds."""
-        reconciler = ObjectReconciler(
+        kind = controller.kind
+        return self.register(
+            Registration(
+                name=name,
+                reconciler=self.reconciler(controller),
+                watches=(Watch(kind, self.enqueue_changed), *watches),
+                resync=partial(existing, self.client, kind),
+            )
+        )
+
+    def reconciler(self, controller: Controller[C]) -> ObjectReconciler[C]:
+        """The shell around a controller."""
+        return ObjectReconciler(
             controller,
             self.client,
             statuses=self.statuses,
             events=self.events,
             clock=self._clock,
-        )
-        kind = controller.kind
-        return self.register(
-            Registration(
-                name=name,
-                reconciler=reconciler,
-                watches=(Watch(kind, self.enqueue_changed), *watches),
-                resync=partial(existing, self.client, kind),
-            )
         )
 
     def enqueue_changed(self, event: Change, enqueue: Enqueue) -> None:
@@ -166,12 +167,12 @@ class Manager:
         """Whether the watches live, or will by themselves."""
         return self._watcher is None or self._watcher.is_alive()
 
-    async def run(self) -> None:
+    async def run(self, access: ClusterAccess) -> None:
         """Works until cancelled."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self.events.run())
             sources = [await self._source(*each) for each in self._stores.items()]
-            self._watcher = Watcher(self._access, sources)
+            self._watcher = Watcher(access, sources)
             group.create_task(self._watcher.run())
             await self._watcher.synced.wait()
             for _, queue in self._registered:

@@ -71,7 +71,7 @@ async def _nothing(_: object) -> None:
     pass
 
 
-async def _released(_: KubeObject) -> Finalized:
+async def _released(_: KubeObject, __: datetime) -> Finalized:
     return Finalized()
 
 
@@ -97,7 +97,7 @@ class Controller(Generic[C]):
     afterwards  steps that run once the status is written, if all others did
     conclude    the outcome, given that of the steps (Done if all ran)
     finalizers  what `finalize` must have done before an object may go
-    finalize    takes the object as it is: a malformed one can be deleted too
+    finalize    takes the object as it is, for a malformed one can be deleted too, and the time
     prepare     a merge patch of the metadata; by default it adds the finalizers
     gone        for a request whose object does not exist any more
     events      for a status that was written: the object before, the status, the last context
@@ -111,7 +111,7 @@ class Controller(Generic[C]):
     afterwards: Sequence[Step[C]] = ()
     conclude: Callable[[C, Outcome], Awaitable[Outcome]] = _as_it_is
     finalizers: tuple[str, ...] = ()
-    finalize: Callable[[KubeObject], Awaitable[Finalized]] = _released
+    finalize: Callable[[KubeObject, datetime], Awaitable[Finalized]] = _released
     prepare: Callable[[KubeObject], Mapping[str, Any]] | None = None
     gone: Callable[[Request], Awaitable[None]] = _nothing
     events: Callable[[KubeObject, Status, C | None], Iterable[Happening]] = _no_events
@@ -194,7 +194,7 @@ class ObjectReconciler(Generic[C]):
     async def _finalize(self, obj: KubeObject) -> Outcome:
         if not set(self._controller.finalizers).intersection(finalizers_of(obj)):
             return Done()
-        done = await self._controller.finalize(obj)
+        done = await self._controller.finalize(obj, self._clock())
         if done.status is not None:
             obj = await self._write(obj, done.status) or obj
         if isinstance(done.outcome, Done):

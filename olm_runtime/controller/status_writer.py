@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from api import wire
 from api.objects import KubeObject, ObjectKey, gvk_of, key_of, metadata, name_of, namespace_of
@@ -22,6 +22,13 @@ from olm_runtime.outcome import Blocked, Done, Outcome
 
 TRIES = 3
 """Annotations change while a status is computed, but not again and again."""
+
+
+class _WithConditions(Protocol):
+    def __init__(self, *, conditions: tuple[Condition, ...]) -> None: ...
+
+
+S = TypeVar("S", bound=_WithConditions)
 
 
 @dataclass(slots=True)
@@ -138,6 +145,14 @@ def with_condition(raw: KubeObject, condition: Condition, now: datetime) -> dict
     status = dict(raw.get("status") or {})
     merged = merge_conditions(readable_conditions(status), [condition], now)
     return status | {"conditions": [wire.write(each) for each in merged]}
+
+
+def read_status(model: type[S], status: Any) -> S:
+    """A status, or of one that cannot be read the conditions that can."""
+    try:
+        return wire.read(model, status or {})
+    except InvalidObjectError:
+        return model(conditions=tuple(readable_conditions(status)))
 
 
 def readable_conditions(status: Mapping[str, Any]) -> list[Condition]:

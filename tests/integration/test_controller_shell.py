@@ -94,7 +94,7 @@ def add_counter(manager: Manager) -> None:
         await manager.client.apply(published(context.counter) | data, field_manager="counter")
         return context
 
-    async def remove(counter: KubeObject) -> Finalized:
+    async def remove(counter: KubeObject, _: datetime) -> Finalized:
         await manager.client.delete(published(counter))
         return Finalized(events=[Happening("Count", "Removed", "Its ConfigMap is removed")])
 
@@ -148,9 +148,9 @@ async def client(access: ClusterAccess) -> AsyncIterator[KubeClient]:
 async def running(client: KubeClient, access: ClusterAccess) -> AsyncIterator[Manager]:
     """A program that runs the controller and nothing else."""
     recorder = EventBroadcaster(client, controller="example.com/counter", instance="test")
-    manager = Manager(client, access, events=recorder, clock=utc_now, jitter=random.random)
+    manager = Manager(client, events=recorder, clock=utc_now, jitter=random.random)
     add_counter(manager)
-    task = asyncio.create_task(manager.run())
+    task = asyncio.create_task(manager.run(access))
     try:
         yield manager
     finally:

@@ -8,7 +8,7 @@ import pytest
 from api.olm.v1.clustercatalog import ClusterCatalog
 from catalogd.follow import CatalogFollower
 from catalogd.io.images import Fetched
-from catalogd.plan import Action, decide
+from catalogd.plan import needs_ingest
 from catalogd.stored import Stored
 
 OLD, NEW = "registry.test/cat:v1", "registry.test/cat:v2"
@@ -65,7 +65,7 @@ class World:
 
     async def follow(self) -> Stored:
         world: Any = self
-        await CatalogFollower(world, world, world)("c")
+        await CatalogFollower(world, world, world).reconcile("c")
         assert self.stored is not None
         return self.stored
 
@@ -84,21 +84,21 @@ RESTARTED = replace(RECORD, source="registry.test/cat@sha256:" + "cd" * 32)
 
 @pytest.mark.parametrize("stored", [None, RESTARTED, RECORD], ids=["joined", "behind", "there"])
 @pytest.mark.parametrize(
-    ("given", "action"),
+    ("given", "asks"),
     [
-        (catalog(OLD, generation=1, observed=1), Action.KEEP),
-        (catalog(NEW, generation=2, observed=2), Action.KEEP),
-        (catalog(NEW, generation=2, observed=1), Action.INGEST),
-        (catalog(NEW, generation=2, observed=2, reason="Retrying"), Action.INGEST),
+        (catalog(OLD, generation=1, observed=1), False),
+        (catalog(NEW, generation=2, observed=2), False),
+        (catalog(NEW, generation=2, observed=1), True),
+        (catalog(NEW, generation=2, observed=2, reason="Retrying"), True),
     ],
     ids=["as it was", "up to date", "not seen yet", "failed"],
 )
 async def test_once_it_leads_it_asks_for_what_the_status_does_not_speak_of(
-    stored: Stored | None, given: ClusterCatalog, action: Action
+    stored: Stored | None, given: ClusterCatalog, *, asks: bool
 ) -> None:
     followed = await World(given, stored).follow()
     assert followed.source == SOURCE
-    assert decide(given, followed, POLLED) is action
+    assert needs_ingest(given, followed, POLLED) is asks
 
 
 @pytest.mark.parametrize("stored", [None, replace(RECORD, unpacked=UNPACKED - 5)])

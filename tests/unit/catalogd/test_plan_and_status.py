@@ -10,7 +10,7 @@ from api import wire
 from api.olm.v1.clustercatalog import ClusterCatalog
 from api.olm.v1.names import FINALIZER_DELETE_SERVER_CACHE, LABEL_METADATA_NAME
 from catalogd import status
-from catalogd.plan import Action, decide, is_wanted, poll_delay, protection, release
+from catalogd.plan import is_wanted, needs_ingest, poll_delay, protection, release
 from catalogd.status import Failure
 from catalogd.stored import Stored, read_stored
 
@@ -50,30 +50,24 @@ OURS = {"finalizers": [FINALIZER_DELETE_SERVER_CACHE, "other/one"]}
 
 
 @pytest.mark.parametrize(
-    ("given", "stored", "now", "action"),
+    ("given", "stored", "now", "asks"),
     [
-        (None, None, 0.0, Action.FORGET),
-        (None, STORED, 0.0, Action.FORGET),
-        (catalog(), None, 0.0, Action.INGEST),
-        (catalog(), STORED, 1e9, Action.KEEP),
-        (catalog(poll=1), STORED, 1059.0, Action.KEEP),
-        (catalog(poll=1), STORED, 1060.0, Action.INGEST),
-        (catalog(poll=1), STORED, 1000.0, Action.KEEP),
-        (catalog(poll=1), STORED, 999.0, Action.INGEST),
-        (catalog(), STORED, 999.0, Action.KEEP),
-        (catalog(), replace(STORED, requested="quay.io/org/cat:v0"), 0.0, Action.INGEST),
-        (catalog(), replace(STORED, generation=0), 0.0, Action.INGEST),
-        (catalog(), replace(STORED, uid="another"), 0.0, Action.INGEST),
-        (catalog(mode="Unavailable"), None, 0.0, Action.DISABLE),
-        (catalog(mode="Unavailable", metadata={**DELETED, **OURS}), None, 0.0, Action.DISABLE),
-        (catalog(metadata={**DELETED, **OURS}), STORED, 0.0, Action.RELEASE),
-        (catalog(metadata={**DELETED, "finalizers": ["other/one"]}), None, 0.0, Action.IGNORE),
+        (catalog(), None, 0.0, True),
+        (catalog(), STORED, 1e9, False),
+        (catalog(poll=1), STORED, 1059.0, False),
+        (catalog(poll=1), STORED, 1060.0, True),
+        (catalog(poll=1), STORED, 1000.0, False),
+        (catalog(poll=1), STORED, 999.0, True),
+        (catalog(), STORED, 999.0, False),
+        (catalog(), replace(STORED, requested="quay.io/org/cat:v0"), 0.0, True),
+        (catalog(), replace(STORED, generation=0), 0.0, True),
+        (catalog(), replace(STORED, uid="another"), 0.0, True),
     ],
 )
-def test_one_action_fits(
-    given: ClusterCatalog | None, stored: Stored | None, now: float, action: Action
+def test_when_the_registry_is_asked(
+    given: ClusterCatalog, stored: Stored | None, now: float, *, asks: bool
 ) -> None:
-    assert decide(given, stored, now) is action
+    assert needs_ingest(given, stored, now) is asks
 
 
 def test_only_available_catalogs_that_stay_are_served() -> None:
@@ -108,6 +102,10 @@ def test_the_finalizer_and_the_label_are_added_with_others() -> None:
     assert protection(done) == {}
     assert release(done) == {"finalizers": ["other/one"]}
     assert release(given) == {}
+
+
+def test_what_is_not_to_be_served_needs_no_finalizer() -> None:
+    assert protection(catalog(mode="Unavailable")) == {}
 
 
 def conditions(found: Any) -> list[tuple[str, str, str, str]]:
