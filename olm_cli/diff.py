@@ -5,10 +5,10 @@ from typing import Any
 
 import click
 
-from olm_cli.finding.contents import Content
-from olm_cli.finding.difference import lines, package_difference, package_summary
-from olm_cli.finding.facts import Facts, records_of
-from olm_cli.finding.sources import Sources, reach_options
+from olm_cli.catalogs.content import Content
+from olm_cli.catalogs.details import Details, records_of
+from olm_cli.catalogs.difference import lines, package_difference, package_summary
+from olm_cli.catalogs.sources import Sources, reach_options
 from olm_cli.output import output_option, show
 from olm_runtime.errors import OLMError
 
@@ -51,7 +51,7 @@ def diff(before: str, after: str, output: str, **options: Any) -> None:
     raise SystemExit(1 if any(found.values()) else 0)
 
 
-def _difference(old: Content, new: Content) -> Facts:
+def _difference(old: Content, new: Content) -> Details:
     before, after = old.digests(), new.digests()
     return {
         "added": [
@@ -68,7 +68,7 @@ def _difference(old: Content, new: Content) -> Facts:
     }
 
 
-def _told(found: Facts) -> Iterator[str]:
+def _told(found: Details) -> Iterator[str]:
     for sign, key in (("+", "added"), ("-", "removed")):
         for each in found[key]:
             top = f"channel {each['defaultChannel']}, head {each['head'] or 'none'}"

@@ -8,18 +8,17 @@ from typing import Any
 
 import click
 
-from olm_cli.finding.extensions import known_extensions
-from olm_cli.finding.facts import Facts, records_of
-from olm_cli.finding.names import package_argument
-from olm_cli.finding.sources import Sources, catalog_options, warn, with_package
-from olm_cli.finding.timeline import timeline
+from olm_cli.catalogs.details import Details, records_of
+from olm_cli.catalogs.extensions import known_extensions
+from olm_cli.catalogs.names import package_argument
+from olm_cli.catalogs.sources import Sources, catalog_options, warn, with_package
+from olm_cli.catalogs.timeline import timeline
 from olm_cli.kube_names import object_name
 from olm_cli.output import show
-from olm_content.fbc.edges import Graph, from_edge, graph
+from olm_content.fbc.graph import Graph, from_edge, graph, updates
 from olm_runtime.cli.async_work import run_async
 from olm_runtime.errors import TerminalError
 from olm_runtime.suggestions import suggestion_or_all
-from opm.lanes import heads, updates
 from opm.mermaid import mermaid
 from opm.picture import svg
 
@@ -125,14 +124,14 @@ def _coloured(mark: re.Match[str]) -> str:
     return click.style(mark[0], fg=_COLOURS[mark[1]])
 
 
-def _facts(catalog: str, drawn: Graph, installed: str) -> Facts:
+def _facts(catalog: str, drawn: Graph, installed: str) -> Details:
     return {
         "catalog": catalog,
         "channels": [
             {
                 "package": channel.package,
                 "name": channel.name,
-                "heads": heads(channel),
+                "heads": channel.newest_heads(),
                 "deprecated": channel.deprecated or channel.package in drawn.deprecated,
                 "entries": [
                     {

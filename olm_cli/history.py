@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from api.objects import condition, metadata
-from olm_cli.finding.extensions import extension_argument
+from olm_cli.catalogs.extensions import extension_argument
 from olm_cli.history_cluster import Record, cluster, read_record
 from olm_cli.output import output_option, show
 from olm_runtime.cli.async_work import run_async

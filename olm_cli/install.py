@@ -13,8 +13,8 @@ from api.objects import KubeObject, name_of
 from api.olm.v1.clusterextension import ClusterExtension
 from api.wire import InvalidObjectError
 from olm_cli.bundle_files import read_source, registries
+from olm_cli.catalogs.names import package_argument
 from olm_cli.extension import EXTENSION
-from olm_cli.finding.names import package_argument
 from olm_cli.history_cluster import cluster
 from olm_cli.kube_names import namespace_name, object_name
 from olm_cli.lifecycle.applying import Applied, apply_all, check_acceptable

@@ -10,8 +10,8 @@ import click
 
 from api.objects import KubeObject, name_of
 from api.olm.v1 import names
+from olm_cli.catalogs.extensions import known_extensions
 from olm_cli.extension import EXTENSION
-from olm_cli.finding.extensions import known_extensions
 from olm_cli.history_cluster import read_record
 from olm_cli.kube_names import object_name
 from olm_cli.lifecycle.applying import apply

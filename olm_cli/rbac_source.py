@@ -9,8 +9,8 @@ from typing import Any
 from api.olm.v1.clusterextension import CatalogFilter
 from api.wire import InvalidObjectError
 from olm_cli.bundle_files import read_source, registries
+from olm_cli.catalogs.sources import near_packages
 from olm_cli.cluster_options import ClusterOptions
-from olm_cli.finding.sources import near_packages
 from olm_cli.resolution_hints import hint_text
 from olm_cli.resolve import CatalogFolder, contents
 from olm_content.bundle.files import MANIFESTS

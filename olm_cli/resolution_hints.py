@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from api.olm.v1 import names
 from api.olm.v1.clusterextension import CatalogFilter
+from olm_content.fbc.model import Package
 from olm_runtime.suggestions import suggestion_or_all
-from operator_controller.catalog import Package
 from operator_controller.resolve import CatalogContent, Reason, ResolutionError
 
 VERSIONS_SHOWN = 10

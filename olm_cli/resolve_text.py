@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
-from operator_controller.catalog import parse_bundle_version
+from olm_content.versions import parse_bundle_version
 from operator_controller.resolve import (
     Cause,
     Findings,

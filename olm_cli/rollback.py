@@ -8,7 +8,7 @@ from typing import Any
 import click
 import orjson
 
-from olm_cli.finding.extensions import extension_argument
+from olm_cli.catalogs.extensions import extension_argument
 from olm_cli.history_cluster import (
     Record,
     change,

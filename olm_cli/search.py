@@ -7,16 +7,16 @@ from typing import Any
 
 import click
 
-from olm_cli.finding.entry import Entry
-from olm_cli.finding.ranking import ranked
-from olm_cli.finding.sources import Sources, catalog_options, unavailable, warn
+from olm_cli.catalogs.ranking import ranked
+from olm_cli.catalogs.sources import Sources, catalog_options, unavailable, warn
+from olm_cli.catalogs.summary import Summary
 from olm_cli.output import output_option, show
 
 _TITLES = ("NAME", "DISPLAY NAME", "VERSION", "CATALOG", "DESCRIPTION")
 _LONGEST = 40
 """Characters of a column; longer cells push the rest of their line to the right."""
 
-Found = tuple[str, Entry]
+Found = tuple[str, Summary]
 """Name of the catalog, package."""
 
 
@@ -39,13 +39,13 @@ def search(words: tuple[str, ...], output: str, **options: Any) -> None:
       olm search quay --catalog registry.example.com/catalog:latest
     """
     offers = Sources(options).offers()
-    entries = (
-        (offer.name, entry)
+    packages = (
+        (offer.name, package)
         for offer in offers
         if offer.content is not None
-        for entry in offer.content.entries()
+        for package in offer.content.summaries()
     )
-    found = ranked(entries, [part for word in words for part in word.split()])
+    found = ranked(packages, [part for word in words for part in word.split()])
     if output == "text":
         warn(offers)
         if not found:
@@ -53,28 +53,28 @@ def search(words: tuple[str, ...], output: str, **options: Any) -> None:
         for line in _table(found):
             click.echo(line)
     else:
-        packages = [_facts(catalog, entry) for catalog, entry in found]
-        show({"packages": packages, "unavailable": unavailable(offers)}, output)
+        listed = [_to_json(catalog, package) for catalog, package in found]
+        show({"packages": listed, "unavailable": unavailable(offers)}, output)
 
 
-def _facts(catalog: str, entry: Entry) -> dict[str, Any]:
+def _to_json(catalog: str, package: Summary) -> dict[str, Any]:
     return {
-        "name": entry.name,
-        "displayName": entry.display_name,
-        "version": entry.version,
-        "defaultChannel": entry.channel,
+        "name": package.name,
+        "displayName": package.display_name,
+        "version": package.version,
+        "defaultChannel": package.channel,
         "catalog": catalog,
-        "provider": entry.provider,
-        "keywords": list(entry.keywords),
-        "deprecated": entry.deprecated,
-        "description": entry.summary,
+        "provider": package.provider,
+        "keywords": list(package.keywords),
+        "deprecated": package.deprecated,
+        "description": package.summary,
     }
 
 
 def _table(found: Sequence[Found]) -> Iterator[str]:
     if not found:
         return
-    rows = [_TITLES, *(_row(catalog, entry) for catalog, entry in found)]
+    rows = [_TITLES, *(_row(catalog, package) for catalog, package in found)]
     widths = [min(_LONGEST, max(map(len, column))) for column in zip(*rows, strict=True)][:-1]
     room = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     for number, row in enumerate(rows):
@@ -85,6 +85,6 @@ def _table(found: Sequence[Found]) -> Iterator[str]:
         yield click.style(line[:bold], bold=True) + line[bold:]
 
 
-def _row(catalog: str, entry: Entry) -> tuple[str, ...]:
-    gone = "(deprecated) " if entry.deprecated else ""
-    return entry.name, entry.display_name, entry.version, catalog, gone + entry.summary
+def _row(catalog: str, package: Summary) -> tuple[str, ...]:
+    mark = "(deprecated) " if package.deprecated else ""
+    return package.name, package.display_name, package.version, catalog, mark + package.summary

@@ -6,10 +6,10 @@ from typing import Any
 import click
 
 from olm_cli.bundle_files import read_source, registries
-from olm_cli.finding.entry import one_line
-from olm_cli.finding.facts import Facts, package_facts, records_of
-from olm_cli.finding.names import package_argument
-from olm_cli.finding.sources import Sources, catalog_options, unavailable, warn, with_package
+from olm_cli.catalogs.details import Details, package_details, records_of
+from olm_cli.catalogs.names import package_argument
+from olm_cli.catalogs.sources import Sources, catalog_options, unavailable, warn, with_package
+from olm_cli.catalogs.summary import one_line
 from olm_cli.output import output_option, show
 from olm_runtime.errors import OLMError, TerminalError
 
@@ -41,7 +41,7 @@ def show_command(
     found, faults = [], []
     for catalog, blobs in with_package(offers, package):
         try:
-            facts = package_facts(records_of(blobs), version=versions, channel=channel)
+            facts = package_details(records_of(blobs), version=versions, channel=channel)
         except OLMError as error:
             faults.append(
                 TerminalError(f"{package} in {catalog}: {error.message}", hint=error.hint)
@@ -69,7 +69,7 @@ def _permissions(image: str, options: Mapping[str, Any]) -> Any:
     return summary(read_source(image, registries(dict(options))))["permissions"]
 
 
-def _lines(facts: Facts) -> Iterator[str]:
+def _lines(facts: Details) -> Iterator[str]:
     bundle = facts["bundle"]
     title = f"{facts['package']} in catalog {facts['catalog']}"
     yield click.style(title, bold=True)
@@ -86,7 +86,7 @@ def _lines(facts: Facts) -> Iterator[str]:
     yield from _permission_lines(bundle)
 
 
-def _bundle(bundle: Facts) -> Iterator[str]:
+def _bundle(bundle: Details) -> Iterator[str]:
     yield f"image: {bundle['image']}"
     if bundle["installModes"]:
         yield f"install modes: {', '.join(bundle['installModes'])}"
@@ -103,7 +103,7 @@ def _bundle(bundle: Facts) -> Iterator[str]:
     yield from _section("related images", (each["image"] for each in bundle["relatedImages"]))
 
 
-def _permission_lines(bundle: Facts) -> Iterator[str]:
+def _permission_lines(bundle: Details) -> Iterator[str]:
     from olm_cli.bundle_show import rule_lines
 
     if bundle["permissions"] is None:
@@ -113,17 +113,17 @@ def _permission_lines(bundle: Facts) -> Iterator[str]:
         yield from _indented(_section(f"{scope} permissions", rule_lines(permissions)))
 
 
-def _channel(channel: Facts) -> tuple[str, ...]:
+def _channel(channel: Details) -> tuple[str, ...]:
     marks = [mark for mark in ("default", "deprecated") if channel[mark]]
     return channel["name"], channel["version"], channel["head"], ", ".join(marks)
 
 
-def _deprecation(entry: Facts) -> str:
+def _deprecation(entry: Details) -> str:
     what = f"{entry['schema'].removeprefix('olm.')} {entry['name']}".rstrip()
     return click.style(f"{what}: {' '.join(entry['message'].split())}", fg="yellow")
 
 
-def _api(api: Facts) -> str:
+def _api(api: Details) -> str:
     return f"{api['kind']} ({api['group']}/{api['version']})"
 
 

@@ -10,8 +10,8 @@ import orjson
 
 from api.objects import GVK, KubeObject, name_of
 from api.olm.v1 import names
+from olm_cli.catalogs.extensions import known_extensions
 from olm_cli.extension import EXTENSION, no_extension
-from olm_cli.finding.extensions import known_extensions
 from olm_cli.history_cluster import OBJECT_SET, cluster
 from olm_cli.kube_names import object_name
 from olm_cli.lifecycle.display import LiveDisplay

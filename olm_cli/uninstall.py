@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from api.objects import metadata, name_of
-from olm_cli.finding.extensions import extension_argument
+from olm_cli.catalogs.extensions import extension_argument
 from olm_cli.history_cluster import Record, cluster, read_record
 from olm_cli.lifecycle.display import LiveDisplay
 from olm_cli.lifecycle.interrupt import run, stop

@@ -10,16 +10,16 @@ import orjson
 
 from api.olm.v1.conditions import ConditionType
 from api.wire import InvalidObjectError
+from olm_cli.catalogs.extensions import extension_argument
+from olm_cli.catalogs.sources import near_packages
 from olm_cli.cluster_options import ClusterOptions, cluster_options
-from olm_cli.finding.extensions import extension_argument
-from olm_cli.finding.sources import near_packages
 from olm_cli.output import output_option, show
 from olm_cli.resolution_hints import hints
 from olm_cli.resolve_text import Outcome, explanation, facts, reasons
 from olm_cli.why_cluster import Situation, read_situation
+from olm_content.versions import parse_bundle_version
 from olm_runtime.cli.async_work import run_async
 from olm_runtime.errors import TerminalError
-from operator_controller.catalog import parse_bundle_version
 from operator_controller.resolve import Reason, Resolution, ResolutionError, resolve
 from operator_controller.resolve.change import Change, NoChange
 from operator_controller.resolve.change_search import find_change, find_change_to

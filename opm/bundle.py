@@ -12,7 +12,7 @@ from olm_content.bundle.mode import LENIENT
 from olm_content.bundle.reader import Contents
 from olm_content.bundle.reader import read as read_files
 from olm_content.bundle.types import in_type
-from olm_content.fbc.catalog import Record, rendered
+from olm_content.fbc.records import Record, rendered
 from olm_content.fbc.shapes import ShapeError, read
 from olm_content.formats import go_json
 from olm_content.kube_types.tables import in_own_spelling

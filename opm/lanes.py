@@ -7,26 +7,8 @@ Pure.
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 
-from olm_content.fbc.edges import Channel, Entry
-
-
-class Kind(StrEnum):
-    """How an entry says what it updates."""
-
-    REPLACES = "replaces"
-    SKIPS = "skips"
-    RANGE = "skipRange"
-
-
-@dataclass(frozen=True, slots=True)
-class Update:
-    """A step that users may take, from the older entry to the newer."""
-
-    older: str
-    newer: str
-    kind: Kind
+from olm_content.fbc.graph import GraphChannel, GraphEntry, Update, UpdateKind, updates
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +18,15 @@ class Link:
     upper: int
     lower: int
     lane: int
-    kind: Kind
+    kind: UpdateKind
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
     """Entries by row, the lane that each stands in, and the links between them."""
 
-    channel: Channel
-    entries: tuple[Entry, ...]
+    channel: GraphChannel
+    entries: tuple[GraphEntry, ...]
     lanes: tuple[int, ...]
     links: tuple[Link, ...]
 
@@ -54,27 +36,7 @@ class Layout:
         return max((*self.lanes, *(link.lane for link in self.links)), default=-1) + 1
 
 
-def updates(channel: Channel) -> Iterator[Update]:
-    """All steps of a channel, also from entries that it does not have, by newer entry."""
-    for entry in channel.newest_first():
-        if entry.replaces:
-            yield Update(entry.replaces, entry.name, Kind.REPLACES)
-        for skip in entry.skips:
-            yield Update(skip, entry.name, Kind.SKIPS)
-        accepted = entry.accepts()
-        if accepted is not None:
-            for other in channel.newest_first():
-                if other.name != entry.name and accepted.matches(other.version):
-                    yield Update(other.name, entry.name, Kind.RANGE)
-
-
-def heads(channel: Channel) -> list[str]:
-    """The entries that no other replaces or skips; a valid channel has one."""
-    taken = {name for entry in channel.entries for name in (entry.replaces, *entry.skips)}
-    return [entry.name for entry in channel.newest_first() if entry.name not in taken]
-
-
-def lay_out(channel: Channel) -> Layout:
+def lay_out(channel: GraphChannel) -> Layout:
     """Places for all entries of a channel."""
     entries = tuple(channel.newest_first())
     row = {entry.name: number for number, entry in enumerate(entries)}
@@ -101,11 +63,11 @@ def _free(taken: Collection[int]) -> int:
     return next(lane for lane in range(len(taken) + 1) if lane not in taken)
 
 
-def _drawn(channel: Channel, row: dict[str, int]) -> Iterator[Update]:
+def _drawn(channel: GraphChannel, row: dict[str, int]) -> Iterator[Update]:
     """The updates that are drawn: downwards, `replaces` first."""
     down = [update for update in updates(channel) if row[update.newer] < row.get(update.older, -1)]
-    followed = {update.older for update in down if update.kind is Kind.REPLACES}
-    yield from (update for update in down if update.kind is Kind.REPLACES)
+    followed = {update.older for update in down if update.kind is UpdateKind.REPLACES}
+    yield from (update for update in down if update.kind is UpdateKind.REPLACES)
     for older in sorted(row.keys() - followed, key=row.__getitem__):
         nearest = _nearest((u for u in down if u.older == older), row)
         if nearest is not None:
@@ -114,5 +76,5 @@ def _drawn(channel: Channel, row: dict[str, int]) -> Iterator[Update]:
 
 def _nearest(candidates: Iterable[Update], row: dict[str, int]) -> Update | None:
     """The step to the lowest newer entry; a skip rather than a range."""
-    ranked = sorted(candidates, key=lambda u: (u.kind is Kind.RANGE, -row[u.newer]))
+    ranked = sorted(candidates, key=lambda u: (u.kind is UpdateKind.RANGE, -row[u.newer]))
     return ranked[0] if ranked else None

@@ -1,15 +1,15 @@
 """The tables of `opm alpha list`. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
-from olm_content.fbc.catalog import Record, properties
+from olm_content.fbc.chain import ChainError, head
+from olm_content.fbc.packages import property_values
+from olm_content.fbc.records import Record, channel_of, properties
 from olm_content.formats.go_text import quote
 from olm_content.names import BUNDLE, CHANNEL, CSV_METADATA, PACKAGE
 from olm_runtime.errors import TerminalError
 from olm_runtime.suggestions import suggestion_or_all
 from opm.migrate import embedded_csv
-from opm.validate.channels import GraphError, head
 
 Row = tuple[str, ...]
 
@@ -41,14 +41,14 @@ def bundles(records: Iterable[Record], package: str = "") -> list[Row]:
         (
             each.package,
             each.name,
-            entry["name"],
-            entry.get("replaces", ""),
-            ",".join(entry.get("skips", ())),
-            entry.get("skipRange", ""),
-            images.get((each.package, entry["name"]), ""),
+            entry.name,
+            entry.replaces,
+            ",".join(entry.skips),
+            entry.skip_range,
+            images.get((each.package, entry.name), ""),
         )
         for each in _of(given, CHANNEL, package)
-        for entry in each.value["entries"] or ()
+        for entry in channel_of(each).entries
     ]
     title = ("PACKAGE", "CHANNEL", "BUNDLE", "REPLACES", "SKIPS", "SKIP RANGE", "IMAGE")
     return [title, *sorted(rows)]
@@ -64,20 +64,17 @@ def _of(records: Iterable[Record], schema: str, package: str) -> list[Record]:
 
 
 def _head(channel: Record) -> str:
-    entries: Mapping[str, Mapping[str, Any]] = {
-        entry["name"]: entry for entry in channel.value["entries"] or ()
-    }
     try:
-        return head(entries)
-    except GraphError as error:
+        return head(channel_of(channel))
+    except ChainError as error:
         return f"ERROR: {error}"
 
 
 def display_name(bundle: Record) -> str:
     """What the bundle is called for people; empty when it does not say."""
-    for item in properties(bundle):
-        if item["type"] == CSV_METADATA and isinstance(item["value"], Mapping):
-            return str(item["value"].get("displayName") or "")
+    for value in property_values(bundle.value, CSV_METADATA):
+        if isinstance(value, Mapping):
+            return str(value.get("displayName") or "")
     csv = embedded_csv(properties(bundle)) or {}
     return str((csv.get("spec") or {}).get("displayName") or "")
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from olm_content.fbc.edges import Channel, Entry, Graph
+from olm_content.fbc.graph import Graph, GraphChannel, GraphEntry
 from olm_content.formats.go_text import quote
 
 _HEAD = (
@@ -28,7 +28,7 @@ class _Drawing:
     skipped_links: list[int] = field(default_factory=list)
     classes: dict[str, list[str]] = field(default_factory=dict)
 
-    def channel(self, channel: Channel) -> Iterator[str]:
+    def channel(self, channel: GraphChannel) -> Iterator[str]:
         """The lines of one channel."""
         prefix = f"{channel.package}-{channel.name}"
         yield f"    %% channel {quote(channel.name)}"
@@ -43,12 +43,12 @@ class _Drawing:
                 self._mark(entry, source if label == "skip" else "", skipped)
         yield "    end"
 
-    def _classify(self, node: str, entry: Entry, skipped: set[str]) -> None:
+    def _classify(self, node: str, entry: GraphEntry, skipped: set[str]) -> None:
         name = "deprecated" * entry.deprecated + "skipped" * (entry.name in skipped)
         if name:
             self.classes.setdefault(name, []).append(node)
 
-    def _mark(self, entry: Entry, skip: str, skipped: set[str]) -> None:
+    def _mark(self, entry: GraphEntry, skip: str, skipped: set[str]) -> None:
         if self.v0:
             if (skip or entry.name) in skipped:
                 self.skipped_links.append(self.links)
@@ -57,11 +57,11 @@ class _Drawing:
         self.links += 1
 
 
-def _edges(entry: Entry, channel: Channel) -> Iterator[tuple[str, str]]:
+def _edges(entry: GraphEntry, channel: GraphChannel) -> Iterator[tuple[str, str]]:
     """The updates that lead to an entry: from which, and how."""
     for skip in entry.skips:
         yield skip, "skip"
-    accepted = entry.accepts()
+    accepted = entry.accepted
     if accepted is not None:
         for other in channel.entries:
             if accepted.matches(other.version):

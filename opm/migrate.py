@@ -6,11 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from olm_content.fbc.catalog import (
-    Record,
-    properties,
-    with_properties,
-)
+from olm_content.fbc.records import Record, properties, with_properties
 from olm_content.fbc.shapes import ShapeError, read
 from olm_content.formats.kube_yaml import YamlError, load_all
 from olm_content.names import BUNDLE, BUNDLE_OBJECT, CSV_KIND, CSV_METADATA

@@ -6,8 +6,8 @@ The picture carries its own style, for light and dark pages, and no script.
 from collections.abc import Collection, Iterator
 from html import escape
 
-from olm_content.fbc.edges import Entry, Graph
-from opm.lanes import Kind, Layout, Link, heads, lay_out
+from olm_content.fbc.graph import Graph, GraphEntry, UpdateKind
+from opm.lanes import Layout, Link, lay_out
 
 ROW, LANE, MARGIN = 26, 20, 24
 """Pixels between rows, between lanes, and around everything."""
@@ -56,17 +56,17 @@ def svg(graph: Graph, *, installed: str = "") -> str:
     return "\n".join(lines) + "\n"
 
 
-def marks(entry: Entry, layout: Layout, installed: str) -> list[str]:
+def marks(entry: GraphEntry, layout: Layout, installed: str) -> list[str]:
     """What is special about an entry: `head`, `installed`, `deprecated`."""
     found = {
-        "head": entry.name in heads(layout.channel),
+        "head": entry.name in layout.channel.heads,
         "installed": entry.name == installed,
         "deprecated": entry.deprecated,
     }
     return [mark for mark, holds in found.items() if holds]
 
 
-def steps(entry: Entry) -> str:
+def steps(entry: GraphEntry) -> str:
     """What an entry updates, in words; empty if nothing."""
     parts = [f"replaces {entry.replaces}"] if entry.replaces else []
     if entry.skips:
@@ -81,7 +81,7 @@ def _listed(names: Collection[str], told: int = 4) -> str:
     return first if len(names) <= told else f"{first} and {len(names) - told} more"
 
 
-def _label(entry: Entry, layout: Layout, installed: str) -> tuple[str, str]:
+def _label(entry: GraphEntry, layout: Layout, installed: str) -> tuple[str, str]:
     """An entry's name and the remark after it."""
     told = ", ".join(marks(entry, layout, installed))
     return entry.name, "; ".join(filter(None, (told, steps(entry))))
@@ -139,10 +139,10 @@ def _link(link: Link, layout: Layout, first: float) -> str:
 
 def _legend() -> Iterator[str]:
     y = MARGIN
-    for number, kind in enumerate(Kind):
+    for number, kind in enumerate(UpdateKind):
         x = MARGIN + number * 110
         yield f'<path class="link {kind.value}" d="M{x} {y} L{x + 24} {y}"/>'
         yield f'<text class="note" x="{x + 30}" y="{y + 4}">{kind.value}</text>'
-    x = MARGIN + len(Kind) * 110
+    x = MARGIN + len(UpdateKind) * 110
     yield f'<circle class="entry head" cx="{x + 6}" cy="{y}" r="{RADIUS}"/>'
     yield f'<text class="note" x="{x + 18}" y="{y + 4}">channel head</text>'

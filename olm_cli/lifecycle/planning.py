@@ -11,10 +11,10 @@ from api.olm.v1.clusterextension import ClusterExtension
 from api.wire import InvalidObjectError
 from olm_cli.bundle import loaded
 from olm_cli.bundle_files import read_source, registries
+from olm_cli.catalogs.sources import near_packages
 from olm_cli.cluster_options import ClusterOptions
 from olm_cli.crd import compare
 from olm_cli.crd_output import Comparison
-from olm_cli.finding.sources import near_packages
 from olm_cli.history_cluster import OBJECT_SET, content_of
 from olm_cli.lifecycle.changes import Action, FieldChange, images_of
 from olm_cli.lifecycle.dry_run import DryRun, Planned, namespaces_in

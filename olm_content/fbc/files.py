@@ -66,8 +66,8 @@ def files_to_read(paths: Iterable[str], ignores: Mapping[str, str]) -> list[str]
         folder: pathspec.GitIgnoreSpec.from_lines(text.splitlines())
         for folder, text in ignores.items()
     }
-    kept = (p for p in paths if p.rpartition("/")[2] != INDEX_IGNORE and not _ignored(p, specs))
-    return sorted(kept, key=lambda path: path.split("/"))
+    read = (p for p in paths if p.rpartition("/")[2] != INDEX_IGNORE and not _ignored(p, specs))
+    return sorted(read, key=lambda path: path.split("/"))
 
 
 def _ignored(path: str, specs: Mapping[str, "GitIgnoreSpec"]) -> bool:

@@ -18,14 +18,13 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
+from olm_content.fbc.reading import mismatch
 from olm_content.formats import go_json
 from olm_content.names import (
     LABEL_BUNDLE_CHANNELS,
     LABEL_BUNDLE_DEFAULT_CHANNEL,
     LABEL_BUNDLE_PACKAGE,
 )
-
-_KINDS = {str: "a string", bool: "a boolean", int: "a number", float: "a number", list: "a list"}
 
 
 class ShapeError(ValueError):
@@ -125,7 +124,7 @@ _SCALARS: Mapping[str, tuple[type, str, Any]] = {
 def read(shape: str, value: Any, *, yaml: bool = False) -> dict[str, Any]:
     """The value as the named struct writes it again. Raises ShapeError.
 
-    Read from `yaml` into a struct, a number or a boolean becomes text where text is wanted.
+    Read from `yaml` into a struct, a number or a boolean becomes text where text is expected.
     """
     shown: dict[str, Any] = _reader(shape, yaml)(value, "")
     return shown
@@ -174,9 +173,9 @@ def _read_time(value: Any, place: str) -> str | None:
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[-+].{5})")
 
 
-def _scalar_reader(wanted: type, words: str, zero: Any) -> Read:
+def _scalar_reader(expected: type, words: str, zero: Any) -> Read:
     def scalar(value: Any, place: str) -> Any:
-        if type(value) is wanted:
+        if type(value) is expected:
             return value
         if value is None:
             return zero
@@ -258,6 +257,5 @@ def _struct_reader(fields: tuple[_Field, ...], yaml: bool) -> Read:  # noqa: FBT
     return struct
 
 
-def _wrong(place: str, wanted: str, value: Any) -> ShapeError:
-    got = _KINDS.get(type(value), "an object")
-    return ShapeError(f"{place or 'it'}: expected {wanted}, got {got}")
+def _wrong(place: str, expected: str, value: Any) -> ShapeError:
+    return ShapeError(mismatch(place or "it", expected, value))

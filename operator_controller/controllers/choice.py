@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from api.objects import KubeObject, labels_of
 from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter
+from olm_content.fbc.model import Deprecation
 from olm_content.selectors import selects
 from operator_controller.apply.history import pinned
 from operator_controller.apply.revisions import BundleIdentity, Revision, Revisions
-from operator_controller.catalog import Deprecation
 from operator_controller.resolve import (
     CatalogContent,
     Note,

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from api.objects import KubeObject
 from api.olm.v1.clusterextension import ClusterExtension
+from olm_content.fbc.model import Deprecation
 from olm_content.render.install import InstallRequest
 from operator_controller.apply.desired import Desired
 from operator_controller.apply.revisions import BundleIdentity, Revisions
-from operator_controller.catalog import Deprecation
 from operator_controller.resolve import Note
 
 

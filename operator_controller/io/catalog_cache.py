@@ -19,8 +19,9 @@ from typing import Any
 
 import orjson
 
+from olm_content.fbc.model import Package
 from olm_runtime.errors import OLMError
-from operator_controller.catalog import BrokenPackageError, Package, build_package
+from operator_controller.catalog import BrokenPackageError, build_package
 from operator_controller.io.catalogd import Blobs
 
 FORMAT = 1

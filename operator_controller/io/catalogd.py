@@ -17,11 +17,11 @@ from urllib.parse import urlsplit
 import httpx
 import orjson
 
+from olm_content.fbc.needed import needed
 from olm_runtime.errors import TransientError, bounded
 from olm_runtime.http.proxied import http_client
 from olm_runtime.http.tls import TlsProfile
 from olm_runtime.http.trust import registry_trust, trust_state
-from operator_controller.catalog import needed
 from operator_controller.io.replicas import ReplicaBehindError, answer_of
 
 CONNECT_SECONDS = 5.0

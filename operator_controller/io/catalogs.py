@@ -14,9 +14,9 @@ from typing import Protocol
 from api.objects import GVK, KubeObject, is_true, labels_of, name_of
 from api.olm.v1.clustercatalog import AvailabilityMode, ClusterCatalog
 from api.wire import InvalidObjectError
+from olm_content.fbc.model import Package
 from olm_runtime.errors import OLMError
 from olm_runtime.watch.store import Store
-from operator_controller.catalog import Package
 from operator_controller.io.catalog_cache import CatalogCache, Known
 from operator_controller.io.catalogd import Address, Blobs, CatalogUnavailableError
 from operator_controller.resolve import CatalogContent

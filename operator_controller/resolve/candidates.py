@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from olm_content.fbc.model import Bundle, read_skip_range
 from olm_content.ranges import RangeError
-from operator_controller.catalog import Bundle
 from operator_controller.resolve.criteria import Criteria
 from operator_controller.resolve.findings import Cause, Note, NoteKind, Reason, Rival
 from operator_controller.resolve.rules import RULES, Offer, written
-from operator_controller.resolve.successors import read_skip_range
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from api.olm.v1.clusterextension import UpgradeConstraintPolicy
 from olm_content.ranges import ExtensionRange, RangeError, parse_extension_range
 from olm_content.selectors import SelectorError, check
-from operator_controller.catalog import VersionError
+from olm_content.versions import VersionError
 from operator_controller.resolve import messages
 from operator_controller.resolve.errors import ResolutionError
 from operator_controller.resolve.request import Request

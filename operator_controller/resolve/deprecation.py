@@ -3,7 +3,8 @@
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from operator_controller.catalog import Deprecation, Schema
+from olm_content.fbc.model import Deprecation
+from olm_content.names import BUNDLE, CHANNEL, PACKAGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +30,13 @@ def concerning(
     """
     worded = [d for d in deprecations if d.message]
     return DeprecationMessages(
-        package=tuple(d.message for d in worded if d.schema == Schema.PACKAGE),
+        package=tuple(d.message for d in worded if d.schema == PACKAGE),
         channels=tuple(
             d.message
             for d in worded
-            if d.schema == Schema.CHANNEL and (not channels or d.name in channels)
+            if d.schema == CHANNEL and (not channels or d.name in channels)
         ),
         bundle=tuple(
-            d.message for d in worded if d.schema == Schema.BUNDLE and bundle and d.name == bundle
+            d.message for d in worded if d.schema == BUNDLE and bundle and d.name == bundle
         ),
     )

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from operator_controller.catalog import Edge
+from olm_content.fbc.model import Edge
 from operator_controller.resolve.findings import (
     Cause,
     Findings,

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 
-from operator_controller.catalog import Edge
+from olm_content.fbc.model import Edge
 
 
 class Reason(StrEnum):

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter
+from olm_content.fbc.model import Package
 from olm_runtime.errors import OLMError
-from operator_controller.catalog import Package
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from operator_controller.catalog import Bundle, Edge, Package
+from olm_content.fbc.model import Bundle, Edge, Package
 from operator_controller.resolve.criteria import Criteria
 from operator_controller.resolve.findings import Cause, Reason
 from operator_controller.resolve.successors import may_follow

@@ -11,8 +11,9 @@ that the view was incomplete: a catalog that does not serve must not block exten
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from olm_content.fbc.model import Deprecation
 from olm_content.selectors import selects
-from operator_controller.catalog import BundleVersion, Deprecation
+from olm_content.versions import BundleVersion
 from operator_controller.resolve import messages
 from operator_controller.resolve.candidates import Finalist, evaluate
 from operator_controller.resolve.criteria import read_criteria, with_installed

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 
 from api.olm.v1.clusterextension import CatalogFilter, UpgradeConstraintPolicy
 from api.olm.v1.common import LabelSelector
+from olm_content.fbc.model import Bundle, Package
 from olm_content.ranges import ExtensionRange, RangeError, parse_extension_range
 from olm_content.selectors import SelectorError, check, selects
-from operator_controller.catalog import Bundle, Package, VersionError
+from olm_content.versions import VersionError
 from operator_controller.resolve.change import Field, is_channel, is_range, named
 from operator_controller.resolve.request import CatalogContent, Request
 from operator_controller.resolve.successors import Installed, may_follow, read_installed

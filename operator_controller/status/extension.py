@@ -16,9 +16,9 @@ from api.olm.v1.clusterextension import (
     RevisionStatus,
 )
 from api.olm.v1.conditions import Condition, ConditionStatus, ConditionType, Reason
+from olm_content.fbc.model import Deprecation
 from olm_runtime.outcome import Blocked, Done, Outcome, Retry, Wait
 from operator_controller.apply.revisions import Revision, Revisions
-from operator_controller.catalog import Deprecation
 from operator_controller.resolve import Note, NoteKind
 from operator_controller.resolve.deprecation import concerning
 from operator_controller.resolve.explain import note_text

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from olm_content.fbc.catalog import Record
 from olm_content.fbc.documents import parse
+from olm_content.fbc.records import Record
 from olm_runtime.errors import TerminalError
 from olm_runtime.suggestions import suggestion_or_all
 from opm import listing
@@ -114,7 +114,7 @@ def render_graph(
     output: str,
 ) -> None:
     """Print the update graph of a catalog, as a Mermaid diagram or an SVG picture."""
-    from olm_content.fbc.edges import from_edge, graph, of_package
+    from olm_content.fbc.graph import from_edge, graph, of_package
     from opm.mermaid import mermaid
     from opm.picture import svg
 
@@ -165,7 +165,7 @@ def render_template(
     expand = expand_basic if kind == BASIC else expand_semver
     records = migrate(expand(document, render), migrate_level)
     if output == "mermaid":
-        from olm_content.fbc.edges import graph
+        from olm_content.fbc.graph import graph
         from opm.mermaid import mermaid
 
         click.echo(mermaid(graph(records), v0=True), nl=False)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from olm_content.fbc.catalog import Record
+from olm_content.fbc.records import Record
 from olm_content.fbc.shapes import read
 from olm_content.names import PACKAGE
 from olm_runtime.errors import TerminalError

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from olm_content.fbc.catalog import Record, in_order
+from olm_content.fbc.records import Record, in_order
 from olm_runtime.errors import TerminalError
 from opm.commands.output import output_option
 from opm.commands.registries import registry_options

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import click
 
-from olm_content.fbc.catalog import Record, in_order
+from olm_content.fbc.records import Record, in_order
 from opm.text import json_text, yaml_text
 
 output_option = click.option(

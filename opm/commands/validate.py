@@ -7,8 +7,8 @@ from typing import Any
 import click
 import orjson
 
-from olm_content.fbc.catalog import Place, RecordError
 from olm_content.fbc.documents import FbcError
+from olm_content.fbc.records import Place, RecordError
 from olm_runtime.errors import TerminalError
 from opm.io.references import read_all
 from opm.validate import Fault, check

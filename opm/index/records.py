@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from olm_content.fbc.catalog import Record
+from olm_content.fbc.records import Record
 from olm_content.fbc.shapes import ShapeError, read
 from olm_content.names import (
     BUNDLE,

@@ -10,9 +10,9 @@ import click
 
 from olm_content.bundle.files import MANIFESTS, METADATA, BundleError
 from olm_content.bundle.reader import Contents
-from olm_content.fbc.catalog import Place, Record, RecordError, record, rendered
 from olm_content.fbc.documents import FbcError
 from olm_content.fbc.files import CatalogFormat
+from olm_content.fbc.records import Place, Record, RecordError, record, rendered
 from olm_content.names import LABEL_BUNDLE_PACKAGE, LABEL_INDEX_CONFIGS, LABEL_INDEX_DATABASE
 from olm_runtime.errors import OLMError, TerminalError
 from olm_runtime.file_trees import read_files

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from opm.serve import registry_pb2
 from opm.serve.building import META_WORD
-from opm.serve.index import Entry, Index, Update
+from opm.serve.index import Index, ServedEntry, Update
 
 
 class InvalidRequestError(ValueError):
@@ -23,10 +23,10 @@ class Catalog(Protocol):
     def index(self) -> Index:
         """Packages, channels and entries."""
 
-    def bundle(self, entry: Entry) -> bytes:
+    def bundle(self, entry: ServedEntry) -> bytes:
         """The bundle in its channel, without what it updates."""
 
-    def listed(self, entry: Entry) -> bytes:
+    def listed(self, entry: ServedEntry) -> bytes:
         """The bundle as it is listed among all others."""
 
     def metas(self, schema: str, package: str) -> Iterable[bytes]:

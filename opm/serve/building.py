@@ -1,23 +1,22 @@
-"""From the records of a catalog to its index and what is told of its bundles. Pure."""
+"""From the records of a catalog to its index and the messages of its bundles. Pure."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
-from olm_content.fbc.catalog import Record
+from olm_content.fbc.chain import head
+from olm_content.fbc.records import Record, channel_of, deprecations_of
 from olm_content.names import BUNDLE, CHANNEL, PACKAGE
 from olm_runtime.errors import TerminalError
 from opm.serve.bundles import Served, served
-from opm.serve.index import Channel, Entry, Package
+from opm.serve.index import Channel, Package, ServedEntry
 from opm.validate import check
-from opm.validate.channels import head
-from opm.validate.faults import Group, entries, groups
+from opm.validate.faults import Group, groups
 
 META_WORD = re.compile(r"^[a-zA-Z0-9][a-zA-Z0-9._-]*$")
 """What schema and package of other records than OLM's may be named."""
 
 Built = tuple[Package, list[Served]]
-"""A package, and what is told of its bundles by their number."""
+"""A package, and the messages of its bundles by their number."""
 
 
 def refuse_faults(records: Iterable[Record]) -> None:
@@ -34,9 +33,9 @@ def build(records: Iterable[Record]) -> Iterator[Built]:
     """The packages by name; bundles are numbered on from one to the next. Raises TerminalError."""
     first = 0
     for group in groups(records):
-        package, told = _package(group, first)
-        first += len(told)
-        yield package, told
+        package, bundles = _package(group, first)
+        first += len(bundles)
+        yield package, bundles
 
 
 def check_meta(each: Record) -> None:
@@ -48,42 +47,34 @@ def check_meta(each: Record) -> None:
 
 def _package(group: Group, first: int) -> Built:
     package = group.packages[0]
-    gone = _deprecations(group)
-    told = [served(each, package, gone.get((BUNDLE, each.name))) for each in group.bundles]
+    deprecated = _deprecations(group)
+    bundles = [served(each, package, deprecated.get((BUNDLE, each.name))) for each in group.bundles]
     numbers = {each.name: number for number, each in enumerate(group.bundles)}
     channels = {}
-    for channel in sorted(group.channels, key=lambda each: each.name):
-        listed = {}
-        for entry in sorted(entries(channel), key=lambda each: each["name"]):
-            number = numbers[entry["name"]]
-            provides = told[number].provides
-            listed[entry["name"]] = Entry(
+    for each in sorted(group.channels, key=lambda each: each.name):
+        channel, listed = channel_of(each), {}
+        for entry in sorted(channel.entries, key=lambda entry: entry.name):
+            number = numbers[entry.name]
+            listed[entry.name] = ServedEntry(
+                entry.name,
+                entry.replaces,
+                entry.skips,
+                entry.skip_range,
                 group.name,
                 channel.name,
-                entry["name"],
                 first + number,
-                entry.get("replaces", ""),
-                tuple(entry.get("skips", ())),
-                entry.get("skipRange", ""),
-                provides,
+                bundles[number].provides,
             )
-        leader = head({entry["name"]: entry for entry in entries(channel)})
-        channels[channel.name] = Channel(
-            channel.name, leader, listed, gone.get((CHANNEL, channel.name))
-        )
+        deprecation = deprecated.get((CHANNEL, channel.name))
+        channels[channel.name] = Channel(channel.name, head(channel), listed, deprecation)
     default = package.value["defaultChannel"]
-    return Package(group.name, default, channels, gone.get((PACKAGE, ""))), told
+    return Package(group.name, default, channels, deprecated.get((PACKAGE, ""))), bundles
 
 
 def _deprecations(group: Group) -> Mapping[tuple[str, str], str]:
     """The message by schema and name of what is deprecated."""
     return {
-        _reference(entry): entry["message"]
+        (each.schema, each.name): each.message
         for blob in group.deprecations
-        for entry in blob.value["entries"] or ()
+        for each in deprecations_of(blob)
     }
-
-
-def _reference(entry: Mapping[str, Any]) -> tuple[str, str]:
-    reference = entry["reference"]
-    return reference["schema"], reference.get("name", "")

@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from olm_content.fbc.catalog import Record, properties
+from olm_content.fbc.records import Record, properties
 from olm_content.fbc.shapes import ShapeError, read
 from olm_content.formats import go_json
 from olm_content.formats.canonical_json import canonical

@@ -16,15 +16,15 @@ from typing import IO
 
 from google.protobuf import json_format, struct_pb2
 
-from olm_content.fbc.catalog import Record
 from olm_content.fbc.files import CatalogFormat
+from olm_content.fbc.records import Record
 from olm_content.names import BUNDLE, CHANNEL, DEPRECATIONS, PACKAGE
 from olm_runtime.errors import TerminalError
 from olm_runtime.file_trees import tree_files
 from opm.io.references import read_folder
 from opm.serve import registry_pb2
 from opm.serve.building import build, check_meta, refuse_faults
-from opm.serve.index import Entry, Index
+from opm.serve.index import Index, ServedEntry
 from opm.serve.stored import Span, Stored, dump, load
 
 FORMAT = "opm.v1"
@@ -48,12 +48,12 @@ class Catalog:
         """Packages, channels and entries."""
         return self.stored.index
 
-    def bundle(self, entry: Entry) -> bytes:
+    def bundle(self, entry: ServedEntry) -> bytes:
         """The bundle in its channel, without what it updates."""
         span = self.stored.spans[entry.bundle]
         return _place(entry) + self._read(span.offset, span.core + span.content)
 
-    def listed(self, entry: Entry) -> bytes:
+    def listed(self, entry: ServedEntry) -> bytes:
         """The bundle in its channel with what it updates; its objects only without an image."""
         span = self.stored.spans[entry.bundle]
         size = span.core + (0 if span.has_image else span.content)
@@ -69,7 +69,7 @@ class Catalog:
         return self.data[offset : offset + size]
 
 
-def _place(entry: Entry) -> bytes:
+def _place(entry: ServedEntry) -> bytes:
     found = registry_pb2.Bundle(channelName=entry.channel, skipRange=entry.skip_range)
     serialized: bytes = found.SerializeToString()
     return serialized

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from olm_content.fbc.model import Entry
 from olm_content.formats.go_text import quote
 from opm.serve.bundles import Api
 
@@ -19,24 +20,16 @@ class NotFoundError(LookupError):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A bundle in a channel, what it updates, and what it provides.
+class ServedEntry(Entry):
+    """An entry of a channel, and the APIs that its bundle provides.
 
-    `bundle` is its number: what is told of it is the same in all channels.
+    `bundle` is the bundle's number: its messages are the same in all channels.
     """
 
-    package: str
-    channel: str
-    name: str
+    package: str = ""
+    channel: str = ""
     bundle: int = 0
-    replaces: str = ""
-    skips: tuple[str, ...] = ()
-    skip_range: str = ""
     provides: tuple[Api, ...] = ()
-
-    def updates(self, name: str) -> bool:
-        """Whether it leads on from the named bundle."""
-        return name == self.replaces or name in self.skips
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +38,7 @@ class Channel:
 
     name: str
     head: str
-    entries: Mapping[str, Entry]
+    entries: Mapping[str, ServedEntry]
     deprecation: str | None = None
 
 
@@ -63,7 +56,7 @@ class Package:
 class Update:
     """An entry as the API lists it: once for each bundle that it updates."""
 
-    entry: Entry
+    entry: ServedEntry
     replaces: str
 
 
@@ -72,14 +65,16 @@ class Index:
     """All packages by name. Methods raise NotFoundError."""
 
     packages: Mapping[str, Package]
-    _providers: dict[Api, list[Entry]] = field(default_factory=dict, compare=False, repr=False)
+    _providers: dict[Api, list[ServedEntry]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
     def __post_init__(self) -> None:
         for entry in self.entries():
             for api in dict.fromkeys(entry.provides):
                 self._providers.setdefault(api, []).append(entry)
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[ServedEntry]:
         """Every entry of every channel, by package, channel and name."""
         for package in self.packages.values():
             for channel in package.channels.values():
@@ -96,17 +91,17 @@ class Index:
             channels, name, lambda: f"package {quote(package)}, channel {quote(name)} not found"
         )
 
-    def entry(self, package: str, channel: str, name: str) -> Entry:
+    def entry(self, package: str, channel: str, name: str) -> ServedEntry:
         """An entry of a channel."""
         place = f"package {quote(package)}, channel {quote(channel)}, bundle {quote(name)}"
         return _found(self.channel(package, channel).entries, name, lambda: f"{place} not found")
 
-    def head(self, package: str, channel: str) -> Entry:
+    def head(self, package: str, channel: str) -> ServedEntry:
         """The head of a channel."""
         found = self.channel(package, channel)
         return found.entries[found.head]
 
-    def that_replaces(self, name: str, package: str, channel: str) -> Entry:
+    def that_replaces(self, name: str, package: str, channel: str) -> ServedEntry:
         """The entry of a channel that replaces the named bundle, else the first that skips it."""
         if package not in self.packages:
             raise NotFoundError(f"package {package} not found")  # upstream's only one unquoted
@@ -141,7 +136,7 @@ class Index:
                 ]
         return _provided(found, api)
 
-    def default_that_provides(self, api: Api) -> Entry:
+    def default_that_provides(self, api: Api) -> ServedEntry:
         """The head of the default channel of the first package in which it provides a kind."""
         for update in self.heads_that_provide(api):
             entry = update.entry
@@ -150,7 +145,7 @@ class Index:
         raise NotFoundError(f"no entry found that provides {_asked(api)}")
 
 
-def _updates(entry: Entry) -> Iterator[Update]:
+def _updates(entry: ServedEntry) -> Iterator[Update]:
     yield Update(entry, entry.replaces)
     yield from (Update(entry, skip) for skip in entry.skips if skip != entry.replaces)
 

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from opm.serve.bundles import Api
-from opm.serve.index import Channel, Entry, Index, Package
+from opm.serve.index import Channel, Index, Package, ServedEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +89,9 @@ def _package_in(row: list[Any], apis: list[tuple[Api, ...]]) -> Package:
 def _channels_in(package: str, rows: list[Any], apis: list[tuple[Api, ...]]) -> Iterator[Channel]:
     for name, head, deprecation, listed in rows:
         entries = {
-            entry: Entry(
-                package, name, entry, bundle, replaces, tuple(skips), range_, apis[provides]
+            entry: ServedEntry(
+                entry, replaces, tuple(skips), skip_range, package, name, bundle, apis[provides]
             )
-            for entry, bundle, replaces, skips, range_, provides in listed
+            for entry, bundle, replaces, skips, skip_range, provides in listed
         }
         yield Channel(name, head, entries, deprecation)

@@ -5,8 +5,8 @@ from typing import Any
 
 import orjson
 
-from olm_content.fbc.catalog import Record, record
 from olm_content.fbc.documents import Blob
+from olm_content.fbc.records import Record, record
 from olm_content.formats.canonical_json import canonical
 from olm_content.names import BUNDLE
 from olm_runtime.errors import OLMError

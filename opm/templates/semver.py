@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Any
 
-from olm_content.fbc.catalog import Record, properties
+from olm_content.fbc.records import Record, package_value, properties
 from olm_content.fbc.shapes import read
 from olm_content.formats.go_text import quote
 from olm_content.names import CHANNEL, PACKAGE
@@ -161,11 +161,9 @@ def _releases(bundles: Sequence[Record]) -> list[Release]:
 
 
 def _release(bundle: Record) -> Release:
-    values = [item["value"] for item in properties(bundle) if item["type"] == PACKAGE]
-    if len(values) != 1:
-        raise TemplateError(f'bundle {quote(bundle.name)} must have exactly 1 "{PACKAGE}" property')
+    text = str(package_value(bundle).get("version"))
     try:
-        return Release(bundle.name, parse_version(str(values[0].get("version"))))
+        return Release(bundle.name, parse_version(text))
     except VersionError as error:
         message = f"bundle {quote(bundle.name)} has an invalid version: {error.message}"
         raise TemplateError(message) from error

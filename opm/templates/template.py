@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from olm_content.fbc.catalog import Record
+from olm_content.fbc.records import Record
 from olm_content.formats.go_text import quote
 from olm_content.formats.kube_yaml import YamlError, load_all
 from olm_content.names import TEMPLATE_BASIC, TEMPLATE_SEMVER

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from olm_content.fbc.catalog import Record, properties
+from olm_content.fbc.records import Record, channel_of, properties
 from olm_content.fbc.shapes import ShapeError, read
 from olm_content.formats.go_text import quote
 from olm_content.formats.kube_yaml import YamlError, load_all
@@ -20,7 +20,7 @@ from olm_content.names import (
 )
 from olm_content.versions import BundleVersion, VersionError, parse_bundle_version
 from opm.pull_spec import pull_spec_fault
-from opm.validate.faults import Fault, Group, entries
+from opm.validate.faults import Fault, Group
 
 PROPERTY_SHAPES: Mapping[str, str] = MappingProxyType(
     {
@@ -39,7 +39,7 @@ PROPERTY_SHAPES: Mapping[str, str] = MappingProxyType(
 def check_bundles(group: Group) -> Iterator[Fault]:
     """The faults of all bundles of a package."""
     seen: set[str] = set()
-    members = {entry["name"] for channel in group.channels for entry in entries(channel)}
+    members = {entry.name for each in group.channels for entry in channel_of(each).entries}
     for bundle in group.bundles:
         subject = f'{group.subject}, bundle "{bundle.name}"'
         if bundle.name in seen:

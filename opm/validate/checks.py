@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from olm_content.fbc.catalog import Record
+from olm_content.fbc.records import Record
 from opm.validate.bundles import check_bundles
 from opm.validate.channels import check_channels
 from opm.validate.faults import Fault, Group, groups

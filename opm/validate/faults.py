@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from olm_content.fbc.catalog import Place, Record
+from olm_content.fbc.records import Place, Record
 from olm_content.names import BUNDLE, CHANNEL, PACKAGE, SCHEMAS
 
 
@@ -68,11 +68,6 @@ def groups(records: Iterable[Record]) -> list[Group]:
         if each.schema in SCHEMAS:
             found.setdefault(each.package, Group(each.package)).add(each)
     return [found[name] for name in sorted(found)]
-
-
-def entries(channel: Record) -> list[dict[str, Any]]:
-    """The entries of a channel."""
-    return channel.value["entries"] or []
 
 
 def bundle_names(group: Group) -> frozenset[str]:

@@ -1,11 +1,11 @@
 """Rules of packages and of what their deprecations refer to."""
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from olm_content import names
-from olm_content.fbc.catalog import Record
+from olm_content.fbc.model import Deprecation
+from olm_content.fbc.records import Record, deprecations_of
 from olm_content.formats.go_text import quote
 from opm.validate.faults import Fault, Group, bundle_names
 
@@ -52,10 +52,9 @@ def check_deprecations(group: Group) -> Iterator[Fault]:
         yield Fault(duplicate.place, group.subject, message)
     for each in group.deprecations:
         seen: set[tuple[str, str]] = set()
-        for index, entry in enumerate(each.value["entries"] or []):
-            reference = entry["reference"]
-            key = (reference["schema"], reference.get("name", ""))
-            for message in _entry_faults(*key, entry, group):
+        for index, entry in enumerate(deprecations_of(each)):
+            key = (entry.schema, entry.name)
+            for message in _entry_faults(entry, group):
                 yield Fault(each.place, f"{group.subject}, deprecation entry [{index}]", message)
             if key in seen:
                 message = f"duplicate entry for {key[0]} {quote(key[1])}"
@@ -63,10 +62,11 @@ def check_deprecations(group: Group) -> Iterator[Fault]:
             seen.add(key)
 
 
-def _entry_faults(schema: str, name: str, entry: Mapping[str, Any], group: Group) -> Iterator[str]:
-    if not entry["message"]:
+def _entry_faults(entry: Deprecation, group: Group) -> Iterator[str]:
+    name = entry.name
+    if not entry.message:
         yield "message must be set"
-    match schema:
+    match entry.schema:
         case names.PACKAGE:
             if name:
                 yield f"a deprecated package must not be named, found name {quote(name)}"
@@ -79,4 +79,4 @@ def _entry_faults(schema: str, name: str, entry: Mapping[str, Any], group: Group
         case "":
             yield "schema must be set"
         case _:
-            yield f"cannot deprecate an object of schema {quote(schema)}"
+            yield f"cannot deprecate an object of schema {quote(entry.schema)}"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from olm_content.fbc.catalog import Record, properties
+from olm_content.fbc.records import Record, properties
 from olm_content.names import BUNDLE, GVK, GVK_REQUIRED, PACKAGE_REQUIRED, SCHEMAS
 from olm_content.ranges import RangeError, parse_skip_range
 from opm.validate.faults import Fault

@@ -6,7 +6,8 @@ import orjson
 import pytest
 
 from olm_content.fbc.documents import parse
-from operator_controller.catalog import build_package, needed
+from olm_content.fbc.needed import needed
+from operator_controller.catalog import build_package
 
 pytestmark = pytest.mark.corpus
 

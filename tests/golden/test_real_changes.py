@@ -10,7 +10,8 @@ import pytest
 
 from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter
 from olm_content.fbc.documents import parse
-from operator_controller.catalog import Package, build_package
+from olm_content.fbc.model import Package
+from operator_controller.catalog import build_package
 from operator_controller.resolve import CatalogContent, Findings, Request, ResolutionError, resolve
 from operator_controller.resolve.change import Change, NoChange, named
 from operator_controller.resolve.change_search import find_change, find_change_to

@@ -16,7 +16,7 @@ from e2e.olm.api import Api, catalog_path
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import with_administrator
 from e2e.olm.programs import Olm
-from olm_cli.finding.quick_list import quick_list
+from olm_cli.catalogs.quick_list import quick_list
 from tests.integration import test_why as why
 
 pytestmark = pytest.mark.integration

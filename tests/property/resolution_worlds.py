@@ -5,15 +5,9 @@ from random import Random
 
 from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter, UpgradeConstraintPolicy
 from api.olm.v1.common import LabelSelector, LabelSelectorRequirement
+from olm_content.fbc.model import Bundle, Channel, Deprecation, Entry, Package
+from olm_content.versions import parse_bundle_version
 from olm_runtime.errors import OLMError
-from operator_controller.catalog import (
-    Bundle,
-    Channel,
-    Deprecation,
-    Entry,
-    Package,
-    parse_bundle_version,
-)
 from operator_controller.resolve import CatalogContent, Request
 from operator_controller.resolve.change import named
 

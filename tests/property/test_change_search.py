@@ -12,7 +12,8 @@ import pytest
 
 from api.olm.v1.clusterextension import CatalogFilter, UpgradeConstraintPolicy
 from api.olm.v1.common import LabelSelector
-from operator_controller.catalog import Package, parse_bundle_version
+from olm_content.fbc.model import Package
+from olm_content.versions import parse_bundle_version
 from operator_controller.resolve import (
     CatalogContent,
     Findings,

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter, UpgradeConstraintPolicy
-from operator_controller.catalog import Bundle, Channel, Entry, Package, parse_bundle_version
+from olm_content.fbc.model import Bundle, Channel, Entry, Package
+from olm_content.versions import parse_bundle_version
 from operator_controller.resolve import (
     CatalogContent,
     Request,

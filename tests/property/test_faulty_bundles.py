@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from olm_content.fbc.catalog import Record, properties
+from olm_content.fbc.records import Record, properties
 from olm_content.formats.kube_yaml import load_all
 from olm_runtime.errors import OLMError
 from opm.bundle import read_bundle, to_record

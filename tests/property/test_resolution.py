@@ -8,15 +8,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter, UpgradeConstraintPolicy
+from olm_content.fbc.model import Bundle, Channel, Deprecation, Entry, Package
+from olm_content.versions import parse_bundle_version
 from olm_runtime.errors import OLMError
-from operator_controller.catalog import (
-    Bundle,
-    Channel,
-    Deprecation,
-    Entry,
-    Package,
-    parse_bundle_version,
-)
 from operator_controller.resolve import (
     CatalogContent,
     Findings,

@@ -9,8 +9,9 @@ import pytest
 from api.olm.v1.clusterextension import CatalogFilter
 from api.olm.v1.common import LabelSelector
 from olm_cli.resolution_hints import hint_text
+from olm_content.fbc.model import Bundle, Channel, Package
+from olm_content.versions import parse_bundle_version
 from olm_runtime.errors import OLMError
-from operator_controller.catalog import Bundle, Channel, Package, parse_bundle_version
 from operator_controller.resolve import CatalogContent, Request, ResolutionError, resolve
 from operator_controller.resolve.change import named
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from olm_content.bundle.files import BundleError
-from olm_content.fbc.catalog import Record, properties
+from olm_content.fbc.records import Record, properties
 from opm.bundle import read_bundle, to_record
 from opm.migrate import migrate
 from tests.unit.opm.bundles import ANNOTATIONS, CRD, CSV, files

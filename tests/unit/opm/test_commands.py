@@ -12,7 +12,7 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
-from olm_content.fbc.catalog import Record
+from olm_content.fbc.records import Record
 from olm_runtime.errors import OLMError
 from olm_runtime.registry.workstation import Registries
 from opm.__main__ import cli

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from olm_content.fbc.catalog import properties
+from olm_content.fbc.records import properties
 from olm_runtime.errors import OLMError, TerminalError
 from opm.bundle import read_bundle, to_record
 from opm.index.graph import REPLACES, SEMVER

@@ -4,27 +4,27 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from olm_content.fbc.edges import Channel, Entry, Graph
+from olm_content.fbc.graph import Graph, GraphChannel, GraphEntry, UpdateKind, updates
 from olm_content.versions import parse_version
-from opm.lanes import Kind, Layout, Link, heads, lay_out, updates
+from opm.lanes import Layout, Link, lay_out
 from opm.picture import svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def entry(version: str, replaces: str = "", *skips: str, skip_range: str = "") -> Entry:
-    return Entry(version, parse_version(version), replaces, skips, skip_range)
+def entry(version: str, replaces: str = "", *skips: str, skip_range: str = "") -> GraphEntry:
+    return GraphEntry(version, replaces, skips, skip_range, parse_version(version))
 
 
-def laid(*entries: Entry) -> Layout:
-    return lay_out(Channel("p", "stable", entries))
+def laid(*entries: GraphEntry) -> Layout:
+    return lay_out(GraphChannel("stable", entries))
 
 
 def test_a_chain_is_one_lane() -> None:
     layout = laid(entry("1.0.0"), entry("1.1.0", "1.0.0"), entry("1.2.0", "1.1.0"))
     assert [e.name for e in layout.entries] == ["1.2.0", "1.1.0", "1.0.0"]
     assert layout.lanes == (0, 0, 0)
-    assert layout.links == (Link(0, 1, 0, Kind.REPLACES), Link(1, 2, 0, Kind.REPLACES))
+    assert layout.links == (Link(0, 1, 0, UpdateKind.REPLACES), Link(1, 2, 0, UpdateKind.REPLACES))
     assert layout.width == 1
 
 
@@ -35,24 +35,27 @@ def test_what_is_only_skipped_hangs_on_the_nearest_that_skips_it() -> None:
         entry("1.2.0", "1.0.0", "1.1.0"),
         entry("1.3.0", "1.2.0", "1.1.0"),
     )
-    assert Link(1, 2, 1, Kind.SKIPS) in layout.links
-    assert not any(link.kind is Kind.SKIPS and link.upper == 0 for link in layout.links)
-    assert Link(1, 3, 0, Kind.REPLACES) in layout.links
+    assert Link(1, 2, 1, UpdateKind.SKIPS) in layout.links
+    assert not any(link.kind is UpdateKind.SKIPS and link.upper == 0 for link in layout.links)
+    assert Link(1, 3, 0, UpdateKind.REPLACES) in layout.links
 
 
 def test_lanes_of_two_that_replace_the_same_end_there() -> None:
     layout = laid(entry("1.0.0"), entry("1.1.0", "1.0.0"), entry("2.0.0", "1.0.0"))
     assert layout.lanes == (0, 1, 0)
-    assert set(layout.links) == {Link(0, 2, 0, Kind.REPLACES), Link(1, 2, 1, Kind.REPLACES)}
+    assert set(layout.links) == {
+        Link(0, 2, 0, UpdateKind.REPLACES),
+        Link(1, 2, 1, UpdateKind.REPLACES),
+    }
 
 
 def test_a_range_is_drawn_only_to_what_nothing_else_leads_on_from() -> None:
-    channel = Channel(
-        "p", "s", (entry("1.0.0"), entry("1.1.0", "1.0.0"), entry("2.0.0", skip_range="<2.0.0"))
+    channel = GraphChannel(
+        "s", (entry("1.0.0"), entry("1.1.0", "1.0.0"), entry("2.0.0", skip_range="<2.0.0"))
     )
-    assert [u.older for u in updates(channel) if u.kind is Kind.RANGE] == ["1.1.0", "1.0.0"]
-    ranges = [link for link in lay_out(channel).links if link.kind is Kind.RANGE]
-    assert ranges == [Link(0, 1, 0, Kind.RANGE)]
+    assert [u.older for u in updates(channel) if u.kind is UpdateKind.RANGE] == ["1.1.0", "1.0.0"]
+    ranges = [link for link in lay_out(channel).links if link.kind is UpdateKind.RANGE]
+    assert ranges == [Link(0, 1, 0, UpdateKind.RANGE)]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +69,7 @@ def test_a_range_is_drawn_only_to_what_nothing_else_leads_on_from() -> None:
     ],
     ids=["replaces what is absent", "cycle", "replaces itself", "skips itself", "empty"],
 )
-def test_graphs_that_are_none_are_drawn_too(entries: tuple[Entry, ...]) -> None:
+def test_graphs_that_are_none_are_drawn_too(entries: tuple[GraphEntry, ...]) -> None:
     layout = laid(*entries)
     assert len(layout.lanes) == len(entries)
     assert all(link.upper < link.lower for link in layout.links)
@@ -75,13 +78,17 @@ def test_graphs_that_are_none_are_drawn_too(entries: tuple[Entry, ...]) -> None:
 
 def test_heads() -> None:
     entries = (entry("1.0.0"), entry("1.1.0", "1.0.0"), entry("1.2.0", "", "1.1.0"), entry("0.1.0"))
-    assert heads(Channel("p", "s", entries)) == ["1.2.0", "0.1.0"]
+    assert GraphChannel("s", entries).newest_heads() == ["1.2.0", "0.1.0"]
 
 
 def test_the_picture_has_every_entry_link_and_mark() -> None:
-    old = Entry("op<&>.v1", parse_version("1.0.0"), deprecated=True)
-    new = Entry("op.v2", parse_version("2.0.0"), "op<&>.v1", skip_range=">=1.0.0 <2.0.0")
-    drawn = Graph((Channel("op", "a", (old, new)), Channel("op", "b", (old,), deprecated=True)))
+    old = GraphEntry("op<&>.v1", version=parse_version("1.0.0"), deprecated=True)
+    new = GraphEntry("op.v2", "op<&>.v1", (), ">=1.0.0 <2.0.0", parse_version("2.0.0"))
+    channels = (
+        GraphChannel("a", (old, new), "op"),
+        GraphChannel("b", (old,), "op", deprecated=True),
+    )
+    drawn = Graph(channels)
     root = ET.fromstring(svg(drawn, installed="op<&>.v1"))
     dots = [d for d in root.iter(f"{SVG}circle") if d.find(f"{SVG}title") is not None]
     assert [dot.get("class") for dot in dots] == [

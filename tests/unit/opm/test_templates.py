@@ -7,7 +7,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from olm_content.fbc.catalog import Record
+from olm_content.fbc.records import Record
 from opm.__main__ import cli
 from opm.bundle import read_bundle, to_record
 from opm.templates import expand_basic, expand_semver, parse_template, to_basic

@@ -7,8 +7,8 @@ from typing import Any
 import orjson
 import pytest
 
-from olm_content.fbc.catalog import Place, record
 from olm_content.fbc.documents import parse
+from olm_content.fbc.records import Place, record
 from opm.validate import Fault, check
 
 Blob = dict[str, Any]

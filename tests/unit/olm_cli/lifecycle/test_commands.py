@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.fbc import PublishedBundle, catalog_files, package_blobs
 from olm_cli import __main__ as front
-from olm_cli.finding import extensions
+from olm_cli.catalogs import extensions
 from olm_runtime.errors import OLMError
 
 

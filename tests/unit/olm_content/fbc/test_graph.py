@@ -3,9 +3,9 @@
 import orjson
 import pytest
 
-from olm_content.fbc.catalog import Record, record
 from olm_content.fbc.documents import parse
-from olm_content.fbc.edges import from_edge, graph, of_package
+from olm_content.fbc.graph import from_edge, graph, of_package
+from olm_content.fbc.records import Record, record
 from olm_runtime.errors import TerminalError
 from opm.mermaid import mermaid
 from tests.unit.opm.test_validate import bundle, catalog

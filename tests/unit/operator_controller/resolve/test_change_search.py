@@ -6,9 +6,10 @@ import pytest
 
 from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter, UpgradeConstraintPolicy
 from api.olm.v1.common import LabelSelector
+from olm_content.fbc.model import Bundle, Channel, Entry, Package
+from olm_content.versions import parse_bundle_version
 from olm_runtime.errors import OLMError
 from olm_runtime.outcome import Retry, outcome_of
-from operator_controller.catalog import Bundle, Channel, Entry, Package, parse_bundle_version
 from operator_controller.resolve import CatalogContent, Request, ResolutionError, resolve
 from operator_controller.resolve.change import Change, Field, NoChange, named
 from operator_controller.resolve.change_search import find_change, find_change_to

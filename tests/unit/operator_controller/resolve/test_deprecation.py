@@ -2,7 +2,7 @@
 
 import pytest
 
-from operator_controller.catalog import Deprecation
+from olm_content.fbc.model import Deprecation
 from operator_controller.resolve.deprecation import DeprecationMessages, concerning
 
 CATALOG = (

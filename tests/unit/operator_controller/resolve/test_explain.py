@@ -3,7 +3,7 @@
 import pytest
 
 from api.olm.v1.clusterextension import CatalogFilter
-from operator_controller.catalog import Edge, Entry
+from olm_content.fbc.model import Edge, Entry
 from operator_controller.resolve import Cause, Findings, Note, NoteKind, Reason, Request
 from operator_controller.resolve.explain import note_text, sentence, summary
 

@@ -6,9 +6,9 @@ import pytest
 
 from api.objects import KubeObject
 from api.olm.v1.clusterextension import ClusterExtension
+from olm_content.fbc.model import Deprecation
 from olm_runtime.outcome import Blocked, Done, Outcome, Retry, Wait
 from operator_controller.apply.revisions import Revisions
-from operator_controller.catalog import Deprecation
 from operator_controller.status.extension import ExtensionFacts, extension_status, removing
 
 GROUP = "olm.operatorframework.io"

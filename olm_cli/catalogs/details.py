@@ -1,14 +1,17 @@
 """What a catalog says of a package, as `olm show` tells it. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import orjson
 
-from olm_cli.finding.entry import csv_metadata
-from olm_content.fbc.catalog import Record, properties, record
+from olm_cli.catalogs.summary import csv_metadata, precedence
 from olm_content.fbc.documents import Blob
-from olm_content.fbc.edges import Channel, Entry, Graph, graph
+from olm_content.fbc.graph import Graph, GraphChannel, GraphEntry, graph
+from olm_content.fbc.packages import property_values, version_text
+from olm_content.fbc.reading import Reader
+from olm_content.fbc.records import Record, deprecations_of, properties, record
 from olm_content.names import (
     BUNDLE,
     CONSTRAINT,
@@ -21,17 +24,16 @@ from olm_content.names import (
     REQUIREMENTS,
 )
 from olm_content.ranges import parse_extension_range
-from olm_content.versions import Version, VersionError, parse_version
+from olm_content.versions import Version
 from olm_runtime.errors import TerminalError
 from olm_runtime.suggestions import suggestion_or_all
-from opm.lanes import heads
 from opm.migrate import migrate
 
 MIGRATION = "bundle-object-to-csv-metadata"
 OWN_MODES = ("AllNamespaces", "SingleNamespace", "OwnNamespace")
 """The install modes of which OLM v1 needs one."""
 
-Facts = dict[str, Any]
+Details = dict[str, Any]
 
 
 def records_of(blobs: Iterable[bytes]) -> list[Record]:
@@ -45,7 +47,7 @@ def records_of(blobs: Iterable[bytes]) -> list[Record]:
     return list(migrate(found, MIGRATION))
 
 
-def package_facts(records: Sequence[Record], *, version: str, channel: str) -> Facts:
+def package_details(records: Sequence[Record], *, version: str, channel: str) -> Details:
     """What there is to know of a package and of one bundle of it.
 
     The bundle is the newest in the range `version`, of the given or the default channel; with a
@@ -55,40 +57,41 @@ def package_facts(records: Sequence[Record], *, version: str, channel: str) -> F
     drawn = graph(records)
     default = about.get("defaultChannel", "")
     bundle = _chosen(records, drawn, version, channel, default)
-    csv = csv_metadata(bundle.value)
+    csv = Reader(csv_metadata(bundle.value))
     return {
         "package": records[0].package,
-        "displayName": csv.get("displayName", ""),
-        "provider": (csv.get("provider") or {}).get("name", ""),
-        "keywords": csv.get("keywords") or [],
-        "description": about.get("description") or csv.get("description") or "",
+        "displayName": csv.text("displayName"),
+        "provider": csv.inner("provider").text("name"),
+        "keywords": list(csv.texts("keywords")),
+        "description": about.get("description") or csv.text("description"),
         "defaultChannel": default,
         "channels": [_channel(each, default) for each in drawn.channels],
         "versions": _versions(records, drawn),
         "deprecations": list(_deprecations(records)),
-        "bundle": bundle_facts(bundle),
+        "bundle": bundle_details(bundle),
     }
 
 
-def bundle_facts(bundle: Record) -> Facts:
+def bundle_details(bundle: Record) -> Details:
     """What a catalog says of a bundle; its permissions only the bundle's image tells."""
-    csv = csv_metadata(bundle.value)
+    metadata = csv_metadata(bundle.value)
+    csv = Reader(metadata)
     required = [item for item in properties(bundle) if item["type"] in REQUIREMENTS]
-    modes = [mode["type"] for mode in csv.get("installModes") or () if mode.get("supported")]
-    maximum = _values(bundle, MAX_OPENSHIFT_VERSION)
+    modes = [mode.text("type") for mode in csv.objects("installModes") if mode.get("supported")]
+    maximum = property_values(bundle.value, MAX_OPENSHIFT_VERSION)
     return {
         "name": bundle.name,
-        "version": _version_text(bundle),
+        "version": version_text(bundle.value),
         "image": bundle.value["image"],
-        "description": (csv.get("annotations") or {}).get("description", ""),
-        "minKubeVersion": csv.get("minKubeVersion", ""),
+        "description": csv.inner("annotations").text("description"),
+        "minKubeVersion": csv.text("minKubeVersion"),
         "maxOpenShiftVersion": str(maximum[0]) if maximum else "",
         "installModes": modes,
-        "apis": [_gvk(value) for value in _values(bundle, GVK)],
-        "requiredAPIs": [_gvk(value) for value in _values(bundle, GVK_REQUIRED)],
-        "requiredPackages": _values(bundle, PACKAGE_REQUIRED),
-        "constraints": _values(bundle, CONSTRAINT),
-        "obstacles": list(_obstacles(required, modes, known=bool(csv))),
+        "apis": [_gvk(value) for value in property_values(bundle.value, GVK)],
+        "requiredAPIs": [_gvk(value) for value in property_values(bundle.value, GVK_REQUIRED)],
+        "requiredPackages": property_values(bundle.value, PACKAGE_REQUIRED),
+        "constraints": property_values(bundle.value, CONSTRAINT),
+        "obstacles": list(_obstacles(required, modes, known=bool(metadata))),
         "relatedImages": bundle.value.get("relatedImages") or [],
         "permissions": None,
     }
@@ -115,25 +118,25 @@ def _chosen(
         hint = suggestion_or_all(named, names, none="there is none")
         raise TerminalError(f'no channel "{named}"', hint=hint)
     if not version:
-        tops = [name for each in channels for name in heads(each) if name in bundles]
+        tops = [name for each in channels for name in each.newest_heads() if name in bundles]
         if tops:
             return bundles[tops[0]]
     entries = [entry for each in channels for entry in each.entries if entry.name in bundles]
-    wanted = parse_extension_range(version) if version else None
-    fitting = [entry for entry in entries if wanted is None or wanted.matches(entry.version)]
+    accepted = parse_extension_range(version) if version else None
+    fitting = [entry for entry in entries if accepted is None or accepted.matches(entry.version)]
     if not fitting:
         known = ", ".join(str(each) for each in _distinct(entries)[:10]) or "none"
         raise TerminalError(f"no version matches {version!r}", hint=f"versions: {known}")
     return bundles[max(fitting, key=lambda entry: entry.version.key).name]
 
 
-def _distinct(entries: Iterable[Entry]) -> list[Version]:
+def _distinct(entries: Iterable[GraphEntry]) -> list[Version]:
     return sorted({e.version for e in entries}, key=lambda version: version.key, reverse=True)
 
 
-def _channel(channel: Channel, default: str) -> Facts:
+def _channel(channel: GraphChannel, default: str) -> Details:
     versions = {entry.name: str(entry.version) for entry in channel.entries}
-    tops = heads(channel)
+    tops = channel.newest_heads()
     return {
         "name": channel.name,
         "default": channel.name == default,
@@ -144,20 +147,18 @@ def _channel(channel: Channel, default: str) -> Facts:
     }
 
 
-def _versions(records: Sequence[Record], drawn: Graph) -> list[Facts]:
+def _versions(records: Sequence[Record], drawn: Graph) -> list[Details]:
     """All bundles, newest first."""
 
-    def precedence(bundle: Record) -> Any:
-        try:
-            return parse_version(_version_text(bundle)).key
-        except VersionError:
-            return ()
-
-    bundles = sorted((r for r in records if r.schema == BUNDLE), key=precedence, reverse=True)
+    bundles = sorted(
+        (record for record in records if record.schema == BUNDLE),
+        key=lambda bundle: precedence(version_text(bundle.value)),
+        reverse=True,
+    )
     return [
         {
             "name": bundle.name,
-            "version": _version_text(bundle),
+            "version": version_text(bundle.value),
             "channels": [
                 channel.name
                 for channel in drawn.channels
@@ -168,27 +169,12 @@ def _versions(records: Sequence[Record], drawn: Graph) -> list[Facts]:
     ]
 
 
-def _deprecations(records: Iterable[Record]) -> Iterator[Facts]:
+def _deprecations(records: Iterable[Record]) -> Iterator[Details]:
     for each in records:
         if each.schema == DEPRECATIONS:
-            for entry in each.value["entries"] or ():
-                reference = entry["reference"]
-                yield {
-                    "schema": reference["schema"],
-                    "name": reference.get("name", ""),
-                    "message": entry["message"],
-                }
+            yield from map(asdict, deprecations_of(each))
 
 
-def _version_text(bundle: Record) -> str:
-    found = [value for value in _values(bundle, PACKAGE) if isinstance(value, Mapping)]
-    return str(found[0].get("version", "")) if found else ""
-
-
-def _values(bundle: Record, kind: str) -> list[Any]:
-    return [item["value"] for item in properties(bundle) if item["type"] == kind]
-
-
-def _gvk(value: Any) -> Facts:
+def _gvk(value: Any) -> Details:
     given = value if isinstance(value, Mapping) else {}
     return {key: given.get(key, "") for key in ("group", "version", "kind")}

@@ -1,18 +1,22 @@
-"""A catalog as `opm` works on it: its records, typed where OLM defines them, in writing order.
+"""A catalog as it is written: its records, in the shapes that OLM defines, in writing order.
 
 The order and what a record keeps are upstream's, so that the same catalog gives the same text:
 per package (by name) the package, its channels and bundles by name, records of other schemas by
 schema, then deprecations; at the end the records that belong to no package.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
 
 from olm_content.fbc.documents import EMPTY, Blob
+from olm_content.fbc.model import Channel, Deprecation
+from olm_content.fbc.packages import property_values, read_channel, read_deprecations
+from olm_content.fbc.reading import Reader
 from olm_content.fbc.shapes import ShapeError, read
+from olm_content.formats.go_text import quote
 from olm_content.names import BUNDLE, BUNDLE_OBJECT, CHANNEL, CSV_METADATA, DEPRECATIONS, PACKAGE
 from olm_runtime.errors import TerminalError
 
@@ -65,6 +69,27 @@ def record(blob: Blob, place: Place = Place()) -> Record:
         raise RecordError(place, f"{blob.schema} {blob.name or blob.package!r}: {error}") from error
     package = blob.name if blob.schema == PACKAGE else blob.package
     return Record(blob.schema, package, blob.name, shown, place)
+
+
+def channel_of(each: Record) -> Channel:
+    """What an `olm.channel` record says."""
+    return read_channel(Reader(each.value))
+
+
+def deprecations_of(each: Record) -> tuple[Deprecation, ...]:
+    """What an `olm.deprecations` record says."""
+    return tuple(read_deprecations(Reader(each.value)))
+
+
+def package_value(bundle: Record) -> Mapping[str, Any]:
+    """The value of the bundle's `olm.package` property.
+
+    Raises TerminalError unless there is exactly one, and an object.
+    """
+    found = property_values(bundle.value, PACKAGE)
+    if len(found) != 1 or not isinstance(found[0], Mapping):
+        raise TerminalError(f'bundle {quote(bundle.name)} must have exactly 1 "{PACKAGE}" property')
+    return found[0]
 
 
 def properties(holder: Record) -> list[dict[str, Any]]:

@@ -1,16 +1,16 @@
 """The catalogs of a cluster: which there are, and their contents, fetched once for each digest.
 
 Contents are asked for as `olm why` asks: through the API server's service proxy where the address
-is one of the cluster's own. What is kept is named by the digest that the catalog resolved to.
+is one of the cluster's own. What is cached is named by the digest that the catalog resolved to.
 """
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from olm_cli.catalogs.cache import ContentCache
+from olm_cli.catalogs.content import Content, ContentWriter
 from olm_cli.cluster_options import ClusterOptions
-from olm_cli.finding.contents import Content, Writer
-from olm_cli.finding.kept import Kept
 from olm_runtime.cli.async_work import run_async
 from olm_runtime.errors import OLMError, TerminalError, bounded
 
@@ -44,7 +44,7 @@ class Cluster:
 
     def catalogs(self) -> list[Served]:
         """The catalogs that are switched on, by name. Raises OLMError."""
-        from olm_cli.finding.quick_list import quick_list
+        from olm_cli.catalogs.quick_list import quick_list
 
         found = quick_list(self.reach.kubeconfig)
         if found is None:
@@ -52,19 +52,19 @@ class Cluster:
         served = (Served.of(catalog) for catalog in found)
         return sorted((each for each in served if each.available), key=lambda each: each.name)
 
-    def content(self, catalog: Served, kept: Kept) -> Content:
-        """The content of a catalog, fetched if it is not kept. Raises OLMError."""
+    def content(self, catalog: Served, cache: ContentCache) -> Content:
+        """The content of a catalog, fetched if it is not cache. Raises OLMError."""
         if not catalog.digest or not catalog.base:
             raise TerminalError(
                 f'catalog "{catalog.name}" is not being served',
                 hint=f"see the conditions: kubectl describe clustercatalog {catalog.name}",
             )
-        content = kept.find(catalog.digest)
+        content = cache.find(catalog.digest)
         if content is None:
-            with kept.writing(catalog.digest) as writer:
+            with cache.writing(catalog.digest) as writer:
                 if not run_async(_fetch(self, catalog, writer)):
                     self._unchanged(catalog)
-            content = kept.find(catalog.digest)
+            content = cache.find(catalog.digest)
         if content is None:
             raise TerminalError(f'catalog "{catalog.name}" was removed from the cache meanwhile')
         return content
@@ -88,7 +88,7 @@ async def _listed(kubeconfig: str | None) -> list[dict[str, Any]]:
     return found
 
 
-async def _fetch(cluster: Cluster, catalog: Served, writer: Writer) -> bool:
+async def _fetch(cluster: Cluster, catalog: Served, writer: ContentWriter) -> bool:
     """Writes all blobs; whether the answer named the digest that they are of. Raises OLMError."""
     import httpx
 
@@ -128,8 +128,8 @@ async def _fetch(cluster: Cluster, catalog: Served, writer: Writer) -> bool:
         message = f'catalog "{catalog.name}" cannot be read from {address}: {error.message}'
         raise TerminalError(message, hint="ask again in a moment") from error
     except (OLMError, httpx.HTTPError, ValueError) as error:
-        told = bounded(str(error) or type(error).__name__)
-        message = f'catalog "{catalog.name}" cannot be read from {address}: {told}'
+        reason = bounded(str(error) or type(error).__name__)
+        message = f'catalog "{catalog.name}" cannot be read from {address}: {reason}'
         raise TerminalError(message, hint=hint) from error
 
 

@@ -1,23 +1,12 @@
-"""A package as one catalog offers it. Only what choosing a bundle needs is kept."""
+"""What a file-based catalog says of a package, as far as decisions are made by it."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
+from functools import lru_cache
 
-from olm_content.versions import BundleVersion
-
-
-class Schema(StrEnum):
-    """The schemas of a file-based catalog that make up a package."""
-
-    PACKAGE = "olm.package"
-    CHANNEL = "olm.channel"
-    BUNDLE = "olm.bundle"
-    DEPRECATIONS = "olm.deprecations"
-
-
-UNSUPPORTED_DEPENDENCIES = frozenset({"olm.package.required", "olm.gvk.required", "olm.constraint"})
-"""Property types that ask for other content to be installed, which OLM v1 does not do."""
+from olm_content.names import BUNDLE
+from olm_content.ranges import RangeError, SkipRange, parse_skip_range
+from olm_content.versions import BundleVersion, Version
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +18,40 @@ class Entry:
     skips: tuple[str, ...] = ()
     skip_range: str = ""
 
+    @property
+    def has_edges(self) -> bool:
+        """Whether it updates anything."""
+        return bool(self.replaces or self.skips or self.skip_range)
+
+    @property
+    def accepted(self) -> SkipRange | None:
+        """The versions that it skips; None without a range, or for one that cannot be read."""
+        found = read_skip_range(self.skip_range) if self.skip_range else None
+        return found if isinstance(found, SkipRange) else None
+
+    def updates(self, name: str) -> bool:
+        """Whether it replaces or skips the named bundle."""
+        return name == self.replaces or name in self.skips
+
+    def leads_from(self, name: str, version: Version) -> bool:
+        """Whether it updates the bundle of this name and version: by name, or by its range."""
+        if self.updates(name):
+            return True
+        accepted = self.accepted
+        return accepted is not None and accepted.matches(version)
+
+
+@lru_cache(maxsize=4096)
+def read_skip_range(text: str) -> SkipRange | RangeError:
+    """The range of a `skipRange`, or what is wrong with it: such a range is no edge.
+
+    Remembered, because the same few hundred ranges are asked in every resolution.
+    """
+    try:
+        return parse_skip_range(text)
+    except RangeError as error:
+        return error.with_traceback(None)
+
 
 @dataclass(frozen=True, slots=True)
 class Channel:
@@ -36,6 +59,13 @@ class Channel:
 
     name: str
     entries: tuple[Entry, ...] = ()
+
+    @property
+    def heads(self) -> tuple[str, ...]:
+        """The entries that no other replaces or skips; a valid channel has one."""
+        updated = {name for entry in self.entries for name in (entry.replaces, *entry.skips)}
+        updated.discard("")
+        return tuple(entry.name for entry in self.entries if entry.name not in updated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +81,8 @@ class Bundle:
     """A bundle that can be chosen.
 
     `version` is None when its first `olm.package` property says none that can be read;
-    `version_fault` tells why, in upstream's words. `dependencies` are the property types, in
-    order, for which it cannot be installed.
+    `version_fault` tells why, in upstream's words. `dependencies` are the types of those of its
+    properties, in order, that ask for other content to be installed.
     """
 
     name: str
@@ -88,7 +118,7 @@ class Package:
     deprecated_bundles: frozenset[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        deprecated = (d.name for d in self.deprecations if d.schema == Schema.BUNDLE)
+        deprecated = (each.name for each in self.deprecations if each.schema == BUNDLE)
         object.__setattr__(self, "edges", _edges_by_bundle(self.channels))
         object.__setattr__(self, "deprecated_bundles", frozenset(deprecated))
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from operator_controller.catalog import BrokenPackageError, Bundle, build_package
+from olm_content.fbc.model import Bundle
+from operator_controller.catalog import BrokenPackageError, build_package
 
 PACKAGE = {"schema": "olm.package", "name": "p", "defaultChannel": "stable"}
 

@@ -6,7 +6,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from olm_cli.finding.quick_list import EXTENSIONS, quick_list
+from olm_cli.catalogs.quick_list import EXTENSIONS, quick_list
 from olm_cli.kube_names import object_name
 
 SECONDS = 1.0
@@ -27,8 +27,8 @@ def known_extensions(
 
 
 def _package(raw: Mapping[str, Any]) -> str:
-    wanted = ((raw.get("spec") or {}).get("source") or {}).get("catalog") or {}
-    return str(wanted.get("packageName") or "")
+    source = ((raw.get("spec") or {}).get("source") or {}).get("catalog") or {}
+    return str(source.get("packageName") or "")
 
 
 extension_argument = click.argument(

@@ -10,11 +10,11 @@ from typing import Any
 import orjson
 import zstandard
 
-from olm_cli.finding.entry import Entry, entry_of
-from olm_content.names import PACKAGE
+from olm_cli.catalogs.summary import Summary, summary_of
+from olm_content.fbc.packages import package_of
 
 FORMAT = 1
-"""Part of the names of files; another one, and what was kept before is made anew."""
+"""Part of the names of files: those of another format are made anew."""
 
 _SCHEMA = """
 PRAGMA journal_mode = OFF;
@@ -37,10 +37,10 @@ class Content:
         """Closes the file."""
         self._db.close()
 
-    def entries(self) -> list[Entry]:
+    def summaries(self) -> list[Summary]:
         """All packages, by name."""
         rows = self._db.execute("SELECT entry FROM packages ORDER BY name")
-        return [Entry.of_facts(orjson.loads(row)) for (row,) in rows]
+        return [Summary.from_json(orjson.loads(row)) for (row,) in rows]
 
     def digests(self) -> dict[str, bytes]:
         """The packages by name; equal digests, equal packages."""
@@ -54,13 +54,13 @@ class Content:
 def write(file: Path, blobs: Iterable[bytes]) -> None:
     """Writes the content of a catalog; `blobs` are JSON objects. Raises OSError, sqlite3.Error."""
     with closing(sqlite3.connect(file)) as db:
-        writer = Writer(db)
+        writer = ContentWriter(db)
         for blob in blobs:
             writer.add(blob)
         writer.finish()
 
 
-class Writer:
+class ContentWriter:
     """Writes blobs one by one, so that a catalog is never in memory as a whole."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
@@ -73,7 +73,7 @@ class Writer:
         value = orjson.loads(blob)
         if not isinstance(value, dict):
             raise ValueError("it is no JSON object")  # noqa: TRY004 - of the data, not of the code
-        package = value.get("name" if value.get("schema") == PACKAGE else "package")
+        package = package_of(value)
         if isinstance(package, str) and package:
             row = package, self._pack.compress(blob)
             self._db.execute("INSERT INTO blobs VALUES (?, ?)", row)
@@ -85,8 +85,8 @@ class Writer:
         names = db.execute("SELECT DISTINCT package FROM blobs").fetchall()
         for (name,) in names:
             values = [orjson.loads(blob) for blob in _blobs(db, name)]
-            entry = orjson.dumps(entry_of(name, values).facts())
-            db.execute("INSERT INTO packages VALUES (?, ?, ?)", (name, _digest(values), entry))
+            summary = orjson.dumps(summary_of(name, values).to_json())
+            db.execute("INSERT INTO packages VALUES (?, ?, ?)", (name, _digest(values), summary))
         db.commit()
 
 

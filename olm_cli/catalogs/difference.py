@@ -1,23 +1,25 @@
 """How two contents of a catalog differ. Pure."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
 
-from olm_cli.finding.contents import normal
-from olm_cli.finding.facts import Facts
-from olm_content.fbc.catalog import Record
+from olm_cli.catalogs.content import normal
+from olm_cli.catalogs.details import Details
+from olm_content.fbc.chain import ChainError, head
+from olm_content.fbc.model import Entry
+from olm_content.fbc.packages import version_text
+from olm_content.fbc.records import Record, channel_of, deprecations_of, properties
 from olm_content.names import BUNDLE, CHANNEL, DEPRECATIONS, PACKAGE
-from opm.validate.channels import GraphError, head
 
 
-def package_difference(before: Sequence[Record], after: Sequence[Record]) -> Facts:
+def package_difference(before: Sequence[Record], after: Sequence[Record]) -> Details:
     """What is other in a package; empty lists and fields that are equal are left out."""
     found = {
         "package": after[0].package,
         "defaultChannel": _step(_default(before), _default(after)),
-        "channels": _kinds(_channels(before), _channels(after), _channel_change),
+        "channels": _kinds(_by_name(before, CHANNEL), _by_name(after, CHANNEL), _channel_change),
         "bundles": _kinds(_by_name(before, BUNDLE), _by_name(after, BUNDLE), _bundle_change),
         "deprecated": _missing(_deprecations(after), _deprecations(before)),
         "undeprecated": _missing(_deprecations(before), _deprecations(after)),
@@ -26,27 +28,27 @@ def package_difference(before: Sequence[Record], after: Sequence[Record]) -> Fac
     return {key: value for key, value in found.items() if value}
 
 
-def package_summary(records: Sequence[Record]) -> Facts:
+def package_summary(records: Sequence[Record]) -> Details:
     """A package that only one side has."""
     default = _default(records)
     channels = {each.name: each for each in records if each.schema == CHANNEL}
     return {
         "package": records[0].package,
         "defaultChannel": default,
-        "head": _head(channels[default].value) if default in channels else "",
+        "head": _head(channels[default]) if default in channels else "",
         "bundles": sum(each.schema == BUNDLE for each in records),
     }
 
 
-def lines(difference: Facts) -> Iterator[str]:
+def lines(difference: Details) -> Iterator[str]:
     """The difference of a package for people."""
     yield f"~ package {difference['package']}"
     if step := difference.get("defaultChannel"):
         yield f"    default channel: {_arrow(step)}"
     for kind in ("channel", "bundle"):
         found = difference.get(f"{kind}s", {})
-        yield from (f"    + {kind} {_said(each)}" for each in found.get("added", ()))
-        yield from (f"    - {kind} {_said(each)}" for each in found.get("removed", ()))
+        yield from (f"    + {kind} {_item(each)}" for each in found.get("added", ()))
+        yield from (f"    - {kind} {_item(each)}" for each in found.get("removed", ()))
         yield from (f"    ~ {kind} {_changed(each)}" for each in found.get("changed", ()))
     for sign, key in (("!", "deprecated"), ("-", "undeprecated")):
         for each in difference.get(key, ()):
@@ -55,24 +57,28 @@ def lines(difference: Facts) -> Iterator[str]:
         yield f"    other: {', '.join(difference['other'])}"
 
 
-def _said(item: Facts) -> str:
-    told = item.get("head") or item.get("version") or ""
-    return f"{item['name']} ({told})" if told else str(item["name"])
+def _item(item: Details) -> str:
+    about = item.get("head") or item.get("version") or ""
+    return f"{item['name']} ({about})" if about else str(item["name"])
 
 
-def _changed(item: Facts) -> str:
-    told = [f"head {_arrow(item['head'])}"] if item.get("head") else []
+def _changed(item: Details) -> str:
+    parts = [f"head {_arrow(item['head'])}"] if item.get("head") else []
     for sign, key in (("+", "added"), ("-", "removed"), ("~", "updates")):
         if item.get(key):
-            told.append(f"{sign} {', '.join(item[key])}")
-    return f"{item['name']}: {'; '.join([*told, *item.get('fields', ())])}"
+            parts.append(f"{sign} {', '.join(item[key])}")
+    return f"{item['name']}: {'; '.join([*parts, *item.get('fields', ())])}"
 
 
-def _arrow(step: Facts) -> str:
+def _arrow(step: Details) -> str:
     return f"{step['before'] or 'none'} -> {step['after'] or 'none'}"
 
 
-def _kinds(before: Mapping[str, Any], after: Mapping[str, Any], change: Any) -> Facts:
+def _kinds(
+    before: Mapping[str, Record],
+    after: Mapping[str, Record],
+    change: Callable[[Record, Record], Details],
+) -> Details:
     """Added, removed and changed of one kind of object, by name."""
     found = {
         "added": [_named(name, after[name]) for name in after if name not in before],
@@ -80,35 +86,35 @@ def _kinds(before: Mapping[str, Any], after: Mapping[str, Any], change: Any) -> 
         "changed": [
             {"name": name, **change(before[name], after[name])}
             for name in after
-            if name in before and normal(before[name]) != normal(after[name])
+            if name in before and normal(before[name].value) != normal(after[name].value)
         ],
     }
     return {key: value for key, value in found.items() if value}
 
 
-def _named(name: str, value: Mapping[str, Any]) -> Facts:
-    if value["schema"] == CHANNEL:
-        return {"name": name, "head": _head(value)}
-    return {"name": name, "version": _version(value)}
+def _named(name: str, each: Record) -> Details:
+    if each.schema == CHANNEL:
+        return {"name": name, "head": _head(each)}
+    return {"name": name, "version": version_text(each.value)}
 
 
-def _channel_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> Facts:
+def _channel_change(before: Record, after: Record) -> Details:
     old, new = _entries(before), _entries(after)
     found = {
         "head": _step(_head(before), _head(after)),
         "added": [name for name in new if name not in old],
         "removed": [name for name in old if name not in new],
-        "updates": [name for name in new if name in old and normal(old[name]) != normal(new[name])],
-        "fields": [field for field in _fields(before, after) if field != "entries"],
+        "updates": [name for name in new if name in old and old[name] != new[name]],
+        "fields": [f for f in _fields(before.value, after.value) if f != "entries"],
     }
     return {key: value for key, value in found.items() if value}
 
 
-def _bundle_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> Facts:
-    fields = _fields(before, after)
+def _bundle_change(before: Record, after: Record) -> Details:
+    fields = _fields(before.value, after.value)
     if "properties" in fields:
         at = fields.index("properties")
-        old, new = (_properties(value) for value in (before, after))
+        old, new = (_properties(each) for each in (before, after))
         fields[at : at + 1] = [f"property {kind}" for kind in _fields(old, new)]
     return {"fields": fields}
 
@@ -119,42 +125,32 @@ def _fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     return [k for k in keys if normal({k: before.get(k)}) != normal({k: after.get(k)})]
 
 
-def _properties(value: Mapping[str, Any]) -> dict[str, list[str]]:
+def _properties(bundle: Record) -> dict[str, list[str]]:
     """The values of each type of property, as text."""
     found: dict[str, list[str]] = {}
-    for item in value.get("properties") or ():
+    for item in properties(bundle):
         text = orjson.dumps(item["value"], option=orjson.OPT_SORT_KEYS).decode()
         found.setdefault(item["type"], []).append(text)
     return {kind: sorted(values) for kind, values in found.items()}
 
 
-def _step(before: str, after: str) -> Facts:
+def _step(before: str, after: str) -> Details:
     return {} if before == after else {"before": before, "after": after}
 
 
-def _head(channel: Mapping[str, Any]) -> str:
+def _head(channel: Record) -> str:
     try:
-        return head(_entries(channel))
-    except GraphError:
+        return head(channel_of(channel))
+    except ChainError:
         return ""
 
 
-def _entries(channel: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    return {entry["name"]: entry for entry in channel["entries"] or ()}
+def _entries(channel: Record) -> dict[str, Entry]:
+    return {entry.name: entry for entry in channel_of(channel).entries}
 
 
-def _version(bundle: Mapping[str, Any]) -> str:
-    values = (i["value"] for i in bundle.get("properties") or () if i["type"] == PACKAGE)
-    found = next(values, None)
-    return str(found.get("version", "")) if isinstance(found, Mapping) else ""
-
-
-def _by_name(records: Iterable[Record], schema: str) -> dict[str, dict[str, Any]]:
-    return {each.name: each.value for each in records if each.schema == schema}
-
-
-def _channels(records: Iterable[Record]) -> dict[str, dict[str, Any]]:
-    return _by_name(records, CHANNEL)
+def _by_name(records: Iterable[Record], schema: str) -> dict[str, Record]:
+    return {each.name: each for each in records if each.schema == schema}
 
 
 def _default(records: Iterable[Record]) -> str:
@@ -162,22 +158,20 @@ def _default(records: Iterable[Record]) -> str:
     return str(found.get("defaultChannel") or "")
 
 
-def _deprecations(records: Iterable[Record]) -> list[Facts]:
+def _deprecations(records: Iterable[Record]) -> list[Details]:
     return [
-        {"subject": " ".join(filter(None, (_subject(entry)))), "message": entry["message"]}
-        for each in records
-        if each.schema == DEPRECATIONS
-        for entry in each.value["entries"] or ()
+        {
+            "subject": f"{each.schema.removeprefix('olm.')} {each.name}".strip(),
+            "message": each.message,
+        }
+        for record in records
+        if record.schema == DEPRECATIONS
+        for each in deprecations_of(record)
     ]
 
 
-def _subject(entry: Mapping[str, Any]) -> tuple[str, str]:
-    reference = entry["reference"]
-    return reference["schema"].removeprefix("olm."), reference.get("name", "")
-
-
-def _missing(wanted: Sequence[Facts], present: Sequence[Facts]) -> list[Facts]:
-    return [each for each in wanted if each not in present]
+def _missing(sought: Sequence[Details], present: Sequence[Details]) -> list[Details]:
+    return [each for each in sought if each not in present]
 
 
 def _rest(records: Iterable[Record]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from olm_cli.catalog_folder import may_contain, spelling
+from olm_cli.catalogs.folder import may_contain, spelling
 
 SPELLED = {
     "as it is": b"name: my-op",

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from olm_cli.finding.entry import Entry
+from olm_cli.catalogs.summary import Summary
 
 Rank = tuple[int, int]
 """The field in which a word is found, and 0 where it stands alone, 1 within a longer word."""
@@ -12,18 +12,20 @@ Rank = tuple[int, int]
 Item = TypeVar("Item")
 
 
-def fields(entry: Entry) -> tuple[str, ...]:
+def fields(package: Summary) -> tuple[str, ...]:
     """What is searched, the field that counts most first."""
     return (
-        entry.name,
-        entry.display_name,
-        " ".join(entry.keywords),
-        entry.provider,
-        entry.text,
+        package.name,
+        package.display_name,
+        " ".join(package.keywords),
+        package.provider,
+        package.text,
     )
 
 
-def ranked(offers: Iterable[tuple[Item, Entry]], words: Sequence[str]) -> list[tuple[Item, Entry]]:
+def ranked(
+    offers: Iterable[tuple[Item, Summary]], words: Sequence[str]
+) -> list[tuple[Item, Summary]]:
     """The packages in which every word occurs, in any case; the best first.
 
     A word counts where it stands highest: name, display name, keywords, provider, description;
@@ -32,14 +34,14 @@ def ranked(offers: Iterable[tuple[Item, Entry]], words: Sequence[str]) -> list[t
     """
     sought = [_pattern(word) for word in words]
     found = []
-    for item, entry in offers:
-        texts = tuple(text.casefold() for text in fields(entry))
+    for item, package in offers:
+        texts = tuple(text.casefold() for text in fields(package))
         ranks = [_rank(word, whole, texts) for word, whole in sought]
-        if all(rank is not None for rank in ranks):
-            kept = [rank for rank in ranks if rank is not None]
-            total = sum(field for field, _ in kept), sum(part for _, part in kept)
-            found.append(((*total, len(entry.name), entry.name), item, entry))
-    return [(item, entry) for _, item, entry in sorted(found, key=lambda each: each[0])]
+        matches = [rank for rank in ranks if rank is not None]
+        if len(matches) == len(sought):
+            total = sum(field for field, _ in matches), sum(part for _, part in matches)
+            found.append(((*total, len(package.name), package.name), item, package))
+    return [(item, package) for _, item, package in sorted(found, key=lambda each: each[0])]
 
 
 def _pattern(word: str) -> tuple[str, re.Pattern[str]]:

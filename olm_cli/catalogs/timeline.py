@@ -5,12 +5,12 @@
 
 from collections.abc import Iterator
 
-from olm_content.fbc.edges import Graph
-from opm.lanes import Kind, Layout, Link, lay_out
+from olm_content.fbc.graph import Graph, UpdateKind
+from opm.lanes import Layout, Link, lay_out
 from opm.picture import marks, steps
 
 NODE = "●"
-LINES = {Kind.REPLACES: "│", Kind.SKIPS: "┆", Kind.RANGE: "┊"}
+LINES = {UpdateKind.REPLACES: "│", UpdateKind.SKIPS: "┆", UpdateKind.RANGE: "┊"}
 
 
 def timeline(graph: Graph, *, installed: str = "") -> Iterator[str]:
@@ -18,18 +18,18 @@ def timeline(graph: Graph, *, installed: str = "") -> Iterator[str]:
     for number, channel in enumerate(graph.channels):
         if number:
             yield ""
-        gone = channel.deprecated or channel.package in graph.deprecated
-        yield f"{channel.package}, channel {channel.name}" + (" [deprecated]" if gone else "")
+        deprecated = channel.deprecated or channel.package in graph.deprecated
+        yield f"{channel.package}, channel {channel.name}" + (" [deprecated]" if deprecated else "")
         yield from _history(lay_out(channel), installed)
 
 
 def _history(layout: Layout, installed: str) -> Iterator[str]:
     for row, (entry, lane) in enumerate(zip(layout.entries, layout.lanes, strict=True)):
         picture = _join(_passing(layout, row), NODE, lane, _ending(layout, row), "╯")
-        told = "".join(f" [{mark}]" for mark in marks(entry, layout, installed))
+        noted = "".join(f" [{mark}]" for mark in marks(entry, layout, installed))
         version = f"{entry.version}  " if str(entry.version) not in entry.name else ""
         about = f"  {steps(entry)}" if steps(entry) else ""
-        yield f"{picture.ljust(2 * layout.width)} {version}{entry.name}{told}{about}"
+        yield f"{picture.ljust(2 * layout.width)} {version}{entry.name}{noted}{about}"
         yield from _between(layout, row)
 
 
@@ -44,7 +44,7 @@ def _between(layout: Layout, row: int) -> Iterator[str]:
         yield _join(_passing(layout, row), start, lane, sideways, "╮").rstrip()
     elif straight is None and row + 1 < len(layout.entries) and layout.lanes[row + 1] == lane:
         yield _join(_passing(layout, row), " ", lane, [], "").rstrip()
-    elif straight is not None and straight.kind is not Kind.REPLACES:
+    elif straight is not None and straight.kind is not UpdateKind.REPLACES:
         yield _join(_passing(layout, row), LINES[straight.kind], lane, [], "").rstrip()
 
 

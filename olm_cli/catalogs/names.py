@@ -1,11 +1,11 @@
-"""Package names for the shell's completion: those of contents that are kept already."""
+"""Package names for the shell's completion: those of contents that are cached."""
 
 import sqlite3
 
 import click
 from click.shell_completion import CompletionItem
 
-from olm_cli.finding.kept import Kept
+from olm_cli.catalogs.cache import ContentCache
 
 
 def known_packages(
@@ -13,9 +13,9 @@ def known_packages(
 ) -> list[CompletionItem]:
     """The packages whose names begin so; nothing is fetched, a shell does not wait."""
     found: dict[str, str] = {}
-    for content in Kept.of_user().all():
+    for content in ContentCache.of_user().all():
         try:
-            for entry in content.entries():
+            for entry in content.summaries():
                 if entry.name.startswith(incomplete):
                     found.setdefault(entry.name, entry.display_name)
         except sqlite3.Error:

@@ -1,7 +1,7 @@
-"""Contents of catalogs kept on disk, by what names them: a digest, or the state of a folder.
+"""Contents of catalogs cached on disk, by key: a digest, or the state of a folder.
 
 `XDG_CACHE_HOME/olm/catalogs` (else ~/.cache) is readable by its owner only: what a cluster or a
-registry shows to one user is not for all. The contents that were not used for longest go first
+registry shows to one user is not for all. The contents least recently used go first
 when all together are larger than MAX_BYTES.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from olm_cli.finding.contents import FORMAT, Content, Writer
+from olm_cli.catalogs.content import FORMAT, Content, ContentWriter
 from olm_runtime.errors import TerminalError
 
 MAX_BYTES = 1 << 30
@@ -22,12 +22,12 @@ _SUFFIX = f".{FORMAT}.sqlite"
 
 
 def cache_folder(environment: Mapping[str, str], home: Path) -> Path:
-    """Where contents are kept."""
+    """Where contents are cached."""
     root = Path(environment.get("XDG_CACHE_HOME", ""))
     return (root if root.is_absolute() else home / ".cache") / "olm" / "catalogs"
 
 
-class Kept:
+class ContentCache:
     """The contents on disk."""
 
     def __init__(self, folder: Path, *, max_bytes: int = MAX_BYTES) -> None:
@@ -35,7 +35,7 @@ class Kept:
         self._max_bytes = max_bytes
 
     @classmethod
-    def of_user(cls) -> "Kept":
+    def of_user(cls) -> "ContentCache":
         """The cache of the user who runs this."""
         return cls(cache_folder(os.environ, Path.home()))
 
@@ -43,12 +43,12 @@ class Kept:
         """The content of that name; None if it is not here. One that is damaged is removed."""
         file = self._file(key)
         content = _opened(file)
-        with contextlib.suppress(OSError):  # it is gone, or on a disk that cannot be written
+        with contextlib.suppress(OSError):  # it is not there, or on a disk that cannot be written
             os.utime(file)
         return content
 
     @contextmanager
-    def writing(self, key: str) -> Iterator[Writer]:
+    def writing(self, key: str) -> Iterator[ContentWriter]:
         """Takes the content of that name; it is there once the context ends without an error.
 
         Raises TerminalError where nothing can be written.
@@ -61,7 +61,7 @@ class Kept:
             raise self._unwritable(error) from error
         try:
             with closing(sqlite3.connect(name)) as db:
-                writer = Writer(db)
+                writer = ContentWriter(db)
                 yield writer
                 writer.finish()
             Path(name).replace(self._file(key))

@@ -11,9 +11,10 @@ import orjson
 
 from olm_content.fbc.documents import FbcError, parse
 from olm_content.fbc.files import CatalogFormat
+from olm_content.fbc.model import Package
 from olm_runtime.errors import TerminalError
 from olm_runtime.file_trees import tree_files
-from operator_controller.catalog import Package, build_package
+from operator_controller.catalog import build_package
 
 KEPT_PACKAGES = 1024
 KEPT_SPELLINGS = 1 << 16

@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 
 import click
 
+from olm_cli.catalogs.cache import ContentCache, folder_key
+from olm_cli.catalogs.cluster import Cluster, Served
+from olm_cli.catalogs.content import Content
 from olm_cli.cluster_options import CLUSTER_OPTIONS, ClusterOptions, cluster_options
-from olm_cli.finding.cluster import Cluster, Served
-from olm_cli.finding.contents import Content
-from olm_cli.finding.kept import Kept, folder_key
 from olm_content.names import LABEL_INDEX_CONFIGS
 from olm_runtime.cli.async_work import run_async
 from olm_runtime.errors import OLMError, TerminalError
@@ -62,12 +62,12 @@ class Offer:
 
 
 class Sources:
-    """The catalogs that the options mean; what was read once is kept on disk."""
+    """The catalogs that the options mean; what was read once is cached on disk."""
 
-    def __init__(self, options: Mapping[str, Any], kept: Kept | None = None) -> None:
+    def __init__(self, options: Mapping[str, Any], cache: ContentCache | None = None) -> None:
         self._options = options
         self._cluster = Cluster(ClusterOptions.of(options))
-        self._kept = kept or Kept.of_user()
+        self._cache = cache or ContentCache.of_user()
 
     def offers(self) -> list[Offer]:
         """All catalogs asked for. Raises OLMError if not a single one can be read."""
@@ -76,7 +76,7 @@ class Sources:
             offers = [self._try(text, partial(self.content, text)) for text in named]
         else:
             offers = [
-                self._try(each.name, partial(self._cluster.content, each, self._kept))
+                self._try(each.name, partial(self._cluster.content, each, self._cache))
                 for each in self._served
             ]
         if not offers:
@@ -92,8 +92,8 @@ class Sources:
     def content(self, text: str) -> Content:
         """The content of one catalog: a folder, an image, or one of the cluster. Raises OLMError.
 
-        `NAME@sha256:...` is what the catalog of the cluster had at that digest, if it is kept; the
-        first characters of the digest do.
+        `NAME@sha256:...` is what the catalog of the cluster had at that digest, if it is cached;
+        the first characters of the digest do.
         """
         if Path(text).is_dir():
             return self._folder(Path(text))
@@ -101,7 +101,7 @@ class Sources:
             raise TerminalError(f"{text}: no such folder", hint="give the root folder of a catalog")
         name, _, digest = text.partition("@")
         if "/" not in name and ":" not in name:
-            return self._kept_content(text, digest) if digest else self._of_cluster(name)
+            return self._cached(text, digest) if digest else self._of_cluster(name)
         return self._image(text)
 
     @cached_property
@@ -122,19 +122,19 @@ class Sources:
     def _of_cluster(self, name: str) -> Content:
         for each in self._served:
             if each.name == name:
-                return self._cluster.content(each, self._kept)
+                return self._cluster.content(each, self._cache)
         names = [each.name for each in self._served]
         raise TerminalError(
             f'there is no folder and no catalog "{name}" in the cluster',
             hint=suggestion_or_all(name, names, none="the cluster has no catalog"),
         )
 
-    def _kept_content(self, text: str, digest: str) -> Content:
-        wanted = digest if digest.startswith(DIGEST) else DIGEST + digest
-        found = [each for each in self._kept.digests() if each.startswith(wanted)]
-        content = self._kept.find(found[0]) if len(found) == 1 else None
+    def _cached(self, text: str, digest: str) -> Content:
+        prefix = digest if digest.startswith(DIGEST) else DIGEST + digest
+        found = [each for each in self._cache.digests() if each.startswith(prefix)]
+        content = self._cache.find(found[0]) if len(found) == 1 else None
         if content is None:
-            known = ", ".join(each[: len(DIGEST) + 12] for each in self._kept.digests()) or "none"
+            known = ", ".join(each[: len(DIGEST) + 12] for each in self._cache.digests()) or "none"
             raise TerminalError(
                 f"{text}: {'several contents' if len(found) > 1 else 'no content'} of that digest "
                 "kept on this machine",
@@ -173,12 +173,12 @@ class Sources:
         return self._stored(canonical.digest, blobs)
 
     def _stored(self, key: str, blobs: Callable[[], Iterator[bytes]]) -> Content:
-        content = self._kept.find(key)
+        content = self._cache.find(key)
         if content is None:
-            with self._kept.writing(key) as writer:
+            with self._cache.writing(key) as writer:
                 for blob in blobs():
                     writer.add(blob)
-            content = self._kept.find(key)
+            content = self._cache.find(key)
         if content is None:
             raise TerminalError("the catalog was removed from the cache meanwhile")
         return content

@@ -1,4 +1,8 @@
-"""Reading JSON objects as upstream's decoder does: by type, and by key whatever its case."""
+"""Reading JSON objects as upstream's decoder does: by type, and by key whatever its case.
+
+The lenient reading of the model: what has the wrong type is noted, or passed over, and reads
+empty. The strict one, in which a wrong type is an error and unknown fields vanish, is `shapes`.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -6,11 +10,19 @@ from typing import Any
 _KINDS = {str: "a string", bool: "a boolean", int: "a number", float: "a number", list: "a list"}
 
 
+def mismatch(place: str, expected: str, value: Any) -> str:
+    """The fault of a value of the wrong type."""
+    got = _KINDS.get(type(value), "an object")
+    return f"{place}: expected {expected}, got {got}"
+
+
 class Reader:
     """Typed access to one object; what has the wrong type is noted in `faults` and reads empty.
 
     `place` stands before the key in a fault, with its separator.
     """
+
+    __slots__ = ("_faults", "_place", "_source")
 
     def __init__(
         self, source: Mapping[str, Any], faults: list[str] | None = None, place: str = ""
@@ -63,5 +75,4 @@ class Reader:
         return ""
 
     def _note(self, key: str, expected: str, value: Any) -> None:
-        got = _KINDS.get(type(value), "an object")
-        self._faults.append(f"{self._place}{key}: expected {expected}, got {got}")
+        self._faults.append(mismatch(f"{self._place}{key}", expected, value))

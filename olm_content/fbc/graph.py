@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from enum import StrEnum
 
-from olm_content.fbc.catalog import Record, properties
+from olm_content.fbc.model import Channel, Entry
+from olm_content.fbc.records import Record, channel_of, deprecations_of, package_value
 from olm_content.formats.go_text import quote
 from olm_content.names import BUNDLE, CHANNEL, DEPRECATIONS, PACKAGE
-from olm_content.ranges import RangeError, SkipRange, parse_skip_range
 from olm_content.versions import Version, VersionError, parse_version
 from olm_runtime.errors import TerminalError
 
@@ -15,48 +15,36 @@ NO_VERSION = Version(0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A bundle in a channel and what it updates; `deprecated` is its own deprecation."""
+class GraphEntry(Entry):
+    """An entry with the version of its bundle; `deprecated` is the bundle's own deprecation."""
 
-    name: str
     version: Version = NO_VERSION
-    replaces: str = ""
-    skips: tuple[str, ...] = ()
-    skip_range: str = ""
     deprecated: bool = False
-
-    @property
-    def has_edges(self) -> bool:
-        """Whether it updates anything."""
-        return bool(self.replaces or self.skips or self.skip_range)
-
-    def accepts(self) -> SkipRange | None:
-        """The range of versions it skips; None without one, or when it cannot be read."""
-        try:
-            return parse_skip_range(self.skip_range) if self.skip_range else None
-        except RangeError:
-            return None
 
 
 @dataclass(frozen=True, slots=True)
-class Channel:
-    """A channel's entries, in the catalog's order."""
+class GraphChannel(Channel):
+    """A channel of a package."""
 
-    package: str
-    name: str
-    entries: tuple[Entry, ...]
+    entries: tuple[GraphEntry, ...] = ()
+    package: str = ""
     deprecated: bool = False
 
-    def newest_first(self) -> list[Entry]:
+    def newest_first(self) -> list[GraphEntry]:
         """The entries by decreasing version."""
         return sorted(self.entries, key=lambda entry: entry.version.key, reverse=True)
+
+    def newest_heads(self) -> list[str]:
+        """The heads by decreasing version."""
+        heads = set(self.heads)
+        return [entry.name for entry in self.newest_first() if entry.name in heads]
 
 
 @dataclass(frozen=True, slots=True)
 class Graph:
     """All channels by package and name, and the packages that are deprecated as a whole."""
 
-    channels: tuple[Channel, ...]
+    channels: tuple[GraphChannel, ...]
     deprecated: frozenset[str] = frozenset()
 
 
@@ -64,11 +52,16 @@ def graph(records: Iterable[Record]) -> Graph:
     """The update graph. Raises TerminalError for a bundle whose version cannot be read."""
     given = list(records)
     versions = {(r.package, r.name): _version(r) for r in given if r.schema == BUNDLE}
-    gone = {each for r in given if r.schema == DEPRECATIONS for each in _deprecated(r)}
-    channels = (_channel(r, versions, gone) for r in given if r.schema == CHANNEL)
+    deprecated = {
+        (r.package, each.schema, each.name)
+        for r in given
+        if r.schema == DEPRECATIONS
+        for each in deprecations_of(r)
+    }
+    channels = (_channel(r, versions, deprecated) for r in given if r.schema == CHANNEL)
     return Graph(
         tuple(sorted(channels, key=lambda channel: (channel.package, channel.name))),
-        frozenset(package for package, schema, _ in gone if schema == PACKAGE),
+        frozenset(package for package, schema, _ in deprecated if schema == PACKAGE),
     )
 
 
@@ -76,17 +69,8 @@ Reference = tuple[str, str, str]
 """Package, schema and name of what is deprecated."""
 
 
-def _deprecated(blob: Record) -> Iterator[Reference]:
-    for entry in blob.value["entries"] or ():
-        reference = entry["reference"]
-        yield blob.package, reference["schema"], reference.get("name", "")
-
-
 def _version(bundle: Record) -> Version:
-    found = [item["value"] for item in properties(bundle) if item["type"] == PACKAGE]
-    if len(found) != 1 or not isinstance(found[0], Mapping):
-        raise TerminalError(f'bundle {quote(bundle.name)} must have exactly 1 "{PACKAGE}" property')
-    text = found[0].get("version")
+    text = package_value(bundle).get("version")
     try:
         return parse_version(text if isinstance(text, str) else "")
     except VersionError as error:
@@ -95,22 +79,57 @@ def _version(bundle: Record) -> Version:
 
 
 def _channel(
-    blob: Record, versions: Mapping[tuple[str, str], Version], gone: set[Reference]
-) -> Channel:
-    def entry(value: Mapping[str, Any]) -> Entry:
-        name = value["name"]
-        return Entry(
-            name,
-            versions.get((blob.package, name), NO_VERSION),
-            value.get("replaces", ""),
-            tuple(value.get("skips", ())),
-            value.get("skipRange", ""),
-            deprecated=(blob.package, BUNDLE, name) in gone,
-        )
+    each: Record, versions: Mapping[tuple[str, str], Version], deprecated: set[Reference]
+) -> GraphChannel:
+    package, entries = each.package, channel_of(each).entries
+    return GraphChannel(
+        each.name,
+        tuple(
+            GraphEntry(
+                entry.name,
+                entry.replaces,
+                entry.skips,
+                entry.skip_range,
+                versions.get((package, entry.name), NO_VERSION),
+                deprecated=(package, BUNDLE, entry.name) in deprecated,
+            )
+            for entry in entries
+        ),
+        package,
+        deprecated=(package, CHANNEL, each.name) in deprecated,
+    )
 
-    entries = tuple(entry(value) for value in blob.value["entries"] or ())
-    deprecated = (blob.package, CHANNEL, blob.name) in gone
-    return Channel(blob.package, blob.name, entries, deprecated)
+
+class UpdateKind(StrEnum):
+    """How an entry says what it updates."""
+
+    REPLACES = "replaces"
+    SKIPS = "skips"
+    RANGE = "skipRange"
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """A step that users may take, from the older entry to the newer."""
+
+    older: str
+    newer: str
+    kind: UpdateKind
+
+
+def updates(channel: GraphChannel) -> Iterator[Update]:
+    """All steps of a channel, also from entries that it does not have, by newer entry."""
+    ordered = channel.newest_first()
+    for entry in ordered:
+        if entry.replaces:
+            yield Update(entry.replaces, entry.name, UpdateKind.REPLACES)
+        for skip in entry.skips:
+            yield Update(skip, entry.name, UpdateKind.SKIPS)
+        accepted = entry.accepted
+        if accepted is not None:
+            for other in ordered:
+                if other.name != entry.name and accepted.matches(other.version):
+                    yield Update(other.name, entry.name, UpdateKind.RANGE)
 
 
 def of_package(whole: Graph, package: str) -> Graph:
@@ -131,18 +150,18 @@ def from_edge(whole: Graph, name: str) -> Graph:
     return replace(whole, channels=tuple(c for c in channels if c.entries))
 
 
-def _above(channel: Channel, name: str, floor: Version) -> Channel:
+def _above(channel: GraphChannel, name: str, floor: Version) -> GraphChannel:
     versions = {entry.name: entry.version for entry in channel.entries}
 
     def reaches(other: str) -> bool:
         return versions.get(other, NO_VERSION).key >= floor.key
 
-    kept: list[Entry] = []
+    found: list[GraphEntry] = []
     for entry in channel.entries:
         if entry.name == name:
-            kept.append(replace(entry, replaces="", skips=(), skip_range=""))
+            found.append(replace(entry, replaces="", skips=(), skip_range=""))
             continue
-        accepted = entry.accepts()
+        accepted = entry.accepted
         cut = replace(
             entry,
             replaces=entry.replaces if entry.replaces and reaches(entry.replaces) else "",
@@ -150,5 +169,5 @@ def _above(channel: Channel, name: str, floor: Version) -> Channel:
             skip_range=entry.skip_range if accepted and accepted.matches(floor) else "",
         )
         if cut.has_edges or (not entry.has_edges and reaches(entry.name)):
-            kept.append(cut)
-    return replace(channel, entries=tuple(kept))
+            found.append(cut)
+    return replace(channel, entries=tuple(found))

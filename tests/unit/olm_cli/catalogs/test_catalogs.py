@@ -1,4 +1,4 @@
-"""`olm search`, `show`, `graph` and `diff` over catalogs on disk, and what is kept of those."""
+"""`olm search`, `show`, `graph` and `diff` over catalogs on disk, and what is cached of those."""
 
 import json
 import os
@@ -10,13 +10,13 @@ import orjson
 import pytest
 from click.testing import CliRunner, Result
 
+from olm_cli.catalogs.cache import ContentCache, cache_folder, folder_key
+from olm_cli.catalogs.cluster import Cluster, Served
+from olm_cli.catalogs.content import Content
+from olm_cli.catalogs.ranking import ranked
+from olm_cli.catalogs.summary import Summary, one_line, summary_of
 from olm_cli.cluster_options import ClusterOptions
 from olm_cli.diff import diff
-from olm_cli.finding.cluster import Cluster, Served
-from olm_cli.finding.contents import Content
-from olm_cli.finding.entry import Entry, entry_of, one_line
-from olm_cli.finding.kept import Kept, cache_folder, folder_key
-from olm_cli.finding.ranking import ranked
 from olm_cli.graph import graph_command
 from olm_cli.search import search
 from olm_cli.show import show_command
@@ -106,14 +106,14 @@ def catalog(write: Write) -> Path:
 )
 def test_words_are_ranked_by_where_they_stand(words: list[str], names: list[str]) -> None:
     entries = [
-        Entry(name="told", text="It speaks to Kafka."),
-        Entry(name="made", provider="Kafka Inc."),
-        Entry(name="tagged", keywords=("queue", "kafka")),
-        Entry(name="shown", display_name="Kafka for all"),
-        Entry(name="kafkanator"),
-        Entry(name="strimzi-kafka"),
-        Entry(name="kafka"),
-        Entry(name="other"),
+        Summary(name="told", text="It speaks to Kafka."),
+        Summary(name="made", provider="Kafka Inc."),
+        Summary(name="tagged", keywords=("queue", "kafka")),
+        Summary(name="shown", display_name="Kafka for all"),
+        Summary(name="kafkanator"),
+        Summary(name="strimzi-kafka"),
+        Summary(name="kafka"),
+        Summary(name="other"),
     ]
     found = ranked((("c", entry) for entry in entries), words)
     assert [entry.name for _, entry in found] == names
@@ -154,7 +154,7 @@ def test_one_line_of_a_description(text: str, line: str) -> None:
     ],
 )
 def test_broken_blobs_are_listed_by_name(blobs: list[Blob]) -> None:
-    entry = entry_of("p", blobs)
+    entry = summary_of("p", blobs)
     assert (entry.name, entry.version, entry.summary) == ("p", "", "")
 
 
@@ -213,29 +213,29 @@ def test_a_damaged_file_of_the_cache_is_made_anew(catalog: Path, cache: Path) ->
 
 
 def test_the_cache_is_private_and_bounded(tmp_path: Path) -> None:
-    folder = tmp_path / "kept"
+    folder = tmp_path / "cache"
     noise = [orjson.dumps({"package": "p", "n": os.urandom(20_000).hex()}) for _ in range(5)]
 
-    def keep(key: str, kept: Kept) -> None:
-        with kept.writing(key) as writer:
+    def store(key: str, cache: ContentCache) -> None:
+        with cache.writing(key) as writer:
             for blob in noise:
                 writer.add(blob)
 
-    kept = Kept(folder, max_bytes=350_000)
+    cache = ContentCache(folder, max_bytes=350_000)
     for number, key in enumerate(("sha256:a", "sha256:b")):
-        keep(key, kept)
+        store(key, cache)
         os.utime(folder / f"{key.replace(':', '-')}.1.sqlite", (number, number))
-    assert isinstance(kept.find("sha256:a"), Content)  # used, so no longer the oldest
-    keep("sha256:c", kept)
-    assert kept.digests() == ["sha256:a", "sha256:c"]
+    assert isinstance(cache.find("sha256:a"), Content)  # used, so no longer the oldest
+    store("sha256:c", cache)
+    assert cache.digests() == ["sha256:a", "sha256:c"]
     assert folder.stat().st_mode & 0o077 == 0
 
 
-def test_nothing_is_kept_of_a_catalog_that_broke_off(tmp_path: Path) -> None:
-    kept = Kept(tmp_path / "kept")
-    with pytest.raises(KeyError), kept.writing("sha256:a"):
+def test_nothing_is_cached_of_a_catalog_that_broke_off(tmp_path: Path) -> None:
+    cache = ContentCache(tmp_path / "cache")
+    with pytest.raises(KeyError), cache.writing("sha256:a"):
         raise KeyError
-    assert list((tmp_path / "kept").iterdir()) == []
+    assert list((tmp_path / "cache").iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -408,5 +408,5 @@ def test_a_catalog_that_cannot_be_compared_is_exit_code_two(catalog: Path) -> No
 def test_a_catalog_of_a_cluster_is_not_read_without_tls(tmp_path: Path) -> None:
     catalog = Served("c", "sha256:1", "http://evil.test/catalogs/c", available=True)
     with pytest.raises(OLMError, match="has no TLS: anybody between"):
-        Cluster(ClusterOptions()).content(catalog, Kept(tmp_path))
+        Cluster(ClusterOptions()).content(catalog, ContentCache(tmp_path))
     assert not [*tmp_path.glob("*.sqlite")]

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from e2e.harness.ports import free_port
-from olm_cli.finding.quick_list import quick_list
+from olm_cli.catalogs.quick_list import quick_list
 
 
 def config(cluster: dict[str, Any], user: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,110 @@
+"""A package in a list: what is shown of it and what its words are. Pure.
+
+Made once for each content of a catalog, from objects that nobody has checked: whatever has the
+wrong type counts as absent.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from olm_content.fbc.packages import (
+    property_values,
+    read_channel,
+    read_deprecations,
+    version_text,
+)
+from olm_content.fbc.reading import Reader
+from olm_content.names import BUNDLE, CHANNEL, CSV_METADATA, DEPRECATIONS, PACKAGE
+from olm_content.versions import VersionError, parse_version
+
+SUMMARY_LENGTH = 160
+"""Characters of the one line that says what a package is for."""
+
+Value = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """A package. `version` is that of the default channel's head; `text` is all that it says."""
+
+    name: str
+    display_name: str = ""
+    version: str = ""
+    channel: str = ""
+    provider: str = ""
+    keywords: tuple[str, ...] = ()
+    summary: str = ""
+    deprecated: bool = False
+    text: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> "Summary":
+        """The reverse of `to_json`."""
+        return cls(**{**value, "keywords": tuple(value["keywords"])})
+
+
+def summary_of(package: str, blobs: Iterable[Value]) -> Summary:
+    """The summary of a package from the objects of it."""
+    own: dict[str, list[Value]] = {}
+    for blob in blobs:
+        own.setdefault(Reader(blob).text("schema"), []).append(blob)
+    about = Reader(next(iter(own.get(PACKAGE, ())), {}))
+    channel = about.text("defaultChannel")
+    head = _head(channel, own)
+    csv = Reader(csv_metadata(head))
+    description, csv_description = about.text("description"), csv.text("description")
+    summary = csv.inner("annotations").text("description") or description or csv_description
+    return Summary(
+        name=package,
+        display_name=csv.text("displayName"),
+        version=version_text(head),
+        channel=channel,
+        provider=csv.inner("provider").text("name"),
+        keywords=csv.texts("keywords"),
+        summary=one_line(summary),
+        deprecated=any(map(_is_whole, own.get(DEPRECATIONS, ()))),
+        text="\n".join(dict.fromkeys(filter(None, (summary, description, csv_description)))),
+    )
+
+
+def csv_metadata(bundle: Value) -> Value:
+    """What a bundle says of itself for people; empty where it says nothing."""
+    value = next(iter(property_values(bundle, CSV_METADATA)), None)
+    return value if isinstance(value, Mapping) else {}
+
+
+def precedence(version: str) -> tuple[Any, ...]:
+    """What versions are ordered by; what is none is below all that are."""
+    try:
+        return parse_version(version).key
+    except VersionError:
+        return ()
+
+
+def one_line(text: str) -> str:
+    """The first sentences of a text, without the marks of Markdown, at most SUMMARY_LENGTH long."""
+    paragraphs = (" ".join(part.split()) for part in text.split("\n\n"))
+    said = next((part for part in paragraphs if part and not part.startswith("#")), "")
+    plain = said.replace("**", "").replace("`", "")
+    if len(plain) <= SUMMARY_LENGTH:
+        return plain
+    return plain[: SUMMARY_LENGTH - 1].rpartition(" ")[0].rstrip(" ,;:") + "…"
+
+
+def _head(channel: str, own: Mapping[str, list[Value]]) -> Value:
+    """The bundle at the head of a channel; of several heads the one of the highest version."""
+    blob = next((each for each in own.get(CHANNEL, ()) if each.get("name") == channel), None)
+    if blob is None:
+        return {}
+    names = set(read_channel(Reader(blob)).heads)
+    heads = [bundle for bundle in own.get(BUNDLE, ()) if bundle.get("name") in names]
+    return max(heads, key=lambda bundle: precedence(version_text(bundle)), default={})
+
+
+def _is_whole(deprecations: Value) -> bool:
+    return any(each.schema == PACKAGE for each in read_deprecations(Reader(deprecations)))

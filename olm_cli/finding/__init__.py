@@ -1,1 +1,0 @@
-"""What is behind `olm search`, `show`, `graph` and `diff`: contents of catalogs, kept on disk."""
