@@ -6,7 +6,6 @@ anyway and are waited for: a second process parses half of a large tree.
 
 import contextlib
 import os
-import pickle
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -141,6 +140,8 @@ class _Reading(Generic[Item]):
 
     def in_two_processes(self) -> dict[_Task, list[Item]]:
         """The items of tasks; left out are those with a fault, and what a lost process had."""
+        import pickle
+
         queue, queue_end = os.pipe()
         os.write(queue_end, b"".join(number.to_bytes(4) for number in range(len(self.tasks))))
         os.close(queue_end)
@@ -163,6 +164,8 @@ class _Reading(Generic[Item]):
 
     def answer(self, queue: int, answer_end: int) -> NoReturn:
         """The other process: parses, answers and ends without what its parent would still do."""
+        import pickle
+
         status = 1
         try:
             with open(answer_end, "wb") as writing:

@@ -3,10 +3,13 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from olm_content.names import BUNDLE
-from olm_content.ranges import RangeError, SkipRange, parse_skip_range
 from olm_content.versions import BundleVersion, Version
+
+if TYPE_CHECKING:  # `olm search` reads no ranges, and is to start fast
+    from olm_content.ranges import RangeError, SkipRange
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +27,10 @@ class Entry:
         return bool(self.replaces or self.skips or self.skip_range)
 
     @property
-    def accepted(self) -> SkipRange | None:
+    def accepted(self) -> "SkipRange | None":
         """The versions that it skips; None without a range, or for one that cannot be read."""
         found = read_skip_range(self.skip_range) if self.skip_range else None
-        return found if isinstance(found, SkipRange) else None
+        return None if isinstance(found, Exception) else found
 
     def updates(self, name: str) -> bool:
         """Whether it replaces or skips the named bundle."""
@@ -42,11 +45,13 @@ class Entry:
 
 
 @lru_cache(maxsize=4096)
-def read_skip_range(text: str) -> SkipRange | RangeError:
+def read_skip_range(text: str) -> "SkipRange | RangeError":
     """The range of a `skipRange`, or what is wrong with it: such a range is no edge.
 
     Remembered, because the same few hundred ranges are asked in every resolution.
     """
+    from olm_content.ranges import RangeError, parse_skip_range
+
     try:
         return parse_skip_range(text)
     except RangeError as error:

@@ -35,8 +35,11 @@ class Reader:
         """The value of any type; None if the key is absent in every spelling."""
         if key in self._source:
             return self._source[key]
-        folded = key.casefold()
-        return next((v for k, v in self._source.items() if k.casefold() == folded), None)
+        folded, length = key.casefold(), len(key)
+        for other, value in self._source.items():
+            if len(other) == length and other.casefold() == folded:
+                return value
+        return None
 
     def text(self, key: str) -> str:
         """The string, empty if absent."""
