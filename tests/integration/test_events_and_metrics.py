@@ -121,8 +121,8 @@ def test_each_transition_is_one_event_also_after_a_restart(
     olm.start_operator_controller(*scraper.flags)
     apply("apply", "-f", "-", stdin=extension(package, "1.1.0"))
     api.wait_installed(package, "1.1.0")
-    told = reasons(api, package, "Updated")
-    assert told == ["Installing", "Installed", "Retrying", "Updating", "Updated"]
+    reported = reasons(api, package, "Updated")
+    assert reported == ["Installing", "Installed", "Retrying", "Updating", "Updated"]
     assert before != metadata(api.get(extension_path(package)) or {})["resourceVersion"]
 
     kinds = {e["reason"]: (e["type"], e["note"]) for e in events(api, package)}
@@ -150,7 +150,7 @@ def test_a_settled_extension_is_not_written_by_a_restart(
         "minimum availability"  # what is said of its Deployment in the end: there are no nodes
     )
     api.wait_condition(extension_path(package), "Available", "False", message=settled)
-    told = reasons(api, package, "Installed")
+    reported = reasons(api, package, "Installed")
     paths = (
         extension_path(package),
         f"/apis/olm.operatorframework.io/v1/clusterobjectsets/{package}-1",
@@ -160,7 +160,7 @@ def test_a_settled_extension_is_not_written_by_a_restart(
     olm.start_operator_controller(*scraper.flags)
     time.sleep(5.0)
     assert [metadata(api.get(path) or {})["resourceVersion"] for path in paths] == before
-    assert [e["reason"] for e in events(api, package)] == told
+    assert [e["reason"] for e in events(api, package)] == reported
     olm.control_plane.kubectl("delete", "clusterextension", package)
 
 
@@ -224,8 +224,8 @@ def test_what_keeps_pods_from_running_is_told(
     statuses = [{**container, "restartCount": 0, "state": {"waiting": waiting}}]
     name = metadata(pods[0])["name"]
     api.patch(f"{path}/{name}/status", {"status": {"containerStatuses": statuses}})
-    told = f"ImagePullBackOff (image {image})"
-    found = api.wait_condition(extension_path(package), "Available", "False", message=told)
+    reported = f"ImagePullBackOff (image {image})"
+    found = api.wait_condition(extension_path(package), "Available", "False", message=reported)
     available = condition(found, "Available") or {}
     assert available["message"].startswith(f"Deployment {package}/{package}-operator: 0/1 availab")
     olm.control_plane.kubectl("delete", "clusterextension", package)

@@ -187,6 +187,6 @@ def test_catalogs_are_read_through_the_api_server_with_two_rights(
     assert "that needs the permission to get services/proxy" in refused.stderr
 
     kubectl("apply", "-f", "-", stdin=why.asker_of_the_service(in_cluster))
-    told = shell("search", in_cluster)
-    assert told.returncode == 0, told.stderr
-    assert [line.split()[0] for line in told.stdout.splitlines()] == ["NAME", in_cluster]
+    result = shell("search", in_cluster)
+    assert result.returncode == 0, result.stderr
+    assert [line.split()[0] for line in result.stdout.splitlines()] == ["NAME", in_cluster]

@@ -81,9 +81,9 @@ class Shell:
 
     def answer(self, *arguments: str, stdin: str | None = None, code: int = 0) -> Any:
         """The data that a command prints."""
-        told = self(*arguments, "-o", "json", stdin=stdin)
-        assert told.returncode == code, told.stdout + told.stderr
-        return json.loads(told.stdout)
+        result = self(*arguments, "-o", "json", stdin=stdin)
+        assert result.returncode == code, result.stdout + result.stderr
+        return json.loads(result.stdout)
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """In the background of a shell SIGINT is ignored unless asked for."""
@@ -163,10 +163,10 @@ def test_a_life_from_a_name_to_nothing(
     olm: Olm, api: Api, shell: Shell, planner: Shell, served: str
 ) -> None:
     package = served
-    told = shell("install", package, "--version", "1.x", "--wait", "--timeout=180")
-    assert told.returncode == 0, told.stderr
-    assert f"  ClusterExtension {package}: created\n" in told.stdout
-    assert f"{package}: {package}.v1.0.0 is installed\n" in told.stdout
+    result = shell("install", package, "--version", "1.x", "--wait", "--timeout=180")
+    assert result.returncode == 0, result.stderr
+    assert f"  ClusterExtension {package}: created\n" in result.stdout
+    assert f"{package}: {package}.v1.0.0 is installed\n" in result.stdout
     assert api.get(configmap(package, "old")) is not None
     _again_and_otherwise(shell, package)
     api.wait_condition(extension_path(package), "Available", "False")
@@ -335,11 +335,11 @@ def test_whoever_may_not_is_told_what_he_lacks(
 ) -> None:
     nobody = users(olm.control_plane.kubeconfig_for("nobody"))
     for command in (["status"], ["install", served], ["plan", served], ["uninstall", served]):
-        told = nobody(*command)
-        assert told.returncode in (1, 2)
-        assert told.stderr.startswith("error: ")
-        assert 'User "nobody" cannot ' in told.stderr
-        assert "Traceback" not in told.stderr
+        result = nobody(*command)
+        assert result.returncode in (1, 2)
+        assert result.stderr.startswith("error: ")
+        assert 'User "nobody" cannot ' in result.stderr
+        assert "Traceback" not in result.stderr
     reader = olm.control_plane.kubeconfig_for("reader", ["readers"])
     rules = "--verb=get,list,watch", f"--resource={','.join(KINDS)}"
     kubectl = olm.control_plane.kubectl
@@ -361,8 +361,8 @@ def test_an_account_passes_between_olm_and_kubectl(olm: Olm, shell: Shell, serve
     kubectl(*APPLY, stdin=update.stdout)
     kubectl("delete", "clusterextension", served)
     kubectl("apply", "-f", "-", stdin=shell("rbac", served, "--version=1.0.0").stdout)
-    told = shell.answer("install", served, "--version", "2.0.0")
-    results = {(each["kind"], each["result"]) for each in told["objects"]}
+    result = shell.answer("install", served, "--version", "2.0.0")
+    results = {(each["kind"], each["result"]) for each in result["objects"]}
     assert ("ClusterRole", "changed") in results, "its own, though kubectl applied it"
     kubectl("delete", "clusterextension", served)
     edited = '{"rules":[{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}]}'
@@ -378,9 +378,9 @@ def test_a_name_that_is_wrong_is_told_with_what_there_is(
     olm: Olm, api: Api, shell: Shell, served: str
 ) -> None:
     def hint(*arguments: str, code: int = 1) -> str:
-        told = shell(*arguments)
-        assert (told.returncode, told.stdout) == (code, "")
-        return told.stderr.partition("hint: ")[2].strip()
+        result = shell(*arguments)
+        assert (result.returncode, result.stdout) == (code, "")
+        return result.stderr.partition("hint: ")[2].strip()
 
     nearly = served[:-1]
     assert f'there is no catalog "{nearly}": did you mean {served}' in hint(

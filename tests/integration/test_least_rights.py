@@ -205,9 +205,9 @@ def test_without_any_one_rule_nothing_is_installed_until_it_is_granted(
         apply(olm, [short, *wanted])
         path = extension_path(name)
         refused = api.wait_condition(path, "Progressing", "True", message="pre-authorization")
-        told = condition(refused, "Progressing")
-        assert told is not None
-        assert told["message"].startswith(missing.stdout.strip())
+        reported = condition(refused, "Progressing")
+        assert reported is not None
+        assert reported["message"].startswith(missing.stdout.strip())
         assert api.get(f"/apis/apps/v1/namespaces/{name}/deployments/{HELLO}") is None
         apply(olm, objects)
         api.wait_installed(name, "0.1.0")

@@ -1,4 +1,4 @@
-"""What the pages for those who run the product tell to do, done: the chart on a real API server.
+"""Follows the pages for those who run the product, with the chart on a real API server.
 
 Pods are processes (e2e/olm/kubelet.py). Commands that need true ones are run by tests/node.
 """
@@ -246,12 +246,12 @@ def test_troubleshooting(reader: Reader, api: Api) -> None:
         assert brought_about.returncode == 0, brought_about.stderr
         if message := symptom(section):
             seen = f"{section}: {message}"
-            wait_until(lambda: told(reader, api, message), what=seen, timeout=60.0)
+            wait_until(lambda: reported(reader, api, message), what=seen, timeout=60.0)
         reader.follow(page("troubleshooting", only=section))
     reader.run("kubectl delete clustercatalog broken labelled")
 
 
-def told(reader: Reader, api: Api, message: str) -> bool:
+def reported(reader: Reader, api: Api, message: str) -> bool:
     """Whether a condition or a refused request says so."""
     texts = [conditions_text(api.get(extension_path(GREETER)))]
     texts += [conditions_text(api.get(catalog_path("broken")))]
@@ -265,11 +265,11 @@ def test_rights_of_the_security_model(reader: Reader) -> None:
     reader.follow(steps(DOCS / "concepts" / "security-model.md"))
 
 
-# The cluster is told of other registries
+# Mirrors of the cluster
 
 
 def test_disconnected(reader: Reader, public: Registry, mirror: Registry) -> None:
-    """Once the cluster is told of the mirror, the public registry is away."""
+    """Once the cluster has the mirror, the public registry is away."""
     *prepare, follow = page("disconnected")
     reader.follow(prepare)
     public.stop()

@@ -394,7 +394,7 @@ def served(objects: Iterable[KubeObject]) -> list[KubeObject]:
 
 
 def as_rules(permissions: Iterable[Permission]) -> list[Json]:
-    """One rule for each resource and name, as an administrator would be told to write them."""
+    """One rule for each resource and name, as an administrator would write them."""
     verbs: dict[tuple[str, str, str, str], list[str]] = {}
     for p in sorted(permissions):
         verbs.setdefault((p.group, p.resource, p.name, p.url), []).append(p.verb)
@@ -562,23 +562,23 @@ async def test_a_definition_goes_only_if_nothing_is_known_to_be_stored_of_it(
     owner = owned["metadata"]["ownerReferences"][0]["uid"]
     name = name_of(owned)
 
-    async def told(acting: KubeClient = client, owner: str = owner) -> str:
+    async def reported(acting: KubeClient = client, owner: str = owner) -> str:
         who = Owner(owners.APPLIER, "ConfigMap", "any", owner, (), 1)
         return await unsafe_definitions(acting, [], [owned], who) or ""
 
-    assert await told() == ""
+    assert await reported() == ""
     await holder.make(_sample_of(owned, holder.account.namespace))
-    assert (await told()).endswith(
+    assert (await reported()).endswith(
         '"NoStoredObjectRemoved" validation failed: the bundle that comes does not have it, and '
         f"1 object would be deleted with it: {holder.account.namespace}/one"
     )
-    assert await told(owner="somebody else") == ""
+    assert await reported(owner="somebody else") == ""
     unknown = "how many objects would be deleted with it is not known: "
     assert f'{unknown}customresourcedefinitions.apiextensions.k8s.io "{name}" is forb' in (
-        await told(holder.acting)
+        await reported(holder.acting)
     )
     await holder.give([rule("get", "apiextensions.k8s.io", "customresourcedefinitions")])
-    found = await told(holder.acting)
+    found = await reported(holder.acting)
     assert f"{unknown}{name} is forbidden" in found
     assert 'cannot list resource "samples"' in found
 

@@ -44,9 +44,9 @@ def run(olm: Olm) -> Run:
 
 
 def rows(run: Run, name: str) -> list[tuple[Any, ...]]:
-    told = run("history", name, "-o", "json")
-    assert told.returncode == 0, told.stderr
-    revisions = json.loads(told.stdout)["revisions"]
+    result = run("history", name, "-o", "json")
+    assert result.returncode == 0, result.stderr
+    revisions = json.loads(result.stdout)["revisions"]
     return [(r["revision"], r["version"], r["state"], r["cause"]) for r in revisions]
 
 
@@ -94,9 +94,9 @@ def test_back_and_on_again_without_the_catalog(olm: Olm, api: Api, run: Run, upd
 
     api.delete(catalog_path(updated))
     api.wait_gone(catalog_path(updated))
-    told = run("rollback", updated, "--wait", "--timeout=180")
-    assert told.returncode == 0, told.stderr
-    assert told.stdout.endswith(f"{updated}: {updated}.v0.1.0 is installed\n")
+    result = run("rollback", updated, "--wait", "--timeout=180")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.endswith(f"{updated}: {updated}.v0.1.0 is installed\n")
     assert (api.get(configmap(updated, "settings")) or {})["data"] == {"key": "value"}
     assert api.get(configmap(updated, "old")) is not None
     api.wait_gone(configmap(updated, "new"))
@@ -116,7 +116,7 @@ def test_back_and_on_again_without_the_catalog(olm: Olm, api: Api, run: Run, upd
     assert run("rollback", updated, "--to", "2", "--wait", "--timeout=180").returncode == 0
     api.wait_installed(updated, "0.2.0")
     assert api.get(crd(f"{updated}.example.com")) is not None
-    on = told.stdout.partition("to go on later, as before:\n")[2].splitlines()[0]
+    on = result.stdout.partition("to go on later, as before:\n")[2].splitlines()[0]
     olm.control_plane.kubectl(*shlex.split(on)[1:])
     spec = (api.get(extension_path(updated)) or {})["spec"]["source"]["catalog"]
     assert (spec["version"], spec["upgradeConstraintPolicy"]) == ("0.x", "CatalogProvided")
@@ -139,8 +139,8 @@ def test_refused_while_objects_are_stored_that_only_the_newer_one_knows(
     olm.control_plane.kubectl("apply", "-f", "-", stdin=thing)
     refused = run("rollback", updated, "--to", "1")
     assert refused.returncode == 1
-    told = f"does not have it, and 1 object would be deleted with it: {updated}/mine"
-    assert told in refused.stderr
+    result = f"does not have it, and 1 object would be deleted with it: {updated}/mine"
+    assert result in refused.stderr
     spec = (api.get(extension_path(updated)) or {})["spec"]["source"]["catalog"]
     assert spec["version"] == "0.x"
     preflight = {"preflight": {"crdUpgradeSafety": {"enforcement": "None"}}}
@@ -153,8 +153,8 @@ def test_refused_while_objects_are_stored_that_only_the_newer_one_knows(
 
 @pytest.mark.parametrize("command", ["history", "rollback"])
 def test_an_extension_that_is_not_there(run: Run, command: str) -> None:
-    told = run(command, "nobody")
-    assert (told.returncode, told.stderr.splitlines()[0]) == (
+    result = run(command, "nobody")
+    assert (result.returncode, result.stderr.splitlines()[0]) == (
         1,
         'error: there is no ClusterExtension "nobody"',
     )

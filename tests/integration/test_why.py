@@ -60,11 +60,11 @@ def blocked(
 def test_a_blocked_update_is_explained_and_the_change_that_is_told_unblocks_it(
     olm: Olm, api: Api, blocked: str
 ) -> None:
-    told = olm_why(olm, blocked)
-    assert told.returncode == 0, told.stderr
-    assert f"installed    {blocked}.v1.0.0" in told.stdout
-    assert 'set spec.source.catalog.version to "1.1.0"' in told.stdout
-    assert f"it is no successor of {blocked}.v1.0.0: in channel stable it replaces" in told.stdout
+    result = olm_why(olm, blocked)
+    assert result.returncode == 0, result.stderr
+    assert f"installed    {blocked}.v1.0.0" in result.stdout
+    assert 'set spec.source.catalog.version to "1.1.0"' in result.stdout
+    assert f"it is no successor of {blocked}.v1.0.0: in channel stable it replaces" in result.stdout
     progressing = api.wait_condition(
         extension_path(blocked), "Progressing", "True", message="spec.source.catalog.version"
     )
@@ -80,16 +80,16 @@ def test_a_blocked_update_is_explained_and_the_change_that_is_told_unblocks_it(
 
 
 def test_an_extension_that_is_not_there(olm: Olm) -> None:
-    told = olm_why(olm, "nobody")
-    assert told.returncode == 1
-    assert told.stderr.startswith('error: there is no ClusterExtension "nobody"\nhint: ')
+    result = olm_why(olm, "nobody")
+    assert result.returncode == 1
+    assert result.stderr.startswith('error: there is no ClusterExtension "nobody"\nhint: ')
 
 
 def test_a_catalogd_that_is_not_trusted_is_named(olm: Olm, blocked: str, tmp_path: Path) -> None:
-    told = olm_why(olm, blocked, cas_dir=tmp_path)
-    assert told.returncode == 1
-    assert f'catalog "{blocked}" cannot be read' in told.stdout
-    assert "CERTIFICATE_VERIFY_FAILED" in told.stdout
+    result = olm_why(olm, blocked, cas_dir=tmp_path)
+    assert result.returncode == 1
+    assert f'catalog "{blocked}" cannot be read' in result.stdout
+    assert "CERTIFICATE_VERIFY_FAILED" in result.stdout
 
 
 def test_what_is_known_of_a_catalog_outlives_catalogd(olm: Olm, api: Api, blocked: str) -> None:
@@ -242,7 +242,7 @@ def test_catalogs_of_the_cluster_are_asked_through_the_api_server(
     )
 
     kubectl("apply", "-f", "-", stdin=asker_of_the_service(in_cluster))
-    told = olm_why(olm, in_cluster, kubeconfig=kubeconfig)
-    assert told.returncode == 0, told.stderr
-    assert 'set spec.source.catalog.version to "1.1.0"' in told.stdout
-    assert f"it is no successor of {in_cluster}.v1.0.0" in told.stdout
+    result = olm_why(olm, in_cluster, kubeconfig=kubeconfig)
+    assert result.returncode == 0, result.stderr
+    assert 'set spec.source.catalog.version to "1.1.0"' in result.stdout
+    assert f"it is no successor of {in_cluster}.v1.0.0" in result.stdout

@@ -268,9 +268,9 @@ async def test_a_right_that_is_missing_is_told_once(
     keeper = controller(client.as_service_account("default", name))
     for _ in range(3):
         assert await keeper.reconcile("olm") == Done(30.0)
-    [told] = warnings(caplog)
-    assert told.startswith("cannot keep ClusterOperator olm: clusteroperators")
-    assert "is forbidden" in told
+    [reported] = warnings(caplog)
+    assert reported.startswith("cannot keep ClusterOperator olm: clusteroperators")
+    assert "is forbidden" in reported
     assert api.list(CLUSTER_OPERATORS) == []
 
     caplog.clear()
