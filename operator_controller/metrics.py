@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from api.olm.v1.clusterextension import BundleMetadata, ClusterExtensionStatus
 from api.olm.v1.conditions import Condition, ConditionStatus, ConditionType, Reason
-from olm_runtime.metrics.queue_meter import QueueMeter
+from olm_runtime.metrics.controllers import Queue
 
 
 @dataclass(slots=True)
@@ -59,14 +59,6 @@ class Metrics:
         """Forgets the extensions that do not exist any more."""
         for gone in self.extensions.keys() - set(names):
             del self.extensions[gone]
-
-
-@dataclass(frozen=True, slots=True)
-class Queue:
-    """A work queue and how many prompt keys it handles at a time."""
-
-    meter: QueueMeter
-    workers: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

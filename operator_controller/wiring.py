@@ -17,6 +17,7 @@ from olm_runtime.controller.priority import Priority, PriorityGate
 from olm_runtime.controller.status_writer import StatusWriter
 from olm_runtime.controller.workqueue import Backoff, WorkQueue
 from olm_runtime.kube.client import KubeClient
+from olm_runtime.metrics.controllers import Queue
 from olm_runtime.program import utc_now
 from olm_runtime.registry.cluster_pulls import ClusterPulls
 from olm_runtime.registry.image_store import ImageStore
@@ -38,7 +39,7 @@ from operator_controller.io.bundles import BundleSource
 from operator_controller.io.catalogs import CATALOG, CatalogClient
 from operator_controller.io.certificates import RevisionCertificates, rotation
 from operator_controller.io.revisions import OBJECT_SET, RevisionStore
-from operator_controller.metrics import Metrics, Queue, Readings
+from operator_controller.metrics import Metrics, Readings
 from operator_controller.settings import Settings
 
 CONTROLLER = "olm.operatorframework.io/operator-controller"

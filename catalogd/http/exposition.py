@@ -1,13 +1,35 @@
 """The metrics of catalogd. Pure."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from prometheus_client.metrics_core import Metric
 
-from catalogd.metrics import Metrics, PollResult, Served
-from olm_runtime.metrics.exposition import counter, gauge, histogram
+from catalogd.metrics import CatalogCounts, Metrics, PollResult, Served
+from olm_runtime.metrics.exposition import Family, counter, families_of, gauge, histogram
 
 CATALOG = "catalogd_catalog_"
+
+_CONTENT: tuple[Family[Served], ...] = (
+    Family(
+        gauge, CATALOG + "content_bytes", "Size of the content, uncompressed.", lambda s: s.size
+    ),
+    Family(gauge, CATALOG + "content_blobs", "Blobs in the content.", lambda s: s.blobs),
+    Family(
+        gauge,
+        CATALOG + "unpacked_timestamp_seconds",
+        "When the content was unpacked; its age is the time since.",
+        lambda s: s.unpacked,
+    ),
+)
+
+_POLLS: tuple[Family[CatalogCounts], ...] = (
+    Family(
+        gauge,
+        CATALOG + "unpack_duration_seconds",
+        "Time from asking the registry to the last new content.",
+        lambda counts: None if counts.unpack_seconds is None else round(counts.unpack_seconds, 3),
+    ),
+)
 
 
 def families(metrics: Metrics, served: Iterable[Served] = ()) -> Iterator[Metric]:
@@ -17,40 +39,13 @@ def families(metrics: Metrics, served: Iterable[Served] = ()) -> Iterator[Metric
         "Time to answer requests for catalog content.",
         (({"code": str(status)}, seconds) for status, seconds in sorted(metrics.requests.items())),
     )
-    yield from _contents(tuple(served))
+    yield from families_of(_CONTENT, [({"catalog": content.name}, content) for content in served])
     yield from _polls(metrics)
-
-
-def _contents(served: Sequence[Served]) -> Iterator[Metric]:
-    catalogs = [({"catalog": content.name}, content) for content in served]
-    yield gauge(
-        CATALOG + "content_bytes",
-        "Size of the content, uncompressed.",
-        ((who, content.size) for who, content in catalogs),
-    )
-    yield gauge(
-        CATALOG + "content_blobs",
-        "Blobs in the content.",
-        ((who, content.blobs) for who, content in catalogs),
-    )
-    yield gauge(
-        CATALOG + "unpacked_timestamp_seconds",
-        "When the content was unpacked; its age is the time since.",
-        ((who, content.unpacked) for who, content in catalogs),
-    )
 
 
 def _polls(metrics: Metrics) -> Iterator[Metric]:
     catalogs = [({"catalog": name}, counts) for name, counts in sorted(metrics.catalogs.items())]
-    yield gauge(
-        CATALOG + "unpack_duration_seconds",
-        "Time from asking the registry to the last new content.",
-        (
-            (who, round(counts.unpack_seconds, 3))
-            for who, counts in catalogs
-            if counts.unpack_seconds is not None
-        ),
-    )
+    yield from families_of(_POLLS, catalogs)
     yield counter(
         CATALOG + "polls_total",
         "How often the registry was asked, by what came of it.",

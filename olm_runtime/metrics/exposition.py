@@ -3,8 +3,10 @@
 Samples are labels and values as they are at the moment; what is gone has no sample any more.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
+from typing import Any, Generic, TypeVar
 
 from prometheus_client import generate_latest
 from prometheus_client.metrics_core import Metric
@@ -13,6 +15,25 @@ from prometheus_client.registry import Collector
 from olm_runtime.metrics.histogram import Histogram
 
 Labels = Mapping[str, str]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Family(Generic[T]):
+    """A family that has a sample for each thing of a kind; none where `value` is None."""
+
+    make: Callable[[str, str, Iterable[tuple[Labels, Any]]], Metric]
+    name: str
+    text: str
+    value: Callable[[T], Any]
+
+
+def families_of(table: Iterable[Family[T]], things: Sequence[tuple[Labels, T]]) -> Iterator[Metric]:
+    """The families of a table, with samples of these things as they are now."""
+    for family in table:
+        samples = ((labels, family.value(thing)) for labels, thing in things)
+        present = [(labels, value) for labels, value in samples if value is not None]
+        yield family.make(family.name, family.text, present)
 
 
 class _Families(Collector):

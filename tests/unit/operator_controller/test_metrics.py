@@ -4,11 +4,12 @@ import re
 
 from api.olm.v1.clusterextension import BundleMetadata, ClusterExtensionStatus, InstallStatus
 from api.olm.v1.conditions import Condition, ConditionStatus
+from olm_runtime.metrics.controllers import Queue
 from olm_runtime.metrics.exposition import written
 from olm_runtime.metrics.queue_meter import QueueMeter
 from olm_runtime.outcome import Done, Outcome, Retry
 from operator_controller.exposition import families
-from operator_controller.metrics import Metrics, Queue, Readings
+from operator_controller.metrics import Metrics, Readings
 
 
 def exposition(metrics: Metrics, readings: Readings) -> str:
