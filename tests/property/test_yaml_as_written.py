@@ -10,8 +10,9 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from olm_content.formats.kube_yaml import YamlError, _Document
 from olm_content.formats.yaml_blocks import load_blocks
+from olm_content.formats.yaml_errors import YamlError
+from olm_content.formats.yaml_events import EventReader
 from tests.property.scale import cases
 
 pytestmark = pytest.mark.property
@@ -174,7 +175,7 @@ def compare(text: str) -> None:
     if quick is None:
         return
     try:
-        value = _Document(text.encode(), unique_keys=False).load()
+        value = EventReader(text.encode(), unique_keys=False).load()
     except YamlError as error:
         pytest.fail(f"{text!r} is read as {quick!r}, and it is wrong: {error}")
     assert repr(quick) == repr(value), text  # types and order, too

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from olm_content.formats.kube_yaml import MAX_DEPTH, YamlError, load_all
+from olm_content.formats.kube_yaml import YamlError, load_all
+from olm_content.formats.yaml_errors import MAX_DEPTH
 
 
 def one(text: str) -> Any:

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from olm_content.formats.kube_yaml import YamlError, _Document
 from olm_content.formats.yaml_blocks import MAX_BYTES, load_blocks
+from olm_content.formats.yaml_errors import YamlError
+from olm_content.formats.yaml_events import EventReader
 
 USUAL = {
     "an empty value is null": "a:\nb: 1\n",
@@ -77,7 +78,7 @@ WRONG = {
 
 
 def by_events(text: str) -> Any:
-    return _Document(text.encode(), unique_keys=False).load()
+    return EventReader(text.encode(), unique_keys=False).load()
 
 
 @pytest.mark.parametrize("text", USUAL.values(), ids=USUAL)
