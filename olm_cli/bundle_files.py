@@ -1,6 +1,6 @@
 """The files of a bundle, from a folder, a tar archive, or an image in a registry.
 
-What reads them is imported when it is needed: commands such as `olm search` want the options alone.
+What reads them is imported when it is needed: commands such as `olm search` need the options alone.
 """
 
 import tempfile

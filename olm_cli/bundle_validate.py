@@ -30,7 +30,7 @@ def validate_command(source: str, output: str, **given: Any) -> None:
     """Check BUNDLE: a folder, a tar of it, or an image reference.
 
     Everything that OLM would refuse, and what it would install but the author did not mean, such
-    as keys given twice. All faults are told at once.
+    as keys given twice. All faults are reported at once.
 
     Exit code: 0 valid, 1 faulty, 2 the bundle could not be read.
 
@@ -60,7 +60,7 @@ def faults(files: Mapping[str, bytes]) -> list[Fault]:
     try:
         bundle = load(files)
     except OLMError:
-        return found  # `file_faults` has told it
+        return found  # one of `file_faults`
     return found + list(_bundle_faults(bundle, files))
 
 

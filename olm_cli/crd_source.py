@@ -42,8 +42,8 @@ def _files(source: str, access: Registries) -> Iterable[tuple[str, bytes]]:
     path = Path(source)
     if path.exists() and not _is_bundle(path):
         paths = sorted(path.iterdir()) if path.is_dir() else [path]
-        kept = [p for p in paths if p.suffix in MANIFEST_SUFFIXES] if path.is_dir() else paths
-        return ((str(file), _content(file)) for file in kept)
+        manifests = [p for p in paths if p.suffix in MANIFEST_SUFFIXES] if path.is_dir() else paths
+        return ((str(file), _content(file)) for file in manifests)
     return (
         (f"{source}: {name}", content)
         for name, content in read_source(source, access).items()

@@ -54,9 +54,9 @@ def _changes(old: Schema, new: Schema, texts: Mapping[str, str]) -> Iterator[tup
             if key in texts and keyword in now and key == text_of(now[keyword]):
                 text = f"{texts[key]} to {go_json.dumps(now[keyword], sort_keys=True)}"
                 yield node.path, f"{what} changed from {text}, in its text alone"
-        kept = {text_of(value) for value in now.get("enum") or ()}
+        remaining = {text_of(value) for value in now.get("enum") or ()}
         changed = [texts[key] for key in map(text_of, before.get("enum") or ()) if key in texts]
-        removed = [text for text in changed if text_of(json.loads(text)) in kept]
+        removed = [text for text in changed if text_of(json.loads(text)) in remaining]
         if removed:
             yield node.path, f"allowed enum values removed: {listed(removed)}, in their text alone"
 

@@ -81,24 +81,24 @@ def read_catalogs(package: str, options: Options) -> Catalogs:
 
 def read_from_catalogs(catalogs: Catalogs, versions: str, options: Options) -> Source:
     """The bundle that a new ClusterExtension would get, pulled. Raises OLMError."""
-    wanted = CatalogFilter(
+    filters = CatalogFilter(
         package_name=catalogs.package, version=versions, channels=options["channels"]
     )
-    found = resolved(wanted, catalogs, options)
+    found = resolved(filters, catalogs, options)
     return Source(read_source(found.image, registries(dict(options))), found.catalog)
 
 
-def resolved(wanted: CatalogFilter, catalogs: Catalogs, options: Options) -> Resolution:
+def resolved(filters: CatalogFilter, catalogs: Catalogs, options: Options) -> Resolution:
     """What a new ClusterExtension gets. Raises TerminalError that says what there is instead."""
     try:
-        return resolve(Request(wanted, None), catalogs.contents)
+        return resolve(Request(filters, None), catalogs.contents)
     except ResolutionError as error:
         instead = hint_text(
             error,
-            wanted,
+            filters,
             catalogs.contents,
             switched_off=catalogs.switched_off,
-            near_packages=lambda: near_packages(wanted.package_name, options),
+            near_packages=lambda: near_packages(filters.package_name, options),
         )
         raise TerminalError(error.message, hint=instead) from error
 

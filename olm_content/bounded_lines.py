@@ -14,22 +14,22 @@ def joined(lines: Iterable[str], *, count: int, what: str, limit: int = MAX_MESS
     `count` is how many lines there are; they are taken one by one, and no further than they fit.
     A line that is too long by itself is cut. The result has at most `limit` bytes of UTF-8.
     """
-    kept: list[str] = []
+    shown: list[str] = []
     size = 0
     for line in map(_cut, lines):
         size += len(line.encode()) + 1
         if size - 1 > limit:
-            return _with_rest(kept, count, what, limit)
-        kept.append(line)
-    return "\n".join(kept)
+            return _with_rest(shown, count, what, limit)
+        shown.append(line)
+    return "\n".join(shown)
 
 
-def _with_rest(kept: list[str], count: int, what: str, limit: int) -> str:
+def _with_rest(shown: list[str], count: int, what: str, limit: int) -> str:
     while True:
-        text = "\n".join([*kept, f"... and {count - len(kept)} more {what}"])
-        if len(text.encode()) <= limit or not kept:
+        text = "\n".join([*shown, f"... and {count - len(shown)} more {what}"])
+        if len(text.encode()) <= limit or not shown:
             return text
-        kept.pop()
+        shown.pop()
 
 
 def _cut(line: str) -> str:

@@ -120,8 +120,8 @@ def _derived(bundle: Contents) -> Iterator[Listed]:
         if kind == GVK:
             required.add(Api(**read("GVK", _value(item, "dependency"))))
         elif kind == PACKAGE:
-            wanted = read("PackageProperty", _value(item, "dependency"))
-            needed = {"packageName": wanted["packageName"], "versionRange": wanted["version"]}
+            other = read("PackageProperty", _value(item, "dependency"))
+            needed = {"packageName": other["packageName"], "versionRange": other["version"]}
             yield _listed(PACKAGE_REQUIRED, needed)
         else:
             yield _listed(kind, item.get("value"))

@@ -1,4 +1,4 @@
-"""A package's icon: the kind of image is told from its content. Pure."""
+"""A package's icon: the kind of image follows from its content. Pure."""
 
 import base64
 import re

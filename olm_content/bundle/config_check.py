@@ -1,8 +1,8 @@
 """Checks a user's configuration against the shapes it has to have, and says what is wrong.
 
 Shapes come from the same tables that typed manifests are read with, so what passes here can be
-read. Names that a nested Kubernetes type does not know are let through, as the API server lets
-them through; at the two upper levels, which are OLM's own, they are refused. null is a value of
+read. Names that a nested Kubernetes type does not know are accepted, as the API server accepts
+them; at the two upper levels, which are OLM's own, they are refused. null is a value of
 the wrong type everywhere.
 
 Upstream checks with a JSON schema, and its sentences are a walk through the tree of what failed:
@@ -17,13 +17,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from olm_content.formats.go_text import quote
+from olm_content.kube_types.go_scalars import json_kind
 from olm_content.kube_types.tables import fields_of
 
 DEPLOYMENT_CONFIG = "DeploymentConfig"
 
 FAILED = "validation failed"
 
-_WANTED = {
+_EXPECTED = {
     "str": ("string", (str,)),
     "bytes": ("string", (str,)),
     "time": ("string", (str,)),
@@ -83,28 +84,13 @@ def details(faults: Iterable[Fault]) -> Iterator[str]:
             yield from details(fault.causes)
 
 
-def json_type(value: Any) -> str:
-    """The JSON name of a value's type."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "boolean"
-        case int() | float():
-            return "number"
-        case str():
-            return "string"
-        case list():
-            return "array"
-    return "object"
-
-
-def wrong_type(path: str, value: Any, wanted: str) -> Fault:
-    """The fault of a value of another type than wanted; null is as good as nothing."""
-    if value is None and wanted != "null":
+def wrong_type(path: str, value: Any, expected: str) -> Fault:
+    """The fault of a value of another type than expected; null is as good as nothing."""
+    if value is None and expected != "null":
         return missing(path)
     at = f" for field {quote(path)}" if path else ""
-    return Fault(f"invalid type{at}: got {json_type(value)}, want {wanted}")
+    kind = {"bool": "boolean"}.get(json_kind(value), json_kind(value))
+    return Fault(f"invalid type{at}: got {kind}, want {expected}")
 
 
 def missing(path: str) -> Fault:
@@ -145,7 +131,7 @@ def _faults(path: str, value: Any, notation: str, *, direct: bool = False) -> tu
         return _referred(_struct_faults(path, value, notation), direct=direct)
     if notation == "time":
         return _referred(_plain_faults(path, value, notation), direct=direct)
-    return _plain_faults(path, value, notation) if notation in _WANTED else ()
+    return _plain_faults(path, value, notation) if notation in _EXPECTED else ()
 
 
 def _referred(faults: tuple[Fault, ...], *, direct: bool) -> tuple[Fault, ...]:
@@ -156,11 +142,11 @@ def _referred(faults: tuple[Fault, ...], *, direct: bool) -> tuple[Fault, ...]:
 
 
 def _plain_faults(path: str, value: Any, notation: str) -> tuple[Fault, ...]:
-    wanted, types = _WANTED[notation]
+    expected, types = _EXPECTED[notation]
     whole = isinstance(value, float) and value.is_integer() and int in types
     fits = isinstance(value, types) or whole
     if not fits or (isinstance(value, bool) and bool not in types):
-        return (wrong_type(path, value, wanted),)
+        return (wrong_type(path, value, expected),)
     if notation in _LIMITS and not -_LIMITS[notation] <= value < _LIMITS[notation]:
         return (Fault(f"number {value:.0f} for field {quote(path)} is too large"),)
     if notation == "time" and not _TIME.fullmatch(value):
@@ -171,7 +157,7 @@ def _plain_faults(path: str, value: Any, notation: str) -> tuple[Fault, ...]:
 def _quantity_faults(path: str, value: Any) -> tuple[Fault, ...]:
     if isinstance(value, str | int | float) and not isinstance(value, bool):
         return ()
-    causes = tuple(wrong_type(path, value, wanted) for wanted in ("string", "number"))
+    causes = tuple(wrong_type(path, value, expected) for expected in ("string", "number"))
     named = wrong_type(path, value, "string or number").sentence
     return (Fault("'oneOf' failed, none matched", causes, named=(named,)),)
 

@@ -1,7 +1,7 @@
 """The user's configuration of one extension: checked against what the bundle supports, parsed.
 
 What `watchNamespace` may be follows from the install modes; `deploymentConfig` is OLM v0's
-SubscriptionConfig. Messages are upstream's. All faults are told at once, and they are terminal:
+SubscriptionConfig. Messages are upstream's. All faults are reported at once, and they are terminal:
 only the user can change the configuration.
 """
 
@@ -83,9 +83,13 @@ def parse(
 
 def _refused(faults: list[Fault]) -> ConfigurationError:
     """Upstream's sentences; where one of them names no field, the hint does."""
-    told = list(lines(faults))
-    text = told[0] if len(told) == 1 else "multiple errors found:\n  - " + "\n  - ".join(told)
-    hint = "\n".join(details(faults)) if FAILED in told else ""
+    sentences = list(lines(faults))
+    text = (
+        sentences[0]
+        if len(sentences) == 1
+        else "multiple errors found:\n  - " + "\n  - ".join(sentences)
+    )
+    hint = "\n".join(details(faults)) if FAILED in sentences else ""
     return ConfigurationError(f"{PREFIX}invalid configuration: {text}", hint=hint)
 
 

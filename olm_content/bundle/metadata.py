@@ -74,7 +74,7 @@ def _package(files: Mapping[str, bytes]) -> str:
 
 
 def _plain_text(value: Any) -> str:
-    """Text where text is wanted: what else YAML may make of it is spelled out."""
+    """Text where text is expected: what else YAML may make of it is spelled out."""
     if isinstance(value, list | dict):
         raise wrong_json(value, f"Annotations.annotations.{LABEL_BUNDLE_PACKAGE}", "string")
     return "" if value is None else spelled(value)

@@ -1,4 +1,4 @@
-"""What a bundle contains, for people and tools that want to know before they install it."""
+"""What a bundle contains, for people and tools that ask before they install it."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping

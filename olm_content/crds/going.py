@@ -63,13 +63,13 @@ def unserved(live: KubeObject, new: KubeObject) -> Iterator[Going]:
     One that it does not have at all is no matter of counting: `versions.stored_versions_removed`.
     """
     crd, kind = name_of(live), _readable(live)
-    kept, stored = _served(new), (live.get("status") or {}).get("storedVersions") or ()
-    if kind and not kept:
+    served, stored = _served(new), (live.get("status") or {}).get("storedVersions") or ()
+    if kind and not served:
         cause, effect = "no version would be served any more", "could no longer be read"
         yield Going(crd, Validator.STORED_VERSION_UNSERVED, kind, cause, effect)
         return
     for version in (str(version.get("name")) for version in _versions(new)):
-        if version in _served(live) and version in stored and version not in kept:
+        if version in _served(live) and version in stored and version not in served:
             cause = f"stored version {quote(version)} would no longer be served"
             effect = "may be stored in it"
             yield Going(crd, Validator.STORED_VERSION_UNSERVED, kind, cause, effect, version)

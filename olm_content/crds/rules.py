@@ -165,7 +165,7 @@ def _undocumented(value: Any) -> Any:
 
 
 def _detail(keyword: str, value: Any) -> str:
-    """The value, unless it is a whole schema: what is in it is told at its own path."""
+    """The value, unless it is a whole schema: what is in it is reported at its own path."""
     return "" if keyword in NESTED_KEYWORDS else f": {_shown(value)}"
 
 

@@ -40,9 +40,9 @@ def scope_changed(old: KubeObject, new: KubeObject) -> Iterator[Finding]:
 
 def stored_versions_removed(old: KubeObject, new: KubeObject) -> Iterator[Finding]:
     """Objects stored in a version that is gone cannot be read any more."""
-    kept = _schemas(new)
+    remaining = _schemas(new)
     for version in _stored_versions(old):
-        if version not in kept:
+        if version not in remaining:
             problem = f"stored version {quote(version)} removed"
             yield Finding(name_of(new), Validator.STORED_VERSION, problem, version)
 

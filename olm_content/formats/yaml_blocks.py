@@ -3,7 +3,7 @@
 Catalogs and manifests are nearly always in block style: keys of plain letters, lists, and scalars
 that are plain, quoted or literal blocks. Such documents are read here, in less than half the time
 that libyaml's events need. Anything else makes a document unusual, and `kube_yaml` reads it by the
-events, which are the measure: what is read here is what they say. They tell the errors, too.
+events, which are the measure: what is read here is what they say. The errors are theirs, too.
 """
 
 import re
@@ -91,8 +91,8 @@ def _load(text: str) -> dict[str, Any] | None:
             level, top = column, begun
         while column < level or (column == level and not dash and type(top) is list):
             level, top = outer.pop()
-        wanted: Any = list if dash else dict
-        if column != level or type(top) is not wanted or not (dash or key):
+        expected: Any = list if dash else dict
+        if column != level or type(top) is not expected or not (dash or key):
             raise _UnusualError
         if not key:
             top.append(_scalar(value, deeper))

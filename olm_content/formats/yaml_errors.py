@@ -22,7 +22,7 @@ class YamlError(TerminalError):
 
 
 class TooManyValuesError(YamlError):
-    """A document of more values than the caller lets it have."""
+    """A document of more values than the caller allows."""
 
 
 def too_many_values(most: int) -> str:

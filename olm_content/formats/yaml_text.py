@@ -25,7 +25,7 @@ def _represent_text(dumper: yaml.CSafeDumper, text: str) -> yaml.ScalarNode:
     if "\n" in text:
         style = "|"
     elif not isinstance(resolve_plain(text), str):
-        style = '"'  # the library's own resolver lets some by, such as y and n
+        style = '"'  # the library's own resolver misses some, such as y and n
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 

@@ -78,10 +78,10 @@ def json_kind(value: Any) -> str:
     return "object"
 
 
-def _mismatch(value: Any, wanted: str) -> ShapeError:
-    if (type(value), wanted) in _CONVERTIBLE:
-        return ShapeError(f"cannot convert {go_kind(value)} to {wanted}")
-    return ShapeError(f"unrecognized type: {wanted}")
+def _mismatch(value: Any, expected: str) -> ShapeError:
+    if (type(value), expected) in _CONVERTIBLE:
+        return ShapeError(f"cannot convert {go_kind(value)} to {expected}")
+    return ShapeError(f"unrecognized type: {expected}")
 
 
 def _read_str(value: Any) -> Any:
@@ -91,7 +91,7 @@ def _read_str(value: Any) -> Any:
 
 
 def json_number_kind(value: Any) -> str:
-    """How Go's JSON reader names a value where an integer is wanted: numbers with their digits."""
+    """How Go's JSON reader names a value in place of an integer: numbers with their digits."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     return f"number {go_json.dumps(value)}" if number else json_kind(value)
 

@@ -50,10 +50,10 @@ def json_problem(
             struct, notation, value = notation, fields_of(notation)[name], value[name]
             names.append(name)
     named = _NAMED_TYPES.get(names[-1]) if steps and names else None
-    wanted = named or _go_type(_plain(notation))
-    kind = (json_number_kind if wanted.startswith("int") else json_kind)(value)
+    expected = named or _go_type(_plain(notation))
+    kind = (json_number_kind if expected.startswith("int") else json_kind)(value)
     field_name = f"struct field {struct}.{'.'.join(names)}" if struct else "value"
-    return f"json: cannot unmarshal {kind} into Go {field_name} of type {wanted}"
+    return f"json: cannot unmarshal {kind} into Go {field_name} of type {expected}"
 
 
 def _plain(notation: str) -> str:

@@ -1,7 +1,7 @@
 """Resource quantities in their one canonical spelling: `0.5` is `500m`, `1024Mi` is `1Gi`.
 
 Source of the rules: Kubernetes' API conventions for resource.Quantity. The suffix family of the
-input is kept (powers of 1024, powers of 1000, exponent); the largest suffix is used that
+input stays (powers of 1024, powers of 1000, exponent); the largest suffix is used that
 leaves no fraction; precision ends at one nano, rounded away from zero. Spellings that its reader
 takes for canonical stay as they are (`+1`, `5.`, `1E3`), and digits may be missing (`Gi` is 0).
 """

@@ -1,4 +1,4 @@
-"""The objects a bundle brings beside what its service version describes."""
+"""The objects of a bundle that its service version does not describe."""
 
 from collections.abc import Iterator
 

@@ -2,7 +2,7 @@
 
 Every provider puts certificate and key into one Secret per deployment that serves webhooks,
 and a CA bundle into whatever calls them. Providers differ in who does it, which objects and
-annotations tell them so, and nothing else:
+annotations ask for it, and nothing else:
 
 - cert-manager: an Issuer and a Certificate; its CA injector reads an annotation.
 - OpenShift service-ca: annotations only.

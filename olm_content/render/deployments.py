@@ -31,7 +31,7 @@ _PROTECTED_PATHS = frozenset(path for path, _, _ in CERTIFICATE_MOUNTS.values())
 
 
 def deployments(context: Context) -> Iterator[KubeObject]:
-    """The deployments of the operator, told what to watch and given their certificates."""
+    """The deployments of the operator, with the namespaces to watch and their certificates."""
     served = {webhook.deployment_name for webhook in context.bundle.csv.webhooks}
     for template in context.bundle.csv.deployments:
         deployment = _deployment(context, template)
@@ -76,8 +76,8 @@ def _mount_certificates(pod: dict[str, Any], secret: str) -> None:
         for mount in container.get("volumeMounts") or ()
         if mount["mountPath"] in _PROTECTED_PATHS
     }
-    kept = [volume for volume in volumes if volume["name"] not in replaced]
-    pod["volumes"] = kept + _certificate_volumes(secret)
+    others = [volume for volume in volumes if volume["name"] not in replaced]
+    pod["volumes"] = others + _certificate_volumes(secret)
     pod["containers"] = [_with_mounts(container, replaced) for container in containers]
 
 
@@ -98,6 +98,6 @@ def _certificate_volumes(secret: str) -> list[dict[str, Any]]:
 
 
 def _with_mounts(container: dict[str, Any], replaced: set[str]) -> dict[str, Any]:
-    kept = [m for m in container.get("volumeMounts") or () if m["name"] not in replaced]
+    others = [m for m in container.get("volumeMounts") or () if m["name"] not in replaced]
     added = [{"name": name, "mountPath": path} for name, (path, _, _) in CERTIFICATE_MOUNTS.items()]
-    return {**container, "volumeMounts": kept + added}
+    return {**container, "volumeMounts": others + added}

@@ -48,7 +48,7 @@ _CLUSTER_SCOPED = (CLUSTER_KINDS - {"VerticalPodAutoscaler"}) | {
 
 
 def placed(obj: KubeObject) -> KubeObject:
-    """The object as the server will keep it: what is in no namespace says none.
+    """The object as the server will store it: what is in no namespace says none.
 
     Rendered objects may say one, as upstream's do and as authors write it.
     """

@@ -16,7 +16,7 @@ WATCH_NAMESPACES: dict[str, Any] = {
     "apiGroups": [""],
     "resources": ["namespaces"],
 }
-"""What an operator needs beside its permissions once these count in every namespace."""
+"""What an operator needs besides its permissions once these count in every namespace."""
 
 
 def service_accounts(context: Context) -> Iterator[KubeObject]:

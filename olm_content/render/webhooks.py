@@ -24,7 +24,7 @@ _COPIED_FIELDS = (
 
 
 def crds(context: Context) -> Iterator[KubeObject]:
-    """The bundle's definitions; those that a webhook converts are told where to find it."""
+    """The bundle's definitions; those that a webhook converts say where it is."""
     converters = _converters(context)
     for crd in context.bundle.crds:
         webhook = converters.get(name_of(crd))
@@ -168,7 +168,7 @@ def _port_pair(hook: Webhook) -> tuple[int, int | str]:
 
 
 def certificates(context: Context) -> Iterator[KubeObject]:
-    """What the certificate provider needs beside annotations, per serving deployment."""
+    """What the certificate provider needs besides annotations, per serving deployment."""
     if context.certificates is None:
         return
     for name in sorted({webhook.deployment_name for webhook in context.bundle.csv.webhooks}):

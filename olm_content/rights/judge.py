@@ -12,7 +12,7 @@ NO_MATCHES = "no matches for kind"
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Permissions that are missing, and what kept the check from knowing more; both empty: go."""
+    """Permissions that are missing, and why the check does not know more; both empty: go."""
 
     missing: frozenset[Permission] = frozenset()
     errors: tuple[str, ...] = ()

@@ -122,7 +122,7 @@ class _Collected:
 
 
 def _hand_out(needs: Needs, needed: _Collected) -> set[Permission]:
-    """Adds what handing out rights needs; which of it lets hand out what is not held."""
+    """Adds what handing out rights needs, also rights that are not held."""
     handed_out = {p for grant in needs.grants for p in _handed_out(grant)}
     everything = held_by(needed.reasons.keys() | handed_out)
     unheld = set()

@@ -1,4 +1,4 @@
-"""The rows of a bundle in an SQLite index, and what keeps bundles from being added. Pure.
+"""The rows of a bundle in an SQLite index, and why bundles cannot be added. Pure.
 
 Source: the schema of upstream's operator-registry at its migration 13, and what its tool writes.
 """

@@ -92,7 +92,7 @@ def _package_faults(bundle: Record) -> Iterator[str]:
         return
     value = package_property(bundle)
     if value is None:
-        return  # told where its type is looked at
+        return  # reported where its type is looked at
     if value["packageName"] != bundle.package:
         yield f'package does not match "{PACKAGE}" property {quote(value["packageName"])}'
     try:
@@ -148,7 +148,7 @@ def _same_versions(group: Group) -> Iterator[Fault]:
         try:
             version = _version(value) if value is not None else None
         except VersionError:
-            continue  # told where the bundle itself is looked at
+            continue  # reported where the bundle itself is looked at
         if version is not None:
             names.setdefault(_version_text(version), []).append(bundle)
     for version_text, bundles in sorted(names.items()):
