@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 import orjson
@@ -15,7 +15,8 @@ from olm_cli.bundle_show import show_command
 from olm_cli.bundle_validate import validate_command
 from olm_cli.fields import text
 from olm_cli.kube_names import namespace_name
-from olm_cli.output import show_answers
+from olm_cli.object_files import read_file
+from olm_cli.output import batch_option, fail, show_answers
 from olm_cli.watch_namespace import with_hint
 from olm_content.bundle import RegistryV1, load
 from olm_content.bundle.configuration import WATCH_NAMESPACE, ConfigurationError
@@ -63,7 +64,7 @@ bundle.add_command(show_command)
 )
 @click.option("--config", "config_file", metavar="FILE", help="What spec.config.inline would say.")
 @click.option("-o", "--output", type=click.Choice(["yaml", "json"]), default="yaml")
-@click.option("--batch", metavar="FILE", help="Answer JSON lines from FILE, or - for stdin.")
+@batch_option
 @registry_options
 def render_command(**given: Any) -> None:
     """Print the objects that installing BUNDLE would create.
@@ -95,7 +96,7 @@ def render_command(**given: Any) -> None:
             config=read_config(given["config_file"]),
         )
     except OLMError as error:
-        _fail(error)
+        fail(error)
     _show(objects, given["output"])
 
 
@@ -161,10 +162,9 @@ def read_config(file: str | None) -> Any:
     """What a file of inline configuration says; None without one. Raises TerminalError."""
     if file is None:
         return None
+    content = read_file(Path(file))
     try:
-        return next(load_all(Path(file).read_bytes()), {})
-    except OSError as error:
-        raise TerminalError(f"{file}: {error.strerror}") from error
+        return next(load_all(content), {})
     except OLMError as error:
         raise TerminalError(f"{file}: {error.message}", hint=error.hint) from error
 
@@ -176,10 +176,3 @@ def _show(objects: Iterable[KubeObject], output: str) -> None:
     from olm_content.formats.yaml_text import dump_all
 
     sys.stdout.write(dump_all(objects))
-
-
-def _fail(error: OLMError) -> NoReturn:
-    click.echo(f"error: {error.message}", err=True)
-    if error.hint:
-        click.echo(f"hint: {error.hint}", err=True)
-    raise SystemExit(1)

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from olm_cli.bundle_files import read_source, registries, registry_options
-from olm_cli.output import output_option, show
+from olm_cli.output import fail, output_option, show
 from olm_content.bundle.summary import summary
 from olm_runtime.errors import OLMError
 
@@ -28,8 +28,7 @@ def show_command(source: str, output: str, **given: Any) -> None:
     try:
         found = summary(read_source(source, registries(given)))
     except OLMError as error:
-        click.echo(f"error: {error.describe()}", err=True)
-        raise SystemExit(1) from error
+        fail(error)
     if output == "text":
         click.echo("\n".join(_lines(found)))
     else:

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from olm_cli.bundle_files import read_source, registries, registry_options
-from olm_cli.output import output_option, show
+from olm_cli.output import fail, output_option, show
 from olm_content.bundle import RegistryV1, load
 from olm_content.bundle.manifests import manifests
 from olm_content.bundle.model import InstallMode
@@ -43,8 +43,7 @@ def validate_command(source: str, output: str, **given: Any) -> None:
     try:
         files = read_source(source, registries(given))
     except OLMError as error:
-        click.echo(f"error: {error.describe()}", err=True)
-        raise SystemExit(UNREADABLE) from error
+        fail(error, UNREADABLE)
     found = faults(files)
     if output == "text":
         click.echo("\n".join(map(str, found)) if found else f"{source}: no faults")

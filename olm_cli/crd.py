@@ -10,7 +10,7 @@ from olm_cli.bundle_files import registries, registry_options
 from olm_cli.crd_output import Comparison, ServedChange, as_json, as_text
 from olm_cli.crd_source import Definitions, as_definition, definitions
 from olm_cli.crd_texts import TEXTS, read_line, text_changes
-from olm_cli.output import output_option, show, show_answers
+from olm_cli.output import batch_option, fail, output_option, show, show_answers
 from olm_content.crds import Finding, check
 from olm_content.crds.findings import worst_first
 from olm_content.crds.going import everything_going
@@ -34,7 +34,7 @@ def crd() -> None:
 @crd.command("check")
 @click.argument("sources", nargs=-1, metavar="[OLD] NEW")
 @output_option
-@click.option("--batch", metavar="FILE", help="Answer JSON lines from FILE, or - for stdin.")
+@batch_option
 @click.option(
     "--against-cluster",
     is_flag=True,
@@ -86,8 +86,7 @@ def check_command(context: click.Context, /, sources: tuple[str, ...], **given: 
     try:
         found = _checked(sources, given) if not in_cluster else _checked_in_cluster(sources, given)
     except OLMError as error:
-        click.echo(f"error: {error.describe()}", err=True)
-        context.exit(USAGE)
+        fail(error, USAGE)
     if given["output"] == "text":
         click.echo("\n".join(as_text(found)))
     else:

@@ -1,18 +1,18 @@
 """CustomResourceDefinitions from files, folders and archives of bundles, and images."""
 
 import tarfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from api.objects import KubeObject, gvk_of, name_of
 from olm_cli.bundle_files import read_source
 from olm_cli.fields import RequestError
+from olm_cli.object_files import objects_in, read_file
 from olm_content.bundle.files import MANIFESTS
 from olm_content.bundle.types import CRD_KIND
-from olm_content.formats.kube_yaml import load_all
 from olm_content.kube_types import go_types
-from olm_runtime.errors import OLMError, TerminalError
+from olm_runtime.errors import TerminalError
 from olm_runtime.registry.workstation import Registries
 
 MANIFEST_SUFFIXES = frozenset({".yaml", ".yml", ".json"})
@@ -28,7 +28,7 @@ def definitions(source: str, access: Registries) -> Definitions:
     """
     found: Definitions = {}
     for file, content in _files(source, access):
-        for obj in _objects(file, content):
+        for obj in objects_in(file, content):
             if obj.get("kind") != CRD_KIND:
                 continue
             name = name_of(obj)
@@ -43,7 +43,7 @@ def _files(source: str, access: Registries) -> Iterable[tuple[str, bytes]]:
     if path.exists() and not _is_bundle(path):
         paths = sorted(path.iterdir()) if path.is_dir() else [path]
         manifests = [p for p in paths if p.suffix in MANIFEST_SUFFIXES] if path.is_dir() else paths
-        return ((str(file), _content(file)) for file in manifests)
+        return ((str(file), read_file(file)) for file in manifests)
     return (
         (f"{source}: {name}", content)
         for name, content in read_source(source, access).items()
@@ -55,29 +55,6 @@ def _is_bundle(path: Path) -> bool:
     if path.is_dir():
         return (path / MANIFESTS).is_dir()
     return path.is_file() and tarfile.is_tarfile(path)
-
-
-def _content(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError as error:
-        raise TerminalError(f"{file}: {error.strerror}") from error
-
-
-def _objects(file: str, content: bytes) -> Iterator[KubeObject]:
-    """The objects of a file, those in lists included."""
-    try:
-        pending = list(load_all(content))
-    except OLMError as error:
-        raise TerminalError(f"{file}: {error.message}") from error
-    while pending:
-        document = pending.pop(0)
-        if not isinstance(document, dict):
-            raise TerminalError(f"{file}: expected objects, got {type(document).__name__}")
-        if isinstance(document.get("items"), list):
-            pending = document["items"] + pending
-        else:
-            yield document
 
 
 def as_definition(value: Any, where: str) -> KubeObject:

@@ -9,7 +9,7 @@ from olm_cli.catalogs.content import Content
 from olm_cli.catalogs.details import Details, records_of
 from olm_cli.catalogs.difference import lines, package_difference, package_summary
 from olm_cli.catalogs.sources import Sources, reach_options
-from olm_cli.output import output_option, show
+from olm_cli.output import fail, output_option, show
 from olm_runtime.errors import OLMError
 
 _COLOURS = {"+": "green", "-": "red", "~": "yellow", "!": "yellow"}
@@ -38,10 +38,7 @@ def diff(before: str, after: str, output: str, **options: Any) -> None:
         sources = Sources(options)
         found = _difference(sources.content(before), sources.content(after))
     except OLMError as error:
-        click.echo(f"error: {error.message}", err=True)
-        if error.hint:
-            click.echo(f"hint: {error.hint}", err=True)
-        raise SystemExit(2) from error
+        fail(error, 2)
     if output == "text":
         for line in _told(found):
             sign = line.lstrip()[:1]

@@ -1,12 +1,12 @@
 """Answers for programs: JSON or YAML on standard output."""
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 import orjson
 
-from olm_runtime.errors import TerminalError
+from olm_runtime.errors import OLMError, TerminalError
 
 if TYPE_CHECKING:
     from olm_cli.batch import Answer
@@ -28,6 +28,12 @@ def show(value: Any, output: str) -> None:
     from olm_content.formats.yaml_text import dump_all
 
     sys.stdout.write(dump_all([value]))
+
+
+def fail(error: OLMError, code: int = 1) -> NoReturn:
+    """Prints an error with its hint, and ends the program."""
+    click.echo(f"error: {error.describe()}", err=True)
+    raise SystemExit(code) from error
 
 
 def show_answers(source: str, answer: "Answer", **how: Any) -> None:

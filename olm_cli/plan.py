@@ -23,8 +23,8 @@ from olm_cli.lifecycle.plan import Plan
 from olm_cli.lifecycle.plan_text import change_facts, change_lines, plan_facts, plan_lines
 from olm_cli.lifecycle.planning import Planner, Target
 from olm_cli.lifecycle.spec_fields import SpecFields, with_changed_spec
-from olm_cli.output import output_option, show
-from olm_content.formats.kube_yaml import load_all
+from olm_cli.object_files import objects_in, read_file
+from olm_cli.output import fail, output_option, show
 from olm_runtime.errors import OLMError, TerminalError
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
@@ -69,8 +69,7 @@ def plan(target: str, output: str, **given: Any) -> None:
             raise click.UsageError("a FILE says itself what is wanted: leave such options out")
         answer = run(_answer(target, documents, fields, given))
     except OLMError as error:
-        click.echo(f"error: {error.describe()}", err=True)
-        raise SystemExit(UNANSWERED) from error
+        fail(error, UNANSWERED)
     if output == "text":
         click.echo("\n".join(answer.lines()))
     else:
@@ -111,25 +110,11 @@ def _documents(target: str) -> list[KubeObject] | None:
     if not (target.endswith(SUFFIXES) or "/" in target or Path(target).is_file()):
         object_name(None, None, target)
         return None
-    try:
-        return _objects(target, Path(target).read_bytes())
-    except OSError as error:
-        raise TerminalError(f"{target}: {error.strerror}") from error
+    return _objects(target, read_file(Path(target)))
 
 
 def _objects(file: str, content: bytes) -> list[KubeObject]:
-    try:
-        pending, found = list(load_all(content)), []
-    except OLMError as error:
-        raise TerminalError(f"{file}: {error.message}", hint=error.hint) from error
-    while pending:
-        document = pending.pop(0)
-        if not isinstance(document, dict):
-            raise TerminalError(f"{file}: expected objects, got {type(document).__name__}")
-        if isinstance(document.get("items"), list):
-            pending = document["items"] + pending
-        else:
-            found.append(document)
+    found = list(objects_in(file, content))
     if not any(map(_is_extension, found)):
         raise TerminalError(
             f"{file} has no {names.CLUSTER_EXTENSION}",
