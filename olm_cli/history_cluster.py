@@ -62,10 +62,10 @@ async def content_of(kube: KubeClient, revision: Revision, *, what_for: str) -> 
     """
     spec = revision.raw.get("spec") or {}
     home = names.DEFAULT_SYSTEM_NAMESPACE
-    desired = sorted(refs(spec.get("phases") or (), home))
+    references = sorted(refs(spec.get("phases") or (), home))
     try:
         found = await asyncio.gather(
-            *(kube.find(SECRET, name, namespace) for namespace, name in desired)
+            *(kube.find(SECRET, name, namespace) for namespace, name in references)
         )
     except ForbiddenError as error:
         raise TerminalError(
@@ -73,7 +73,7 @@ async def content_of(kube: KubeClient, revision: Revision, *, what_for: str) -> 
             hint=f"{what_for}: that needs the permission to get Secrets in the system namespace",
         ) from error
     secrets = {
-        where: secret for where, secret in zip(desired, found, strict=True) if secret is not None
+        where: secret for where, secret in zip(references, found, strict=True) if secret is not None
     }
     return [obj for phase in unpack(spec, secrets, home) for obj in phase.objects]
 
@@ -87,9 +87,9 @@ async def definitions_of(kube: KubeClient, revision: Revision) -> dict[str, Kube
 
 async def live(kube: KubeClient, crds: Iterable[str]) -> Mapping[str, KubeObject]:
     """Those of the definitions that the cluster has."""
-    desired = list(crds)
-    found = await asyncio.gather(*(kube.find(DEFINITION, name) for name in desired))
-    return {name: crd for name, crd in zip(desired, found, strict=True) if crd is not None}
+    named = list(crds)
+    found = await asyncio.gather(*(kube.find(DEFINITION, name) for name in named))
+    return {name: crd for name, crd in zip(named, found, strict=True) if crd is not None}
 
 
 async def change(kube: KubeClient, record: Record, patch: Mapping[str, Any]) -> None:

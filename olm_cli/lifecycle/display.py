@@ -44,7 +44,7 @@ class LiveDisplay:
 
     def _redraw(self, lines: Sequence[str]) -> None:
         size = shutil.get_terminal_size()
-        # What is taller than the display could not be taken back line by line.
+        # What is taller than the terminal could not be taken back line by line.
         shown = [_cut(line, size.columns) for line in lines][: max(1, size.lines - 1)]
         back = _UP_AND_CLEAR.format(self._drawn) if self._drawn else ""
         click.echo(back + "".join(f"{line}\n" for line in shown), file=self._stream, nl=False)

@@ -24,10 +24,10 @@ async def preview_removal(kube: KubeClient, record: Record) -> Removal:
     """What would be deleted and what would stay; errors of reading are part of the answer."""
     exists = await _account_exists(kube, record)
     try:
-        desired = await _objects(kube, record)
+        content = await _objects(kube, record)
     except OLMError as error:
         return Removal(record.raw, exists, fault=error.message)
-    found = await _live(kube, desired)
+    found = await _live(kube, content)
     uid = metadata(record.raw).get("uid")
     live = {key: obj for key, obj in found.items() if isinstance(obj, dict)}
     deleted = [obj for obj in live.values() if (controller_of(obj) or {}).get("uid") == uid]
@@ -37,7 +37,7 @@ async def preview_removal(kube: KubeClient, record: Record) -> Removal:
         deleted=deleted,
         kept=[obj for obj in live.values() if obj not in deleted],
         unknown=[
-            (desired[key], error.message)
+            (content[key], error.message)
             for key, error in found.items()
             if isinstance(error, OLMError)
         ],
@@ -66,7 +66,7 @@ async def _objects(kube: KubeClient, record: Record) -> Mapping[Identity, KubeOb
     return found
 
 
-async def _live(kube: KubeClient, desired: Mapping[Identity, KubeObject]) -> dict[Identity, Found]:
+async def _live(kube: KubeClient, content: Mapping[Identity, KubeObject]) -> dict[Identity, Found]:
     slots = asyncio.Semaphore(PARALLEL_REQUESTS)
 
     async def one(obj: KubeObject) -> Found:
@@ -77,8 +77,8 @@ async def _live(kube: KubeClient, desired: Mapping[Identity, KubeObject]) -> dic
             except ApiError as error:
                 return error
 
-    found = await asyncio.gather(*map(one, desired.values()))
-    return dict(zip(desired, found, strict=True))
+    found = await asyncio.gather(*map(one, content.values()))
+    return dict(zip(content, found, strict=True))
 
 
 async def instances_of(kube: KubeClient, obj: KubeObject) -> Instances | None:
