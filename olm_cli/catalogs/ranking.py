@@ -1,4 +1,7 @@
-"""Which packages match words, the best first. Pure."""
+"""Which packages match words, the best first. Pure.
+
+Not by the full-text index of SQLite, which finds no parts of words.
+"""
 
 import re
 from collections.abc import Iterable, Sequence
