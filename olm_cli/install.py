@@ -19,7 +19,6 @@ from olm_cli.history_cluster import cluster
 from olm_cli.kube_names import namespace_name, object_name
 from olm_cli.lifecycle.applying import Applied, apply_all, check_acceptable
 from olm_cli.lifecycle.changes import value_text
-from olm_cli.lifecycle.display import LiveDisplay
 from olm_cli.lifecycle.interrupt import run
 from olm_cli.lifecycle.options import source_options, spec_fields_of, spec_options, timeout_option
 from olm_cli.lifecycle.overview import Phase, extension_facts, extension_state, installed_bundle
@@ -30,6 +29,7 @@ from olm_cli.rbac_install import Asked, Install
 from olm_cli.rbac_source import Catalogs, Source, is_bundle, resolved
 from olm_cli.rbac_text import commented
 from olm_content.rights import Document, as_rules, installer
+from olm_runtime.cli.display import LiveDisplay
 from olm_runtime.errors import TerminalError
 from olm_runtime.kube.client import KubeClient
 

@@ -17,7 +17,6 @@ from olm_cli.history_cluster import (
     live,
     read_record,
 )
-from olm_cli.lifecycle.display import LiveDisplay
 from olm_cli.lifecycle.interrupt import run
 from olm_cli.lifecycle.options import kubeconfig_option, timeout_option
 from olm_cli.lifecycle.waiting import Wait
@@ -26,6 +25,7 @@ from olm_cli.rollback_plan import Plan, appliers, choose, going, is_impossible, 
 from olm_content.crds import report
 from olm_content.crds.findings import SWITCH_OFF
 from olm_rollout.io.stored_objects import count
+from olm_runtime.cli.display import LiveDisplay
 from olm_runtime.errors import TerminalError
 from olm_runtime.kube.client import KubeClient
 from operator_controller.apply.revisions import Revision

@@ -14,7 +14,6 @@ from olm_cli.catalogs.extensions import known_extensions
 from olm_cli.extension import EXTENSION, no_extension
 from olm_cli.history_cluster import OBJECT_SET, cluster
 from olm_cli.kube_names import object_name
-from olm_cli.lifecycle.display import LiveDisplay
 from olm_cli.lifecycle.interrupt import run
 from olm_cli.lifecycle.mirror import Mirror, Objects
 from olm_cli.lifecycle.options import kubeconfig_option
@@ -22,6 +21,7 @@ from olm_cli.lifecycle.overview import Phase, catalog_facts, extension_facts
 from olm_cli.output import output_option, show
 from olm_cli.status_one import facts_of, lines_of
 from olm_cli.table import table
+from olm_runtime.cli.display import LiveDisplay
 from olm_runtime.kube.client import KubeClient
 
 CATALOG = GVK(names.GROUP, names.VERSION, names.CLUSTER_CATALOG)

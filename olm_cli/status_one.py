@@ -9,11 +9,11 @@ from api.objects import KubeObject, gvk_of, labels_of, name_of, namespace_of
 from api.olm.v1 import names
 from olm_cli.field_manager import APPLY
 from olm_cli.history_cluster import content_of
-from olm_cli.lifecycle.display import wrapped
 from olm_cli.lifecycle.live_objects import LiveObject, read_live
 from olm_cli.lifecycle.obstacle import UNSERVED
 from olm_cli.lifecycle.overview import Phase, extension_facts, extension_state, source_text
 from olm_cli.table import table
+from olm_runtime.cli.display import wrapped
 from olm_runtime.errors import OLMError
 from olm_runtime.kube.client import KubeClient
 from operator_controller.apply.history import state_of

@@ -9,13 +9,13 @@ import click
 from api.objects import metadata, name_of
 from olm_cli.catalogs.extensions import extension_argument
 from olm_cli.history_cluster import Record, cluster, read_record
-from olm_cli.lifecycle.display import LiveDisplay
 from olm_cli.lifecycle.interrupt import run, stop
 from olm_cli.lifecycle.options import kubeconfig_option, timeout_option
 from olm_cli.lifecycle.removal import Removal, facts, lines, remains
 from olm_cli.lifecycle.removing import preview_removal
 from olm_cli.lifecycle.waiting import Wait
 from olm_cli.output import output_option, show
+from olm_runtime.cli.display import LiveDisplay
 from olm_runtime.errors import TerminalError
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError, ConflictError

@@ -23,6 +23,7 @@ COMMANDS: Mapping[str, Lazy] = MappingProxyType(
         "login": Lazy("opm.commands.login", "login", "Log in to a registry."),
         "logout": Lazy("opm.commands.login", "logout", "Forget the login of a registry."),
         "migrate": Lazy("opm.commands.migrate", "migrate", "Write a catalog as a file-based one."),
+        "mirror": Lazy("opm.commands.mirror", "mirror", "Copy a catalog with all its images."),
         "registry": Lazy("opm.commands.registry", "registry", "Change and serve SQLite indexes."),
         "render": Lazy("opm.commands.render", "render", "Print what catalogs and bundles hold."),
         "serve": Lazy("opm.commands.serve", "serve", "Serve a catalog over gRPC."),

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from api.objects import KubeObject, metadata
 from olm_cli.extension import EXTENSION
-from olm_cli.lifecycle.display import LiveDisplay
 from olm_cli.lifecycle.overview import Phase, State, extension_state, installed_bundle
+from olm_runtime.cli.display import LiveDisplay
 from olm_runtime.errors import OLMError, TerminalError
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError

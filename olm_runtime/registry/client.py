@@ -10,7 +10,7 @@ are asked first and give the same image or none; every wait is bounded.
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self, TypeVar
@@ -71,6 +71,24 @@ class FetchedImage:
     layers: tuple[LayerFile, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class WholeImage:
+    """An image as it is, for every platform: where it was found, and what it is made of.
+
+    manifests  with their descriptors, each after those that it names; the last is the image's own
+    blobs      configurations and layers, each once
+    """
+
+    source: Source
+    manifests: tuple[tuple[Descriptor, bytes], ...]
+    blobs: tuple[Descriptor, ...]
+
+    @property
+    def root(self) -> Descriptor:
+        """What an index would say of the image."""
+        return self.manifests[-1][0]
+
+
 class RegistryClient:
     """Pulls from registries, over connections and with tokens of its own."""
 
@@ -118,23 +136,50 @@ class RegistryClient:
         `place` says where the blob of a digest goes; those that are there are not fetched. Gives
         what an index would say of the image. Raises as `resolve`.
         """
-        return await self._from_any(ref, lambda source: self._whole(source, place), FETCH_SECONDS)
 
-    async def _whole(
-        self, source: Source, place: Callable[[str], Path], *, inside: bool = False
-    ) -> Descriptor:
+        async def fetch(source: Source) -> Descriptor:
+            image = await self._whole(source)
+            for blob in image.blobs:
+                await self.fetch_blob(image, blob, place(blob.digest))
+            for manifest, data in image.manifests:
+                await asyncio.to_thread(place(manifest.digest).write_bytes, data)
+            return image.root
+
+        return await self._from_any(ref, fetch, FETCH_SECONDS)
+
+    async def read_whole(self, ref: ImageRef) -> WholeImage:
+        """What an image is made of, for every platform; no blob is fetched. Raises as `resolve`."""
+        return await self._from_any(ref, self._whole, FETCH_SECONDS)
+
+    async def fetch_blob(self, image: WholeImage, blob: Descriptor, target: Path) -> None:
+        """Downloads a blob of an image, if it is not there. Raises as `resolve`."""
+        await self._fetch_to(image.source, blob, target)
+
+    async def stream_blob(self, image: WholeImage, blob: Descriptor) -> AsyncIterator[bytes]:
+        """The bytes of a blob of an image, as they come. Raises as `resolve`.
+
+        ImageContentError at the end if they were others than the digest says.
+        """
+        async for chunk in self._verified(image.source, blob):
+            yield chunk
+
+    async def _whole(self, source: Source) -> WholeImage:
         data, header = await self._manifest(source)
-        manifest = described(data, header)
-        if inside and manifest.media_type in INDEX_TYPES:
-            raise _nested(source.ref)
-        for part in descriptors(data, manifest.media_type):
+        root = described(data, header)
+        manifests, blobs = [(root, data)], []
+        for part in descriptors(data, root.media_type):
+            if root.media_type not in INDEX_TYPES:
+                blobs.append(part)
+                continue
+            inner, header = await self._manifest(
+                replace(source, ref=source.ref.canonical(part.digest))
+            )
+            manifest = described(inner, header)
             if manifest.media_type in INDEX_TYPES:
-                one = Source(source.ref.canonical(part.digest), source.insecure)
-                await self._whole(one, place, inside=True)
-            else:
-                await self._fetch_to(source, part, place(part.digest))
-        await asyncio.to_thread(place(manifest.digest).write_bytes, data)
-        return manifest
+                raise _nested(source.ref)
+            manifests.insert(-1, (manifest, inner))
+            blobs += descriptors(inner, manifest.media_type)
+        return WholeImage(source, tuple(manifests), tuple(dict.fromkeys(blobs)))
 
     async def _from_any(
         self, ref: ImageRef, ask: Callable[[Source], Awaitable[T]], seconds: float
@@ -222,23 +267,30 @@ class RegistryClient:
             await retrying(lambda: self._download(source, blob, target), self._jitter)
 
     async def _download(self, source: Source, blob: Descriptor, target: Path) -> None:
+        part = target.with_suffix(".part")
+        try:
+            with await asyncio.to_thread(part.open, "wb") as file:
+                async for chunk in self._verified(source, blob):
+                    await asyncio.to_thread(file.write, chunk)
+        except ImageContentError:
+            part.unlink()
+            raise
+        part.rename(target)
+
+    async def _verified(self, source: Source, blob: Descriptor) -> AsyncIterator[bytes]:
         algorithm, _, expected = blob.digest.partition(":")
         summing, size = hashlib.new(algorithm), 0
-        part = target.with_suffix(".part")
         async with self._http.open(source, blob.digest, "*/*") as answer:
-            with await asyncio.to_thread(part.open, "wb") as file:
-                async for chunk in answer.aiter_raw(CHUNK_BYTES):
-                    size += len(chunk)
-                    if size > blob.size:
-                        break
-                    summing.update(chunk)
-                    await asyncio.to_thread(file.write, chunk)
+            async for chunk in answer.aiter_raw(CHUNK_BYTES):
+                size += len(chunk)
+                if size > blob.size:
+                    break
+                summing.update(chunk)
+                yield chunk
         if size != blob.size or summing.hexdigest() != expected:
-            part.unlink()
             raise ImageContentError(
                 f'image "{source.ref}": blob {blob.digest} is corrupt: its size or digest is wrong'
             )
-        part.rename(target)
 
 
 async def within(seconds: float, source: Source, ask: Callable[[Source], Awaitable[T]]) -> T:

@@ -8,9 +8,10 @@ blob by now. (Source: OCI distribution specification, pushing.)
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from pathlib import Path
 from typing import Self
-from urllib.parse import urljoin
+from urllib.parse import quote, urljoin
 
 import httpx
 
@@ -18,7 +19,7 @@ from olm_runtime.images.oci import INDEX_TYPES, Descriptor, descriptors
 from olm_runtime.images.reference import ImageRef
 from olm_runtime.images.registries_conf import Source
 from olm_runtime.registry.calls import Call, once, refusal
-from olm_runtime.registry.client import CHUNK_BYTES, FETCH_SECONDS, within
+from olm_runtime.registry.client import ACCEPTED, CHUNK_BYTES, FETCH_SECONDS, within
 from olm_runtime.registry.errors import RegistryError
 from olm_runtime.registry.http import PUSH, registry_path, retrying
 from olm_runtime.registry.registries_file import read_registries
@@ -49,69 +50,89 @@ class RegistryPush:
     async def push(self, layout: Path, image: Descriptor, ref: ImageRef) -> ImageRef:
         """Pushes a manifest or index with all it names under a tag; the canonical reference.
 
-        Mirrors of registries.conf are for pulls: the image goes to the registry of `ref`.
-
         Raises RegistryError, RegistryBlockedError, RegistriesConfError, ImageContentError for a
         manifest that is none.
         """
-        home = self._registries.sources(ref)[-1]
-        insecure = home.insecure or ref.registry in self._settings.insecure
-        source = Source(ref, insecure, home.blocked)
-        await within(FETCH_SECONDS, source, lambda _: self._manifest(source, layout, image, ref))
+        await within(FETCH_SECONDS, self._home(ref), lambda _: self._push(layout, image, ref))
         return ref.canonical(image.digest)
 
-    async def _manifest(
-        self, source: Source, layout: Path, manifest: Descriptor, name: ImageRef
-    ) -> None:
+    async def _push(self, layout: Path, manifest: Descriptor, name: ImageRef) -> None:
         """Pushes under a name of its own; errors name the image."""
         data = await asyncio.to_thread(blob_path(layout, manifest.digest).read_bytes)
         for part in descriptors(data, manifest.media_type):
             if manifest.media_type in INDEX_TYPES:
-                await self._manifest(source, layout, part, name.canonical(part.digest))
+                await self._push(layout, part, name.canonical(part.digest))
             else:
-                await self._blob(source, layout, part)
+                file = blob_path(layout, part.digest)
+                await self.upload(name, part, partial(_chunks, file))
+        await self.put_manifest(name, manifest, data)
 
-        async def put() -> None:
-            call = Call(
-                method="PUT",
-                headers={"Content-Type": manifest.media_type, "Content-Length": str(len(data))},
-                body=lambda: once(data),
-            )
-            await self._expect(201, source, registry_path(name, "manifest"), call)
+    async def has_manifest(self, name: ImageRef) -> bool:
+        """Whether the registry has what a reference names. Raises as `push`."""
+        return await self._exists(name, registry_path(name, "manifest"))
 
-        await retrying(put, self._jitter)
+    async def put_manifest(self, name: ImageRef, manifest: Descriptor, data: bytes) -> None:
+        """Puts a manifest under a tag or its digest; what it names is there. Raises as `push`."""
+        headers = {"Content-Type": manifest.media_type, "Content-Length": str(len(data))}
+        call = Call(method="PUT", headers=headers, body=lambda: once(data))
+        where = registry_path(name, "manifest")
+        await retrying(lambda: self._expect(201, self._home(name), where, call), self._jitter)
 
-    async def _blob(self, source: Source, layout: Path, blob: Descriptor) -> None:
-        file = blob_path(layout, blob.digest)
+    async def upload(
+        self,
+        name: ImageRef,
+        blob: Descriptor,
+        content: Callable[[], AsyncIterator[bytes]],
+        *,
+        mount_from: str = "",
+    ) -> bool:
+        """Puts a blob into a repository, unless it is there; whether its bytes were sent.
 
-        async def upload() -> None:
-            if await self._has(source, blob):
-                return
+        `content` gives the bytes anew at each try. `mount_from` is a repository of the registry
+        that has the blob: one that can link takes it from there. Raises as `push`.
+        """
+
+        async def upload() -> bool:
+            if await self._exists(name, registry_path(name, blob.digest)):
+                return False
+            source = self._home(name)
             begin = Call(method="POST", headers={"Content-Length": "0"})
-            begun = await self._expect(202, source, registry_path(source.ref, "uploads"), begin)
-            call = Call(
-                method="PUT",
-                headers={
-                    "Content-Type": "application/octet-stream",
-                    "Content-Length": str(blob.size),
-                },
-                body=lambda: _chunks(file),
-            )
+            where = registry_path(source.ref, "uploads")
+            if mount_from:
+                where += f"?mount={blob.digest}&from={quote(mount_from)}"
+            begun = await self._expect((202, 201), source, where, begin)
+            if begun.status_code == 201:
+                return False
+            headers = {"Content-Type": "application/octet-stream"}
+            headers["Content-Length"] = str(blob.size)
+            call = Call(method="PUT", headers=headers, body=content)
             await self._expect(201, source, _upload_address(source, begun, blob), call)
+            return True
 
-        await retrying(upload, self._jitter)
+        return await retrying(upload, self._jitter)
 
-    async def _has(self, source: Source, blob: Descriptor) -> bool:
-        path = registry_path(source.ref, blob.digest)
-        async with self._http.exchange(source, path, Call(method="HEAD")) as answer:
+    def _home(self, name: ImageRef) -> Source:
+        """Mirrors of registries.conf are for pulls: an image goes to its own registry."""
+        home = self._registries.sources(name)[-1]
+        insecure = home.insecure or name.registry in self._settings.insecure
+        return Source(name, insecure, home.blocked)
+
+    async def _exists(self, name: ImageRef, path: str) -> bool:
+        source = self._home(name)
+        source.check()
+        call = Call(method="HEAD", headers={"Accept": ACCEPTED})
+        async with self._http.exchange(source, path, call) as answer:
             if answer.status_code not in (200, 404):
-                raise await refusal(answer, source.ref)
+                raise await refusal(answer, name)
             return answer.status_code == 200
 
-    async def _expect(self, status: int, source: Source, where: str, call: Call) -> httpx.Response:
+    async def _expect(
+        self, status: int | tuple[int, ...], source: Source, where: str, call: Call
+    ) -> httpx.Response:
         """The answer, its body not read. Raises RegistryError unless it has the status."""
+        expected = status if isinstance(status, tuple) else (status,)
         async with self._http.exchange(source, where, call) as answer:
-            if answer.status_code != status:
+            if answer.status_code not in expected:
                 raise await refusal(answer, source.ref)
             return answer
 

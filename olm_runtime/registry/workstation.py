@@ -6,7 +6,7 @@ The registry client is imported when it is needed: most commands never do.
 import os
 import random
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,12 +37,18 @@ class Registries:
 
     def settings(self, ref: ImageRef, limits: Limits = DEFAULT_LIMITS) -> "PullSettings":
         """The same for one image. Raises TerminalError for a file or folder that is not there."""
+        return self.settings_of({ref.registry}, limits)
+
+    def settings_of(
+        self, registries: Iterable[str], limits: Limits = DEFAULT_LIMITS
+    ) -> "PullSettings":
+        """The same for some registries. Raises TerminalError as `settings`."""
         for given, switch in ((self.auth_file, "logins"), (self.cas_dir, "CA files")):
             if given is not None and not given.exists():
                 raise TerminalError(f"{given}: there are no {switch}: no such file or folder")
         from olm_runtime.registry.settings import PullSettings
 
-        here = frozenset({ref.registry})
+        here = frozenset(registries)
         return PullSettings(
             cas_dir=self.cas_dir,
             auth_file=self.auth_file,

@@ -16,11 +16,9 @@ from opm.commands.generate import read_labels
 from opm.commands.registries import registry_options
 from opm.commands.validate import faults_of, show
 from opm.image import parse_platforms
-from opm.io.building import add_bundle, add_catalog, check_bundle
+from opm.io.building import PLATFORMS, add_bundle, add_catalog, check_bundle
 from opm.io.layout import Layout
 from opm.io.references import is_bundle_folder
-
-PLATFORMS = "linux/amd64,linux/arm64,linux/ppc64le,linux/s390x"
 
 
 @click.command("build")

@@ -215,9 +215,8 @@ def _generate(database: Path, text: str, name: str) -> None:
 def _push(database: Path, work: Path, tag: str, registries: dict[str, Any]) -> None:
     from olm_runtime.images.reference import parse_ref
     from olm_runtime.registry.workstation import Registries, push
-    from opm.commands.build import PLATFORMS
     from opm.image import parse_platforms
-    from opm.io.building import add_image
+    from opm.io.building import PLATFORMS, add_image
     from opm.io.layout import Layout
 
     ref = parse_ref(tag)

@@ -18,6 +18,8 @@ from opm.image import (
 from opm.io.layout import Layout, files_below
 
 TESTS = "tests/"
+PLATFORMS = "linux/amd64,linux/arm64,linux/ppc64le,linux/s390x"
+"""What images are made for by default: their content is the same for all."""
 
 
 def add_catalog(

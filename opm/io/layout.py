@@ -76,6 +76,10 @@ class Layout:
             raise TerminalError(f"{self.root} has no image {name}", hint=f"it has {known}")
         return named[name]
 
+    def has(self, name: str) -> bool:
+        """Whether there is an image under a name."""
+        return name in map(_tag, self._index()["manifests"])
+
     def name(self, image: Descriptor, tags: Iterable[str]) -> None:
         """Enters the image under tags; what had them before loses them."""
         index = self._index()

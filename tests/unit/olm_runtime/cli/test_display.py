@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from olm_cli.lifecycle.display import LiveDisplay
 from olm_cli.table import table
+from olm_runtime.cli.display import LiveDisplay
 
 
 class Terminal(io.StringIO):

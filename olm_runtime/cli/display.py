@@ -22,6 +22,11 @@ class LiveDisplay:
         self._frame = 0
         self._printed: list[str] = []
 
+    @property
+    def is_live(self) -> bool:
+        """Whether lines are redrawn in place."""
+        return self._live
+
     def show(self, lines: Sequence[str], *, seconds: float | None = None) -> None:
         """Replaces what was shown; `seconds` since the beginning are shown on terminals only."""
         if self._live:

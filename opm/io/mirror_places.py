@@ -1,0 +1,168 @@
+"""Where a mirror's images come from and go to: registries and folders."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import orjson
+
+from olm_runtime.images.oci import INDEX_TYPES, Descriptor, descriptors
+from olm_runtime.images.reference import ImageRef
+from olm_runtime.images.registries_conf import Source
+from olm_runtime.registry.client import CHUNK_BYTES, RegistryClient, WholeImage
+from olm_runtime.registry.push import RegistryPush, blob_path
+from olm_runtime.registry.workstation import Registries
+from opm.io.layout import Layout
+from opm.io.mirroring import Copy, From, Mirrored, Progress, copy_all
+
+
+@dataclass(slots=True)
+class FromLayout:
+    """Images in a folder, by the references that they were copied from."""
+
+    layout: Layout
+
+    async def read_whole(self, ref: ImageRef) -> WholeImage:
+        """As `From` says."""
+        root = self.layout.find(str(ref))
+        manifests: list[tuple[Descriptor, bytes]] = []
+        blobs: dict[Descriptor, None] = {}
+
+        def read(manifest: Descriptor) -> None:
+            data = blob_path(self.layout.root, manifest.digest).read_bytes()
+            parts = descriptors(data, manifest.media_type)
+            if manifest.media_type in INDEX_TYPES:
+                for part in parts:
+                    read(part)
+            else:
+                blobs.update(dict.fromkeys(parts))
+            manifests.append((manifest, data))
+
+        await asyncio.to_thread(read, root)
+        return WholeImage(Source(ref), tuple(manifests), tuple(blobs))
+
+    async def stream_blob(self, image: WholeImage, blob: Descriptor) -> AsyncIterator[bytes]:  # noqa: ARG002
+        """As `From` says."""
+        with await asyncio.to_thread(blob_path(self.layout.root, blob.digest).open, "rb") as file:
+            while chunk := await asyncio.to_thread(file.read, CHUNK_BYTES):
+                yield chunk
+
+
+@dataclass(slots=True)
+class IntoLayout:
+    """A folder that carries images to where no network leads."""
+
+    layout: Layout
+    source: RegistryClient
+
+    async def has(self, copy: Copy) -> bool:
+        """As `Into` says."""
+        return bool(copy.source.digest) and self.layout.has(str(copy.source))
+
+    async def put_blob(self, copy: Copy, image: WholeImage, blob: Descriptor) -> bool:  # noqa: ARG002
+        """As `Into` says."""
+        target = blob_path(self.layout.root, blob.digest)
+        if await asyncio.to_thread(target.exists):
+            return False
+        await self.source.fetch_blob(image, blob, target)
+        return True
+
+    async def put_manifests(self, copy: Copy, image: WholeImage) -> None:
+        """As `Into` says."""
+        for manifest, data in image.manifests:
+            target = blob_path(self.layout.root, manifest.digest)
+            await asyncio.to_thread(target.write_bytes, data)
+        self.layout.name(image.root, [str(copy.source)])
+
+
+@dataclass(slots=True)
+class IntoRegistry:
+    """A registry. A blob that one repository has got is linked from there into others."""
+
+    registry: RegistryPush
+    source: From
+    _repositories: dict[str, str] = field(default_factory=dict)
+
+    async def has(self, copy: Copy) -> bool:
+        """As `Into` says."""
+        target = _target(copy)
+        return bool(copy.source.digest) and await self.registry.has_manifest(
+            target.canonical(copy.source.digest)
+        )
+
+    async def put_blob(self, copy: Copy, image: WholeImage, blob: Descriptor) -> bool:
+        """As `Into` says."""
+        target = _target(copy)
+        sent = await self.registry.upload(
+            target,
+            blob,
+            partial(self.source.stream_blob, image, blob),
+            mount_from=self._repositories.get(blob.digest, ""),
+        )
+        self._repositories[blob.digest] = target.repository
+        return sent
+
+    async def put_manifests(self, copy: Copy, image: WholeImage) -> None:
+        """As `Into` says."""
+        target = _target(copy)
+        for manifest, data in image.manifests[:-1]:
+            await self.registry.put_manifest(target.canonical(manifest.digest), manifest, data)
+        await self.registry.put_manifest(target, *image.manifests[-1])
+
+
+def _target(copy: Copy) -> ImageRef:
+    if copy.target is None:
+        raise ValueError(f"{copy.source} has no place in a registry")
+    return copy.target
+
+
+async def mirror_into_registry(
+    copies: Sequence[Copy],
+    layout: Path | None,
+    access: Registries,
+    progress: Progress,
+    at_once: int,
+) -> Mirrored:
+    """From registries or a folder into a registry. Raises OLMError if nothing can be done."""
+    targets = {_target(each).registry for each in copies}
+    sources = {each.source.registry for each in copies}
+    async with AsyncExitStack() as stack:
+        pushing = RegistryPush(access.settings_of(targets), jitter=random.random)
+        registry = await stack.enter_async_context(pushing)
+        source: From
+        if layout is not None:
+            source = FromLayout(Layout(layout))
+        else:
+            client = RegistryClient(access.settings_of(sources), jitter=random.random)
+            source = await stack.enter_async_context(client)
+        into = IntoRegistry(registry, source)
+        return await copy_all(copies, source, into, progress, at_once=at_once)
+
+
+async def mirror_into_layout(
+    copies: Sequence[Copy], layout: Path, access: Registries, progress: Progress, at_once: int
+) -> Mirrored:
+    """From registries into a folder. Raises OLMError if nothing can be done."""
+    settings = access.settings_of({each.source.registry for each in copies})
+    async with RegistryClient(settings, jitter=random.random) as client:
+        into = IntoLayout(Layout(layout), client)
+        return await copy_all(copies, client, into, progress, at_once=at_once)
+
+
+CATALOG_FILE = "mirror.json"
+
+
+def write_contents(layout: Path, catalog: str, images: Sequence[str]) -> None:
+    """Notes in a folder which of its images is the catalog, and which belong to it."""
+    text = orjson.dumps({"catalog": catalog, "images": list(images)}, option=orjson.OPT_INDENT_2)
+    (layout / CATALOG_FILE).write_bytes(text + b"\n")
+
+
+def read_contents(layout: Path) -> tuple[str, list[str]]:
+    """What `write_contents` noted. Raises OSError, ValueError, KeyError."""
+    noted = orjson.loads((layout / CATALOG_FILE).read_bytes())
+    return str(noted["catalog"]), [str(each) for each in noted["images"]]

@@ -1,0 +1,186 @@
+"""What a mirror of a catalog holds, where it goes, and how a cluster is told. Pure."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from api.objects import KubeObject
+from olm_content import names
+from olm_content.fbc.records import Record
+from olm_content.names import BUNDLE, CHANNEL, PACKAGE
+from olm_runtime.errors import TerminalError
+from olm_runtime.images.reference import ImageRef, is_location
+from olm_runtime.suggestions import suggestion_or_all
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A package, and the channels of it; without any all of them."""
+
+    package: str
+    channels: tuple[str, ...] = ()
+
+
+def parse_wanted(text: str) -> Wanted:
+    """Reads `PACKAGE[:CHANNEL[,CHANNEL]...]`. Raises TerminalError."""
+    package, colon, channels = text.partition(":")
+    channel_names = tuple(name.strip() for name in channels.split(",")) if colon else ()
+    if not package or "" in channel_names:
+        raise TerminalError(
+            f'"{text}" names no package', hint="write PACKAGE or PACKAGE:CHANNEL,CHANNEL"
+        )
+    return Wanted(package, channel_names)
+
+
+def chosen(records: Sequence[Record], wanted: Collection[Wanted]) -> list[Record]:
+    """The records of the packages and channels that are wanted; all without any.
+
+    A package without its default channel gets the one channel that is left as its default.
+    Raises TerminalError for what the catalog has not, and where the default is not clear.
+    """
+    if not wanted:
+        return list(records)
+    packages = {each.package for each in records if each.schema == PACKAGE}
+    found: list[Record] = []
+    for one in wanted:
+        if one.package not in packages:
+            hint = suggestion_or_all(one.package, packages, none="it has no packages")
+            raise TerminalError(f'the catalog has no package "{one.package}"', hint=hint)
+        of_package = [each for each in records if each.package == one.package]
+        found += _of_channels(of_package, one) if one.channels else of_package
+    return found
+
+
+def _of_channels(records: Sequence[Record], wanted: Wanted) -> Iterator[Record]:
+    channels = {each.name: each for each in records if each.schema == CHANNEL}
+    for name in wanted.channels:
+        if name not in channels:
+            hint = suggestion_or_all(name, channels, none="it has no channels")
+            message = f'package "{wanted.package}" has no channel "{name}"'
+            raise TerminalError(message, hint=hint)
+    bundles = {
+        entry["name"] for name in wanted.channels for entry in channels[name].value["entries"]
+    }
+    for each in records:
+        match each.schema:
+            case names.PACKAGE:
+                yield _with_default(each, wanted)
+            case names.CHANNEL if each.name in wanted.channels:
+                yield each
+            case names.BUNDLE if each.name in bundles:
+                yield each
+            case names.DEPRECATIONS:
+                yield from _deprecations(each, wanted, bundles)
+
+
+def _with_default(package: Record, wanted: Wanted) -> Record:
+    default = package.value.get("defaultChannel")
+    if default in wanted.channels:
+        return package
+    if len(wanted.channels) > 1:
+        raise TerminalError(
+            f'"{default}", the default channel of package "{wanted.package}", is not among those'
+            " to be mirrored",
+            hint=f"name it as well: --package {wanted.package}:"
+            f"{','.join((*wanted.channels, str(default)))}",
+        )
+    return replace(package, value={**package.value, "defaultChannel": wanted.channels[0]})
+
+
+def _deprecations(record: Record, wanted: Wanted, bundles: Collection[str]) -> Iterator[Record]:
+    """Those of what is left; a record without any is none."""
+    kept = {CHANNEL: set(wanted.channels), BUNDLE: set(bundles)}
+    entries = [
+        entry
+        for entry in record.value.get("entries") or ()
+        if entry["reference"]["schema"] == PACKAGE
+        or entry["reference"].get("name") in kept.get(entry["reference"]["schema"], ())
+    ]
+    if entries:
+        yield replace(record, value={**record.value, "entries": entries})
+
+
+def images_of(records: Iterable[Record]) -> list[str]:
+    """The references of all bundles and of the images that they name, each once."""
+    found: dict[str, None] = {}
+    for each in records:
+        if each.schema == BUNDLE:
+            related = (image.get("image") for image in each.value.get("relatedImages") or ())
+            found |= dict.fromkeys(text for text in (each.value.get("image"), *related) if text)
+    return list(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A registry, and the path below which everything goes."""
+
+    registry: str
+    path: str = ""
+
+    def place_of(self, ref: ImageRef) -> ImageRef:
+        """Where an image goes: the same repository below the path, the same tag.
+
+        One that is named by digest alone gets a tag made of it, because registries may remove what
+        has none.
+        """
+        repository = f"{self.path}/{ref.repository}" if self.path else ref.repository
+        tag = ref.tag or f"mirror-{ref.digest.partition(':')[2][:16]}"
+        return ImageRef(self.registry, repository, tag)
+
+
+def parse_target(text: str) -> Target:
+    """Reads `REGISTRY[/PATH]`. Raises TerminalError."""
+    registry, _, path = text.partition("/")
+    if not is_location(text) or not ("." in registry or ":" in registry or registry == "localhost"):
+        raise TerminalError(
+            f'"{text}" is no place in a registry',
+            hint="write mirror.example.org or mirror.example.org/path, or oci:FOLDER for a disk",
+        )
+    return Target(registry, path)
+
+
+def registries_conf(places: Iterable[tuple[ImageRef, ImageRef]]) -> str:
+    """A registries.conf that has images asked of their mirrors first, by repository."""
+    repositories = sorted({(source.name, mirror.name) for source, mirror in places})
+    return "\n".join(
+        f'[[registry]]\nlocation = "{source}"\n\n[[registry.mirror]]\nlocation = "{mirror}"\n'
+        for source, mirror in repositories
+    )
+
+
+def mirror_sets(name: str, places: Sequence[tuple[ImageRef, ImageRef]]) -> list[KubeObject]:
+    """The same for OpenShift: images by digest, and by tag if there are any."""
+    by_digest = [(source, mirror) for source, mirror in places if source.digest]
+    by_tag = [(source, mirror) for source, mirror in places if not source.digest]
+    return [
+        *_mirror_set(name, "ImageDigestMirrorSet", "imageDigestMirrors", by_digest),
+        *_mirror_set(name, "ImageTagMirrorSet", "imageTagMirrors", by_tag),
+    ]
+
+
+def _mirror_set(
+    name: str, kind: str, field: str, places: Sequence[tuple[ImageRef, ImageRef]]
+) -> Iterator[KubeObject]:
+    repositories = sorted({(source.name, mirror.name) for source, mirror in places})
+    if repositories:
+        yield {
+            "apiVersion": "config.openshift.io/v1",
+            "kind": kind,
+            "metadata": {"name": name},
+            "spec": {field: [{"source": s, "mirrors": [m]} for s, m in repositories]},
+        }
+
+
+def cluster_catalog(name: str, image: ImageRef) -> dict[str, Any]:
+    """The ClusterCatalog that has a cluster use the mirrored catalog."""
+    return {
+        "apiVersion": "olm.operatorframework.io/v1",
+        "kind": "ClusterCatalog",
+        "metadata": {"name": name},
+        "spec": {
+            "source": {
+                "type": "Image",
+                "image": {"ref": f"{image.name}:{image.tag}", "pollIntervalMinutes": 10},
+            }
+        },
+    }
