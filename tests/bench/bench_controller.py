@@ -322,8 +322,7 @@ def main() -> None:
             Api(control_plane) as api,
         ):
             # The garbage collector learns of new kinds at its start, else every half minute.
-            control_plane.stop_controller_manager()
-            control_plane.start_controller_manager()
+            control_plane.restart_controller_manager()
             world = World(olm, api, pool)
             world.publish()
             for part in chosen:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from e2e.harness.controlplane import ControlPlane
 from e2e.harness.images import catalog_image
 from e2e.harness.registry import Registry
 from e2e.olm.api import Api, catalog_path
@@ -13,6 +12,7 @@ from e2e.olm.bundles import BundleSpec
 from e2e.olm.fbc import PublishedBundle, catalog_files, package_blobs
 from e2e.olm.manifests import catalog
 from e2e.olm.programs import Olm
+from tests.integration.clusters import own_olm
 from tests.integration.logs import tracebacks
 
 LONG = (
@@ -47,16 +47,7 @@ def no_tracebacks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     assert not found, "\n\n".join(found)
 
 
-@pytest.fixture(scope="session")
-def olm(
-    tmp_path_factory: pytest.TempPathFactory, control_plane: ControlPlane, registry: Registry
-) -> Iterator[Olm]:
-    """catalogd and operator-controller, running."""
-    with Olm(tmp_path_factory.mktemp("olm"), control_plane, registry) as running:
-        # The garbage collector learns of new kinds at its start, else only every half minute.
-        control_plane.stop_controller_manager()
-        control_plane.start_controller_manager()
-        yield running
+olm = own_olm("session")
 
 
 @pytest.fixture

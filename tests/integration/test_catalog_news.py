@@ -2,12 +2,11 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from e2e.harness.components import AuditLevel, ControlPlaneOptions
+from e2e.harness.components import AuditLevel
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.images import catalog_image
 from e2e.harness.registry import Registry
@@ -16,6 +15,7 @@ from e2e.olm.bundles import BundleSpec
 from e2e.olm.fbc import PublishedBundle, catalog_files, package_blobs
 from e2e.olm.manifests import catalog, installer, namespace
 from e2e.olm.programs import Olm
+from tests.integration.clusters import own_control_plane
 
 pytestmark = pytest.mark.integration
 
@@ -26,11 +26,7 @@ QUIET_SECONDS = 3.0
 CONTROLLER = "operator-controller-controller-manager"
 
 
-@pytest.fixture
-def audited(tmp_path: Path) -> Iterator[ControlPlane]:
-    options = ControlPlaneOptions(audit=AuditLevel.METADATA)
-    with ControlPlane(tmp_path / "control-plane", options=options) as running:
-        yield running
+control_plane = own_control_plane(audit=AuditLevel.METADATA)
 
 
 def name_of(number: int) -> str:
@@ -87,9 +83,9 @@ def at_rest(control_plane: ControlPlane) -> Counter[str]:
 
 
 def test_of_200_extensions_those_are_looked_at_whose_package_changed(
-    tmp_path: Path, audited: ControlPlane, registry: Registry
+    tmp_path: Path, control_plane: ControlPlane, registry: Registry
 ) -> None:
-    with Olm(tmp_path / "olm", audited, registry) as olm, Api(audited) as api:
+    with Olm(tmp_path / "olm", control_plane, registry) as olm, Api(control_plane) as api:
         kubectl = olm.control_plane.kubectl
         image = BundleSpec(package="all", version="1.0.0").publish(registry).image
         kubectl("apply", "-f", "-", stdin=namespace(HOME) + "---" + installer(HOME))
@@ -101,7 +97,7 @@ def test_of_200_extensions_those_are_looked_at_whose_package_changed(
         for number in range(EXTENSIONS):
             path = extension_path(name_of(number))
             api.wait_condition(path, "Progressing", "False", timeout=120)
-        before = at_rest(audited)
+        before = at_rest(control_plane)
         assert len(before) == EXTENSIONS
 
         old = resolved(api)
@@ -110,10 +106,10 @@ def test_of_200_extensions_those_are_looked_at_whose_package_changed(
         api.wait(catalog_path("many"), lambda _: resolved(api) != old, what="new content")
         api.wait(
             catalog_path("many"),
-            lambda _: set(looks(audited) - before) >= changed,
+            lambda _: set(looks(control_plane) - before) >= changed,
             what="those are looked at whose package changed",
         )
-        after = at_rest(audited)
+        after = at_rest(control_plane)
 
     assert set(after - before) == changed
 

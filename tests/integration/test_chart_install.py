@@ -26,6 +26,7 @@ from e2e.olm.chart import CHART, NAMESPACE, RELEASE, helm
 from e2e.olm.fbc import catalog_files, package_blobs
 from e2e.olm.manifests import catalog, with_administrator
 from e2e.olm.pods import PodProcess
+from tests.integration.clusters import own_control_plane
 
 pytestmark = pytest.mark.integration
 
@@ -96,11 +97,8 @@ def answers(url: str) -> bool:
     return False
 
 
-@pytest.fixture(scope="module")
-def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
-    """One of its own: Helm takes over nothing that others have made."""
-    with ControlPlane(tmp_path_factory.mktemp("chart-control-plane")) as running:
-        yield running
+control_plane = own_control_plane()
+"""Helm takes over nothing that others have made."""
 
 
 @pytest.fixture(scope="module")

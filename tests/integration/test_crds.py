@@ -15,7 +15,6 @@ import pytest
 
 from api import wire
 from api.olm.v1.crds import RESOURCES
-from e2e.harness.components import ControlPlaneOptions
 from e2e.harness.controlplane import ControlPlane, wait_until
 from e2e.harness.pytest_plugin import Kubectl
 from tests.cases.crd.loader import (
@@ -27,6 +26,7 @@ from tests.cases.crd.loader import (
     load_versions,
     merge_patch,
 )
+from tests.integration.clusters import own_control_plane
 
 pytestmark = pytest.mark.integration
 
@@ -48,12 +48,8 @@ COLUMNS = {
 """Patterns of what `kubectl get` shows of the case with every field, between name and age."""
 
 
-@pytest.fixture(scope="module")
-def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
-    """One on which nobody acts upon the objects."""
-    options = ControlPlaneOptions(controller_manager=False)
-    with ControlPlane(tmp_path_factory.mktemp("definitions"), options=options) as running:
-        yield running
+control_plane = own_control_plane(controller_manager=False)
+"""One on which nobody acts upon the objects."""
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +39,7 @@ from e2e.harness.process import ChildProcess
 from e2e.harness.push import Credentials, RegistryClient
 from e2e.harness.pytest_plugin import Kubectl
 from e2e.harness.registry import PasswordAuth, Registry, TokenAuth
+from tests.integration.clusters import own_control_plane
 
 pytestmark = pytest.mark.integration
 
@@ -141,14 +141,9 @@ class TestControlPlane:
         kubectl(*waiting, "--for=jsonpath={.status.unavailableReplicas}=1")
 
 
-@pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
-    options = ControlPlaneOptions(
-        admission_plugins=("OwnerReferencesPermissionEnforcement",),
-        audit=AuditLevel.METADATA,
-    )
-    with ControlPlane(tmp_path_factory.mktemp("own"), options=options) as running:
-        yield running
+own = own_control_plane(
+    admission_plugins=("OwnerReferencesPermissionEnforcement",), audit=AuditLevel.METADATA
+)
 
 
 class TestOwnControlPlane:

@@ -6,20 +6,19 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from e2e.harness.components import AuditLevel, ControlPlaneOptions
-from e2e.harness.controlplane import ControlPlane
-from e2e.harness.registry import Registry
+from e2e.harness.components import AuditLevel
 from e2e.olm.api import Api, catalog_path, extension_path
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import catalog
 from e2e.olm.programs import Olm
+from tests.integration.clusters import own_control_plane, own_olm
 
 pytestmark = pytest.mark.integration
 
@@ -36,21 +35,8 @@ Publish = Callable[..., str]
 Serve = Callable[[str, str], None]
 
 
-@pytest.fixture(scope="module")
-def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
-    options = ControlPlaneOptions(audit=AuditLevel.METADATA)
-    with ControlPlane(tmp_path_factory.mktemp("audited"), options=options) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def olm(
-    tmp_path_factory: pytest.TempPathFactory, control_plane: ControlPlane, registry: Registry
-) -> Iterator[Olm]:
-    with Olm(tmp_path_factory.mktemp("olm-audited"), control_plane, registry) as running:
-        control_plane.stop_controller_manager()
-        control_plane.start_controller_manager()
-        yield running
+control_plane = own_control_plane(audit=AuditLevel.METADATA)
+olm = own_olm()
 
 
 Told = subprocess.CompletedProcess[str]

@@ -10,7 +10,7 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,6 @@ import yaml
 
 from api.objects import KubeObject, condition
 from e2e.demo.bundles import own, publish
-from e2e.harness.components import ControlPlaneOptions
-from e2e.harness.controlplane import ControlPlane
 from e2e.harness.errors import CommandFailed
 from e2e.harness.images import bundle_image, catalog_image
 from e2e.harness.registry import Registry
@@ -29,6 +27,7 @@ from e2e.olm.fbc import bundle_facts, catalog_files, package_blobs
 from e2e.olm.manifests import catalog
 from e2e.olm.pages import HOW_TO, steps
 from e2e.olm.programs import Olm
+from tests.integration.clusters import own_control_plane, own_olm
 
 pytestmark = pytest.mark.integration
 
@@ -46,21 +45,8 @@ WATCHES_ITS_OWN = {"cat-facts-operator", "etcd"}
 Shell = Callable[[str], subprocess.CompletedProcess[str]]
 
 
-@pytest.fixture(scope="module")
-def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
-    options = ControlPlaneOptions(admission_plugins=("OwnerReferencesPermissionEnforcement",))
-    with ControlPlane(tmp_path_factory.mktemp("strict"), options=options) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def olm(
-    tmp_path_factory: pytest.TempPathFactory, control_plane: ControlPlane, registry: Registry
-) -> Iterator[Olm]:
-    with Olm(tmp_path_factory.mktemp("olm-strict"), control_plane, registry) as running:
-        control_plane.stop_controller_manager()
-        control_plane.start_controller_manager()
-        yield running
+control_plane = own_control_plane(admission_plugins=("OwnerReferencesPermissionEnforcement",))
+olm = own_olm()
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,7 @@ from e2e.harness.registry import PasswordAuth, Registry, TokenAuth
 from e2e.olm.api import Api, catalog_path, extension_path
 from e2e.olm.pages import HOW_TO
 from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
+from tests.integration.clusters import own_control_plane
 from tests.integration.opm_user import HELLO, PLACE, Shell, commands, printed, user, values
 
 pytestmark = pytest.mark.integration
@@ -31,11 +32,8 @@ def locked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Registry]:
         yield running
 
 
-@pytest.fixture(scope="module")
-def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
-    """One of its own: programs with other flags than the session's would do the same work twice."""
-    with ControlPlane(tmp_path_factory.mktemp("locked-cluster")) as running:
-        yield running
+control_plane = own_control_plane()
+"""Programs with other flags than the session's would do the same work twice."""
 
 
 @pytest.fixture(scope="module")
@@ -52,8 +50,7 @@ def world(
     _let_catalogd_read_it(control_plane)
     flag = f"--global-pull-secret={SYSTEM_NAMESPACE}/{SECRET}"
     try:
-        control_plane.stop_controller_manager()
-        control_plane.start_controller_manager()
+        control_plane.restart_controller_manager()
         olm.start_catalogd(flag)
         olm.start_operator_controller(flag)
         yield olm

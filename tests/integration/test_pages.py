@@ -23,6 +23,7 @@ from e2e.olm.fbc import catalog_files, package_blobs
 from e2e.olm.kubelet import Kubelet
 from e2e.olm.pages import DOCS, HOW_TO, Step, blocks, shows, steps
 from e2e.olm.reader import Reader
+from tests.integration.clusters import own_control_plane
 
 pytestmark = pytest.mark.pages
 
@@ -35,11 +36,8 @@ NO_NETWORK = {"webhook": {"enabled": False}}
 LAST = "Uninstall"
 
 
-@pytest.fixture(scope="module")
-def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
-    """One of its own: Helm takes over nothing that others have made."""
-    with ControlPlane(tmp_path_factory.mktemp("pages-control-plane")) as running:
-        yield running
+control_plane = own_control_plane()
+"""Helm takes over nothing that others have made."""
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import contextlib
 import copy
 import json
 import secrets
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,7 @@ from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError, ForbiddenError, NotFoundError
 from operator_controller.apply import owners
 from operator_controller.io.access import examine, missing_permissions
+from tests.integration.clusters import own_control_plane
 from tests.unit.olm_content.crds.definitions import definition, version, with_field
 
 pytestmark = pytest.mark.integration
@@ -53,11 +54,8 @@ EXTENSION = "sample"
 Json = dict[str, Any]
 
 
-@pytest.fixture(scope="module")
-def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
-    """One of these tests' own: they install bundles by hand that other tests install too."""
-    with ControlPlane(tmp_path_factory.mktemp("preflight")) as running:
-        yield running
+control_plane = own_control_plane()
+"""These tests install bundles by hand that other tests install too."""
 
 
 @pytest_asyncio.fixture

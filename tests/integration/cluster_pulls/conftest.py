@@ -9,22 +9,10 @@ from e2e.harness.registry import Registry
 from e2e.olm.api import Api
 from e2e.olm.programs import Olm
 from tests.integration.cluster_pulls.world import World
+from tests.integration.clusters import own_control_plane, own_olm
 
-
-@pytest.fixture(scope="package")
-def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
-    """A running control plane of these tests alone."""
-    with ControlPlane(tmp_path_factory.mktemp("cluster-pulls-control-plane")) as running:
-        yield running
-
-
-@pytest.fixture(scope="package")
-def olm(
-    tmp_path_factory: pytest.TempPathFactory, control_plane: ControlPlane, registry: Registry
-) -> Iterator[Olm]:
-    """Both programs, running there."""
-    with Olm(tmp_path_factory.mktemp("cluster-pulls"), control_plane, registry) as running:
-        yield running
+control_plane = own_control_plane("package")
+olm = own_olm("package")
 
 
 @pytest.fixture

@@ -12,14 +12,11 @@ from e2e.harness.machine import Machine, what_is_missing
 from e2e.harness.registry import Registry
 from e2e.olm.api import Api
 from e2e.olm.programs import Olm
+from tests.integration.clusters import own_control_plane
 from tests.integration.faults.life import KEY, Phase, Undisturbed, World, striking
 
-
-@pytest.fixture(scope="package")
-def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
-    """One that no other operator-controller acts on: it would write past the proxy."""
-    with ControlPlane(tmp_path_factory.mktemp("faults-control-plane")) as running:
-        yield running
+control_plane = own_control_plane("package")
+"""One that no other operator-controller acts on: it would write past the proxy."""
 
 
 @pytest.fixture(scope="package")
@@ -39,9 +36,7 @@ def world(
             olm.machine = stack.enter_context(Machine(folder / "machine"))
         olm.api_for_operator_controller = proxy.endpoint
         with olm:
-            # The garbage collector learns of new kinds at its start, else every half minute.
-            control_plane.stop_controller_manager()
-            control_plane.start_controller_manager()
+            control_plane.restart_controller_manager()
             world = World(olm, api, plan)
             world.prepare()
             yield world

@@ -8,36 +8,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from e2e.harness.components import AuditLevel, ControlPlaneOptions
-from e2e.harness.controlplane import ControlPlane
-from e2e.harness.registry import Registry
+from e2e.harness.components import AuditLevel
 from e2e.olm.api import OLM, Api
 from e2e.olm.manifests import installer
 from e2e.olm.programs import Olm
+from tests.integration.clusters import own_control_plane, own_olm
 from tests.integration.object_sets.world import World
 
-
-@pytest.fixture(scope="package")
-def audited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
-    options = ControlPlaneOptions(audit=AuditLevel.METADATA)
-    with ControlPlane(tmp_path_factory.mktemp("audited"), options=options) as running:
-        yield running
-
-
-@pytest.fixture(scope="package")
-def product(
-    tmp_path_factory: pytest.TempPathFactory, audited: ControlPlane, registry: Registry
-) -> Iterator[Olm]:
-    """operator-controller alone: nothing here needs a catalog or an image."""
-    olm = Olm(tmp_path_factory.mktemp("product"), audited, registry)
-    olm.install()
-    audited.stop_controller_manager()
-    audited.start_controller_manager()
-    try:
-        olm.start_operator_controller()
-        yield olm
-    finally:
-        olm.stop()
+control_plane = own_control_plane("package", audit=AuditLevel.METADATA)
+product = own_olm("package", catalogd=False)  # nothing here needs a catalog or an image
 
 
 @pytest.fixture
