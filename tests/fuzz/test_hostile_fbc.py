@@ -76,9 +76,11 @@ def test_tags_make_nothing_but_values() -> None:
     assert blob.raw == b'{"a":["id"],"b":"c","schema":"s"}'
 
 
-def test_an_integer_of_two_million_digits_is_no_crash() -> None:
-    with contextlib.suppress(FbcError):
-        list(parse(b'{"schema":"s","x":' + b"9" * 2_000_000 + b"}", path="f"))
+def test_an_integer_of_two_million_digits_is_text() -> None:
+    """As Go reads YAML: a number that no float64 holds is none."""
+    digits = b"9" * 2_000_000
+    [blob] = parse(b'{"schema":"s","x":' + digits + b"}", path="f")
+    assert blob.raw == b'{"schema":"s","x":"' + digits + b'"}'
 
 
 def test_a_file_of_separators_is_empty() -> None:
@@ -156,6 +158,5 @@ def check(data: bytes, size: int) -> None:
         value = json.loads(blob.raw)
         assert isinstance(value, dict)
         assert list(value) == sorted(value)
-        with contextlib.suppress(FbcError):
-            assert [again.raw for again in parse(blob.raw, path="f")] == [blob.raw]
+        assert [again.raw for again in parse(blob.raw, path="f")] == [blob.raw]
         assert orjson.loads(blob.raw) == value
