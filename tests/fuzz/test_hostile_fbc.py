@@ -1,6 +1,5 @@
 """Catalog files made to hurt: each ends in a clear error, or in as much as it says."""
 
-import contextlib
 import json
 from collections.abc import Iterator
 

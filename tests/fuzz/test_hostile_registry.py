@@ -115,8 +115,14 @@ HOSTILE: Mapping[str, tuple[Mapping[str, Answer], str]] = {
     "challenge always": (token(b'{"token":"x"}'), "refuses access"),
     "challenge of nothing": ({"/v2/": challenge("Bearer")}, "refuses access"),
     "challenge unknown": ({"/v2/": challenge("Digest realm=x")}, "refuses access"),
-    "challenge of noise": ({"/v2/": challenge('Bearer realm="\x80\xff", ,,=')}, "not served over HTTPS"),
-    "realm a file": ({"/v2/": challenge('Bearer realm="file:///etc/passwd"')}, "not served over HTTPS: file:"),
+    "challenge of noise": (
+        {"/v2/": challenge('Bearer realm="\x80\xff", ,,=')},
+        "not served over HTTPS",
+    ),
+    "realm a file": (
+        {"/v2/": challenge('Bearer realm="file:///etc/passwd"')},
+        "not served over HTTPS",
+    ),
     "realm no address": ({"/v2/": challenge('Bearer realm="http://[oops"')}, "invalid address"),
     "token no JSON": (token(b"<html>"), "sends no token"),
     "token a list": (token(b"[]"), "sends no token"),

@@ -94,12 +94,14 @@ def test_before_the_kind_is_served_catalogs_are_hooks() -> None:
 
 
 def test_hosts_can_be_excepted_from_a_proxy_that_is_not_the_charts() -> None:
-    for obj in all_documents(rendered("default", "--set=proxy.no=*")):
-        if obj["kind"] == "Deployment":
-            [container] = obj["spec"]["template"]["spec"]["containers"]
-            assert {e["name"]: e["value"].split(",")[0] for e in container["env"]} == {
-                "NO_PROXY": "*"
-            }
+    objects = all_documents(rendered("default", "--set=proxy.no=*"))
+    pods = [obj["spec"]["template"]["spec"] for obj in objects if obj["kind"] == "Deployment"]
+    environments = [
+        {entry["name"]: entry["value"].split(",")[0] for entry in container["env"]}
+        for pod in pods
+        for container in pod["containers"]
+    ]
+    assert environments == [{"NO_PROXY": "*"}] * 2
 
 
 class UniqueKeys(yaml.SafeLoader):

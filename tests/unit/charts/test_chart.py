@@ -156,10 +156,11 @@ def test_credentials_are_written_to_memory_only(values: str, component: str) -> 
 def test_paths_of_arguments_are_mounted(values: str, component: str) -> None:
     manager = container(values, component)
     mounts = [Path(mount["mountPath"]) for mount in manager["volumeMounts"]]
-    for argument in manager["args"]:
-        _, _, value = argument.partition("=")
-        if value.startswith("/"):
-            assert any(Path(value).is_relative_to(mount) for mount in mounts), argument
+    values_given = (argument.partition("=")[2] for argument in manager["args"])
+    paths = [Path(value) for value in values_given if value.startswith("/")]
+    assert paths
+    for path in paths:
+        assert any(path.is_relative_to(mount) for mount in mounts), path
 
 
 @sets

@@ -118,11 +118,15 @@ def test_alerts_of_the_page_are_those_of_the_chart() -> None:
 def test_values_that_pages_name_are_values_of_the_chart() -> None:
     """A value in back quotes, such as `catalogd.replicas`."""
     values = yaml.safe_load((CHART / "values.yaml").read_text())
-    for page in RUN:
-        for path in re.findall(r"`([a-zA-Z]+(?:\.[a-zA-Z]+)+)`", page.read_text()):
-            if path.partition(".")[0] not in values or path.endswith((".crt", ".key")):
-                continue
-            at = values
-            for key in path.split("."):
-                assert key in at, f"{page.name}: {path}"
-                at = at[key]
+    named = [
+        (page.name, path)
+        for page in RUN
+        for path in re.findall(r"`([a-zA-Z]+(?:\.[a-zA-Z]+)+)`", page.read_text())
+        if path.partition(".")[0] in values and not path.endswith((".crt", ".key"))
+    ]
+    assert named
+    for page, path in named:
+        at = values
+        for key in path.split("."):
+            assert key in at, f"{page}: {path}"
+            at = at[key]
