@@ -39,12 +39,12 @@ def _to_csv_metadata(each: Record) -> Record:
         return each
     if any(item["type"] == CSV_METADATA for item in items):
         return each
-    kept = [item for item in items if item["type"] != BUNDLE_OBJECT]
+    others = [item for item in items if item["type"] != BUNDLE_OBJECT]
     try:
         metadata = csv_metadata(csv)
     except ShapeError as error:
         raise TerminalError(f'bundle "{each.name}": its {CSV_KIND}: {error}') from error
-    return with_properties(each, [*kept, {"type": CSV_METADATA, "value": metadata}])
+    return with_properties(each, [*others, {"type": CSV_METADATA, "value": metadata}])
 
 
 def embedded_csv(items: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
@@ -55,7 +55,7 @@ def embedded_csv(items: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
         try:
             found = next(iter(load_all(base64.b64decode(item["value"].get("data") or ""))), None)
         except (YamlError, binascii.Error, TypeError):
-            continue  # not this one; `opm validate` tells of it
+            continue  # not this one; `opm validate` finds it
         if isinstance(found, dict) and found.get("kind") == CSV_KIND:
             return found
     return None

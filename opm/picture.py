@@ -76,21 +76,21 @@ def steps(entry: GraphEntry) -> str:
     return "; ".join(parts)
 
 
-def _listed(names: Collection[str], told: int = 4) -> str:
-    first = ", ".join(list(names)[:told])
-    return first if len(names) <= told else f"{first} and {len(names) - told} more"
+def _listed(names: Collection[str], most: int = 4) -> str:
+    first = ", ".join(list(names)[:most])
+    return first if len(names) <= most else f"{first} and {len(names) - most} more"
 
 
 def _label(entry: GraphEntry, layout: Layout, installed: str) -> tuple[str, str]:
     """An entry's name and the remark after it."""
-    told = ", ".join(marks(entry, layout, installed))
-    return entry.name, "; ".join(filter(None, (told, steps(entry))))
+    noted = ", ".join(marks(entry, layout, installed))
+    return entry.name, "; ".join(filter(None, (noted, steps(entry))))
 
 
 def _heading(layout: Layout, graph: Graph) -> str:
     channel = layout.channel
-    gone = channel.deprecated or channel.package in graph.deprecated
-    return f"{channel.package}, channel {channel.name}" + (" (deprecated)" if gone else "")
+    deprecated = channel.deprecated or channel.package in graph.deprecated
+    return f"{channel.package}, channel {channel.name}" + (" (deprecated)" if deprecated else "")
 
 
 def _width(layout: Layout, graph: Graph, installed: str) -> float:

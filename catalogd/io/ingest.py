@@ -133,7 +133,7 @@ def _prefixed(prefix: str, error: OLMError) -> OLMError:
 
 
 class _Parent:
-    """The process that wants the result; it holds our standard input open as long as it lives."""
+    """The process that asked for the result; it holds our standard input open while it lives."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -191,7 +191,7 @@ def main() -> None:
     confine(job.memory)
     try:
         result = asyncio.run(_serve(job))
-    except Exception as error:  # noqa: BLE001 - whatever it met is told
+    except Exception as error:  # noqa: BLE001 - every error is reported
         result = refusal(error, job)
     sys.stdout.buffer.write(orjson.dumps(result))
     sys.stdout.flush()

@@ -79,10 +79,11 @@ class Cluster:
 
 async def _listed(kubeconfig: str | None) -> list[dict[str, Any]]:
     from api.objects import GVK
+    from api.olm.v1 import names
     from olm_runtime.kube.access import load_access
     from olm_runtime.kube.client import KubeClient
 
-    kind = GVK("olm.operatorframework.io", "v1", "ClusterCatalog")
+    kind = GVK(names.GROUP, names.VERSION, names.CLUSTER_CATALOG)
     async with KubeClient.connect(load_access(kubeconfig)) as kube:
         found, _ = await kube.list_all(kind)
     return found

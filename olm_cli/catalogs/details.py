@@ -1,4 +1,4 @@
-"""What a catalog says of a package, as `olm show` tells it. Pure."""
+"""What a catalog says of a package, as `olm show` shows it. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -73,7 +73,7 @@ def package_details(records: Sequence[Record], *, version: str, channel: str) ->
 
 
 def bundle_details(bundle: Record) -> Details:
-    """What a catalog says of a bundle; its permissions only the bundle's image tells."""
+    """What a catalog says of a bundle; its permissions are only in its image."""
     metadata = csv_metadata(bundle.value)
     csv = Reader(metadata)
     required = [item for item in properties(bundle) if item["type"] in REQUIREMENTS]

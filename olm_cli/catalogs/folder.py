@@ -16,8 +16,8 @@ from olm_runtime.errors import TerminalError
 from olm_runtime.file_trees import tree_files
 from operator_controller.catalog import build_package
 
-KEPT_PACKAGES = 1024
-KEPT_SPELLINGS = 1 << 16
+CACHED_PACKAGES = 1024
+CACHED_SPELLINGS = 1 << 16
 
 _PLAIN_NAME = re.compile(r"[a-z0-9.-]+")
 _ESCAPED_NAME_CHARACTER = re.compile(
@@ -28,7 +28,7 @@ _OTHER_ENCODING = re.compile(rb"\xff\xfe|\xfe\xff|.?\x00")
 _BASE64_TAGS = (b"!!binary", b":binary")
 
 
-@lru_cache(maxsize=KEPT_PACKAGES)
+@lru_cache(maxsize=CACHED_PACKAGES)
 def read_package(folder: Path, name: str) -> Package | None:
     """The package in the catalog, None if it is not there.
 
@@ -78,7 +78,7 @@ def may_contain(data: bytes, name: str, how: Spelling) -> bool:
     return how.breaks and sought in _ESCAPED_LINE_BREAK.sub(b"", data)
 
 
-@lru_cache(maxsize=KEPT_SPELLINGS)
+@lru_cache(maxsize=CACHED_SPELLINGS)
 def _spelling_of(file: Path) -> Spelling:
     return spelling(_read(file))
 

@@ -2,7 +2,7 @@
 
 The client of the programs takes longer to import than a search may take. So one request is made
 here; anything unusual (exec plugins, proxies), and any answer but the list, is left to that client,
-which also tells what is wrong.
+which also says what is wrong.
 """
 
 import contextlib

@@ -64,11 +64,11 @@ def by_replaces(package: str, members: Iterable[Member]) -> Graph:
     ordered = sorted(members, key=_order)
     heads = _heads(ordered)
     updates = {each.name: each.update for each in ordered}
-    gone = {each.name for each in ordered if each.deprecated}
+    deprecated = {each.name for each in ordered if each.deprecated}
     channels = {
-        channel: Chain(head, _followed(head, updates, gone))
+        channel: Chain(head, _followed(head, updates, deprecated))
         for channel, head in heads.items()
-        if head not in gone
+        if head not in deprecated
     }
     default = _default_channel(ordered, heads)
     if default not in channels:
@@ -120,12 +120,12 @@ def _default_channel(ordered: Iterable[Member], heads: Mapping[str, str]) -> str
     return named[-1]
 
 
-def _followed(head: str, updates: Mapping[str, Update], gone: set[str]) -> dict[str, Update]:
+def _followed(head: str, updates: Mapping[str, Update], deprecated: set[str]) -> dict[str, Update]:
     """What is reached from the head; below a deprecated bundle nothing counts."""
     found: dict[str, Update] = {}
     name = head
     while name:
-        if name in gone:
+        if name in deprecated:
             found[name] = Update()
             break
         found[name] = updates[name]
@@ -268,10 +268,10 @@ def _channel_entries(
     while True:
         update = chain.updates.get(name, Update())
         for skipped in update.skips:
-            below, beside = next(numbers), next(numbers)
+            below, skipper = next(numbers), next(numbers)
             level = next(depths)
             yield EntryRow(below, package, channel, skipped, None, level)
-            yield EntryRow(beside, package, channel, name, below, level)
+            yield EntryRow(skipper, package, channel, name, below, level)
         following = next(numbers) if update.replaces else None
         yield EntryRow(number, package, channel, name, following, depth)
         if following is None:
@@ -307,7 +307,7 @@ def dropped(before: Graph, after: Graph) -> dict[str, list[str]]:
     """Bundles by channel that the channel had and has no more."""
     found = {}
     for channel, chain in before.channels.items():
-        kept = _reached(after.channels[channel]) if channel in after.channels else set()
-        if missing := sorted(set(chain.updates) - kept):
+        reached = _reached(after.channels[channel]) if channel in after.channels else set()
+        if missing := sorted(set(chain.updates) - reached):
             found[channel] = missing
     return found

@@ -39,9 +39,9 @@ Place = tuple[str, str]
 def to_records(tables: Tables) -> list[Record]:
     """The records, in writing order. Raises TerminalError for values that are none."""
     bundles = {row.name: row for row in tables.bundles}
-    gone = {row.bundle for row in tables.properties if row.kind == DEPRECATED}
-    kept = [row for row in tables.entries if row.bundle in bundles and row.bundle not in gone]
-    listed = _listed(kept, tables, bundles)
+    deprecated = {row.bundle for row in tables.properties if row.kind == DEPRECATED}
+    rows = [row for row in tables.entries if row.bundle in bundles and row.bundle not in deprecated]
+    listed = _listed(rows, tables, bundles)
     homes = {name: package for (package, _), entries in listed.items() for name in entries}
     convert = _Bundles(tables)
     records = [_package(row, tables, bundles) for row in tables.packages]
@@ -55,13 +55,13 @@ def _place(each: Record) -> tuple[str, int, str]:
 
 
 def _listed(
-    kept: Iterable[EntryRow], tables: Tables, bundles: Mapping[str, BundleRow]
+    rows: Iterable[EntryRow], tables: Tables, bundles: Mapping[str, BundleRow]
 ) -> dict[Place, dict[str, Object]]:
     """The entries of channels by name, each with what it updates."""
     names = {row.number: row.bundle for row in tables.entries}
     chain = _chain(tables.entries)
     found: dict[Place, dict[str, Object]] = defaultdict(dict)
-    for row in sorted(kept, key=lambda each: each.number):
+    for row in sorted(rows, key=lambda each: each.number):
         entry = found[row.package, row.channel].setdefault(row.bundle, {"name": row.bundle})
         if bundles[row.bundle].skip_range:
             entry["skipRange"] = bundles[row.bundle].skip_range

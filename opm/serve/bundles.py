@@ -1,4 +1,4 @@
-"""A bundle's record as the registry API tells of it: the message in parts. Pure.
+"""The message of a bundle in the registry API, in parts. Pure.
 
 The parts are serialised messages of the same type; put one after the other they are one message
 with all their fields. So answers with and without a part are made by joining bytes.
@@ -35,7 +35,7 @@ Api = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """What is told of a bundle in every channel: `content` are its objects, `core` is the rest."""
+    """A bundle's message, without channel: `content` has its objects, `core` the rest."""
 
     core: bytes
     content: bytes
@@ -44,7 +44,7 @@ class Served:
 
 
 def served(bundle: Record, package: Record, deprecation: str | None) -> Served:
-    """What is told of the bundle; `deprecation` is its message. Raises TerminalError."""
+    """The message of the bundle; `deprecation` is that of its deprecation. Raises TerminalError."""
     try:
         return _served(bundle, package, deprecation)
     except (ShapeError, YamlError) as error:

@@ -1,4 +1,4 @@
-"""The cache on disk: what is told of every bundle, so that a restart serves at once.
+"""The cache on disk: the messages of all bundles, so that a restart serves at once.
 
 A folder `opm.v1` with an index, a file of bundles that stays on disk, and the digest of both and
 of the catalog they were made of. It is written aside and renamed, so one that is there is whole.
@@ -122,9 +122,9 @@ def _write(here: Path, source: Path) -> None:
     refuse_faults(records)
     packages, spans, offset = [], [], 0
     with (here / BUNDLES).open("wb") as file:
-        for package, told in build(records):
+        for package, messages in build(records):
             packages.append(package)
-            for each in told:
+            for each in messages:
                 file.write(each.core)
                 file.write(each.content)
                 spans.append(Span(offset, len(each.core), len(each.content), each.has_image))

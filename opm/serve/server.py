@@ -1,4 +1,4 @@
-"""Serves a catalog: the registry API, health and reflection, until it is told to stop."""
+"""Serves a catalog: the registry API, health and reflection, until it is stopped."""
 
 import asyncio
 import signal
@@ -39,7 +39,7 @@ def make_server(catalog: Catalog) -> grpc.aio.Server:
 
 
 async def serve(catalog: Catalog, port: int, ready: Callable[[int], None]) -> None:
-    """Serves until SIGTERM or SIGINT; `ready` is told the port. Raises TerminalError."""
+    """Serves until SIGTERM or SIGINT; `ready` is called with the port. Raises TerminalError."""
     server = make_server(catalog)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()

@@ -104,7 +104,7 @@ def _options(template: Mapping[str, Any]) -> Options:
             f"schema attribute mismatch: defaultChannelTypePreference is {quote(preferred)}, but "
             f"no {preferred} channels are generated"
         )
-    kinds = tuple(kind for kind, wanted in ((MAJOR, major), (MINOR, minor)) if wanted)
+    kinds = tuple(kind for kind, enabled in ((MAJOR, major), (MINOR, minor)) if enabled)
     return Options(kinds, preferred or kinds[-1])
 
 

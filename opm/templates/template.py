@@ -1,4 +1,4 @@
-"""What templates have in common: one document with a schema that tells which kind it is."""
+"""What templates have in common: one document with a schema that names its kind."""
 
 from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
@@ -39,7 +39,7 @@ def fields(value: Any, place: str, known: Collection[str] = ()) -> dict[str, Any
 def parse_template(data: bytes, kind: str = "") -> tuple[str, dict[str, Any]]:
     """The kind and the document of a template. Raises TemplateError.
 
-    Without `kind` the schema tells it.
+    Without `kind` the schema names it.
     """
     try:
         document: Any = next(iter(load_all(data, unique_keys=True)), None)
@@ -49,9 +49,9 @@ def parse_template(data: bytes, kind: str = "") -> tuple[str, dict[str, Any]]:
     schema = fields(document, "the template").get("schema")
     known = {schema: kind for kind, schema in TEMPLATES.items()}
     if schema not in known or (kind and known[schema] != kind):
-        wanted = f'"{TEMPLATES[kind]}"' if kind else " or ".join(f'"{s}"' for s in known)
+        expected = f'"{TEMPLATES[kind]}"' if kind else " or ".join(f'"{s}"' for s in known)
         raise TemplateError(
-            f"template has unknown schema ({schema!r}), should be {wanted}",
+            f"template has unknown schema ({schema!r}), should be {expected}",
             hint="a template begins with its schema",
         )
     return known[schema], document

@@ -1,4 +1,4 @@
-"""All rules, in the order in which they are told."""
+"""All rules, in the order in which their faults are listed."""
 
 from collections.abc import Callable, Iterable, Iterator
 

@@ -1,4 +1,4 @@
-"""What the documents ask for and upstream's tool lets pass: told, but no reason to refuse."""
+"""What the documents ask for and upstream's tool accepts: warned of, but no reason to refuse."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -44,8 +44,8 @@ def _value_warnings(kind: str, value: Mapping[str, Any]) -> Iterator[str]:
     if kind == PACKAGE_REQUIRED:
         if not value.get("packageName"):
             yield "packageName must be set"
-        wanted = value.get("versionRange", "")
+        text = value.get("versionRange", "")
         try:
-            parse_skip_range(wanted if isinstance(wanted, str) else "")
+            parse_skip_range(text if isinstance(text, str) else "")
         except RangeError as error:
-            yield f"versionRange {wanted!r} is no version range: {error.message}"
+            yield f"versionRange {text!r} is no version range: {error.message}"
