@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from olm_content.bundle.files import METADATA, BundleError
+from olm_content.bundle.files import ANNOTATIONS_FILE, BundleError
 from olm_content.formats.kube_yaml import YamlError, load_all
 from olm_content.names import (
     LABEL_BUNDLE_MANIFESTS,
@@ -103,7 +103,7 @@ def bundle_labels(files: Mapping[str, bytes]) -> dict[str, str]:
 
     Raises BundleError for one without the package's name: catalogs would not know it for a bundle.
     """
-    path = f"{METADATA}annotations.yaml"
+    path = ANNOTATIONS_FILE
     try:
         document = next(iter(load_all(files[path])), None)
     except KeyError as error:
