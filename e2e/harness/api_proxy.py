@@ -47,13 +47,13 @@ class ApiProxy:
     """Forwards to one API server from a thread of its own; `plan` says which requests fail."""
 
     def __init__(
-        self, server: Endpoint, work_dir: Path, plan: FaultPlan, strike: Callable[[Fault], None]
+        self, server: Endpoint, work_dir: Path, plan: FaultPlan, inject: Callable[[Fault], None]
     ) -> None:
-        """`strike` kills the program, and returns when it is dead, or breaks its machine."""
+        """`inject` kills the program, and returns when it is dead, or breaks its machine."""
         self._server = server
         self._work_dir = work_dir
         self._plan = plan
-        self._strike = strike
+        self._inject = inject
         self._port = free_port(HOST)
         self._authority = CertificateAuthority.create("fault-proxy")
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -139,7 +139,7 @@ class ApiProxy:
         if fault is Fault.WATCHES_CUT:
             self._cut_watches()
         if fault in MACHINE:
-            await asyncio.to_thread(self._strike, fault)
+            await asyncio.to_thread(self._inject, fault)
         answer = await self._forward(request, body)
         if fault is Fault.TRUNCATED:
             return await _half(request, answer)
@@ -150,7 +150,7 @@ class ApiProxy:
         if fault in SILENCES:
             await asyncio.Event().wait()
         if fault in KILLS:
-            await asyncio.to_thread(self._strike, fault)
+            await asyncio.to_thread(self._inject, fault)
         return _reset(request)
 
     async def _forward(self, request: web.Request, body: bytes) -> web.Response:

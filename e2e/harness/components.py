@@ -12,7 +12,7 @@ from typing import Any
 SERVICE_ACCOUNT_ISSUER = "https://kubernetes.default.svc"
 HOST = "127.0.0.1"
 
-# What our products and their tests rely on. Deployments and ReplicaSets are kept so that
+# What our products and their tests rely on. Deployments and ReplicaSets run so that
 # Deployments get a status and Pods (which stay Pending: there is no scheduler and no kubelet).
 # Left out is all that serves nodes, volumes, quotas, certificates and autoscaling.
 CONTROLLERS = (

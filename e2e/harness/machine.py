@@ -28,7 +28,7 @@ class Machine:
         self.disk = folder / "disk"
         self._filler = self.disk / "filler"
         self._clock = folder / "clock"
-        self._struck_at: float | None = None
+        self._broken_since: float | None = None
 
     def __enter__(self) -> Self:
         """Mount the disk and set the clock right."""
@@ -58,12 +58,12 @@ class Machine:
         }
 
     def seconds_broken(self) -> float:
-        """Since it was struck; 0 while it is whole."""
-        return 0.0 if self._struck_at is None else time.monotonic() - self._struck_at
+        """Since a fault was injected; 0 while it is whole."""
+        return 0.0 if self._broken_since is None else time.monotonic() - self._broken_since
 
-    def strike(self, fault: Fault) -> None:
+    def inject(self, fault: Fault) -> None:
         """Have the disk or the clock go wrong, until it is mended."""
-        self._struck_at = time.monotonic()
+        self._broken_since = time.monotonic()
         match fault:
             case Fault.DISK_FULL:
                 self._fill()
@@ -76,11 +76,11 @@ class Machine:
 
     def mend(self) -> None:
         """Put everything right. Idempotent."""
-        if self._struck_at is not None:
+        if self._broken_since is not None:
             self._mount("remount,rw")
             self._filler.unlink(missing_ok=True)
             self._clock.write_text("+0")
-            self._struck_at = None
+            self._broken_since = None
 
     def _fill(self) -> None:
         with self._filler.open("wb", buffering=0) as file, contextlib.suppress(OSError):

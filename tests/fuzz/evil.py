@@ -1,4 +1,4 @@
-"""A registry that means harm: it answers what it is told to, and notes what it was asked."""
+"""A registry that means harm: it answers as it is set up to, and records the requests."""
 
 import asyncio
 import hashlib
@@ -99,7 +99,7 @@ CONFIG = b"{}"
 
 
 def manifest(**changes: Any) -> bytes:
-    """An image manifest without layers, unless told otherwise."""
+    """An image manifest without layers, unless given."""
     document = {
         "schemaVersion": 2,
         "mediaType": "application/vnd.oci.image.manifest.v1+json",

@@ -168,10 +168,12 @@ def files_below(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file()]
 
 
-def told(thief: Evil) -> list[str]:
-    """What was said to the thief by way of authorization."""
+def authorizations(registry: Evil) -> list[str]:
+    """The authorization headers that somebody was sent."""
     return [
-        asked.headers["authorization"] for asked in thief.asked if "authorization" in asked.headers
+        asked.headers["authorization"]
+        for asked in registry.asked
+        if "authorization" in asked.headers
     ]
 
 
@@ -213,7 +215,7 @@ async def test_credentials_go_to_no_other_host(tmp_path: Path, realm: str) -> No
             evil.routes["/v2/"] = challenge(f'Bearer realm="{where}",service="s"')
             with pytest.raises(OLMError):
                 await store(tmp_path, evil).pull(f"{evil.address}/cat:v1", owner="o")
-    assert f"Basic {PAIR}" not in told(thief)
+    assert f"Basic {PAIR}" not in authorizations(thief)
 
 
 async def test_a_token_does_not_follow_a_redirect(tmp_path: Path) -> None:
@@ -228,7 +230,7 @@ async def test_a_token_does_not_follow_a_redirect(tmp_path: Path) -> None:
             with pytest.raises(OLMError):
                 await store(tmp_path, evil).pull(f"{evil.address}/cat:v1", owner="o")
     assert thief.asked
-    assert not told(thief)
+    assert not authorizations(thief)
 
 
 async def test_credentials_of_one_registry_are_not_for_another(tmp_path: Path) -> None:
@@ -237,7 +239,7 @@ async def test_credentials_of_one_registry_are_not_for_another(tmp_path: Path) -
         images = store(tmp_path, evil, auths=auths)
         with pytest.raises(OLMError, match="refuses access"):
             await images.pull(f"{evil.address}/cat:v1", owner="o")
-    assert not told(evil)
+    assert not authorizations(evil)
 
 
 def failing(times: int, answer: Answer, *, fault: bytes) -> Answer:
@@ -298,7 +300,7 @@ async def test_what_does_not_pass_is_not_tried_again(
     assert [request.method for request in evil.asked] == asked
 
 
-async def test_a_blob_may_lie_on_another_host_which_is_told_nothing(tmp_path: Path) -> None:
+async def test_a_blob_may_lie_on_another_host_which_gets_no_credentials(tmp_path: Path) -> None:
     async with Evil({"/far": reply(CONFIG)}) as far:
         routes: dict[str, Answer] = {
             "/token": reply(b'{"token":"secret"}'),
@@ -315,5 +317,5 @@ async def test_a_blob_may_lie_on_another_host_which_is_told_nothing(tmp_path: Pa
             )
     assert pulled.ref.digest == digest_of(manifest())
     assert far.asked
-    assert not told(far)
-    assert "Bearer secret" in told(evil)
+    assert not authorizations(far)
+    assert "Bearer secret" in authorizations(evil)

@@ -19,7 +19,7 @@ LONG = (
     "catalogd/test_life",
     "faults/test_faults",
     "object_sets/test_life",
-    "test_catalog_news",
+    "test_catalog_changes",
     "test_chart_install",
     "test_taking_over",
     "test_preflight",

@@ -55,7 +55,7 @@ def test_a_disk_that_cannot_be_written(olm: Olm, machine: Machine, registry: Reg
     with Api(olm.control_plane) as api:
         kubectl("apply", "-f", "-", stdin=catalog(name, push("one")))
         api.wait_condition(path, "Serving", "True")
-        machine.strike(Fault.DISK_FULL)
+        machine.inject(Fault.DISK_FULL)
         kubectl("apply", "-f", "-", stdin=catalog(name, push("two")))
         told = api.wait_condition(path, "Progressing", "True", message="no space left on device")
         progressing = condition(told, "Progressing")
@@ -70,7 +70,7 @@ def test_a_disk_that_cannot_be_written(olm: Olm, machine: Machine, registry: Reg
             machine.mend()
             api.wait_condition(path, "Progressing", "True", message="Successfully unpacked")
             assert client.get(url).json()["name"] == "two"
-        machine.strike(Fault.DISK_READ_ONLY)
+        machine.inject(Fault.DISK_READ_ONLY)
         kubectl("delete", "clustercatalog", name, "--wait=false")
         api.wait_gone(path)
         machine.mend()

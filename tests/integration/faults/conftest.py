@@ -13,7 +13,7 @@ from e2e.harness.registry import Registry
 from e2e.olm.api import Api
 from e2e.olm.programs import Olm
 from tests.integration.clusters import own_control_plane
-from tests.integration.faults.life import KEY, Phase, Undisturbed, World, striking
+from tests.integration.faults.life import KEY, Phase, Undisturbed, World, injecting
 
 control_plane = own_control_plane("package")
 """One that no other operator-controller acts on: it would write past the proxy."""
@@ -29,7 +29,7 @@ def world(
     olm = Olm(folder / "olm", control_plane, registry)
     with ExitStack() as stack:
         proxy = stack.enter_context(
-            ApiProxy(control_plane.endpoint, folder / "proxy", plan, striking(olm))
+            ApiProxy(control_plane.endpoint, folder / "proxy", plan, injecting(olm))
         )
         api = stack.enter_context(Api(control_plane))
         if not what_is_missing():

@@ -1,6 +1,6 @@
 """The lives of many extensions under faults: what is asked for, and what the cluster must show.
 
-Extensions live in one namespace and are told apart by their key, which is part of the name of
+Extensions live in one namespace and are distinguished by their key, which is part of the name of
 every object that belongs to them. What an undisturbed life leaves behind is the measure: a life
 with a fault must end with the same objects and the same status.
 """
@@ -34,14 +34,14 @@ POLL_SECONDS = 0.2
 BROKEN_SECONDS = 3.0
 """How long a machine stays broken: longer than the first few tries take."""
 QUIET_SECONDS = 3.5
-"""Longer than a request that is told to come later waits, and than a revision rests."""
+"""Longer than a request that is answered 429 waits, and than a revision rests."""
 VERSIONS = ("1.0.0", "1.1.0")
 SHOWN_WRITES = 5
 OBJECTS_COUNTED = 3
 """ConfigMaps and definitions in each version of `_bundles`."""
 
 NOT_OURS = frozenset({"Event", "ReplicaSet", "Pod", "Lease", "ControllerRevision"})
-"""Kinds that others make beside our objects."""
+"""Kinds that controllers of Kubernetes make of our objects."""
 NOISE = ("uid", "resourceVersion", "creationTimestamp", "managedFields", "generation")
 HASH = re.compile(
     r"(\bfx[0-9x]*-)?\b(?=[0-9a-z]*[0-9])[0-9a-z]{12,64}\b"  # perhaps after the start of a key
@@ -70,7 +70,7 @@ Picture = tuple[str, ...]
 class Undisturbed:
     """What a phase is like without faults: the world after it, and how many writes it takes.
 
-    As many as `fewest` are certain; more come of what happened to be told in between.
+    As many as `fewest` are certain; more come of events in between.
     """
 
     picture: Picture
@@ -127,8 +127,8 @@ class World:
         self._api.wait_condition(catalog_path(name), "Serving", "True")
         return keys
 
-    def wish(self, phase: Phase, key: str) -> None:
-        """Asks for a phase, as a user does."""
+    def request(self, phase: Phase, key: str) -> None:
+        """Requests a phase, as a user does."""
         path = extension_path(key)
         source: dict[str, Any] = {"packageName": key, "version": TARGET.get(phase, "")}
         match phase:
@@ -150,7 +150,7 @@ class World:
         for key, planned in cases.items():
             self.plan.begin(key, *(planned or (None, 0)))
         for key in cases:
-            self.wish(phase, key)
+            self.request(phase, key)
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not self._done(phase, cases) and time.monotonic() < deadline:
             self.revive()
@@ -293,19 +293,19 @@ def most_writes(undisturbed: int) -> int:
     return 2 * undisturbed + 10
 
 
-def striking(olm: Olm) -> Callable[[Fault], None]:
+def injecting(olm: Olm) -> Callable[[Fault], None]:
     """Ends operator-controller as a crash would, until it is dead, or breaks its machine."""
 
-    def strike(fault: Fault) -> None:
+    def inject(fault: Fault) -> None:
         child = olm.operator_controller
         if fault in MACHINE:
             if olm.machine is not None:
-                olm.machine.strike(fault)
+                olm.machine.inject(fault)
         elif child is not None and child.pid is not None:
             os.kill(child.pid, 9)
             child.wait(10.0)
 
-    return strike
+    return inject
 
 
 def one_at_a_time(fault: Fault) -> bool:

@@ -59,7 +59,7 @@ def publish(registry: Registry, image: str, changed: int) -> str:
     return pushed.tag_reference
 
 
-def looks(control_plane: ControlPlane) -> Counter[str]:
+def reconciles(control_plane: ControlPlane) -> Counter[str]:
     """How often operator-controller read each ClusterExtension, as each reconcile does first."""
     return Counter(
         event["objectRef"]["name"]
@@ -72,17 +72,17 @@ def looks(control_plane: ControlPlane) -> Counter[str]:
 
 
 def at_rest(control_plane: ControlPlane) -> Counter[str]:
-    """The looks once no more are added."""
-    before, since = looks(control_plane), time.monotonic()
+    """The reconciles once no more are added."""
+    before, since = reconciles(control_plane), time.monotonic()
     while time.monotonic() - since < QUIET_SECONDS:
         time.sleep(0.2)
-        now = looks(control_plane)
+        now = reconciles(control_plane)
         if now != before:
             before, since = now, time.monotonic()
     return before
 
 
-def test_of_200_extensions_those_are_looked_at_whose_package_changed(
+def test_of_200_extensions_those_are_reconciled_whose_package_changed(
     tmp_path: Path, control_plane: ControlPlane, registry: Registry
 ) -> None:
     with Olm(tmp_path / "olm", control_plane, registry) as olm, Api(control_plane) as api:
@@ -106,8 +106,8 @@ def test_of_200_extensions_those_are_looked_at_whose_package_changed(
         api.wait(catalog_path("many"), lambda _: resolved(api) != old, what="new content")
         api.wait(
             catalog_path("many"),
-            lambda _: set(looks(control_plane) - before) >= changed,
-            what="those are looked at whose package changed",
+            lambda _: set(reconciles(control_plane) - before) >= changed,
+            what="those are reconciled whose package changed",
         )
         after = at_rest(control_plane)
 
