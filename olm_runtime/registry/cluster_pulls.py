@@ -22,6 +22,7 @@ from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError, NotFoundError
 from olm_runtime.proxies import Proxies, read_cluster_proxies
 from olm_runtime.watch.followed import Followed
+from olm_runtime.watch.informer import Selection
 
 LOOK_SECONDS = 10.0
 PROXY = GVK("config.openshift.io", "v1", "Proxy")
@@ -53,13 +54,12 @@ class ClusterPulls:
         self.settings = ClusterSettings()
         self._client = client
         self._mirrors = [
-            Followed(client, kind.gvk, partial(read_entries, kind), self._compose)
+            Followed(client, Selection(kind.gvk), partial(read_entries, kind), self._compose)
             for kind in MIRROR_KINDS
         ]
-        self._proxies = Followed(client, PROXY, _read_proxy, self._compose)
-        self._injected = Followed(
-            client, CONFIG_MAP, _read_cas, self._compose, namespace=namespace, labels=INJECTED
-        )
+        self._proxies = Followed(client, Selection(PROXY), _read_proxy, self._compose)
+        injected = Selection(CONFIG_MAP, namespace, INJECTED)
+        self._injected = Followed(client, injected, _read_cas, self._compose)
         self._named_cas = ""
         self._ca_file = CaFile()
         self._looking, self._composing = asyncio.Lock(), asyncio.Lock()
@@ -120,8 +120,8 @@ class ClusterPulls:
 
     async def _read_named_cas(self) -> None:
         """The CAs that the proxy names, where OpenShift was not asked to inject them."""
-        proxy = self._proxies.objects.get(THE_PROXY, _Proxy())
-        name = "" if any(self._injected.objects.values()) else proxy.trusted_ca
+        proxy = self._proxies.store.get(THE_PROXY) or _Proxy()
+        name = "" if any(self._injected.store.objects()) else proxy.trusted_ca
         found, fault = "", ""
         if name:
             try:
@@ -138,10 +138,10 @@ class ClusterPulls:
         """Makes settings of what is known."""
         async with self._composing:
             entries: list[MirrorEntry] = []
-            proxy = self._proxies.objects.get(THE_PROXY, _Proxy())
+            proxy = self._proxies.store.get(THE_PROXY) or _Proxy()
             faults = [*proxy.faults, *filter(None, [self._named_fault])]
             for kind in self._mirrors:
-                for _, (good, bad) in sorted(kind.objects.items()):
+                for good, bad in kind.by_name().values():
                     entries += good
                     faults += bad
             renewed = await self._write_cas(faults)
@@ -153,7 +153,7 @@ class ClusterPulls:
 
     async def _write_cas(self, faults: list[str]) -> bool:
         """Whether the trusted CAs changed; adds to `faults` if these are none."""
-        injected = (cas for _, cas in sorted(self._injected.objects.items()) if cas)
+        injected = (cas for cas in self._injected.by_name().values() if cas)
         try:
             return await self._ca_file.write("\n".join(injected) or self._named_cas)
         except TransientError as error:

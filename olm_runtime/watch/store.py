@@ -10,7 +10,6 @@ Event handlers are called once for each change, whichever source brought it firs
 
 import logging
 import math
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -117,7 +116,7 @@ class Store(Generic[T]):
         }
         self._handlers: list[EventHandler[T]] = []
         self._newest = 0
-        self._tombstones: OrderedDict[str, None] = OrderedDict()
+        self._tombstones: dict[str, None] = {}
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -151,9 +150,9 @@ class Store(Generic[T]):
         """All objects."""
         return [entry.value for entry in self._entries.values()]
 
-    def keys(self) -> list[Key]:
-        """Namespace and name of each object."""
-        return list(self._entries)
+    def items(self) -> list[tuple[Key, T]]:
+        """Namespace and name of each object, with the object."""
+        return [(key, entry.value) for key, entry in self._entries.items()]
 
     def by_index(self, index: str, value: Hashable) -> list[T]:
         """The objects that have a value in an index. Raises KeyError for an unknown index."""
@@ -240,9 +239,8 @@ class Store(Generic[T]):
         """Remembers that an object is gone. A uid never comes back."""
         if uid:
             self._tombstones[uid] = None
-            self._tombstones.move_to_end(uid)
             if len(self._tombstones) > MAX_TOMBSTONES:
-                self._tombstones.popitem(last=False)
+                del self._tombstones[next(iter(self._tombstones))]
 
     def _dispatch(self, event: Event[T] | None) -> None:
         """Calls the handlers; the fault of one does not concern the others."""

@@ -11,6 +11,7 @@ from api.objects import GVK, KubeObject, ObjectKey
 from olm_rollout.io import watches as module
 from olm_rollout.io.watches import ManagedWatches
 from olm_runtime.kube.errors import ApiError, ForbiddenError, GoneError
+from olm_runtime.watch import informer
 from tests.unit.olm_rollout.values import APPLIER, GROUP, KIND
 
 OWNER = (KIND, "ext")
@@ -83,7 +84,7 @@ class Rung:
 
 @pytest.fixture(autouse=True)
 def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "SHORTEST_WATCH_SECONDS", 0.001)
+    monkeypatch.setattr(informer, "SHORTEST_WATCH_SECONDS", 0.001)
     monkeypatch.setattr(module, "LONGEST_RETRY_SECONDS", 0.001)
 
 
@@ -111,9 +112,9 @@ async def test_what_is_there_at_first_rings_nobody_who_waited_for_it() -> None:
     world.objects = [obj("a")]
     async with watching(world) as (watches, rung):
         await quiet()
-        view = watches.view(OWNER, SCOPE)
+        view = watches.store(OWNER, SCOPE)
         assert view is not None
-        assert view.get(key("a")) is not None
+        assert view.get("a", "ns") is not None
         assert rung.keys == []
         assert watches.problems(OWNER) == []
 
@@ -148,12 +149,12 @@ async def test_a_denied_watch_keeps_nobody_waiting_and_says_so(where: str) -> No
         assert asyncio.get_running_loop().time() - begun < 1
         await quiet()
         assert watches.problems(OWNER) == ["cannot watch ConfigMap: forbidden"]
-        assert watches.view(OWNER, SCOPE) is None
+        assert watches.store(OWNER, SCOPE) is None
         rung.keys.clear()
         setattr(world, where, None)
         await rung.until(ITSELF)
         assert watches.problems(OWNER) == []
-        assert watches.view(OWNER, SCOPE) is not None
+        assert watches.store(OWNER, SCOPE) is not None
 
 
 async def test_what_happened_while_a_watch_was_broken_rings() -> None:
@@ -167,7 +168,7 @@ async def test_what_happened_while_a_watch_was_broken_rings() -> None:
         assert watches.problems(OWNER) == ["cannot watch ConfigMap: cannot reach"]
         world.objects = [obj("same"), obj("changed", fields="b"), obj("new")]
         world.watch_error = world.list_error = None
-        await rung.until(key("changed"), key("gone"), key("new"), ITSELF)
+        await rung.until(key("changed"), key("new"), key("gone"), ITSELF)
 
 
 async def test_who_waits_for_objects_to_go_is_told_once_with_the_last_of_them() -> None:
@@ -228,10 +229,10 @@ async def test_a_list_that_came_too_late_for_who_waited_rings() -> None:
 
     world.list_all = slow  # type: ignore[method-assign]
     async with watching(world, patience=0.005) as (watches, rung):
-        assert watches.view(OWNER, SCOPE) is None
+        assert watches.store(OWNER, SCOPE) is None
         answered.set()
         await rung.until(key("a"))
-        assert watches.view(OWNER, SCOPE) is not None
+        assert watches.store(OWNER, SCOPE) is not None
 
 
 async def test_watches_end_with_their_owner_and_with_what_it_no_longer_has() -> None:

@@ -31,7 +31,7 @@ class World:
 
     def versions(self) -> dict[str, str]:
         found = {metadata(o)["name"]: metadata(o)["resourceVersion"] for o in self.store.objects()}
-        assert sorted(("", name) for name in found) == sorted(self.store.keys())
+        assert sorted(("", name) for name in found) == sorted(key for key, _ in self.store.items())
         assert len(self.store) == len(found)
         return found
 
