@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import partial
 from typing import TypeVar
 
-from api.objects import GVK, KubeObject, namespace_of
+from api.objects import GVK, KubeObject, gvk_of, namespace_of
 from olm_runtime.controller.attempt import attempt
 from olm_runtime.controller.events import EventBroadcaster
 from olm_runtime.controller.handlers import (
@@ -91,7 +91,7 @@ class Manager:
         """`jitter` gives numbers in [0, 1), as random.random does."""
         self.client = client
         self.events = events
-        self.statuses = StatusWriter(client)
+        self.statuses = StatusWriter(client, lambda obj: self.store(gvk_of(obj)).update(obj))
         self._clock = clock
         self._jitter = jitter
         self._resync_seconds = resync_seconds
@@ -126,6 +126,7 @@ class Manager:
         return ObjectReconciler(
             controller,
             self.client,
+            self.store(controller.kind),
             statuses=self.statuses,
             events=self.events,
             clock=self._clock,

@@ -26,6 +26,7 @@ from olm_runtime.event import Happening
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import NotFoundError
 from olm_runtime.outcome import Done, Failed, Outcome
+from olm_runtime.watch.store import Store
 
 C = TypeVar("C")
 
@@ -125,13 +126,16 @@ class ObjectReconciler(Generic[C]):
         self,
         controller: Controller[C],
         client: KubeClient,
+        store: Store[KubeObject],
         *,
         statuses: StatusWriter,
         events: EventBroadcaster,
         clock: Callable[[], datetime],
     ) -> None:
+        """`store` has the objects of the controller's kind."""
         self._controller = controller
         self._client = client
+        self._store = store
         self._statuses = statuses
         self._events = events
         self._clock = clock
@@ -140,7 +144,7 @@ class ObjectReconciler(Generic[C]):
         """Brings one object forward. Raises OLMError where that is not in its status yet."""
         begun = asyncio.get_running_loop().time()
         controller = self._controller
-        obj = await self._find(request)
+        obj = self._find(request)
         if obj is None:
             await controller.gone(request)
             return Done()
@@ -161,14 +165,16 @@ class ObjectReconciler(Generic[C]):
 
     async def report_failure(self, request: Request, failed: Failed) -> None:
         """Says in the condition Progressing why a reconcile ended before its status was written."""
-        obj = await self._find(request)
+        obj = self._find(request)
         if obj is not None:
             condition = progressing(failed, metadata(obj).get("generation"))
             await self._write(obj, with_condition(obj, condition, self._clock()))
 
-    async def _find(self, request: Request) -> KubeObject | None:
+    def _find(self, request: Request) -> KubeObject | None:
+        """The object as it was seen last. Raises NotSyncedError."""
         namespace, name = namespaced_name(request)
-        return await self._client.find(self._controller.kind, name, namespace)
+        self._store.check_synced()
+        return self._store.get(name, namespace)
 
     async def _run(
         self, steps: Iterable[Step[C]], context: C, request: Request
@@ -210,6 +216,7 @@ class ObjectReconciler(Generic[C]):
         """Patches the very version that was read. Raises ConflictError, NotFoundError, ApiError."""
         meta = {**patch, "resourceVersion": metadata(obj)["resourceVersion"]}
         patched: KubeObject = await self._client.patch(obj, {"metadata": meta})
+        self._store.update(patched)
         return patched
 
     async def _write(
