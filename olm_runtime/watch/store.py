@@ -116,7 +116,7 @@ class Store(Generic[T]):
         }
         self._handlers: list[EventHandler[T]] = []
         self._newest = 0
-        self._tombstones: dict[str, None] = {}
+        self._tombstones: dict[str, int] = {}
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -178,7 +178,7 @@ class Store(Generic[T]):
         covered = math.inf if restored or listed is None else listed
         for key, entry in tuple(self._entries.items()):
             if key not in present and (entry.version or 0) <= covered:
-                events.append(self._drop(key))
+                events.append(self._drop(key, listed))
         self._newest = max(self._newest, listed or 0)
         for event in events:
             self._dispatch(event)
@@ -189,13 +189,14 @@ class Store(Generic[T]):
         self._dispatch(self._put(obj))
 
     def delete(self, obj: KubeObject) -> None:
-        """Takes in that an object is gone: from a watch, or from an answer."""
+        """Takes in that an object was gone at its version; one that is newer is there again."""
         self._newest = max(self._newest, _number_of(obj) or 0)
-        uid, key = _uid(obj), (namespace_of(obj), name_of(obj))
-        self._bury(uid)
+        key, uid, version = (namespace_of(obj), name_of(obj)), _uid(obj), _number_of(obj)
         entry = self._entries.get(key)
-        if entry is not None and entry.uid == uid:
-            self._dispatch(self._drop(key))
+        if entry is not None and entry.uid == uid and not _is_older(version, entry.version):
+            self._dispatch(self._drop(key, version))
+        else:
+            self._bury(uid, version)
 
     def _put(
         self, obj: KubeObject, *, initial: bool = False, anyway: bool = False
@@ -203,24 +204,24 @@ class Store(Generic[T]):
         """Stores an object that is newer than what is known; always with `anyway`."""
         key, uid, version = (namespace_of(obj), name_of(obj)), _uid(obj), _number_of(obj)
         old = self._entries.get(key)
-        if uid in self._tombstones or not (
-            anyway or old is None or _is_newer(version, old.version)
-        ):
+        known = self._tombstones.get(uid) if old is None else old.version
+        if not anyway and not _is_newer(version, known):
             return None
         new = _Entry(uid, version, self._transform(obj))
         if old is not None:
             self._unindex(key, old.value)
             if old.uid != uid:
-                self._bury(old.uid)
+                self._bury(old.uid, version)
         self._entries[key] = new
         for name in self._indexers:
             self._index(name, key, new.value)
         return Event(key, old.value if old is not None else None, new.value, initial)
 
-    def _drop(self, key: Key) -> Event[T]:
+    def _drop(self, key: Key, version: int | None) -> Event[T]:
+        """Removes an object that was gone at a version."""
         entry = self._entries.pop(key)
         self._unindex(key, entry.value)
-        self._bury(entry.uid)
+        self._bury(entry.uid, version)
         return Event(key, entry.value, None)
 
     def _index(self, name: str, key: Key, value: T) -> None:
@@ -235,10 +236,13 @@ class Store(Generic[T]):
                 if not keys:
                     self._indices[name].pop(found, None)
 
-    def _bury(self, uid: str) -> None:
-        """Remembers that an object is gone. A uid never comes back."""
-        if uid:
-            self._tombstones[uid] = None
+    def _bury(self, uid: str, version: int | None) -> None:
+        """Remembers that an object was gone at a version.
+
+        It may come back later: one that loses the label that it is selected by, and gets it again.
+        """
+        if uid and version is not None:
+            self._tombstones[uid] = max(version, self._tombstones.get(uid, 0))
             if len(self._tombstones) > MAX_TOMBSTONES:
                 del self._tombstones[next(iter(self._tombstones))]
 
@@ -256,6 +260,10 @@ class Store(Generic[T]):
 def _is_newer(version: int | None, known: int | None) -> bool:
     """Versions that are no numbers cannot be compared: what comes later counts."""
     return version is None or known is None or version > known
+
+
+def _is_older(version: int | None, known: int | None) -> bool:
+    return version is not None and known is not None and version < known
 
 
 def _number_of(obj: KubeObject) -> int | None:

@@ -268,8 +268,10 @@ class RevisionStore:
 
     async def delete(self, revision: Revision) -> None:
         """Deletes a revision; its Secrets follow it."""
-        if await self._client.delete(revision.raw, uid=revision.uid) is None:
-            self._object_sets.delete(revision.raw)
+        held = await self._client.delete(revision.raw, uid=revision.uid)
+        known = self._object_sets.get(revision.name)
+        if held is None and known is not None and metadata(known)["uid"] == revision.uid:
+            self._object_sets.delete(known)
 
     async def let_go(self, extension: KubeObject, known: Revisions, *, orphaning: bool) -> None:
         """Removes what does not follow an extension that is deleted by its owner references.

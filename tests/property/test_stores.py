@@ -38,15 +38,22 @@ class Server:
         self.events.append(("MODIFIED" if known else "ADDED", made))
         return made
 
-    def delete(self, name: str) -> KubeObject | None:
+    def remove(self, name: str) -> KubeObject | None:
+        """Deletes an object, or takes the label from it that it is selected by."""
         known = self.objects.pop(name, None)
-        if known is None:
-            return None
-        self.version += 1
-        meta = metadata(known) | {"resourceVersion": str(self.version)}
-        gone = {"metadata": meta}
-        self.events.append(("DELETED", gone))
-        return gone
+        if known is not None:
+            self.version += 1
+            meta = metadata(known) | {"resourceVersion": str(self.version)}
+            self.events.append(("DELETED", {"metadata": meta}))
+        return known
+
+    def select(self, obj: KubeObject) -> None:
+        """Gives it the label again."""
+        if name_of(obj) not in self.objects:
+            self.version += 1
+            meta = metadata(obj) | {"resourceVersion": str(self.version)}
+            self.objects[name_of(obj)] = {"metadata": meta}
+            self.events.append(("ADDED", {"metadata": meta}))
 
 
 class Histories(RuleBasedStateMachine):
@@ -61,6 +68,7 @@ class Histories(RuleBasedStateMachine):
         self.store.replace([], "0")
         self.passed = 0
         self.late: list[KubeObject] = []
+        self.unselected: list[KubeObject] = []
         self.lists: list[tuple[list[KubeObject], str]] = []
 
     def mirrored(self, event: Event[KubeObject]) -> None:
@@ -76,7 +84,18 @@ class Histories(RuleBasedStateMachine):
 
     @rule(name=NAMES)
     def somebody_deletes(self, name: str) -> None:
-        self.server.delete(name)
+        self.server.remove(name)
+
+    @rule(name=NAMES)
+    def somebody_takes_the_label(self, name: str) -> None:
+        known = self.server.remove(name)
+        if known is not None:
+            self.unselected.append(known)
+
+    @rule()
+    def somebody_gives_the_label_again(self) -> None:
+        if self.unselected:
+            self.server.select(self.unselected.pop())
 
     @rule(name=NAMES, colour=COLOURS, soon=st.booleans())
     def we_write(self, name: str, colour: str, soon: bool) -> None:
@@ -89,11 +108,10 @@ class Histories(RuleBasedStateMachine):
 
     @rule(name=NAMES)
     def we_delete(self, name: str) -> None:
-        known = self.server.objects.get(name)
-        if known is not None:
-            self.server.delete(name)
-            self.store.delete(known)
-            assert self.store.get(name) is None or self.store.get(name) != known
+        gone, stored = self.server.remove(name), self.store.get(name)
+        if gone and stored and metadata(gone)["uid"] == metadata(stored)["uid"]:
+            self.store.delete(stored)
+            assert self.store.get(name) is None
 
     @rule()
     def an_answer_arrives(self) -> None:

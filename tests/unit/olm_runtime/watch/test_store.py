@@ -110,13 +110,29 @@ def test_a_list_that_is_older_than_a_write_of_ours_does_not_take_it_back(world: 
 
 def test_what_is_deleted_does_not_come_back_by_a_late_answer_event_or_list(world: World) -> None:
     world.store.update(obj("a", 5))
-    world.store.delete(obj("a", 5))
+    world.store.delete(obj("a", 7))
     world.told()
     world.store.update(obj("a", 6))
     world.store.replace([obj("a", 6)], "6")
     world.store.delete(obj("a", 7))
     assert world.told() == []
     assert world.versions() == {}
+
+
+def test_what_a_list_does_not_have_does_not_come_back_by_a_late_answer(world: World) -> None:
+    world.store.update(obj("a", 5))
+    world.store.replace([], "7")
+    world.store.update(obj("a", 6))
+    assert world.versions() == {}
+
+
+def test_what_loses_the_label_that_it_is_selected_by_may_get_it_again(world: World) -> None:
+    world.store.update(obj("a", 5))
+    world.store.delete(obj("a", 6))
+    world.store.update(obj("a", 7))
+    assert world.told() == [("ADDED", "a"), ("DELETED", "a"), ("ADDED", "a")]
+    world.store.delete(obj("a", 6))
+    assert world.versions() == {"a": "7"}
 
 
 def test_another_object_of_the_same_name_is_another(world: World) -> None:
@@ -141,10 +157,10 @@ def test_a_deletion_of_what_nobody_knew_is_remembered(world: World) -> None:
 def test_only_so_many_deletions_are_remembered(world: World) -> None:
     for number in range(MAX_TOMBSTONES + 1):
         world.store.delete(obj("a", 6, uid=str(number)))
-    world.store.update(obj("a", 7, uid="1"))
+    world.store.update(obj("a", 5, uid="1"))
     assert world.versions() == {}
-    world.store.update(obj("a", 7, uid="0"))
-    assert world.versions() == {"a": "7"}
+    world.store.update(obj("a", 5, uid="0"))
+    assert world.versions() == {"a": "5"}
 
 
 def test_after_a_restore_of_etcd_the_list_decides(world: World) -> None:
