@@ -1,1 +1,1 @@
-"""Lists and watches of kinds, kept up."""
+"""Lists and watches of kinds, into stores."""

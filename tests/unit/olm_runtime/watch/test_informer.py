@@ -1,0 +1,142 @@
+"""What an informer asks for, and when it ends."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+
+from api.objects import GVK, KubeObject, name_of
+from olm_runtime.kube.errors import ApiError, ForbiddenError, GoneError, NotFoundError
+from olm_runtime.watch import followed as followed_module
+from olm_runtime.watch import informer as module
+from olm_runtime.watch.followed import Followed
+from olm_runtime.watch.informer import Hooks, Informer, Selection
+from olm_runtime.watch.store import Store
+
+THING = GVK("example.com", "v1", "Thing")
+PATIENCE = 10.0
+
+
+def thing(name: str, version: int) -> KubeObject:
+    return {"metadata": {"name": name, "uid": name, "resourceVersion": str(version)}}
+
+
+class Server:
+    """Answers lists and watches as told, and notes how it was asked."""
+
+    def __init__(self) -> None:
+        self.lists: asyncio.Queue[tuple[list[KubeObject], str] | Exception] = asyncio.Queue()
+        self.events: asyncio.Queue[tuple[str, KubeObject] | Exception] = asyncio.Queue()
+        self.asked: list[str] = []
+        self.refusal: ApiError | None = None
+
+    async def list_all(
+        self, *_: Any, not_older_than: str, **__: Any
+    ) -> tuple[list[KubeObject], str]:
+        self.asked.append(f"list {not_older_than}")
+        found: tuple[list[KubeObject], str] = _given(await self.lists.get())
+        return found
+
+    async def watch(
+        self, *_: Any, resource_version: str, opened: Callable[[], None], **__: Any
+    ) -> AsyncIterator[dict[str, Any]]:
+        self.asked.append(f"watch {resource_version}")
+        if self.refusal is not None:
+            raise self.refusal
+        opened()
+        while True:
+            kind, obj = _given(await self.events.get())
+            yield {"type": kind, "object": obj}
+
+
+def _given(answer: Any) -> Any:
+    if isinstance(answer, Exception):
+        raise answer
+    return answer
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    for each in (module, followed_module):
+        monkeypatch.setattr(each, "SHORTEST_WATCH_SECONDS", 0.001)
+
+
+def names(store: Store[KubeObject]) -> list[str]:
+    return [name_of(obj) for obj in store.objects()]
+
+
+def whole(obj: KubeObject) -> KubeObject:
+    return obj
+
+
+@pytest.mark.parametrize(("cached", "first"), [(True, "0"), (False, "")])
+async def test_no_list_is_older_than_what_was_seen(cached: bool, first: str) -> None:
+    server, store = Server(), Store(whole)
+    selection = Selection(THING, cached=cached)
+    informer = Informer(server, selection, store, Hooks())  # type: ignore[arg-type]
+    task = asyncio.create_task(informer.run())
+    for answer in (([thing("a", 1)], "5"), ([thing("b", 8)], "9"), ApiError("away")):
+        server.lists.put_nowait(answer)
+    for event in (
+        ("BOOKMARK", {"metadata": {"resourceVersion": "6"}}),
+        ApiError("cut"),
+        ("ADDED", thing("b", 7)),
+        GoneError("too old"),
+        GoneError("too old"),
+    ):
+        server.events.put_nowait(event)
+    async with asyncio.timeout(PATIENCE):
+        while not informer.problem:  # noqa: ASYNC110 - it signals nobody
+            await asyncio.sleep(0.001)
+    task.cancel()
+    assert server.asked[:6] == [
+        f"list {first}",
+        "watch 5",
+        "watch 6",
+        "list 7",
+        "watch 9",
+        "list 9",
+    ]
+    assert informer.problem == "away"
+    assert names(store) == ["b"]
+
+
+async def test_an_error_that_is_the_end_is_raised() -> None:
+    server = Server()
+    hooks = Hooks(ends=lambda error: isinstance(error, ForbiddenError))
+    informer = Informer(server, Selection(THING), Store(whole), hooks)  # type: ignore[arg-type]
+    server.lists.put_nowait(ApiError("away"))
+    server.lists.put_nowait(ForbiddenError("no"))
+    with pytest.raises(ForbiddenError):
+        await asyncio.wait_for(informer.run(), PATIENCE)
+    assert server.asked == ["list ", "list "]
+
+
+async def test_what_is_needed_is_listed_anew_after_it_ended() -> None:
+    server, changes = Server(), asyncio.Queue[None]()
+
+    async def changed() -> None:
+        changes.put_nowait(None)
+
+    kind = Followed(server, Selection(THING), whole, changed)  # type: ignore[arg-type]
+    async with asyncio.timeout(PATIENCE):
+        server.lists.put_nowait(([thing("b", 2), thing("a", 1)], "5"))
+        await kind.start()
+        assert kind.running
+        assert list(kind.by_name()) == ["a", "b"]
+        server.refusal = ForbiddenError("not any more")
+        server.events.put_nowait(ApiError("cut"))
+        while kind.running:  # noqa: ASYNC110 - it signals nobody
+            await asyncio.sleep(0.001)
+        assert list(kind.by_name()) == ["a", "b"], "what was known stays known"
+        server.lists.put_nowait(NotFoundError("no such kind"))
+        await kind.start()
+        assert kind.by_name() == {}
+        server.refusal = None
+        server.lists.put_nowait(([thing("a", 7)], "8"))
+        while not kind.running:
+            await kind.start()
+        assert list(kind.by_name()) == ["a"]
+    await kind.close()
+    assert changes.qsize() >= 3
