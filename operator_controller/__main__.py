@@ -8,27 +8,19 @@ from collections.abc import Iterator
 from prometheus_client.metrics_core import Metric
 
 from olm_runtime.certificates.serving import CertificateFiles, CertificateIssuer
-from olm_runtime.controller.events import EventBroadcaster
 from olm_runtime.controller.leader import Elector
 from olm_runtime.http.health import serve_health
 from olm_runtime.kube.access import ClusterAccess, load_access
 from olm_runtime.kube.client import KubeClient
-from olm_runtime.kube.waiting import wait_until_served
 from olm_runtime.logs import configure_logging
 from olm_runtime.memory import keep_large_blocks_apart, keep_small, share_one_arena
 from olm_runtime.program import run, utc_now
-from olm_runtime.watch.watcher import Watcher
-from operator_controller.controllers.extension import EXTENSION
 from operator_controller.exposition import families
-from operator_controller.io.catalog_cache import CatalogCache
-from operator_controller.io.catalogd import Catalogd
-from operator_controller.io.catalogs import CATALOG, CatalogClient
 from operator_controller.io.certificates import rotation
 from operator_controller.io.metrics_server import serve_metrics
-from operator_controller.io.revisions import OBJECT_SET
 from operator_controller.metrics import Metrics, Readings
 from operator_controller.settings import MetricsSettings, Settings, parse_settings
-from operator_controller.wiring import CONTROLLER, LEASE, Controllers, Stores
+from operator_controller.wiring import LEASE, Controllers
 
 
 def main(settings: Settings) -> None:
@@ -67,12 +59,11 @@ class _Process:
         self._ready = ready
         self._identity = f"{socket.gethostname()}_{uuid.uuid1()}"
         self._controllers: Controllers | None = None
-        self._watcher: Watcher | None = None
         self.files = _certificate_files(settings, client)
 
     def watches_live(self) -> bool:
         """Whether what the controllers rely on lives; a replica that waits relies on nothing."""
-        return self._watcher is None or self._watcher.is_alive()
+        return self._controllers is None or self._controllers.manager.is_alive()
 
     async def serve_metrics(self, wanted: MetricsSettings) -> None:
         """Tells how it does, whether it leads or not."""
@@ -110,45 +101,13 @@ class _Process:
 
     async def _control(self) -> None:
         settings, client = self._settings, self._client
-        for kind in (EXTENSION, OBJECT_SET, CATALOG):
-            await wait_until_served(client, kind)
-        stores = Stores()
-        catalogs = CatalogClient(
-            stores.catalogs,
-            Catalogd(
-                settings.catalogd_cas_dir,
-                settings.tls_profile,
-                allow_http=settings.allow_http_catalogs,
-            ),
-            CatalogCache(
-                settings.cache_path / "catalogs",
-                release_field=settings.gates["BundleReleaseSupport"],
-            ),
-        )
-        events = EventBroadcaster(client, controller=CONTROLLER, instance=self._identity)
-        controllers = self._controllers = Controllers(settings, client, stores, catalogs, events)
-        try:
-            async with asyncio.TaskGroup() as group:
-                if settings.serving is not None:
-                    group.create_task(_certificate_issuer(settings, client).run())
-                group.create_task(events.run())
-                self._watcher = Watcher(self._access, controllers.sources())
-                group.create_task(self._watcher.run())
-                await self._watcher.synced.wait()
-                group.create_task(controllers.extensions.run())
-                group.create_task(controllers.object_sets.run())
-                group.create_task(controllers.catalogs.run())
-                group.create_task(controllers.cluster_operator.run())
-                group.create_task(controllers.resync())
-                group.create_task(controllers.watches.look_at_apis())
-                group.create_task(controllers.accounts.look())
-                again = controllers.pulls.cluster.act_on_changes(controllers.retry_pulls)
-                group.create_task(again)
-                self._ready.set()
-        finally:
-            await controllers.watches.close()
-            await catalogs.close()
-            await controllers.pulls.close()
+        self._controllers = Controllers(settings, client, instance=self._identity)
+        async with asyncio.TaskGroup() as group:
+            if settings.serving is not None:
+                group.create_task(_certificate_issuer(settings, client).run())
+            group.create_task(self._controllers.run(self._access))
+            await self._controllers.manager.started.wait()
+            self._ready.set()
 
 
 def _certificate_files(settings: Settings, client: KubeClient) -> CertificateFiles | None:

@@ -1,21 +1,27 @@
-"""Both stories and their queues, wired to each other."""
+"""What operator-controller runs: a row for each controller, and what the controllers share."""
 
 import asyncio
-import logging
 import random
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from api.objects import KubeObject, ObjectKey, name_of
 from api.olm.v1 import names
 from olm_content.render.options import Features
 from olm_rollout.io.watches import ManagedWatches, OwnerKey
 from olm_rollout.probes import Gate
-from olm_runtime.controller.attempt import attempt
 from olm_runtime.controller.events import EventBroadcaster
-from olm_runtime.controller.priority import Priority, PriorityGate
-from olm_runtime.controller.status_writer import StatusWriter
-from olm_runtime.controller.workqueue import Backoff, WorkQueue
+from olm_runtime.controller.handlers import EventHandler
+from olm_runtime.controller.manager import (
+    OTHERS_STATUS_SECONDS,
+    Manager,
+    Registration,
+    Watch,
+    existing,
+)
+from olm_runtime.controller.reconciler import Controller
+from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.metrics.controllers import Queue
 from olm_runtime.program import utc_now
@@ -23,35 +29,38 @@ from olm_runtime.registry.cluster_pulls import ClusterPulls
 from olm_runtime.registry.image_store import ImageStore
 from olm_runtime.registry.pull_secrets import PullSecrets
 from olm_runtime.registry.settings import PullSettings
-from olm_runtime.watch.store import Event, Store, without_managed_fields
-from olm_runtime.watch.watcher import Source
+from olm_runtime.watch.store import Store
 from operator_controller.apply.owners import APPLIER
-from operator_controller.apply.revisions import Revision
 from operator_controller.controllers.catalog_changes import CatalogChanges
 from operator_controller.controllers.cluster_operator import ClusterOperatorController
-from operator_controller.controllers.extension import EXTENSION, ExtensionController
+from operator_controller.controllers.context import Context
+from operator_controller.controllers.extension import EXTENSION, Observer, extension_controller
+from operator_controller.controllers.extension_deletion import ExtensionDeletion
+from operator_controller.controllers.extension_steps import ExtensionSteps
 from operator_controller.controllers.object_set import ObjectSetController
 from operator_controller.controllers.package_index import PackageIndex
 from operator_controller.controllers.preflight import Preflight
 from operator_controller.controllers.triggers import Triggers
 from operator_controller.io.accounts import Accounts
 from operator_controller.io.bundles import BundleSource
+from operator_controller.io.catalog_cache import CatalogCache
+from operator_controller.io.catalogd import Catalogd
 from operator_controller.io.catalogs import CATALOG, CatalogClient
 from operator_controller.io.certificates import RevisionCertificates, rotation
 from operator_controller.io.revisions import OBJECT_SET, RevisionStore
 from operator_controller.metrics import Metrics, Readings
 from operator_controller.settings import Settings
+from operator_controller.status.cluster_operator import NAME as CLUSTER_OPERATOR_NAME
 
 CONTROLLER = "olm.operatorframework.io/operator-controller"
 LEASE = "9c4404e7.operatorframework.io"
-RESYNC_SECONDS = 600.0
+EXTENSIONS = "cluster-extension"
+OBJECT_SETS = "clusterobjectset"
+CATALOGS = "clustercatalog"
+CLUSTER_OPERATORS = "clusteroperator"
 CATALOG_WORKERS = 2
-OTHERS_STATUS_SECONDS = 1.0
-"""Whoever insists on a status of his own is not written over more often."""
 LONGEST_APPLY_DELAY_SECONDS = 30.0
 """An object that somebody else had is taken this soon after it was freed."""
-
-log = logging.getLogger(__name__)
 
 
 class Pulls:
@@ -86,37 +95,27 @@ class Pulls:
         await self.cluster.close()
 
 
-class Stores:
-    """The objects of our own kinds, as the watches of this process know them."""
-
-    def __init__(self) -> None:
-        self.extensions = Store(without_managed_fields)
-        self.object_sets = Store(without_managed_fields)
-        self.catalogs = Store(without_managed_fields)
-
-    def update(self, obj: KubeObject) -> None:
-        """Takes in an extension or a ClusterObjectSet as the server answered it."""
-        is_extension = obj["kind"] == names.CLUSTER_EXTENSION
-        (self.extensions if is_extension else self.object_sets).update(obj)
-
-
 class Controllers:
-    """Both stories and their queues, wired to each other."""
+    """The controllers of this program and what they share."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        client: KubeClient,
-        stores: Stores,
-        catalogs: CatalogClient,
-        events: EventBroadcaster,
-    ) -> None:
+    def __init__(self, settings: Settings, client: KubeClient, *, instance: str) -> None:
+        """`instance` names this process in Events."""
+        self._settings = settings
         self._client = client
-        self._stores = stores
-        self._workers = settings.workers
-        self._catalogs = catalogs
         self.metrics = Metrics()
+        self.manager = Manager(
+            client,
+            events=EventBroadcaster(client, controller=CONTROLLER, instance=instance),
+            clock=utc_now,
+            jitter=random.random,
+        )
         self.pulls = Pulls(settings, client)
+        self.watches = ManagedWatches(self._managed_object_changed, APPLIER)
+        self.accounts = Accounts(client, partial(self.manager.enqueue, EXTENSIONS))
+        self.catalogs = _catalog_client(settings, self.manager.store(CATALOG))
+        self._store = RevisionStore(
+            client, self.manager.store(OBJECT_SET), settings.system_namespace, wrote=self._wrote
+        )
         self._bundles = BundleSource(
             self.pulls.images,
             self.pulls.refresh,
@@ -124,76 +123,97 @@ class Controllers:
             settings.certificate_provider,
             _features(settings.gates),
         )
-        self.watches = ManagedWatches(self._managed, APPLIER)
-        self._statuses = StatusWriter(client, stores.update)
-        self.accounts = Accounts(client, self._account_changed)
-        self._store = RevisionStore(
-            client, stores.object_sets, settings.system_namespace, wrote=self._wrote
-        )
-        object_set = self._object_set_controller(settings)
-        extension = self._extension_controller(settings, events, object_set.retire)
-        backoff, gate = Backoff(random.random), PriorityGate()
-        self.extensions = WorkQueue(
-            extension.reconcile,
-            report=extension.tell_failure,
-            backoff=backoff,
-            workers=settings.workers,
-            gate=gate,
-        )
-        self.object_sets = WorkQueue(
-            object_set.reconcile,
-            report=object_set.tell_failure,
-            backoff=Backoff(random.random, longest=LONGEST_APPLY_DELAY_SECONDS),
-            workers=settings.workers,
-            gate=gate,
-        )
+        self._object_sets = self._object_set_controller()
         index = PackageIndex()
-        changes = CatalogChanges(catalogs, index, self.extensions.add)
-        self.catalogs = WorkQueue(changes.reconcile, backoff=backoff, workers=CATALOG_WORKERS)
-        self.triggers = Triggers(
-            self.extensions.add,
-            self.object_sets.add,
-            self.catalogs.add,
-            object_set.news.notice,
+        enqueue = partial(partial, self.manager.enqueue)
+        self._triggers = Triggers(
+            enqueue(EXTENSIONS),
+            enqueue(OBJECT_SETS),
+            enqueue(CATALOGS),
+            self._object_sets.news.notice,
             index,
-            self._statuses,
-            self._look_again,
+            self.manager.statuses,
+            self._restore_status,
         )
-        self.cluster_operator = ClusterOperatorController(
+        self._cluster_operator = ClusterOperatorController(
             client,
             self._store,
-            backoff=backoff,
             clock=utc_now,
             namespace=settings.system_namespace,
             release=settings.release,
         )
+        for row in self._rows(CatalogChanges(self.catalogs, index, enqueue(EXTENSIONS))):
+            self.manager.register(row)
+        self.manager.enqueue(CLUSTER_OPERATORS, CLUSTER_OPERATOR_NAME)
 
-    def _extension_controller(
-        self, settings: Settings, events: EventBroadcaster, retire: Callable[[Revision], bool]
-    ) -> ExtensionController:
-        return ExtensionController(
+    def _rows(self, catalog_changes: CatalogChanges) -> list[Registration]:
+        """A row for each controller: its name, what it does, what it watches."""
+        triggers = self._triggers
+        return [
+            Registration(
+                name=EXTENSIONS,
+                reconciler=self.manager.reconciler(self._extension_controller()),
+                watches=[Watch(EXTENSION, _handler(triggers.extension))],
+                resync=self._existing_extensions,
+                workers=self._settings.workers,
+            ),
+            Registration(
+                name=OBJECT_SETS,
+                reconciler=self._object_sets,
+                watches=[Watch(OBJECT_SET, _handler(triggers.object_set))],
+                resync=self._existing_object_sets,
+                workers=self._settings.workers,
+                longest_delay=LONGEST_APPLY_DELAY_SECONDS,
+            ),
+            Registration(
+                name=CATALOGS,
+                reconciler=catalog_changes,
+                watches=[Watch(CATALOG, _handler(triggers.catalog))],
+                workers=CATALOG_WORKERS,
+            ),
+            Registration(
+                name=CLUSTER_OPERATORS,
+                reconciler=self._cluster_operator,
+                watches=[Watch(OBJECT_SET, self._cluster_operator.enqueue_for_object_set)],
+                resync=self._cluster_operator.resync,
+                workers=1,
+            ),
+        ]
+
+    def _extension_controller(self) -> Controller[Context]:
+        settings = self._settings
+        steps = ExtensionSteps(
             client=self._client,
-            catalogs=self._catalogs,
+            catalogs=self.catalogs,
             bundles=self._bundles,
             store=self._store,
-            statuses=self._statuses,
-            accounts=self.accounts,
-            watches=self.watches,
             checks=Preflight(self._client, settings.gates["PreflightPermissions"]),
-            events=events,
-            metrics=self.metrics,
-            clock=utc_now,
-            monotonic=time.monotonic,
-            retire=retire,
-            departs=self._departs,
+            accounts=self.accounts,
             allow_controller_identity=settings.allow_controller_identity,
         )
+        deletion = ExtensionDeletion(
+            store=self._store,
+            bundles=self._bundles,
+            watches=self.watches,
+            monotonic=time.monotonic,
+            retire=self._object_sets.retire,
+            forget=self._forget_extension(steps),
+        )
+        return extension_controller(steps, deletion, Observer(self.metrics, utc_now))
 
-    def _object_set_controller(self, settings: Settings) -> ObjectSetController:
+    def _forget_extension(self, steps: ExtensionSteps) -> Callable[[str], None]:
+        def forget(name: str) -> None:
+            self.metrics.forget(name)
+            steps.forget(name)
+
+        return forget
+
+    def _object_set_controller(self) -> ObjectSetController:
+        settings = self._settings
         return ObjectSetController(
             client=self._client,
             store=self._store,
-            statuses=self._statuses,
+            statuses=self.manager.statuses,
             watches=self.watches,
             gate=_gate(wait_for_workloads=settings.gates["BoxcutterRuntime"]),
             certificates=RevisionCertificates(
@@ -201,102 +221,85 @@ class Controllers:
             ),
             clock=utc_now,
             monotonic=time.monotonic,
-            ring=self._ring_set,
-            departs=self._departs,
+            ring=lambda name, seconds: self.manager.enqueue(OBJECT_SETS, name, after=seconds),
+            departs=self._expect_deletion,
             allow_controller_identity=settings.allow_controller_identity,
         )
 
-    async def retry_pulls(self) -> None:
-        """Has every extension looked at: what could not be pulled may be there. Raises ApiError."""
-        found, _ = await self._client.list_all(EXTENSION, metadata_only=True)
-        for obj in found:
-            self.extensions.add(name_of(obj))
+    def _managed_object_changed(self, owner: OwnerKey, key: ObjectKey) -> None:
+        self._triggers.managed(owner, key)
 
-    def _managed(self, owner: OwnerKey, key: ObjectKey) -> None:
-        self.triggers.managed(owner, key)
+    def _expect_deletion(self, obj: KubeObject) -> None:
+        self._triggers.departs(obj)
 
     def _wrote(self, object_set: KubeObject) -> None:
-        self.triggers.wrote(object_set)
+        self._triggers.wrote(object_set)
 
-    def _departs(self, obj: KubeObject) -> None:
-        self.triggers.departs(obj)
+    def _restore_status(self, obj: KubeObject) -> None:
+        name = EXTENSIONS if obj["kind"] == names.CLUSTER_EXTENSION else OBJECT_SETS
+        self.manager.enqueue(name, name_of(obj), after=OTHERS_STATUS_SECONDS)
 
-    def _ring_set(self, name: str, seconds: float) -> None:
-        self.object_sets.add(name, after=seconds)
+    async def retry_pulls(self) -> None:
+        """Enqueues every extension: what could not be pulled may be there. Raises ApiError."""
+        for name in await existing(self._client, EXTENSION):
+            self.manager.enqueue(EXTENSIONS, name)
 
-    def _account_changed(self, extension: str) -> None:
-        self.extensions.add(extension)
+    async def _existing_extensions(self) -> set[str]:
+        """Also those that are only watched for; forgets the rest. Raises ApiError, DiskError."""
+        found = await existing(self._client, EXTENSION)
+        self.metrics.keep(found)
+        await self._bundles.collect(found)
+        return {*found, *self._watched_for(names.CLUSTER_EXTENSION)}
 
-    def _look_again(self, obj: KubeObject) -> None:
-        queue = self.extensions if obj["kind"] == names.CLUSTER_EXTENSION else self.object_sets
-        queue.add(name_of(obj), after=OTHERS_STATUS_SECONDS)
+    async def _existing_object_sets(self) -> set[str]:
+        found = await existing(self._client, OBJECT_SET)
+        return {*found, *self._watched_for(names.CLUSTER_OBJECT_SET)}
 
-    def sources(self) -> list[Source]:
-        """What to watch, once each store calls its event handlers."""
-        stores, triggers = self._stores, self.triggers
-        stores.extensions.add_event_handler(_handler(triggers.extension))
-        stores.object_sets.add_event_handler(_handler(self._object_set_changed))
-        stores.catalogs.add_event_handler(_handler(triggers.catalog))
-        return [
-            Source(EXTENSION, "clusterextensions", stores.extensions),
-            Source(OBJECT_SET, "clusterobjectsets", stores.object_sets),
-            Source(CATALOG, "clustercatalogs", stores.catalogs),
-        ]
+    def _watched_for(self, owner_kind: str) -> list[str]:
+        return [name for kind, name in self.watches.owners() if kind == owner_kind]
 
-    def _object_set_changed(self, event: str, obj: KubeObject) -> None:
-        self.cluster_operator.heard(obj)
-        self.triggers.object_set(event, obj)
+    async def run(self, access: ClusterAccess) -> None:
+        """Works until cancelled."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self.manager.run(access))
+                group.create_task(self.watches.look_at_apis())
+                group.create_task(self.accounts.look())
+                group.create_task(self.pulls.cluster.act_on_changes(self.retry_pulls))
+        finally:
+            await self.watches.close()
+            await self.catalogs.close()
+            await self.pulls.close()
 
     def readings(self) -> Readings:
-        """What there is to tell beside the extensions."""
+        """What the metrics say of other things than extensions."""
         return Readings(
             queues={
-                "controller-operator-cluster-extension-controller": Queue(
-                    self.extensions.meter, self._workers
-                ),
-                "controller-operator-clusterobjectset-controller": Queue(
-                    self.object_sets.meter, self._workers
-                ),
-                "controller-operator-clustercatalog-controller": Queue(
-                    self.catalogs.meter, CATALOG_WORKERS
-                ),
+                f"controller-operator-{name}-controller": Queue(meter, workers)
+                for name, (meter, workers) in self.manager.queues.items()
+                if name != CLUSTER_OPERATORS
             },
             answers=self._client.answers,
-            lookups={found.value: count for found, count in self._catalogs.lookups.items()},
+            lookups={found.value: count for found, count in self.catalogs.lookups.items()},
             watches=self.watches.running(),
             lease=LEASE,
             leading=True,
             now=asyncio.get_running_loop().time(),
         )
 
-    async def resync(self) -> None:
-        """Looks at everything from time to time: a deletion during an outage rings no bell."""
-        while True:
-            await asyncio.sleep(RESYNC_SECONDS)
-            failed = await attempt(self._look_at_everything(), "the periodic look at everything")
-            if failed is not None:
-                log.warning("the periodic look at everything failed: %s", failed.message)
 
-    async def _look_at_everything(self) -> None:
-        """Raises ApiError, DiskError."""
-        queues = {names.CLUSTER_EXTENSION: self.extensions}
-        queues[names.CLUSTER_OBJECT_SET] = self.object_sets
-        self.cluster_operator.look_anew()
-        for kind, name in self.watches.owners():
-            queues[kind].add(name, priority=Priority.LOW)
-        for gvk in (EXTENSION, OBJECT_SET):
-            found, _ = await self._client.list_all(gvk, metadata_only=True)
-            for obj in found:
-                queues[gvk.kind].add(name_of(obj), priority=Priority.LOW)
-            if gvk == EXTENSION:
-                existing = [name_of(obj) for obj in found]
-                self.metrics.keep(existing)
-                await self._bundles.collect(existing)
-
-
-def _handler(handle: Callable[[str, KubeObject], None]) -> Callable[[Event[KubeObject]], None]:
+def _handler(handle: Callable[[str, KubeObject], None]) -> EventHandler:
     """Has `handle` called with ADDED, MODIFIED, DELETED or "" (listed at first), and the object."""
-    return lambda event: handle("" if event.initial else event.type, event.object)
+    return lambda event, _: handle("" if event.initial else event.type, event.object)
+
+
+def _catalog_client(settings: Settings, catalogs: Store[KubeObject]) -> CatalogClient:
+    catalogd = Catalogd(
+        settings.catalogd_cas_dir, settings.tls_profile, allow_http=settings.allow_http_catalogs
+    )
+    release_field = settings.gates["BundleReleaseSupport"]
+    cache = CatalogCache(settings.cache_path / "catalogs", release_field=release_field)
+    return CatalogClient(catalogs, catalogd, cache)
 
 
 def _features(gates: Mapping[str, bool]) -> Features:

@@ -56,6 +56,10 @@ class Watch:
     predicates: Sequence[Predicate] = ()
 
 
+async def _nothing() -> Iterable[Request]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registration:
     """A controller as a manager runs it.
@@ -63,7 +67,7 @@ class Registration:
     name           in metrics
     reconciler     what handles requests
     watches        what enqueues them
-    resync         the requests to enqueue from time to time
+    resync         the requests to enqueue from time to time; none by default
     workers        how many prompt requests are handled at once
     longest_delay  of the back-off, in seconds
     """
@@ -71,7 +75,7 @@ class Registration:
     name: str
     reconciler: Reconciler
     watches: Sequence[Watch]
-    resync: Callable[[], Awaitable[Iterable[Request]]]
+    resync: Callable[[], Awaitable[Iterable[Request]]] = _nothing
     workers: int = DEFAULT_WORKERS
     longest_delay: float = LONGEST_DELAY_SECONDS
 
@@ -91,13 +95,15 @@ class Manager:
         """`jitter` gives numbers in [0, 1), as random.random does."""
         self.client = client
         self.events = events
-        self.statuses = StatusWriter(client, lambda obj: self.store(gvk_of(obj)).update(obj))
+        self.statuses = StatusWriter(client, self._update)
+        self.started = asyncio.Event()
+        """Set when every store was listed, so that controllers work."""
         self._clock = clock
         self._jitter = jitter
         self._resync_seconds = resync_seconds
         self._gate = PriorityGate()
         self._stores: dict[GVK, Store[KubeObject]] = {}
-        self._registered: list[tuple[Registration, WorkQueue[Request]]] = []
+        self._registered: dict[str, tuple[Registration, WorkQueue[Request]]] = {}
         self._watcher: Watcher | None = None
 
     def store(self, kind: GVK) -> Store[KubeObject]:
@@ -156,13 +162,29 @@ class Manager:
         )
         for watch in registration.watches:
             self.store(watch.kind).add_event_handler(partial(_handle, watch, queue.add))
-        self._registered.append((registration, queue))
+        self._registered[registration.name] = registration, queue
         return queue
 
     @property
     def queues(self) -> dict[str, tuple[QueueMeter, int]]:
         """Of each controller, by name, what its queue counts, and its workers."""
-        return {each.name: (queue.meter, each.workers) for each, queue in self._registered}
+        registered = self._registered.items()
+        return {name: (queue.meter, each.workers) for name, (each, queue) in registered}
+
+    def enqueue(
+        self,
+        name: str,
+        request: Request,
+        /,
+        *,
+        priority: Priority = Priority.NORMAL,
+        after: float = 0.0,
+    ) -> None:
+        """Adds a request to the queue of a controller, by the controller's name."""
+        self._registered[name][1].add(request, priority=priority, after=after)
+
+    def _update(self, obj: KubeObject) -> None:
+        self._stores[gvk_of(obj)].update(obj)
 
     def is_alive(self) -> bool:
         """Whether the watches live, or will by themselves."""
@@ -176,13 +198,14 @@ class Manager:
             self._watcher = Watcher(access, sources)
             group.create_task(self._watcher.run())
             await self._watcher.synced.wait()
-            for _, queue in self._registered:
+            for _, queue in self._registered.values():
                 group.create_task(queue.run())
+            self.started.set()
             group.create_task(self._resync_again_and_again())
 
     async def resync(self, priority: Priority = Priority.NORMAL) -> None:
         """Enqueues everything that there is. Raises OLMError."""
-        for registration, queue in self._registered:
+        for registration, queue in self._registered.values():
             for request in await registration.resync():
                 queue.add(request, priority=priority)
 

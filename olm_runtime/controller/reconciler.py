@@ -171,7 +171,7 @@ class ObjectReconciler(Generic[C]):
             await self._write(obj, with_condition(obj, condition, self._clock()))
 
     def _find(self, request: Request) -> KubeObject | None:
-        """The object as it was seen last. Raises NotSyncedError."""
+        """As new as anything that was seen of it: a write over something newer is a conflict."""
         namespace, name = namespaced_name(request)
         self._store.check_synced()
         return self._store.get(name, namespace)
@@ -216,7 +216,8 @@ class ObjectReconciler(Generic[C]):
         """Patches the very version that was read. Raises ConflictError, NotFoundError, ApiError."""
         meta = {**patch, "resourceVersion": metadata(obj)["resourceVersion"]}
         patched: KubeObject = await self._client.patch(obj, {"metadata": meta})
-        self._store.update(patched)
+        is_gone = is_deleting(patched) and not finalizers_of(patched)
+        (self._store.delete if is_gone else self._store.update)(patched)
         return patched
 
     async def _write(

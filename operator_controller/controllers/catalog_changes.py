@@ -13,6 +13,7 @@ from typing import Protocol
 from api.objects import KubeObject, is_true, labels_of
 from olm_runtime.controller.attempt import attempt
 from olm_runtime.controller.priority import Priority
+from olm_runtime.controller.requests import Request
 from olm_runtime.outcome import Done, Failed, Outcome
 from operator_controller.controllers.package_index import PackageIndex
 from operator_controller.controllers.triggers import Add
@@ -48,7 +49,7 @@ class CatalogChanges:
     """Of each catalog and package what `changed_in` said last."""
     _asking: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(ASKED_AT_ONCE))
 
-    async def reconcile(self, name: str) -> Outcome:
+    async def reconcile(self, name: Request) -> Outcome:
         """Compares every package that extensions ask for from the catalog."""
         raw = self.catalogs.find_catalog(name)
         if raw is None:
@@ -62,6 +63,9 @@ class CatalogChanges:
         faults = [fault for fault in await asyncio.gather(*compared) if fault is not None]
         # One that does not serve enqueues itself when it does.
         return faults[0] if faults and is_true(raw, "Serving") else Done()
+
+    async def report_failure(self, name: Request, failed: Failed) -> None:
+        """A catalog's status is not ours; the log has it."""
 
     async def _compare(self, name: str, raw: KubeObject, package: str) -> Failed | None:
         """Enqueues the extensions of a package if it changed; the error where that is not known.

@@ -1,4 +1,4 @@
-"""The story of ClusterOperator/olm: kept up to date where OpenShift serves it, and nowhere else.
+"""The reconciler of ClusterOperator/olm, which exists where OpenShift serves its kind.
 
 Elsewhere this is one small request every half minute, which finds nothing. What is installed comes
 from the revisions alone: neither catalogs nor images are asked.
@@ -11,10 +11,11 @@ from datetime import datetime
 from api.objects import GVK, KubeObject, annotations_of, metadata
 from api.olm.v1 import names
 from olm_content.bundle.properties import MinorVersion
-from olm_runtime.controller.workqueue import Backoff, WorkQueue
+from olm_runtime.controller.handlers import Change, Enqueue
+from olm_runtime.controller.requests import Request
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError, ForbiddenError, NotFoundError
-from olm_runtime.outcome import Done, Outcome
+from olm_runtime.outcome import Done, Failed, Outcome
 from operator_controller.io.revisions import RevisionStore
 from operator_controller.status.cluster_operator import (
     NAME,
@@ -50,7 +51,6 @@ class ClusterOperatorController:
         client: KubeClient,
         store: RevisionStore,
         *,
-        backoff: Backoff,
         clock: Callable[[], datetime],
         namespace: str,
         release: str,
@@ -61,30 +61,25 @@ class ClusterOperatorController:
         self._clock = clock
         self._namespace = namespace
         self._release = release
-        self._queue = WorkQueue(self.reconcile, backoff=backoff, workers=1)
         self._served = False
         self._stale = True
         self._declared: tuple[Declaration, ...] = ()
-        self._told = ""
+        self._logged = ""
 
-    async def run(self) -> None:
-        """Keeps it until cancelled."""
-        self._queue.add(NAME)
-        await self._queue.run()
+    def enqueue_for_object_set(self, event: Change, enqueue: Enqueue) -> None:
+        """What is installed may have changed if a bundle's properties are on it."""
+        if names.ANNOTATION_BUNDLE_PROPERTIES in annotations_of(event.object):
+            self._stale = True
+            if self._served:
+                enqueue(NAME, after=SETTLE_SECONDS)
 
-    def heard(self, object_set: KubeObject) -> None:
-        """An event told of a ClusterObjectSet; only those with properties of a bundle matter."""
-        if names.ANNOTATION_BUNDLE_PROPERTIES in annotations_of(object_set):
-            self.look_anew()
-
-    def look_anew(self) -> None:
-        """What is installed may have changed."""
+    async def resync(self) -> list[Request]:
+        """Has what is installed read again."""
         self._stale = True
-        if self._served:
-            self._queue.add(NAME, after=SETTLE_SECONDS)
+        return [NAME]
 
-    async def reconcile(self, _: str) -> Outcome:
-        """Writes the status if there is news, and comes back from time to time. Raises ApiError."""
+    async def reconcile(self, _: Request) -> Outcome:
+        """Writes the status if it is another, and comes back regularly. Raises ApiError."""
         try:
             await self._keep()
         except NotFoundError as error:
@@ -94,6 +89,9 @@ class ClusterOperatorController:
         except ForbiddenError as error:
             self._warn(f"cannot keep ClusterOperator {NAME}: {error.message}")
         return Done(LOOK_SECONDS)
+
+    async def report_failure(self, _: Request, __: Failed) -> None:
+        """The log has it: others wrote the status."""
 
     async def _keep(self) -> None:
         found = await self._find(CLUSTER_OPERATOR, NAME)
@@ -145,7 +143,7 @@ class ClusterOperatorController:
     async def _installed(self) -> tuple[Declaration, ...]:
         """What the active revisions declare; read again when one of them has changed."""
         if self._stale:
-            self._stale = False  # before reading: what is heard meanwhile is news
+            self._stale = False  # before reading: it may change meanwhile
             try:
                 self._declared = declarations(self._store.of_all_extensions())
             except ApiError:
@@ -162,6 +160,6 @@ class ClusterOperatorController:
 
     def _warn(self, problem: str) -> None:
         """Once for each problem."""
-        if problem and problem != self._told:
+        if problem and problem != self._logged:
             log.warning("%s", problem)
-        self._told = problem
+        self._logged = problem

@@ -114,7 +114,7 @@ class ObjectSetController:
             self.ring,
         )
 
-    async def tell_failure(self, name: str, failed: Failed) -> None:
+    async def report_failure(self, name: str, failed: Failed) -> None:
         """Says in the status why a reconcile ended before it could say anything itself."""
         raw = await self.store.find(name)
         if raw is not None:

@@ -20,7 +20,6 @@ from e2e.olm.api import OLM, Api, extension_path
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import with_administrator
 from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
-from olm_runtime.controller.workqueue import Backoff
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.outcome import Done
@@ -203,7 +202,6 @@ def controller(client: KubeClient) -> ClusterOperatorController:
     return ClusterOperatorController(
         client,
         RevisionStore(client, object_sets, SYSTEM_NAMESPACE),
-        backoff=Backoff(lambda: 0.0),
         clock=lambda: datetime(2025, 1, 1, tzinfo=UTC),
         namespace=SYSTEM_NAMESPACE,
         release="1.2.3",

@@ -9,10 +9,10 @@ import pytest
 
 from api.olm.v1.clusterextension import ClusterExtension
 from operator_controller.apply.revisions import BundleIdentity, Revisions
-from operator_controller.controllers import extension
+from operator_controller.controllers import extension_steps
 from operator_controller.controllers.choice import Choice
 from operator_controller.controllers.context import Context
-from operator_controller.controllers.extension import ExtensionController
+from operator_controller.controllers.extension_steps import ExtensionSteps
 
 PATIENCE = 60.0
 RAW = {
@@ -45,7 +45,7 @@ async def test_the_loop_goes_on_while_a_bundle_is_chosen(monkeypatch: pytest.Mon
         assert turned.wait(PATIENCE), "the loop waits for the choice"
         return Choice(BUNDLE)
 
-    monkeypatch.setattr(extension, "choose", choose)
-    controller = cast("ExtensionController", SimpleNamespace(catalogs=NoCatalogs()))
+    monkeypatch.setattr(extension_steps, "choose", choose)
+    steps = cast("ExtensionSteps", SimpleNamespace(catalogs=NoCatalogs()))
     context = Context(RAW, ClusterExtension.from_object(RAW), revisions=Revisions(()))
-    assert (await ExtensionController.resolve(controller, context)).bundle == BUNDLE
+    assert (await ExtensionSteps.resolve(steps, context)).bundle == BUNDLE
