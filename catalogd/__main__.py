@@ -8,9 +8,10 @@ import time
 import uuid
 from dataclasses import dataclass
 
+from starlette.applications import Starlette
+
 from catalogd.follow import CatalogFollower
 from catalogd.http.app import content_app, webhook_app
-from catalogd.http.exposition import families
 from catalogd.io.cluster import CLUSTER_CATALOG, Cluster
 from catalogd.io.images import Images, ImageSettings
 from catalogd.io.store import Store
@@ -29,7 +30,6 @@ from olm_runtime.controller.requests import Request
 from olm_runtime.disk import disk_errors
 from olm_runtime.folders import collect
 from olm_runtime.http.health import serve_health
-from olm_runtime.http.metrics_page import metrics_page
 from olm_runtime.http.server import listen
 from olm_runtime.http.server import serve as serve_http
 from olm_runtime.http.tls import ServerTls
@@ -195,12 +195,18 @@ class Program:
             listener = listen(("", settings.webhook_port))
             group.create_task(serve_http(webhook_app(), listener, tls.context))
         if settings.metrics_address:
-            callers = Callers(self.client, field_manager="catalogd")
-            shown = metrics_page(lambda: families(self.metrics, self.store.served()), callers.judge)
             listener = listen(settings.metrics_address)
-            group.create_task(serve_http(shown, listener, tls.context))
+            group.create_task(serve_http(self._metrics_page(), listener, tls.context))
         alive, ready = {"watches": self.manager.is_alive}, {"catalog-server": self._is_ready}
         group.create_task(serve_health(settings.health_address, alive=alive, ready=ready))
+
+    def _metrics_page(self) -> Starlette:
+        # Imported here: prometheus_client takes time and memory.
+        from catalogd.http.exposition import families
+        from olm_runtime.http.metrics_page import metrics_page
+
+        callers = Callers(self.client, field_manager="catalogd")
+        return metrics_page(lambda: families(self.metrics, self.store.served()), callers.judge)
 
     def _is_ready(self) -> bool:
         """A replica that joins others is asked as they are: it must have what they have."""

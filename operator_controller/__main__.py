@@ -4,8 +4,7 @@ import asyncio
 import socket
 import uuid
 from collections.abc import Iterator
-
-from prometheus_client.metrics_core import Metric
+from typing import TYPE_CHECKING
 
 from olm_runtime.certificates.serving import CertificateFiles, CertificateIssuer
 from olm_runtime.controller.leader import Elector
@@ -15,12 +14,13 @@ from olm_runtime.kube.client import KubeClient
 from olm_runtime.logs import configure_logging
 from olm_runtime.memory import keep_large_blocks_apart, keep_small, share_one_arena
 from olm_runtime.program import run, utc_now
-from operator_controller.exposition import families
 from operator_controller.io.certificates import rotation
-from operator_controller.io.metrics_server import serve_metrics
 from operator_controller.metrics import Metrics, Readings
 from operator_controller.settings import MetricsSettings, Settings, parse_settings
 from operator_controller.wiring import LEASE, Controllers
+
+if TYPE_CHECKING:  # imported once metrics are asked for: it takes time and memory
+    from prometheus_client.metrics_core import Metric
 
 
 def main(settings: Settings) -> None:
@@ -48,7 +48,7 @@ async def serve(settings: Settings) -> None:
 
 
 class _Process:
-    """This replica: it waits for the lease, controls while it has it, and tells how it does."""
+    """This replica: it waits for the lease and runs the controllers while it has it."""
 
     def __init__(
         self, settings: Settings, access: ClusterAccess, client: KubeClient, ready: asyncio.Event
@@ -66,7 +66,9 @@ class _Process:
         return self._controllers is None or self._controllers.manager.is_alive()
 
     async def serve_metrics(self, wanted: MetricsSettings) -> None:
-        """Tells how it does, whether it leads or not."""
+        """Serves the metrics, whether it leads or not."""
+        from operator_controller.io.metrics_server import serve_metrics
+
         if self.files is not None:
             await self.files.complete.wait()
         await serve_metrics(
@@ -77,7 +79,9 @@ class _Process:
             families=self._families,
         )
 
-    def _families(self) -> Iterator[Metric]:
+    def _families(self) -> "Iterator[Metric]":
+        from operator_controller.exposition import families
+
         controllers = self._controllers
         if controllers is None:
             waiting = Readings(answers=self._client.answers, lease=LEASE)

@@ -172,6 +172,8 @@ def test_nobody_goes_on_as_anonymous_who_named_a_plugin(
 
 
 @pytest.mark.parametrize("program", ["catalogd", "operator_controller"])
-def test_a_program_in_a_pod_starts_without_the_official_client(program: str) -> None:
-    script = f"import sys, {program}.__main__; sys.exit('kubernetes' in sys.modules)"
+@pytest.mark.parametrize("library", ["kubernetes", "prometheus_client"])
+def test_a_program_starts_without_what_it_may_not_need(program: str, library: str) -> None:
+    """The official client is for kubeconfigs of people, the other for metrics."""
+    script = f"import sys, {program}.__main__; sys.exit({library!r} in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
