@@ -37,7 +37,8 @@ from operator_controller.controllers.context import Context
 from operator_controller.controllers.extension import EXTENSION, Observer, extension_controller
 from operator_controller.controllers.extension_deletion import ExtensionDeletion
 from operator_controller.controllers.extension_steps import ExtensionSteps
-from operator_controller.controllers.object_set import ObjectSetController
+from operator_controller.controllers.object_set import ObjectSetReconciler, object_set_controller
+from operator_controller.controllers.object_set_steps import ObjectSetSteps
 from operator_controller.controllers.package_index import PackageIndex
 from operator_controller.controllers.preflight import Preflight
 from operator_controller.controllers.triggers import Triggers
@@ -123,14 +124,14 @@ class Controllers:
             settings.certificate_provider,
             _features(settings.gates),
         )
-        self._object_sets = self._object_set_controller()
+        self._object_set_steps = self._make_object_set_steps()
         index = PackageIndex()
         enqueue = partial(partial, self.manager.enqueue)
         self._triggers = Triggers(
             enqueue(EXTENSIONS),
             enqueue(OBJECT_SETS),
             enqueue(CATALOGS),
-            self._object_sets.news.notice,
+            self._object_set_steps.news.notice,
             index,
             self.manager.statuses,
             self._restore_status,
@@ -159,7 +160,10 @@ class Controllers:
             ),
             Registration(
                 name=OBJECT_SETS,
-                reconciler=self._object_sets,
+                reconciler=ObjectSetReconciler(
+                    self.manager.reconciler(object_set_controller(self._object_set_steps)),
+                    self._object_set_steps.news,
+                ),
                 watches=[Watch(OBJECT_SET, _handler(triggers.object_set))],
                 resync=self._existing_object_sets,
                 workers=self._settings.workers,
@@ -196,7 +200,7 @@ class Controllers:
             bundles=self._bundles,
             watches=self.watches,
             monotonic=time.monotonic,
-            retire=self._object_sets.retire,
+            retire=self._object_set_steps.retire,
             forget=self._forget_extension(steps),
         )
         return extension_controller(steps, deletion, Observer(self.metrics, utc_now))
@@ -208,12 +212,11 @@ class Controllers:
 
         return forget
 
-    def _object_set_controller(self) -> ObjectSetController:
+    def _make_object_set_steps(self) -> ObjectSetSteps:
         settings = self._settings
-        return ObjectSetController(
+        return ObjectSetSteps(
             client=self._client,
             store=self._store,
-            statuses=self.manager.statuses,
             watches=self.watches,
             gate=_gate(wait_for_workloads=settings.gates["BoxcutterRuntime"]),
             certificates=RevisionCertificates(
@@ -221,8 +224,8 @@ class Controllers:
             ),
             clock=utc_now,
             monotonic=time.monotonic,
-            ring=lambda name, seconds: self.manager.enqueue(OBJECT_SETS, name, after=seconds),
-            departs=self._expect_deletion,
+            enqueue=lambda name, seconds: self.manager.enqueue(OBJECT_SETS, name, after=seconds),
+            expect_deletion=self._expect_deletion,
             allow_controller_identity=settings.allow_controller_identity,
         )
 

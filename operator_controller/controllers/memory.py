@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 
-from api.objects import KubeObject
 from olm_rollout.io.probing import Probed
 from olm_rollout.io.rollout import Applied
 from olm_rollout.io.stale_webhooks import Refusal
@@ -17,7 +16,7 @@ class Memory:
     `applied`, `probed`, `removal` and `refusal` are written by the modules that they come from.
     `paused`: the monotonic second of the last reconcile of a revision that is to be replaced.
     `owner_deleted`: its owner is gone, or deleted together with its objects, so that there is no
-    way back; `retired` is the revision as it was when that became known, until its status changes.
+    way back.
     """
 
     uid: str
@@ -28,7 +27,6 @@ class Memory:
     age: Age | None = None
     paused: float | None = None
     owner_deleted: bool = False
-    retired: KubeObject | None = None
 
     def pause(self, seconds: float, now: float) -> float:
         """Seconds until the next reconcile of one that is to be replaced, or 0 for now."""

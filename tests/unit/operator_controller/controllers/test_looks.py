@@ -6,10 +6,10 @@ import pytest
 
 from api.objects import KubeObject
 from olm_rollout.progress import Progress
-from olm_runtime.outcome import Done, Outcome, Wait
+from olm_runtime.outcome import Blocked, Done, Outcome, Retry, Wait
 from operator_controller.apply.revisions import age_of, parse_revision, seconds_left
 from operator_controller.controllers.memory import Memory
-from operator_controller.controllers.object_set import _next_look, _unhealthy_for
+from operator_controller.controllers.object_set import by_deadline, next_look, unhealthy_for
 from operator_controller.controllers.retirement import may_drop_finalizers
 
 WELL = Progress(complete=True)
@@ -34,7 +34,25 @@ CONTENDED = Progress(complete=True, contended=("ConfigMap a/b",), contended_seco
 def test_next_look(
     progress: Progress, certificates_due: float | None, unhealthy_for: float, outcome: Outcome
 ) -> None:
-    assert _next_look(progress, certificates_due, unhealthy_for) == outcome
+    assert next_look(progress, certificates_due, unhealthy_for) == outcome
+
+
+@pytest.mark.parametrize(
+    ("outcome", "seconds", "sooner"),
+    [
+        (Wait(10.0, "m"), 4.0, Wait(4.0, "m")),
+        (Wait(10.0, "m"), None, Wait(10.0, "m")),
+        (Retry("m"), 4.0, Retry("m", 4.0)),
+        (Retry("m", 2.0), 4.0, Retry("m", 2.0)),
+        (Retry("m", after=60.0), 4.0, Retry("m", 4.0, after=60.0)),
+        (Retry("m"), 0.0, Retry("m")),
+        (Blocked("r", "m"), 4.0, Blocked("r", "m")),
+    ],
+)
+def test_what_waits_ends_with_the_deadline_but_not_before_a_server_allows(
+    outcome: Outcome, seconds: float | None, sooner: Outcome
+) -> None:
+    assert by_deadline(outcome, seconds) == sooner
 
 
 @pytest.mark.parametrize(("status", "seconds"), [("False", 60.0), ("True", 0.0), ("", 0.0)])
@@ -46,7 +64,7 @@ def test_how_long_it_has_been_ill(status: str, seconds: float) -> None:
     }
     raw: KubeObject = {"status": {"conditions": [condition] if status else []}}
     now = datetime(2026, 1, 1, 0, 1, tzinfo=UTC)
-    assert _unhealthy_for(parse_revision(raw), now) == seconds
+    assert unhealthy_for(parse_revision(raw), now) == seconds
 
 
 def test_one_that_is_to_be_replaced_pauses_before_the_first_look_and_after_each() -> None:

@@ -1,0 +1,350 @@
+"""The steps of a ClusterObjectSet: one revision, rolled out phase by phase, kept, archived.
+
+Everything it applies is applied as the identity that its annotations name. The objects belong to
+the extension that the revision is of, so they pass from one revision to the next in one write; a
+ClusterObjectSet of no extension owns its objects itself.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import partial
+
+from api.objects import KubeObject, annotations_of, finalizers_of
+from api.olm.v1 import names
+from olm_rollout.checks import check_phases
+from olm_rollout.io.rollout import Rollout
+from olm_rollout.io.stale_webhooks import remove_stale_webhooks
+from olm_rollout.io.watches import ManagedWatches
+from olm_rollout.ownership import controller_of
+from olm_rollout.phases import Phase
+from olm_rollout.probes import Gate, Probes
+from olm_rollout.progress import Progress
+from olm_runtime.controller.reconciler import Step, Stop
+from olm_runtime.errors import OLMError, TerminalError, WaitingError
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import NotFoundError
+from olm_runtime.outcome import Done, Outcome, Wait
+from operator_controller.apply.observed import ObservedPhases, check_unchanged
+from operator_controller.apply.owners import owner_of
+from operator_controller.apply.progression import read_probes
+from operator_controller.apply.revisions import (
+    Revision,
+    Revisions,
+    age_of,
+    parse_revision,
+    seconds_left,
+)
+from operator_controller.controllers.memory import Memory
+from operator_controller.controllers.object_news import ObjectNews
+from operator_controller.controllers.retirement import Retirement, may_drop_finalizers
+from operator_controller.io.certificates import RevisionCertificates
+from operator_controller.io.revisions import RevisionStore
+
+SUPERSEDED_SECONDS = 5.0
+GOING_SECONDS = 5.0
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionContext:
+    """What one reconcile of a revision has found so far.
+
+    record   how a revision that nothing replaces left its objects
+    leaving  it is deleted, or goes with its owner
+    removed  its objects are: it is archived
+    """
+
+    revision: Revision
+    siblings: Revisions = field(default_factory=Revisions)
+    account: KubeClient | None = None
+    probes: Probes | None = None
+    observed: ObservedPhases = field(default_factory=list)
+    phases: Sequence[Phase] = ()
+    progress: Progress = field(default_factory=Progress)
+    record: str = ""
+    leaving: bool = False
+    removed: bool = False
+
+
+@dataclass(slots=True)
+class ObjectSetSteps:
+    """What the steps need, and remember of each revision. Both clocks are given."""
+
+    client: KubeClient
+    store: RevisionStore
+    watches: ManagedWatches
+    gate: Gate
+    certificates: RevisionCertificates
+    clock: Callable[[], datetime]
+    monotonic: Callable[[], float]
+    enqueue: Callable[[str, float], None]
+    expect_deletion: Callable[[KubeObject], None]
+    """Called with a set before its own reconcile deletes it: its end needs no other reconcile."""
+    allow_controller_identity: bool = False
+    news: ObjectNews = field(init=False)
+    _memories: dict[str, Memory] = field(default_factory=dict)
+    _retirement: Retirement = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.news = ObjectNews(self._memories, self.watches, self.enqueue)
+        self._retirement = Retirement(
+            self.client,
+            self.store,
+            self.watches,
+            self.clock,
+            self.monotonic,
+            self._identity,
+            self.enqueue,
+        )
+
+    def in_order(self) -> tuple[Step[RevisionContext], ...]:
+        """All steps, as they are run."""
+        return self.take_down, self.leave_to_newer, self.read_content, self.roll_out
+
+    def begin(self, obj: KubeObject) -> RevisionContext:
+        """The context of a set that is not being deleted."""
+        revision = parse_revision(obj)
+        return RevisionContext(revision, leaving=self._memory(revision).owner_deleted)
+
+    def retire(self, revision: Revision) -> bool:
+        """Has a revision go with its owner, which is deleted; whether it did not know of that yet.
+
+        Not noted in the cluster: the owner asks again for as long as it is there.
+        """
+        memory = self._memory(revision)
+        is_new = not memory.owner_deleted
+        memory.owner_deleted = True
+        if is_new:
+            self.enqueue(revision.name, 0.0)
+        return is_new
+
+    async def forget(self, name: str) -> None:
+        """Drops what is remembered of a revision; its watches too where it owns its objects."""
+        self._memories.pop(name, None)
+        self.news.forget(name)
+        self.certificates.forget(name)
+        self.watches.stop((names.CLUSTER_OBJECT_SET, name))
+
+    # Steps
+
+    async def take_down(self, context: RevisionContext) -> RevisionContext | Stop:
+        """An archived set loses what only it has; one whose owner goes is deleted after that."""
+        revision = context.revision
+        if not (revision.archived or context.leaving):
+            return context
+        if revision.finished:
+            await self.forget(revision.name)
+            return self._stop(revision, Done())
+        memory = await self._memory_of_removal(revision)
+        siblings = Revisions() if memory.owner_deleted else await self._siblings(revision)
+        outcome = await self._remove_objects(revision, memory, siblings)
+        if isinstance(outcome, Wait) and outcome.message:
+            raise WaitingError(outcome.message, seconds=outcome.seconds)
+        if not isinstance(outcome, Done):
+            return Stop(outcome)
+        if not memory.owner_deleted:
+            await self.forget(revision.name)
+            return replace(context, removed=True)
+        self.expect_deletion(revision.raw)  # its owner waits for the end of its revisions
+        await self.store.delete(revision)
+        await self.forget(revision.name)
+        return self._stop(revision, Done())
+
+    async def leave_to_newer(self, context: RevisionContext) -> RevisionContext | Stop:
+        """Leaves a revision alone for a while that a newer one is about to replace."""
+        if context.removed:
+            return context
+        siblings = await self._siblings(context.revision)
+        pause = self._pause(context.revision, siblings)
+        return Stop(Wait(pause)) if pause > 0 else replace(context, siblings=siblings)
+
+    async def read_content(self, context: RevisionContext) -> RevisionContext:
+        """The content, which must be what it was at the first time."""
+        if context.removed:
+            return context
+        revision, raw = context.revision, context.revision.raw
+        account = self._identity(revision)
+        probes = self._probes(revision)
+        content = await self.store.content(raw, account)
+        check_unchanged(raw.get("status") or {}, content.observed)
+        return replace(
+            context,
+            account=account,
+            probes=probes,
+            observed=content.observed,
+            phases=content.phases,
+        )
+
+    async def roll_out(self, context: RevisionContext) -> RevisionContext:
+        """Applies phase after phase."""
+        if context.account is None or context.probes is None:
+            return context
+        check_phases(context.phases)
+        revision, account = context.revision, context.account
+        owner, memory = owner_of(revision, context.siblings), self._memory(revision)
+        if owner.kind == names.CLUSTER_OBJECT_SET:
+            await self._add_finalizer(revision)
+        certified = await self.certificates.certify(
+            account, revision.name, context.phases, newest=not owner.newer
+        )
+        rollout = Rollout(
+            account,
+            owner,
+            watches=self.watches,
+            probes=context.probes,
+            applied=memory.applied,
+            probed=memory.probed,
+            newer=partial(self._newer, revision),
+            settled=revision.succeeded,
+        )
+        if not owner.newer:
+            await rollout.restore(certified.phases, record_of(revision))
+        memory.applied.forget(certified.changed)
+        try:
+            progress = await rollout.run(certified.phases)
+        except OLMError as error:
+            raise await remove_stale_webhooks(account, owner, memory.refusal, error) from error
+        memory.refusal.since = None
+        if not progress.complete:
+            return replace(context, progress=progress)
+        self.certificates.note_applied(revision.name)
+        record = "" if owner.newer else rollout.record()
+        return replace(context, progress=progress, record=record)
+
+    # Once the status is written
+
+    async def archive_older(self, context: RevisionContext) -> RevisionContext:
+        """Those that were there when we began; one that is made later has a higher number.
+
+        None if this one was archived itself meanwhile: then the older ones stay in service.
+        """
+        revision = context.revision
+        older = context.siblings.older_than(revision.number) if context.progress.complete else ()
+        if older and await self._is_in_service(revision):
+            for each in older:
+                log.info("%s replaces %s", revision.name, each.name)
+                await self.store.archive(each)
+        return context
+
+    async def write_record(self, context: RevisionContext) -> RevisionContext:
+        """Notes how the objects were left, so that the next start need not write them again."""
+        if context.record and context.record != record_of(context.revision):
+            note = {names.ANNOTATION_APPLIED: context.record}
+            with suppress(NotFoundError):
+                await self.store.patch(context.revision, {"metadata": {"annotations": note}})
+        return context
+
+    # Deletion
+
+    async def remove(self, revision: Revision) -> Outcome:
+        """Removes the objects of a set that is deleted, last phase first. Raises OLMError."""
+        memory = await self._memory_of_removal(revision)
+        if not may_drop_finalizers(revision.raw, memory.removal.seconds(self.monotonic())):
+            outcome = await self._remove_objects(revision, memory, Revisions())
+            if not isinstance(outcome, Done):
+                return outcome
+        await self.forget(revision.name)
+        self.store.release(revision.raw)
+        return Done()
+
+    # What several of them need
+
+    def _stop(self, revision: Revision, outcome: Outcome) -> Stop:
+        self.store.release(revision.raw)
+        return Stop(outcome)
+
+    def _probes(self, revision: Revision) -> Probes:
+        given = (revision.raw.get("spec") or {}).get("progressionProbes") or ()
+        return Probes(self.gate, read_probes(given))
+
+    async def _remove_objects(
+        self, revision: Revision, memory: Memory, siblings: Revisions
+    ) -> Outcome:
+        return await self._retirement.take_down(
+            revision, owner_of(revision, siblings), memory, in_service=siblings.active
+        )
+
+    async def _add_finalizer(self, revision: Revision) -> None:
+        """Puts our finalizer on a set that owns its objects, before it owns any."""
+        present = finalizers_of(revision.raw)
+        if names.FINALIZER_TEARDOWN not in present:
+            await self.store.set_finalizers(revision.raw, [*present, names.FINALIZER_TEARDOWN])
+
+    def _memory(self, revision: Revision) -> Memory:
+        known = self._memories.get(revision.name)
+        if known is None or known.uid != revision.uid:
+            known = self._memories[revision.name] = Memory(revision.uid)
+        return known
+
+    def seconds_left(self, revision: Revision) -> float | None:
+        """Until the revision must have rolled out; None where no deadline counts."""
+        memory, now = self._memory(revision), self.monotonic()
+        if memory.age is None:
+            memory.age = age_of(revision, self.clock(), now)
+        return seconds_left(revision, memory.age.at(now))
+
+    async def _memory_of_removal(self, revision: Revision) -> Memory:
+        memory = self._memory(revision)
+        if not memory.owner_deleted:
+            memory.owner_deleted = await self._retirement.is_deleted_with_owner(revision)
+        return memory
+
+    def _pause(self, revision: Revision, siblings: Revisions) -> float:
+        """Seconds to leave a revision alone that a newer one is about to replace.
+
+        Each object that the newer one takes over enqueues the older one too. It has nothing to do
+        with them, and only looks from time to time whether one that it alone has is missing; not
+        at once, because most are replaced by then. One that never rolled out has nothing to look
+        after: its extension is about to archive it.
+        """
+        memory = self._memory(revision)
+        if not siblings.newer_than(revision.number):
+            memory.paused = None
+            return 0.0
+        if not revision.succeeded:
+            return SUPERSEDED_SECONDS
+        return memory.pause(SUPERSEDED_SECONDS, self.monotonic())
+
+    async def _is_in_service(self, revision: Revision) -> bool:
+        """Whether a revision is active at this moment."""
+        raw = await self.store.find(revision.name, at_this_moment=True)
+        now = parse_revision(raw) if raw is not None else None
+        return now is not None and now.uid == revision.uid and not (now.archived or now.deleting)
+
+    async def _siblings(self, revision: Revision, *, at_this_moment: bool = False) -> Revisions:
+        controller = controller_of(revision.raw)
+        if controller is None or controller.get("kind") != names.CLUSTER_EXTENSION:
+            return Revisions((revision,))
+        return await self.store.of_extension(str(controller["name"]), at_this_moment=at_this_moment)
+
+    async def _newer(self, revision: Revision) -> frozenset[int]:
+        now = await self.store.find(revision.name, at_this_moment=True)
+        if now is None or await self._retirement.is_owner_deleted(parse_revision(now)):
+            raise WaitingError(
+                f"the owner of {revision.name} is being deleted", seconds=GOING_SECONDS
+            )
+        return owner_of(revision, await self._siblings(revision, at_this_moment=True)).newer
+
+    def _identity(self, revision: Revision) -> KubeClient:
+        notes = annotations_of(revision.raw)
+        name = notes.get(names.ANNOTATION_SERVICE_ACCOUNT_NAME)
+        namespace = notes.get(names.ANNOTATION_SERVICE_ACCOUNT_NAMESPACE)
+        if name and namespace:
+            return self.client.as_service_account(namespace, name)
+        if self.allow_controller_identity:
+            return self.client
+        raise TerminalError(
+            f"ClusterObjectSet {revision.name} names no service account to act as",
+            hint=f"set the annotations {names.ANNOTATION_SERVICE_ACCOUNT_NAMESPACE} and "
+            f"{names.ANNOTATION_SERVICE_ACCOUNT_NAME}, or start operator-controller with "
+            "--allow-controller-identity",
+        )
+
+
+def record_of(revision: Revision) -> str:
+    """How its objects were left, as the set itself notes it."""
+    return annotations_of(revision.raw).get(names.ANNOTATION_APPLIED, "")
