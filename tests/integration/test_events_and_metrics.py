@@ -1,11 +1,8 @@
 """What people and tools see of operator-controller: Events and metrics."""
 
-import ssl
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
-import httpx
 import pytest
 
 from api.objects import KubeObject, condition, metadata
@@ -13,40 +10,14 @@ from e2e.harness.ports import free_port
 from e2e.olm.api import Api, extension_path
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import extension, with_administrator
-from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
+from e2e.olm.programs import Olm
+from tests.integration.scraping import Scraper, account, may_read_metrics
 
 pytestmark = pytest.mark.integration
 
 Serve = Callable[[str, str], None]
 Publish = Callable[..., str]
 EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
-ACCOUNT = "controller-metrics-scraper"
-
-
-@dataclass(frozen=True)
-class Scraper:
-    """Reads the metrics of operator-controller."""
-
-    olm: Olm
-    port: int
-
-    @property
-    def flags(self) -> list[str]:
-        pair = self.olm.work_dir / "pki" / "catalogd"
-        return [
-            f"--metrics-bind-address=127.0.0.1:{self.port}",
-            f"--tls-cert={pair}.crt",
-            f"--tls-key={pair}.key",
-        ]
-
-    def scrape(self, token: str) -> httpx.Response:
-        context = ssl.create_default_context(cafile=str(self.olm.catalogs_ca))
-        return httpx.get(
-            f"https://127.0.0.1:{self.port}/metrics",
-            headers={"Authorization": f"Bearer {token}"} if token else {},
-            verify=context,
-            trust_env=False,
-        )
 
 
 @pytest.fixture(scope="module")
@@ -63,20 +34,15 @@ def scraper(olm: Olm) -> Iterator[Scraper]:
 @pytest.fixture
 def token(olm: Olm) -> Iterator[str]:
     """Of an account that may read nothing yet."""
-    kubectl, place = olm.control_plane.kubectl, f"--namespace={SYSTEM_NAMESPACE}"
-    kubectl("create", "serviceaccount", ACCOUNT, place)
-    yield kubectl("create", "token", ACCOUNT, place).strip()
-    kubectl("delete", "serviceaccount", ACCOUNT, place)
+    with account(olm) as token:
+        yield token
 
 
 @pytest.fixture
 def reader(olm: Olm, token: str) -> Iterator[str]:
     """The same token, once its account may read metrics."""
-    kubectl, who = olm.control_plane.kubectl, f"--serviceaccount={SYSTEM_NAMESPACE}:{ACCOUNT}"
-    role = "--clusterrole=operator-controller-metrics-reader"
-    kubectl("create", "clusterrolebinding", ACCOUNT, role, who)
-    yield token
-    kubectl("delete", "clusterrolebinding", ACCOUNT)
+    with may_read_metrics(olm):
+        yield token
 
 
 def events(api: Api, name: str) -> list[KubeObject]:

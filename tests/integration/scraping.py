@@ -1,0 +1,57 @@
+"""Reads the metrics of operator-controller."""
+
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import httpx
+
+from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
+
+ACCOUNT = "controller-metrics-scraper"
+
+
+@dataclass(frozen=True)
+class Scraper:
+    """Asks a program for its metrics that was started with `flags`."""
+
+    olm: Olm
+    port: int
+
+    @property
+    def flags(self) -> list[str]:
+        pair = self.olm.work_dir / "pki" / "catalogd"
+        return [
+            f"--metrics-bind-address=127.0.0.1:{self.port}",
+            f"--tls-cert={pair}.crt",
+            f"--tls-key={pair}.key",
+        ]
+
+    def scrape(self, token: str) -> httpx.Response:
+        context = ssl.create_default_context(cafile=str(self.olm.catalogs_ca))
+        return httpx.get(
+            f"https://127.0.0.1:{self.port}/metrics",
+            headers={"Authorization": f"Bearer {token}"} if token else {},
+            verify=context,
+            trust_env=False,
+        )
+
+
+@contextmanager
+def account(olm: Olm) -> Iterator[str]:
+    """A token of an account that may read nothing yet."""
+    kubectl, place = olm.control_plane.kubectl, f"--namespace={SYSTEM_NAMESPACE}"
+    kubectl("create", "serviceaccount", ACCOUNT, place)
+    yield kubectl("create", "token", ACCOUNT, place).strip()
+    kubectl("delete", "serviceaccount", ACCOUNT, place)
+
+
+@contextmanager
+def may_read_metrics(olm: Olm) -> Iterator[None]:
+    """Grants the account the right to read metrics."""
+    kubectl, who = olm.control_plane.kubectl, f"--serviceaccount={SYSTEM_NAMESPACE}:{ACCOUNT}"
+    role = "--clusterrole=operator-controller-metrics-reader"
+    kubectl("create", "clusterrolebinding", ACCOUNT, role, who)
+    yield
+    kubectl("delete", "clusterrolebinding", ACCOUNT)
