@@ -131,7 +131,7 @@ class Controllers:
             enqueue(EXTENSIONS),
             enqueue(OBJECT_SETS),
             enqueue(CATALOGS),
-            self._object_set_steps.news.notice,
+            self._object_set_steps.changes.on_event,
             index,
             self.manager.statuses,
             self._restore_status,
@@ -162,7 +162,7 @@ class Controllers:
                 name=OBJECT_SETS,
                 reconciler=ObjectSetReconciler(
                     self.manager.reconciler(object_set_controller(self._object_set_steps)),
-                    self._object_set_steps.news,
+                    self._object_set_steps.changes,
                 ),
                 watches=[Watch(OBJECT_SET, _handler(triggers.object_set))],
                 resync=self._existing_object_sets,

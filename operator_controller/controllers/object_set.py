@@ -14,7 +14,7 @@ from olm_runtime.controller.requests import Request
 from olm_runtime.controller.status_writer import readable_conditions
 from olm_runtime.outcome import Done, Failed, Outcome, Retry, Wait
 from operator_controller.apply.revisions import Revision, deadline_minutes, parse_revision
-from operator_controller.controllers.object_news import ObjectNews
+from operator_controller.controllers.object_changes import ObjectChanges
 from operator_controller.controllers.object_set_steps import ObjectSetSteps, RevisionContext
 from operator_controller.io.revisions import OBJECT_SET
 from operator_controller.status.object_set import RevisionFacts, revision_conditions
@@ -68,13 +68,13 @@ def object_set_controller(steps: ObjectSetSteps) -> Controller[RevisionContext]:
 class ObjectSetReconciler:
     """Reconciles ClusterObjectSets; changes of their objects meanwhile are judged afterwards."""
 
-    def __init__(self, reconciler: Reconciler, news: ObjectNews) -> None:
+    def __init__(self, reconciler: Reconciler, changes: ObjectChanges) -> None:
         self._reconciler = reconciler
-        self._news = news
+        self._changes = changes
 
     async def reconcile(self, name: Request) -> Outcome:
         """One reconcile. Raises OLMError."""
-        with self._news.judged_afterwards(name):
+        with self._changes.deferred(name):
             return await self._reconciler.reconcile(name)
 
     async def report_failure(self, name: Request, failed: Failed) -> None:

@@ -38,7 +38,7 @@ from operator_controller.apply.revisions import (
     seconds_left,
 )
 from operator_controller.controllers.memory import Memory
-from operator_controller.controllers.object_news import ObjectNews
+from operator_controller.controllers.object_changes import ObjectChanges
 from operator_controller.controllers.retirement import Retirement, may_drop_finalizers
 from operator_controller.io.certificates import RevisionCertificates
 from operator_controller.io.revisions import RevisionStore
@@ -85,12 +85,12 @@ class ObjectSetSteps:
     expect_deletion: Callable[[KubeObject], None]
     """Called with a set before its own reconcile deletes it: its end needs no other reconcile."""
     allow_controller_identity: bool = False
-    news: ObjectNews = field(init=False)
+    changes: ObjectChanges = field(init=False)
     _memories: dict[str, Memory] = field(default_factory=dict)
     _retirement: Retirement = field(init=False)
 
     def __post_init__(self) -> None:
-        self.news = ObjectNews(self._memories, self.watches, self.enqueue)
+        self.changes = ObjectChanges(self._memories, self.watches, self.enqueue)
         self._retirement = Retirement(
             self.client,
             self.store,
@@ -125,7 +125,7 @@ class ObjectSetSteps:
     async def forget(self, name: str) -> None:
         """Drops what is remembered of a revision; its watches too where it owns its objects."""
         self._memories.pop(name, None)
-        self.news.forget(name)
+        self.changes.forget(name)
         self.certificates.forget(name)
         self.watches.stop((names.CLUSTER_OBJECT_SET, name))
 

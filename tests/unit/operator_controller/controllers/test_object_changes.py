@@ -10,7 +10,7 @@ from olm_rollout.io.watches import OwnerKey
 from olm_rollout.owned import Sighting, sighting
 from operator_controller.apply.owners import APPLIER
 from operator_controller.controllers.memory import Memory
-from operator_controller.controllers.object_news import HEALTH_SECONDS, ObjectNews
+from operator_controller.controllers.object_changes import HEALTH_SECONDS, ObjectChanges
 
 OWNER = ("ClusterExtension", "ext")
 KEY = ObjectKey(GVK("", "v1", "ConfigMap"), "ns", "x")
@@ -32,7 +32,7 @@ class World:
         """After how many seconds the set is to be reconciled."""
         self.memory = Memory("uid")
         self.memories = {"set": self.memory}
-        self.news = ObjectNews(
+        self.changes = ObjectChanges(
             self.memories,
             cast("Any", self),
             lambda _, seconds: self.enqueued.append(seconds),
@@ -46,8 +46,8 @@ class World:
     def tells_every_change(self, owner: OwnerKey, key: ObjectKey) -> bool:
         return self.probed
 
-    def notice(self) -> None:
-        self.news.notice("set", OWNER, KEY)
+    def on_event(self) -> None:
+        self.changes.on_event("set", OWNER, KEY)
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def world() -> World:
 
 def test_an_object_that_is_as_it_was_left_enqueues_nothing(world: World) -> None:
     world.memory.applied.left[KEY] = live().fingerprint
-    world.notice()
+    world.on_event()
     assert not world.enqueued
 
 
@@ -69,7 +69,7 @@ def test_an_object_that_others_changed_enqueues_the_set(
 ) -> None:
     world.memory.applied.left[KEY] = live().fingerprint
     world.seen = seen
-    world.notice()
+    world.on_event()
     assert world.enqueued == [0.0]
 
 
@@ -79,13 +79,13 @@ def test_an_object_that_is_left_to_who_keeps_taking_it_is_looked_at_after_that(
     world.memory.applied.left[KEY] = live().fingerprint
     world.memory.applied.contended[KEY] = Contention(8, 999.0, frozenset())
     world.seen = live("theirs")
-    world.notice()
+    world.on_event()
     assert world.enqueued == [3.0]
 
 
 def test_a_set_that_never_rolled_out_is_enqueued_for_everything(world: World) -> None:
     world.memories.clear()
-    world.notice()
+    world.on_event()
     assert world.enqueued == [0.0]
 
 
@@ -102,17 +102,17 @@ def test_of_a_probed_object_all_events_count_but_what_the_probe_saw(
     world.probed, world.memory.applied.complete = True, complete
     world.memory.applied.left[KEY] = live().fingerprint
     world.memory.probed.versions[KEY] = "1"
-    world.notice()
+    world.on_event()
     assert not world.enqueued
     world.seen = live(version="2")
-    world.notice()
+    world.on_event()
     assert world.enqueued == [seconds]
 
 
 def test_a_set_that_is_taken_down_is_enqueued_otherwise(world: World) -> None:
     world.memory.removal.since = 0.0
     world.seen = None
-    world.notice()
+    world.on_event()
     assert not world.enqueued
 
 
@@ -121,16 +121,16 @@ def test_what_changes_during_a_reconcile_is_judged_when_it_ends(
     world: World, fields: str, *, again: bool
 ) -> None:
     world.seen = live(fields)
-    with world.news.judged_afterwards("set"):
-        world.notice()
+    with world.changes.deferred("set"):
+        world.on_event()
         assert not world.enqueued, "it is too early to judge"
         world.memory.applied.left[KEY] = live().fingerprint
     assert world.enqueued == ([0.0] if again else [])
 
 
 def test_what_happened_to_the_objects_of_a_set_that_is_gone_enqueues_nothing(world: World) -> None:
-    with world.news.judged_afterwards("set"):
-        world.notice()
+    with world.changes.deferred("set"):
+        world.on_event()
         world.memories.clear()
-        world.news.forget("set")
+        world.changes.forget("set")
     assert not world.enqueued

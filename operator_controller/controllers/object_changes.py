@@ -15,38 +15,38 @@ HEALTH_SECONDS = 0.5
 
 
 @dataclass(slots=True)
-class ObjectNews:
+class ObjectChanges:
     """Enqueues a set, by name and after so many seconds, for events of its objects."""
 
     memories: Mapping[str, Memory]
     watches: ManagedWatches
     enqueue: Callable[[str, float], None]
     monotonic: Callable[[], float] = time.monotonic
-    _meanwhile: dict[str, set[tuple[OwnerKey, ObjectKey]]] = field(default_factory=dict)
+    _deferred: dict[str, set[tuple[OwnerKey, ObjectKey]]] = field(default_factory=dict)
     """Of each set that is being reconciled: the objects with events since that began."""
 
-    def notice(self, name: str, owner: OwnerKey, key: ObjectKey) -> None:
+    def on_event(self, name: str, owner: OwnerKey, key: ObjectKey) -> None:
         """An object of the owner of a set changed: enqueues the set if it did not leave it so."""
-        if name in self._meanwhile:
-            self._meanwhile[name].add((owner, key))
+        if name in self._deferred:
+            self._deferred[name].add((owner, key))
         else:
             self._enqueue_for(name, {(owner, key)})
 
     @contextmanager
-    def judged_afterwards(self, name: str) -> Iterator[None]:
+    def deferred(self, name: str) -> Iterator[None]:
         """During a reconcile: most events are of its own writes, so they are handled at its end."""
-        self._meanwhile[name] = set()
+        self._deferred[name] = set()
         try:
             yield
         finally:
-            self._enqueue_for(name, self._meanwhile.pop(name))
+            self._enqueue_for(name, self._deferred.pop(name))
 
     def forget(self, name: str) -> None:
         """Drops the events so far of a set that is gone."""
-        self._meanwhile.get(name, set()).clear()
+        self._deferred.get(name, set()).clear()
 
-    def _enqueue_for(self, name: str, noticed: Iterable[tuple[OwnerKey, ObjectKey]]) -> None:
-        found = (self._seconds_until_due(name, owner, key) for owner, key in noticed)
+    def _enqueue_for(self, name: str, changed: Iterable[tuple[OwnerKey, ObjectKey]]) -> None:
+        found = (self._seconds_until_due(name, owner, key) for owner, key in changed)
         soonest = min((seconds for seconds in found if seconds is not None), default=None)
         if soonest is not None:
             self.enqueue(name, soonest)
