@@ -133,6 +133,6 @@ class CatalogSteps:
 
 
 def events(before: KubeObject, now: Status, _: Context | None) -> Iterable[Happening]:
-    """What people are told of a status that was written."""
+    """What people read of a status that was written."""
     old, new = (read_status(ClusterCatalogStatus, each) for each in (before.get("status"), now))
     return transitions(old, new)

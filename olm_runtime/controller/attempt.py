@@ -1,7 +1,7 @@
 """Where every error of a reconcile is caught, in both programs, and becomes an outcome.
 
-An outcome is told in a condition and acted on by the work queue. An error that is none of ours is
-a fault of the program or of the machine: it is logged whole, and tried again with back-off.
+An outcome is written into a condition and acted on by the work queue. An error that is none of
+ours is a fault of the program or of the machine: it is logged whole, and tried again with back-off.
 """
 
 import asyncio

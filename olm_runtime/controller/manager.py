@@ -210,7 +210,7 @@ class Manager:
                 queue.add(request, priority=priority)
 
     async def _resync_again_and_again(self) -> None:
-        """A deletion that no watch told of is found by this."""
+        """What no event enqueued is enqueued by this."""
         while True:
             await asyncio.sleep(self._resync_seconds)
             failed = await attempt(self.resync(Priority.LOW), "the resync")

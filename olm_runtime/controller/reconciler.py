@@ -54,7 +54,7 @@ class Stop:
 class Finalized:
     """How far a deletion is.
 
-    outcome  Done: the finalizers are removed; else when to look again
+    outcome  Done: the finalizers are removed; else when to try again
     status   written before that, if there is anything to say
     events   once the finalizers are removed
     """

@@ -40,7 +40,7 @@ class _Known:
 
 
 class StatusWriter:
-    """Writes statuses, and tells its own from those of others."""
+    """Writes statuses, and distinguishes its own from those of others."""
 
     def __init__(
         self, client: KubeClient, note: Callable[[KubeObject], None] = lambda _: None

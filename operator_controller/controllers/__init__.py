@@ -1,1 +1,1 @@
-"""The stories: one file a kind, its steps in order."""
+"""Controllers: for each kind its steps in order, and when it is reconciled."""

@@ -1,4 +1,4 @@
-"""Which bundle an extension should have: what catalogs offer, else what is kept. Pure."""
+"""Which bundle an extension should have: what catalogs offer, else a pinned revision. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from operator_controller.resolve.change_text import explained
 class Choice:
     """A bundle, what its catalog says of going away (None if it is from none), and remarks.
 
-    `catalog` is empty for a bundle of a kept revision.
+    `catalog` is empty for a bundle of a pinned revision.
     """
 
     bundle: BundleIdentity

@@ -154,7 +154,7 @@ class ClusterOperatorController:
     def _tell(self, *, served: bool) -> None:
         if served != self._served:
             log.info(
-                "ClusterOperator %s %s", NAME, "is kept" if served else "is not served any more"
+                "ClusterOperator %s %s", NAME, "is written" if served else "is not served any more"
             )
         self._served = served
 

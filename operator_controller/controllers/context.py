@@ -1,4 +1,4 @@
-"""What the story of a ClusterExtension knows as it goes on."""
+"""What a reconcile of a ClusterExtension knows as it goes on."""
 
 from dataclasses import dataclass
 

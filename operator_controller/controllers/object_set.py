@@ -118,11 +118,11 @@ def next_look(progress: Progress, certificates_due: float | None, unhealthy_for:
     """Why pods do not run changes without any event of their workload: seldomer, the longer."""
     if not progress.complete:
         return Wait(ROLLOUT_POLL_SECONDS)
-    looks = [DEGRADED_POLL_SECONDS] if progress.degraded else []
+    due = [DEGRADED_POLL_SECONDS] if progress.degraded else []
     if progress.unhealthy and unhealthy_for < UNHEALTHY_LOOKED_AT_SECONDS:
-        looks.append(max(UNHEALTHY_POLL_SECONDS, unhealthy_for))
-    looks += [due for due in (certificates_due, progress.contended_seconds) if due is not None]
-    return Done(requeue_after=min(looks, default=None))
+        due.append(max(UNHEALTHY_POLL_SECONDS, unhealthy_for))
+    due += [at for at in (certificates_due, progress.contended_seconds) if at is not None]
+    return Done(requeue_after=min(due, default=None))
 
 
 def by_deadline(outcome: Outcome, seconds: float | None) -> Outcome:

@@ -39,7 +39,7 @@ class Preflight:
         """Raises TransientError with everything that stands against the revision.
 
         `held` are the objects of the revisions that it replaces. A definition that somebody else
-        has needs no permission and no comparison: that alone is told of it.
+        has needs no permission and no comparison: that alone is reported.
         """
         objects = [obj for phase in desired.phases for obj in phase.objects]
         try:

@@ -65,7 +65,7 @@ def status(context: Context, outcome: Outcome, now: datetime) -> Status:
 
 
 def events(before: KubeObject, now: Status, context: Context | None) -> list[Happening]:
-    """What people are told of a status that was written."""
+    """What people read of a status that was written."""
     if context is None or context.count in (None, (before.get("status") or {}).get("count")):
         return []
     return [Happening("Count", "Counted", f"There are {context.count} ConfigMaps")]
