@@ -20,6 +20,7 @@ from olm_runtime.controller.manager import (
     Watch,
     existing,
 )
+from olm_runtime.controller.priority import PriorityGate
 from olm_runtime.controller.reconciler import Controller
 from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
@@ -149,7 +150,7 @@ class Controllers:
 
     def _rows(self, catalog_changes: CatalogChanges) -> list[Registration]:
         """A row for each controller: its name, what it does, what it watches."""
-        triggers = self._triggers
+        triggers, gate = self._triggers, PriorityGate()
         return [
             Registration(
                 name=EXTENSIONS,
@@ -157,6 +158,7 @@ class Controllers:
                 watches=[Watch(EXTENSION, _handler(triggers.extension))],
                 resync=self._existing_extensions,
                 workers=self._settings.workers,
+                gate=gate,
             ),
             Registration(
                 name=OBJECT_SETS,
@@ -168,6 +170,7 @@ class Controllers:
                 resync=self._existing_object_sets,
                 workers=self._settings.workers,
                 longest_delay=LONGEST_APPLY_DELAY_SECONDS,
+                gate=gate,
             ),
             Registration(
                 name=CATALOGS,

@@ -70,6 +70,7 @@ class Registration:
     resync         the requests to enqueue from time to time; none by default
     workers        how many prompt requests are handled at once
     longest_delay  of the back-off, in seconds
+    gate           shared by controllers whose requests of low priority wait for each other's
     """
 
     name: str
@@ -78,6 +79,7 @@ class Registration:
     resync: Callable[[], Awaitable[Iterable[Request]]] = _nothing
     workers: int = DEFAULT_WORKERS
     longest_delay: float = LONGEST_DELAY_SECONDS
+    gate: PriorityGate | None = None
 
 
 class Manager:
@@ -101,7 +103,6 @@ class Manager:
         self._clock = clock
         self._jitter = jitter
         self._resync_seconds = resync_seconds
-        self._gate = PriorityGate()
         self._stores: dict[GVK, Store[KubeObject]] = {}
         self._registered: dict[str, tuple[Registration, WorkQueue[Request]]] = {}
         self._watcher: Watcher | None = None
@@ -158,7 +159,7 @@ class Manager:
             report=registration.reconciler.report_failure,
             backoff=Backoff(self._jitter, longest=registration.longest_delay),
             workers=registration.workers,
-            gate=self._gate,
+            gate=registration.gate,
         )
         for watch in registration.watches:
             self.store(watch.kind).add_event_handler(partial(_handle, watch, queue.add))
