@@ -17,14 +17,22 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
 
-from api.objects import GVK, KubeObject, finalizers_of, is_deleting, metadata
+from api.objects import (
+    GVK,
+    KubeObject,
+    finalizers_of,
+    is_deleting,
+    metadata,
+    name_of,
+    namespace_of,
+)
 from olm_runtime.controller.attempt import attempt
 from olm_runtime.controller.events import EventBroadcaster
 from olm_runtime.controller.requests import Request, namespaced_name
 from olm_runtime.controller.status_writer import StatusWriter, progressing, with_condition
 from olm_runtime.event import Happening
 from olm_runtime.kube.client import KubeClient
-from olm_runtime.kube.errors import NotFoundError
+from olm_runtime.kube.errors import ConflictError, NotFoundError
 from olm_runtime.outcome import Done, Failed, Outcome
 from olm_runtime.watch.store import Store
 
@@ -215,10 +223,22 @@ class ObjectReconciler(Generic[C]):
     async def _patch_metadata(self, obj: KubeObject, patch: Mapping[str, Any]) -> KubeObject:
         """Patches the very version that was read. Raises ConflictError, NotFoundError, ApiError."""
         meta = {**patch, "resourceVersion": metadata(obj)["resourceVersion"]}
-        patched: KubeObject = await self._client.patch(obj, {"metadata": meta})
+        try:
+            patched: KubeObject = await self._client.patch(obj, {"metadata": meta})
+        except (ConflictError, NotFoundError):
+            await self._read_again(obj)
+            raise
         is_gone = is_deleting(patched) and not finalizers_of(patched)
         (self._store.delete if is_gone else self._store.update)(patched)
         return patched
+
+    async def _read_again(self, obj: KubeObject) -> None:
+        """Has the store as new as the server, for the watch may be late. Raises ApiError."""
+        found = await self._client.find(self._controller.kind, name_of(obj), namespace_of(obj))
+        if found is None:
+            self._store.delete(obj)
+        else:
+            self._store.update(found)
 
     async def _write(
         self,

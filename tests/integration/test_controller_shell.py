@@ -7,7 +7,7 @@ words; between the two lines below is all that a controller needs.
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -33,6 +33,7 @@ from olm_runtime.controller.manager import NAMESPACE, Manager, Watch
 from olm_runtime.controller.reconciler import Controller, Finalized, Status
 from olm_runtime.controller.requests import Request, request_of
 from olm_runtime.controller.status_writer import progressing, with_condition
+from olm_runtime.controller.workqueue import WorkQueue
 from olm_runtime.errors import TerminalError
 from olm_runtime.event import Happening
 from olm_runtime.kube.access import ClusterAccess, load_access
@@ -77,7 +78,7 @@ def published(counter: KubeObject) -> KubeObject:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": named}
 
 
-def add_counter(manager: Manager) -> None:
+def add_counter(manager: Manager) -> WorkQueue[Request]:
     """Has a manager run the controller."""
     counters, config_maps = manager.store(COUNTER), manager.store(CONFIG_MAP)
 
@@ -103,7 +104,7 @@ def add_counter(manager: Manager) -> None:
 
     controller = Controller(kind=COUNTER, begin=Context, steps=(count, publish), status=status,
         events=events, finalizers=(FINALIZER,), finalize=remove)  # fmt: skip
-    manager.add("counter", controller, [Watch(CONFIG_MAP, enqueue_mapped(counters_of))])
+    return manager.add("counter", controller, [Watch(CONFIG_MAP, enqueue_mapped(counters_of))])
 
 
 # --- Its tests ------------------------------------------------------------------------------------
@@ -144,15 +145,25 @@ async def client(access: ClusterAccess) -> AsyncIterator[KubeClient]:
         yield client
 
 
+def new_manager(client: KubeClient) -> Manager:
+    recorder = EventBroadcaster(client, controller="example.com/counter", instance="test")
+    return Manager(client, events=recorder, clock=utc_now, jitter=random.random)
+
+
 @asynccontextmanager
 async def running(client: KubeClient, access: ClusterAccess) -> AsyncIterator[Manager]:
     """A program that runs the controller and nothing else."""
-    recorder = EventBroadcaster(client, controller="example.com/counter", instance="test")
-    manager = Manager(client, events=recorder, clock=utc_now, jitter=random.random)
+    manager = new_manager(client)
     add_counter(manager)
-    task = asyncio.create_task(manager.run(access))
-    try:
+    async with working(manager.run(access)):
         yield manager
+
+
+@asynccontextmanager
+async def working(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    task = asyncio.create_task(work)
+    try:
+        yield
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
@@ -273,6 +284,17 @@ async def test_a_status_that_is_right_is_not_written_again(
         await until(lambda: is_idle(meter))
         assert meter.results[Result.SUCCESS] > done
         assert await world.counter() == before
+
+
+async def test_what_is_older_than_the_server_has_it_is_read_again(world: World) -> None:
+    manager = new_manager(world.client)
+    queue = add_counter(manager)
+    old = await world.create(COUNTER, "apps", spec={"label": "app"})
+    await world.client.patch(old, {"spec": {"label": LABEL}})
+    manager.store(COUNTER).replace([old], metadata(old)["resourceVersion"])  # and no watch
+    queue.add(request_of(old))
+    async with working(queue.run()):
+        await world.until_counted(0)
 
 
 async def is_idle(meter: QueueMeter) -> bool:
