@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from api.olm.v1.clusterextension import BundleMetadata, ClusterExtensionStatus
 from api.olm.v1.conditions import Condition, ConditionStatus, ConditionType, Reason
-from olm_runtime.metrics.controllers import Queue
+from olm_runtime.metrics.queue_meter import Queue
 
 
 @dataclass(slots=True)

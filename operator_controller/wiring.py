@@ -24,7 +24,6 @@ from olm_runtime.controller.priority import PriorityGate
 from olm_runtime.controller.reconciler import Controller
 from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
-from olm_runtime.metrics.controllers import Queue
 from olm_runtime.program import utc_now
 from olm_runtime.registry.cluster_pulls import ClusterPulls
 from olm_runtime.registry.image_store import ImageStore
@@ -281,8 +280,8 @@ class Controllers:
         """What the metrics say of other things than extensions."""
         return Readings(
             queues={
-                f"controller-operator-{name}-controller": Queue(meter, workers)
-                for name, (meter, workers) in self.manager.queues.items()
+                f"controller-operator-{name}-controller": queue
+                for name, queue in self.manager.queues.items()
                 if name != CLUSTER_OPERATORS
             },
             answers=self._client.answers,

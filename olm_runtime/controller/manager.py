@@ -32,7 +32,7 @@ from olm_runtime.controller.workqueue import (
 from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.waiting import wait_until_served
-from olm_runtime.metrics.queue_meter import QueueMeter
+from olm_runtime.metrics.queue_meter import Queue
 from olm_runtime.watch.store import Store, without_managed_fields
 from olm_runtime.watch.watcher import Source, Watcher
 
@@ -167,10 +167,10 @@ class Manager:
         return queue
 
     @property
-    def queues(self) -> dict[str, tuple[QueueMeter, int]]:
+    def queues(self) -> dict[str, Queue]:
         """Of each controller, by name, what its queue counts, and its workers."""
         registered = self._registered.items()
-        return {name: (queue.meter, each.workers) for name, (each, queue) in registered}
+        return {name: Queue(queue.meter, each.workers) for name, (each, queue) in registered}
 
     def enqueue(
         self,

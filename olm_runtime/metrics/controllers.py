@@ -6,15 +6,7 @@ from dataclasses import dataclass
 from prometheus_client.metrics_core import Metric
 
 from olm_runtime.metrics.exposition import Family, counter, families_of, gauge, histogram
-from olm_runtime.metrics.queue_meter import QueueMeter, Result
-
-
-@dataclass(frozen=True, slots=True)
-class Queue:
-    """A work queue and how many prompt keys it handles at a time."""
-
-    meter: QueueMeter
-    workers: int
+from olm_runtime.metrics.queue_meter import Queue, QueueMeter, Result
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,3 +74,11 @@ class QueueMeter:
     def running_seconds(self, now: float) -> list[float]:
         """For how long each key in flight has been handled."""
         return [now - begun for begun in self._running.values()]
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """A work queue and how many prompt keys it handles at a time."""
+
+    meter: QueueMeter
+    workers: int

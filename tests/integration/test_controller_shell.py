@@ -277,7 +277,7 @@ async def test_a_status_that_is_right_is_not_written_again(
     await world.create(COUNTER, "apps", spec={"label": LABEL})
     async with running(world.client, access) as manager:
         await world.until_counted(0)
-        meter, _ = manager.queues["counter"]
+        meter = manager.queues["counter"].meter
         await until(lambda: is_idle(meter))
         before, done = await world.counter(), meter.results[Result.SUCCESS]
         await manager.resync()

@@ -53,7 +53,7 @@ def settings(folder: Path) -> list[str]:
 async def test_one_error_at_the_election_does_not_end_it(tmp_path: Path) -> None:
     async with served(**answers(GOOD)) as client:
         program = Program.build(parse_settings(settings(tmp_path)), client)
-        meter, _ = program.manager.queues["catalogd-clustercatalog-controller"]
+        meter = program.manager.queues["catalogd-clustercatalog-controller"].meter
         leading = asyncio.ensure_future(program.lead())
         async with asyncio.timeout(60):
             while not (leading.done() or meter.depth):  # noqa: ASYNC110 - nobody tells

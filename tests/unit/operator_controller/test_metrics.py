@@ -4,9 +4,8 @@ import re
 
 from api.olm.v1.clusterextension import BundleMetadata, ClusterExtensionStatus, InstallStatus
 from api.olm.v1.conditions import Condition, ConditionStatus
-from olm_runtime.metrics.controllers import Queue
 from olm_runtime.metrics.exposition import written
-from olm_runtime.metrics.queue_meter import QueueMeter
+from olm_runtime.metrics.queue_meter import Queue, QueueMeter
 from olm_runtime.outcome import Done, Outcome, Retry
 from operator_controller.exposition import families
 from operator_controller.metrics import Metrics, Readings
