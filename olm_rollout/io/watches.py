@@ -103,6 +103,7 @@ class ManagedWatches:
         what we applied.
         """
         running = self._watches.setdefault(owner, {})
+        labels = self._applier.selector(*owner)  # one string for all: there are many watches
         for scope in scopes:
             known = running.get(scope)
             every_change = every_change_of(scope[0])
@@ -111,22 +112,19 @@ class ManagedWatches:
                 continue
             if known is not None:
                 known.task.cancel()
-            running[scope] = self._start(owner, client, scope, every_change=every_change)
+            selection = Selection(*scope, labels=labels, metadata_only=True, cached=True)
+            running[scope] = self._start(owner, client, selection, every_change=every_change)
 
     def _start(
-        self, owner: OwnerKey, client: KubeClient, scope: Scope, *, every_change: bool
+        self, owner: OwnerKey, client: KubeClient, selection: Selection, *, every_change: bool
     ) -> _Watch:
-        gvk, namespace = scope
-        selection = Selection(
-            gvk, namespace, labels=self._applier.selector(*owner), metadata_only=True, cached=True
-        )
         store = Store(self._transform)
         hooks = Hooks(
-            delay=self._backoff.delay, changed=lambda: self._on_state(owner, scope, watch)
+            delay=self._backoff.delay, changed=lambda: self._on_state(owner, selection, watch)
         )
         informer = Informer(client, selection, store, hooks)
         watch = _Watch(informer, client, every_change, asyncio.create_task(informer.run()))
-        store.add_event_handler(partial(self._on_event, owner, scope[0], watch))
+        store.add_event_handler(partial(self._on_event, owner, selection.gvk, watch))
         return watch
 
     async def look_at_apis(self) -> NoReturn:
@@ -239,7 +237,7 @@ class ManagedWatches:
         """Why watches of an owner do not run, sorted; empty when all do."""
         watches = self._watches.get(owner, {})
         return sorted(
-            _problem(scope, watch) for scope, watch in watches.items() if watch.informer.problem
+            _problem(gvk, watch) for (gvk, _), watch in watches.items() if watch.informer.problem
         )
 
     async def close(self) -> None:
@@ -250,11 +248,11 @@ class ManagedWatches:
         await asyncio.gather(*tasks, return_exceptions=True)
         self._watches.clear()
 
-    def _on_state(self, owner: OwnerKey, scope: Scope, watch: _Watch) -> None:
+    def _on_state(self, owner: OwnerKey, selection: Selection, watch: _Watch) -> None:
         if watch.informer.problem:
-            log.info("%s %s: %s", *owner, _problem(scope, watch))
+            log.info("%s %s: %s", *owner, _problem(selection.gvk, watch))
         if watch.relied_upon:
-            self._on_change(owner, ObjectKey(*scope, ""))
+            self._on_change(owner, ObjectKey(selection.gvk, selection.namespace, ""))
 
     def _on_event(self, owner: OwnerKey, gvk: GVK, watch: _Watch, event: Event[Sighting]) -> None:
         key = ObjectKey(gvk, *event.key)
@@ -273,5 +271,5 @@ def _fingerprint(seen: Sighting | None) -> Fingerprint | None:
     return seen.fingerprint if seen is not None else None
 
 
-def _problem(scope: Scope, watch: _Watch) -> str:
-    return f"cannot watch {scope[0].kind}: {watch.informer.problem}"
+def _problem(gvk: GVK, watch: _Watch) -> str:
+    return f"cannot watch {gvk.kind}: {watch.informer.problem}"

@@ -1,7 +1,7 @@
-"""What ClusterObjectSets hold, kept while they are worked on.
+"""A cache of what ClusterObjectSets hold, while they roll out.
 
-A rollout looks at its content again and again. It cannot change: the phases of a set are immutable,
-and so are the Secrets that they refer to. So it is decoded once, and known again by the uids.
+A rollout reads its content again and again. It cannot change: the phases of a set are immutable,
+and so are the Secrets that they refer to. So it is decoded once, and found by the uids.
 """
 
 from collections import OrderedDict
@@ -38,7 +38,7 @@ class _Entry:
     size: int
 
 
-class KeptContents:
+class ContentCache:
     """Contents by the uid of their set; those that were not asked for longest give way."""
 
     def __init__(self, max_bytes: int = MAX_KEPT_BYTES) -> None:

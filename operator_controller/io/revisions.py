@@ -32,7 +32,7 @@ from operator_controller.apply.unpack import (
     refs,
     unpack,
 )
-from operator_controller.io.contents import KeptContents, StoredContent
+from operator_controller.io.contents import ContentCache, StoredContent
 from operator_controller.io.helm_releases import find_release
 
 OBJECT_SET = GVK(names.GROUP, names.VERSION, names.CLUSTER_OBJECT_SET)
@@ -68,7 +68,7 @@ class RevisionStore:
         self._object_sets = object_sets
         object_sets.add_index(BY_OWNER, _owner_labels)
         self._in_creation: set[str] = set()
-        self._contents = KeptContents()
+        self._contents = ContentCache()
 
     async def of_extension(self, extension: str, *, at_this_moment: bool = False) -> Revisions:
         """All revisions of an extension. Raises NotSyncedError, ApiError at this moment."""

@@ -6,7 +6,7 @@ import pytest
 
 from api.objects import KubeObject
 from olm_rollout.phases import Phase
-from operator_controller.io.contents import KeptContents, StoredContent
+from operator_controller.io.contents import ContentCache, StoredContent
 
 WHERE = ("system", "set-1")
 CONTENT = StoredContent((Phase("a", ()),))
@@ -34,13 +34,13 @@ def secret(uid: str, data: str = "1234") -> dict[Any, KubeObject]:
 def test_content_is_known_again_by_uids(
     raw: KubeObject, secrets: dict[Any, KubeObject], *, found: bool
 ) -> None:
-    kept = KeptContents()
+    kept = ContentCache()
     kept.keep(of("a"), secret("s"), CONTENT)
     assert kept.find(raw, secrets) is (CONTENT if found else None)
 
 
 def test_what_was_not_asked_for_longest_gives_way() -> None:
-    kept = KeptContents(max_bytes=8)
+    kept = ContentCache(max_bytes=8)
     kept.keep(of("a"), secret("s"), CONTENT)
     kept.keep(of("b"), secret("s"), CONTENT)
     assert kept.find(of("a"), secret("s"))
@@ -53,7 +53,7 @@ def test_what_was_not_asked_for_longest_gives_way() -> None:
 
 
 def test_what_is_dropped_is_not_known() -> None:
-    kept = KeptContents()
+    kept = ContentCache()
     kept.keep(of("a"), secret("s"), CONTENT)
     kept.drop(of("a"))
     kept.drop(of("b"))
