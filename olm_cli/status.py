@@ -14,8 +14,8 @@ from olm_cli.catalogs.extensions import known_extensions
 from olm_cli.extension import EXTENSION, no_extension
 from olm_cli.history_cluster import OBJECT_SET, cluster
 from olm_cli.kube_names import object_name
+from olm_cli.lifecycle.informer_cache import InformerCache, Objects
 from olm_cli.lifecycle.interrupt import run
-from olm_cli.lifecycle.mirror import Mirror, Objects
 from olm_cli.lifecycle.options import kubeconfig_option
 from olm_cli.lifecycle.overview import Phase, catalog_facts, extension_facts
 from olm_cli.output import output_option, show
@@ -99,17 +99,17 @@ async def _states(
     kube: KubeClient, extension: str | None
 ) -> AsyncGenerator[tuple[Facts, str], None]:
     """The facts now and after each change, and why they may be outdated."""
-    mirror = Mirror(kube, (EXTENSION, OBJECT_SET) if extension else (EXTENSION, CATALOG))
+    cache = InformerCache(kube, (EXTENSION, OBJECT_SET) if extension else (EXTENSION, CATALOG))
     before: Facts | None = None
-    async with aclosing(mirror.states()) as states:
+    async with aclosing(cache.states()) as states:
         async for objects in states:
             facts = (
                 await facts_of(kube, _one(objects, extension), objects[OBJECT_SET])
                 if extension
                 else _overview(objects)
             )
-            if facts != before or mirror.fault:
-                yield facts, mirror.fault
+            if facts != before or cache.fault:
+                yield facts, cache.fault
             before = facts
 
 
