@@ -70,7 +70,11 @@ BOXES = (
     Box(1, 0, "list and watch", ("one for each kind",), "olm_runtime.watch"),
     Box(2, 0, "store", ("the newest of each object",), "olm_runtime.watch.store"),
     Box(
-        3, 0, "event handlers", ("predicates; which keys", "an event concerns"), "olm_runtime.watch"
+        3,
+        0,
+        "event handlers",
+        ("predicates; which keys", "an event concerns"),
+        "olm_runtime.controller.handlers",
     ),
     Box(
         4,
@@ -88,7 +92,7 @@ BOXES = (
             "deletion and finalizers, then the steps of the controller: gather, decide, act;",
             "errors become outcomes; the status is written once at the end",
         ),
-        "olm_runtime.controller",
+        "olm_runtime.controller.reconciler",
         columns=3,
     ),
 )
