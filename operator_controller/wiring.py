@@ -6,15 +6,13 @@ import time
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from api.objects import KubeObject, ObjectKey, name_of
+from api.objects import KubeObject, ObjectKey
 from api.olm.v1 import names
 from olm_content.render.options import Features
 from olm_rollout.io.watches import ManagedWatches, OwnerKey
 from olm_rollout.probes import Gate
 from olm_runtime.controller.events import EventBroadcaster
-from olm_runtime.controller.handlers import EventHandler
 from olm_runtime.controller.manager import (
-    OTHERS_STATUS_SECONDS,
     Manager,
     Registration,
     Watch,
@@ -34,6 +32,7 @@ from operator_controller.apply.owners import APPLIER
 from operator_controller.controllers.catalog_changes import CatalogChanges
 from operator_controller.controllers.cluster_operator import ClusterOperatorController
 from operator_controller.controllers.context import Context
+from operator_controller.controllers.event_handlers import EventHandlers, content_changed
 from operator_controller.controllers.extension import EXTENSION, Observer, extension_controller
 from operator_controller.controllers.extension_deletion import ExtensionDeletion
 from operator_controller.controllers.extension_steps import ExtensionSteps
@@ -41,7 +40,6 @@ from operator_controller.controllers.object_set import ObjectSetReconciler, obje
 from operator_controller.controllers.object_set_steps import ObjectSetSteps
 from operator_controller.controllers.package_index import PackageIndex
 from operator_controller.controllers.preflight import Preflight
-from operator_controller.controllers.triggers import Triggers
 from operator_controller.io.accounts import Accounts
 from operator_controller.io.bundles import BundleSource
 from operator_controller.io.catalog_cache import CatalogCache
@@ -115,7 +113,7 @@ class Controllers:
         self.accounts = Accounts(client, partial(self.manager.enqueue, EXTENSIONS))
         self.catalogs = _catalog_client(settings, self.manager.store(CATALOG))
         self._store = RevisionStore(
-            client, self.manager.store(OBJECT_SET), settings.system_namespace, wrote=self._wrote
+            client, self.manager.store(OBJECT_SET), settings.system_namespace
         )
         self._bundles = BundleSource(
             self.pulls.images,
@@ -125,16 +123,12 @@ class Controllers:
             _features(settings.gates),
         )
         self._object_set_steps = self._make_object_set_steps()
-        index = PackageIndex()
-        enqueue = partial(partial, self.manager.enqueue)
-        self._triggers = Triggers(
-            enqueue(EXTENSIONS),
-            enqueue(OBJECT_SETS),
-            enqueue(CATALOGS),
-            self._object_set_steps.changes.on_event,
-            index,
-            self.manager.statuses,
-            self._restore_status,
+        self._handlers = EventHandlers(
+            extensions=self.manager.store(EXTENSION),
+            object_sets=self.manager.store(OBJECT_SET),
+            index=PackageIndex(),
+            own_kind=self.manager.enqueue_changed,
+            on_managed_object=self._object_set_steps.changes.on_event,
         )
         self._cluster_operator = ClusterOperatorController(
             client,
@@ -143,18 +137,22 @@ class Controllers:
             namespace=settings.system_namespace,
             release=settings.release,
         )
-        for row in self._rows(CatalogChanges(self.catalogs, index, enqueue(EXTENSIONS))):
+        for row in self._rows():
             self.manager.register(row)
         self.manager.enqueue(CLUSTER_OPERATORS, CLUSTER_OPERATOR_NAME)
 
-    def _rows(self, catalog_changes: CatalogChanges) -> list[Registration]:
+    def _rows(self) -> list[Registration]:
         """A row for each controller: its name, what it does, what it watches."""
-        triggers, gate = self._triggers, PriorityGate()
+        handlers, gate = self._handlers, PriorityGate()
         return [
             Registration(
                 name=EXTENSIONS,
                 reconciler=self.manager.reconciler(self._extension_controller()),
-                watches=[Watch(EXTENSION, _handler(triggers.extension))],
+                watches=[
+                    Watch(EXTENSION, handlers.extension),
+                    Watch(OBJECT_SET, handlers.extension_of),
+                    Watch(CATALOG, handlers.extensions_selecting),
+                ],
                 resync=self._existing_extensions,
                 workers=self._settings.workers,
                 gate=gate,
@@ -165,7 +163,7 @@ class Controllers:
                     self.manager.reconciler(object_set_controller(self._object_set_steps)),
                     self._object_set_steps.changes,
                 ),
-                watches=[Watch(OBJECT_SET, _handler(triggers.object_set))],
+                watches=[Watch(OBJECT_SET, handlers.object_set)],
                 resync=self._existing_object_sets,
                 workers=self._settings.workers,
                 longest_delay=LONGEST_APPLY_DELAY_SECONDS,
@@ -173,8 +171,10 @@ class Controllers:
             ),
             Registration(
                 name=CATALOGS,
-                reconciler=catalog_changes,
-                watches=[Watch(CATALOG, _handler(triggers.catalog))],
+                reconciler=CatalogChanges(
+                    self.catalogs, handlers.index, partial(self.manager.enqueue, EXTENSIONS)
+                ),
+                watches=[Watch(CATALOG, predicates=[content_changed])],
                 workers=CATALOG_WORKERS,
             ),
             Registration(
@@ -227,22 +227,11 @@ class Controllers:
             clock=utc_now,
             monotonic=time.monotonic,
             enqueue=lambda name, seconds: self.manager.enqueue(OBJECT_SETS, name, after=seconds),
-            expect_deletion=self._expect_deletion,
             allow_controller_identity=settings.allow_controller_identity,
         )
 
     def _managed_object_changed(self, owner: OwnerKey, key: ObjectKey) -> None:
-        self._triggers.managed(owner, key)
-
-    def _expect_deletion(self, obj: KubeObject) -> None:
-        self._triggers.departs(obj)
-
-    def _wrote(self, object_set: KubeObject) -> None:
-        self._triggers.wrote(object_set)
-
-    def _restore_status(self, obj: KubeObject) -> None:
-        name = EXTENSIONS if obj["kind"] == names.CLUSTER_EXTENSION else OBJECT_SETS
-        self.manager.enqueue(name, name_of(obj), after=OTHERS_STATUS_SECONDS)
+        self._handlers.managed_object(owner, key)
 
     async def retry_pulls(self) -> None:
         """Enqueues every extension: what could not be pulled may be there. Raises ApiError."""
@@ -291,11 +280,6 @@ class Controllers:
             leading=True,
             now=asyncio.get_running_loop().time(),
         )
-
-
-def _handler(handle: Callable[[str, KubeObject], None]) -> EventHandler:
-    """Has `handle` called with ADDED, MODIFIED, DELETED or "" (listed at first), and the object."""
-    return lambda event, _: handle("" if event.initial else event.type, event.object)
 
 
 def _catalog_client(settings: Settings, catalogs: Store[KubeObject]) -> CatalogClient:

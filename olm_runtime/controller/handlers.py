@@ -27,9 +27,10 @@ Predicate = Callable[[Change], bool]
 """Whether an event is handled at all."""
 
 
-def enqueue_object(event: Change, enqueue: Enqueue) -> None:
-    """Enqueues the object that changed; what the first list has with low priority."""
-    priority = Priority.LOW if event.initial else Priority.NORMAL
+def enqueue_object(event: Change, enqueue: Enqueue, priority: Priority | None = None) -> None:
+    """Enqueues the object that changed; unless given, low priority is what the first list has."""
+    if priority is None:
+        priority = Priority.LOW if event.initial else Priority.NORMAL
     enqueue(request_of(event.object), priority=priority)
 
 

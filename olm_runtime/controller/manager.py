@@ -139,8 +139,10 @@ class Manager:
             clock=self._clock,
         )
 
-    def enqueue_changed(self, event: Change, enqueue: Enqueue) -> None:
-        """The event handler for a kind whose statuses are ours.
+    def enqueue_changed(
+        self, event: Change, enqueue: Enqueue, priority: Priority | None = None
+    ) -> None:
+        """The event handler for a kind whose statuses are ours; see `enqueue_object`.
 
         A status that we wrote enqueues nothing: an error whose message changes each time would be
         tried again and again without back-off. One that somebody else wrote is made right.
@@ -148,7 +150,7 @@ class Manager:
         if event.new is None:
             self.statuses.forget(event.object)
         if more_than_status_changed(event):
-            enqueue_object(event, enqueue)
+            enqueue_object(event, enqueue, priority)
         elif self.statuses.is_of_others(event.object):
             enqueue(request_of(event.object), after=OTHERS_STATUS_SECONDS)
 

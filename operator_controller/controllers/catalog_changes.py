@@ -12,11 +12,11 @@ from typing import Protocol
 
 from api.objects import KubeObject, is_true, labels_of
 from olm_runtime.controller.attempt import attempt
+from olm_runtime.controller.handlers import Enqueue
 from olm_runtime.controller.priority import Priority
 from olm_runtime.controller.requests import Request
 from olm_runtime.outcome import Done, Failed, Outcome
 from operator_controller.controllers.package_index import PackageIndex
-from operator_controller.controllers.triggers import Add
 
 ASKED_AT_ONCE = 2
 """Whoever is being installed meanwhile needs the processor as well."""
@@ -44,7 +44,7 @@ class CatalogChanges:
 
     catalogs: Catalogs
     index: PackageIndex
-    enqueue: Add
+    enqueue: Enqueue
     _seen: dict[tuple[str, str], tuple[str, bool]] = field(default_factory=dict)
     """Of each catalog and package what `changed_in` said last."""
     _asking: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(ASKED_AT_ONCE))

@@ -82,8 +82,6 @@ class ObjectSetSteps:
     clock: Callable[[], datetime]
     monotonic: Callable[[], float]
     enqueue: Callable[[str, float], None]
-    expect_deletion: Callable[[KubeObject], None]
-    """Called with a set before its own reconcile deletes it: its end needs no other reconcile."""
     allow_controller_identity: bool = False
     changes: ObjectChanges = field(init=False)
     _memories: dict[str, Memory] = field(default_factory=dict)
@@ -149,7 +147,6 @@ class ObjectSetSteps:
         if not memory.owner_deleted:
             await self.forget(revision.name)
             return replace(context, removed=True)
-        self.expect_deletion(revision.raw)  # its owner waits for the end of its revisions
         await self.store.delete(revision)
         await self.forget(revision.name)
         return self._stop(revision, Done())

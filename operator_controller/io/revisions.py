@@ -6,7 +6,7 @@ sweeps away.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from api.objects import GVK, KubeObject, labels_of, metadata, name_of
@@ -58,13 +58,9 @@ class RevisionStore:
         client: KubeClient,
         object_sets: Store[KubeObject],
         system_namespace: str,
-        *,
-        wrote: Callable[[KubeObject], None] = lambda _: None,
     ) -> None:
-        """`wrote` is called with each ClusterObjectSet that an extension makes."""
         self._client = client
         self._namespace = system_namespace
-        self._wrote = wrote
         self._object_sets = object_sets
         object_sets.add_index(BY_OWNER, _owner_labels)
         self._in_creation: set[str] = set()
@@ -117,7 +113,6 @@ class RevisionStore:
         self._in_creation.add(name)
         try:
             created = await self._client.create(revision, field_manager=names.FIELD_MANAGER)
-            self._wrote(created)
             self._object_sets.update(created)
             await together(self._own_anew(created, each) for each in packed.secrets)
         finally:

@@ -48,7 +48,9 @@ class World:
         self.changes = CatalogChanges(self.catalogs, index, self.enqueue)
         self.outcomes: list[Outcome] = []
 
-    def enqueue(self, name: str, /, *, priority: Priority = Priority.NORMAL) -> None:
+    def enqueue(
+        self, name: str, /, *, priority: Priority = Priority.NORMAL, after: float = 0.0
+    ) -> None:
         self.enqueued.append(name)
         if priority is Priority.NORMAL:
             self.urgent.append(name)
