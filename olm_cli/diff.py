@@ -40,7 +40,7 @@ def diff(before: str, after: str, output: str, **options: Any) -> None:
     except OLMError as error:
         fail(error, 2)
     if output == "text":
-        for line in _told(found):
+        for line in _lines(found):
             sign = line.lstrip()[:1]
             click.echo(click.style(line, fg=_COLOURS.get(sign)))
     else:
@@ -65,7 +65,7 @@ def _difference(old: Content, new: Content) -> Details:
     }
 
 
-def _told(found: Details) -> Iterator[str]:
+def _lines(found: Details) -> Iterator[str]:
     for sign, key in (("+", "added"), ("-", "removed")):
         for each in found[key]:
             top = f"channel {each['defaultChannel']}, head {each['head'] or 'none'}"

@@ -79,7 +79,7 @@ async def _rollback(
         plan = choose(record.extension, record.revisions, number)
         await _refuse_unsafe(kube, plan, record)
         if output == "text":
-            click.echo("\n".join(_told(plan, record, dry_run=dry_run)))
+            click.echo("\n".join(_lines(plan, record, dry_run=dry_run)))
         if not dry_run:
             await change(kube, record, plan.patch)
             if given["wait"]:
@@ -124,7 +124,7 @@ async def _refuse_unsafe(kube: KubeClient, plan: Plan, record: Record) -> None:
         )
 
 
-def _told(plan: Plan, record: Record, *, dry_run: bool) -> Iterator[str]:
+def _lines(plan: Plan, record: Record, *, dry_run: bool) -> Iterator[str]:
     name, catalog = plan.extension.metadata.name, record.raw["spec"]["source"]["catalog"]
     installed = plan.installed
     source = f"{installed.bundle.name} (revision {installed.number})" if installed else "nothing"

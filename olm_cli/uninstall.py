@@ -54,7 +54,7 @@ def uninstall(extension: str, output: str, **given: Any) -> None:
         _ask(extension)
     message = f"stopped; the deletion goes on: olm status {extension}"
     run(_remove(record, given), message=message)
-    _tell(removal, output, gone=given["wait"])
+    _report(removal, output, gone=given["wait"])
 
 
 async def _look(extension: str, at: str | None) -> tuple[Record, Removal]:
@@ -101,7 +101,7 @@ async def _delete(kube: KubeClient, record: Record) -> None:
         raise TerminalError(f"{name_of(record.raw)} was not deleted: {error.message}") from error
 
 
-def _tell(removal: Removal, output: str, *, gone: bool) -> None:
+def _report(removal: Removal, output: str, *, gone: bool) -> None:
     name = name_of(removal.extension)
     if output != "text":
         show({**facts(removal), "gone": gone}, output)

@@ -23,10 +23,6 @@ from olm_runtime.controller.reconciler import Controller
 from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.program import utc_now
-from olm_runtime.registry.cluster_pulls import ClusterPulls
-from olm_runtime.registry.image_store import ImageStore
-from olm_runtime.registry.pull_secrets import PullSecrets
-from olm_runtime.registry.settings import PullSettings
 from olm_runtime.watch.store import Store
 from operator_controller.apply.owners import APPLIER
 from operator_controller.controllers.catalog_changes import CatalogChanges
@@ -46,6 +42,7 @@ from operator_controller.io.catalog_cache import CatalogCache
 from operator_controller.io.catalogd import Catalogd
 from operator_controller.io.catalogs import CATALOG, CatalogClient
 from operator_controller.io.certificates import RevisionCertificates, rotation
+from operator_controller.io.pulls import Pulls
 from operator_controller.io.revisions import OBJECT_SET, RevisionStore
 from operator_controller.metrics import Metrics, Readings
 from operator_controller.settings import Settings
@@ -62,38 +59,6 @@ LONGEST_APPLY_DELAY_SECONDS = 30.0
 """An object that somebody else had is taken this soon after it was freed."""
 
 
-class Pulls:
-    """How images are pulled: the store of them, and what changes while it is in use."""
-
-    def __init__(self, settings: Settings, client: KubeClient) -> None:
-        self._settings = settings
-        self.secrets = PullSecrets.of_this_program(
-            client,
-            global_secret=settings.global_pull_secret,
-            prefix="operator-controller-global-pull-secrets-",
-        )
-        self.cluster = ClusterPulls(client, settings.system_namespace)
-        self.images = ImageStore(settings.cache_path / "unpack", self._of_now, jitter=random.random)
-
-    def _of_now(self) -> PullSettings:
-        return PullSettings(
-            cas_dir=self._settings.pull_cas_dir,
-            auth_file=self.secrets.file,
-            cluster=self.cluster.settings,
-            limits=self._settings.limits,
-        )
-
-    async def refresh(self) -> None:
-        """Learns the secrets and the cluster's settings as they are at the moment."""
-        await self.secrets.refresh()
-        await self.cluster.refresh()
-
-    async def close(self) -> None:
-        """Ends what it began, and removes the secrets' file."""
-        self.secrets.close()
-        await self.cluster.close()
-
-
 class Controllers:
     """The controllers of this program and what they share."""
 
@@ -108,7 +73,7 @@ class Controllers:
             clock=utc_now,
             jitter=random.random,
         )
-        self.pulls = Pulls(settings, client)
+        self.pulls = _pulls(settings, client)
         self.watches = ManagedWatches(self._managed_object_changed, APPLIER)
         self.accounts = Accounts(client, partial(self.manager.enqueue, EXTENSIONS))
         self.catalogs = _catalog_client(settings, self.manager.store(CATALOG))
@@ -289,6 +254,17 @@ def _catalog_client(settings: Settings, catalogs: Store[KubeObject]) -> CatalogC
     release_field = settings.gates["BundleReleaseSupport"]
     cache = CatalogCache(settings.cache_path / "catalogs", release_field=release_field)
     return CatalogClient(catalogs, catalogd, cache)
+
+
+def _pulls(settings: Settings, client: KubeClient) -> Pulls:
+    return Pulls(
+        client,
+        cache=settings.cache_path / "unpack",
+        namespace=settings.system_namespace,
+        global_secret=settings.global_pull_secret,
+        cas_dir=settings.pull_cas_dir,
+        limits=settings.limits,
+    )
 
 
 def _features(gates: Mapping[str, bool]) -> Features:

@@ -194,12 +194,12 @@ class ManagedWatches:
         store = self.store(owner, (key.gvk, key.namespace))
         return store.get(key.name, key.namespace) if store is not None else None
 
-    def tells_every_change(self, owner: OwnerKey, key: ObjectKey) -> bool:
+    def reports_every_change(self, owner: OwnerKey, key: ObjectKey) -> bool:
         """Whether whatever changes of an object counts, because its kind is probed."""
         watch = self._watches.get(owner, {}).get((key.gvk, key.namespace))
         return watch is not None and watch.every_change
 
-    def tell_when_gone(
+    def call_when_deleted(
         self,
         owner: OwnerKey,
         who: str,

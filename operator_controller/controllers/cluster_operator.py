@@ -85,7 +85,7 @@ class ClusterOperatorController:
         except NotFoundError as error:
             if error.names_object:
                 raise
-            self._tell(served=False)
+            self._note_served(served=False)
         except ForbiddenError as error:
             self._warn(f"cannot keep ClusterOperator {NAME}: {error.message}")
         return Done(LOOK_SECONDS)
@@ -95,7 +95,7 @@ class ClusterOperatorController:
 
     async def _keep(self) -> None:
         found = await self._find(CLUSTER_OPERATOR, NAME)
-        self._tell(served=True)
+        self._note_served(served=True)
         version, problem = await self._version()
         compatible = compatibility(await self._installed(), version, problem)
         facts = ClusterFacts(compatible, problem, self._namespace, self._release)
@@ -151,7 +151,7 @@ class ClusterOperatorController:
                 raise
         return self._declared
 
-    def _tell(self, *, served: bool) -> None:
+    def _note_served(self, *, served: bool) -> None:
         if served != self._served:
             log.info(
                 "ClusterOperator %s %s", NAME, "is written" if served else "is not served any more"

@@ -55,7 +55,7 @@ class ExtensionDeletion:
             known = [revision for revision in remaining if not self.retire(revision)]
             return self._waiting(obj, known, now)
         await self.bundles.forget(name)
-        await self.store.let_go(obj, revisions, orphaning=is_orphaning(obj))
+        await self.store.delete_orphans(obj, revisions, orphaning=is_orphaning(obj))
         await self.gone(name)
         self._begun.pop(uid, None)
         return Finalized(events=[UNINSTALLED])

@@ -203,7 +203,7 @@ class ExtensionSteps:
         if context.settled or context.request is None:
             return context
         bundle = context.chosen
-        content = await self.store.kept_content(context.inputs, context.history)
+        content = await self.store.content_of_same_inputs(context.inputs, context.history)
         if content is None:
             rendered = await self.bundles.render(
                 context.name, bundle, context.request, installed=partial(self._installed, context)

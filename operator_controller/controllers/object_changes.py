@@ -63,7 +63,7 @@ class ObjectChanges:
             return 0.0
         if seen is None or memory.applied.left.get(key) != seen.fingerprint:
             return memory.applied.pause(key, self.monotonic())
-        if not self.watches.tells_every_change(owner, key):
+        if not self.watches.reports_every_change(owner, key):
             return None
         if memory.probed.versions.get(key) == version_of(seen.live):
             return None

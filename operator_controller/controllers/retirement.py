@@ -87,7 +87,7 @@ class Retirement:
         remains = await teardown.run(await self._content_of(in_service))
         if not remains.held:
             return _left_to_garbage_collection(revision, remains.left)
-        self.watches.tell_when_gone(
+        self.watches.call_when_deleted(
             (owner.kind, owner.name),
             revision.name,
             map(key_of, remains.held),

@@ -218,7 +218,7 @@ class RevisionStore:
             where: secret for where, secret in zip(wanted, found, strict=True) if secret is not None
         }
 
-    async def kept_content(self, inputs: str, revisions: Revisions) -> Content | None:
+    async def content_of_same_inputs(self, inputs: str, revisions: Revisions) -> Content | None:
         """The content of a kept revision that was rendered from the same; None if there is none.
 
         Content that is not whole any more counts as none.
@@ -268,7 +268,9 @@ class RevisionStore:
         if held is None and known is not None and metadata(known)["uid"] == revision.uid:
             self._object_sets.delete(known)
 
-    async def let_go(self, extension: KubeObject, known: Revisions, *, orphaning: bool) -> None:
+    async def delete_orphans(
+        self, extension: KubeObject, known: Revisions, *, orphaning: bool
+    ) -> None:
         """Removes what does not follow an extension that is deleted by its owner references.
 
         That are Secrets which no revision refers to, and revisions that are set free with the

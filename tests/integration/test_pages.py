@@ -216,9 +216,9 @@ SITUATIONS = {
     "There is no such version": asking("7.x"),
     "The update is not offered": asking("1.2.0"),
     "An object belongs to somebody else": (
+        f"kubectl --namespace {GREETER} create configmap greeter-extra\n"
         f"olm rbac {GREETER} --version 1.1.0 --update-from 1.0.0"
-        " | kubectl apply --server-side --field-manager=olm -f -\n"
-        f"kubectl --namespace {GREETER} create configmap greeter-extra"
+        " | kubectl apply --server-side --field-manager=olm -f -"
     ),
     "A catalog is not served, or stays old": applied(BROKEN),
     "A catalog cannot be created": f"{WEBHOOK} | kubectl apply -f -",

@@ -178,7 +178,7 @@ async def test_who_waits_for_objects_to_go_is_told_once_with_the_last_of_them() 
     both, one = frozenset({key("a"), key("b")}), frozenset({key("a")})
     async with watching(world) as (watches, _):
         for who, names in (("both", "abx"), ("one", "a"), ("never there", "x")):
-            watches.tell_when_gone(OWNER, who, map(key, names), gone.append)
+            watches.call_when_deleted(OWNER, who, map(key, names), gone.append)
         for name in "ca":
             world.told.put_nowait(("DELETED", obj(name)))
         await quiet()

@@ -43,7 +43,7 @@ class World:
         assert (owner, key) == (OWNER, KEY)
         return self.seen
 
-    def tells_every_change(self, owner: OwnerKey, key: ObjectKey) -> bool:
+    def reports_every_change(self, owner: OwnerKey, key: ObjectKey) -> bool:
         return self.probed
 
     def on_event(self) -> None:
