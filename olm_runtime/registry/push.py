@@ -64,7 +64,7 @@ class RegistryPush:
                 await self._push(layout, part, name.canonical(part.digest))
             else:
                 file = blob_path(layout, part.digest)
-                await self.upload(name, part, partial(_chunks, file))
+                await self.upload(name, part, partial(file_chunks, file))
         await self.put_manifest(name, manifest, data)
 
     async def has_manifest(self, name: ImageRef) -> bool:
@@ -146,7 +146,8 @@ def _upload_address(source: Source, begun: httpx.Response, blob: Descriptor) -> 
     return f"{address}{'&' if '?' in address else '?'}digest={blob.digest}"
 
 
-async def _chunks(file: Path) -> AsyncIterator[bytes]:
+async def file_chunks(file: Path) -> AsyncIterator[bytes]:
+    """The bytes of a file, read in threads."""
     with await asyncio.to_thread(file.open, "rb") as opened:
         while chunk := await asyncio.to_thread(opened.read, CHUNK_BYTES):
             yield chunk

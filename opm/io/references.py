@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -199,8 +198,3 @@ def _database(path: Path, how: Reading) -> list[Record]:
 
     how.remark(DEPRECATION)
     return to_records(read_database(path))
-
-
-def references_option(command: Any) -> Any:
-    """The arguments of commands that take any number of references."""
-    return click.argument("references", nargs=-1, metavar="[REFERENCE]...")(command)
