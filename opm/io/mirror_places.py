@@ -13,8 +13,8 @@ import orjson
 from olm_runtime.images.oci import INDEX_TYPES, Descriptor, descriptors
 from olm_runtime.images.reference import ImageRef
 from olm_runtime.images.registries_conf import Source
-from olm_runtime.registry.client import CHUNK_BYTES, RegistryClient, WholeImage
-from olm_runtime.registry.push import RegistryPush, blob_path
+from olm_runtime.registry.client import RegistryClient, WholeImage
+from olm_runtime.registry.push import RegistryPush, blob_path, file_chunks
 from olm_runtime.registry.workstation import Registries
 from opm.io.layout import Layout
 from opm.io.mirroring import Copy, From, Mirrored, Progress, copy_all
@@ -45,11 +45,9 @@ class FromLayout:
         await asyncio.to_thread(read, root)
         return WholeImage(Source(ref), tuple(manifests), tuple(blobs))
 
-    async def stream_blob(self, image: WholeImage, blob: Descriptor) -> AsyncIterator[bytes]:  # noqa: ARG002
+    def stream_blob(self, image: WholeImage, blob: Descriptor) -> AsyncIterator[bytes]:  # noqa: ARG002
         """As `From` says."""
-        with await asyncio.to_thread(blob_path(self.layout.root, blob.digest).open, "rb") as file:
-            while chunk := await asyncio.to_thread(file.read, CHUNK_BYTES):
-                yield chunk
+        return file_chunks(blob_path(self.layout.root, blob.digest))
 
 
 @dataclass(slots=True)

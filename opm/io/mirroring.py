@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequen
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from olm_runtime.errors import OLMError
+from olm_runtime.errors import OLMError, of_system
 from olm_runtime.images.oci import Descriptor
 from olm_runtime.images.reference import ImageRef
 from olm_runtime.registry.client import WholeImage
@@ -112,6 +112,8 @@ class _Work:
             await self._copy(copy)
         except OLMError as error:
             self.found.failures[copy.source] = error
+        except OSError as error:
+            self.found.failures[copy.source] = of_system(error)
         self.progress.advance(done=1)
 
     async def _copy(self, copy: Copy) -> None:

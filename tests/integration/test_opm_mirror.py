@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 
 from e2e.harness.images import build_image
 from e2e.harness.registry import PasswordAuth, Registry
+from olm_runtime.errors import OLMError
 from opm.__main__ import cli
 
 pytestmark = pytest.mark.integration
@@ -160,6 +161,18 @@ def test_by_way_of_a_folder(
     assert "till" not in there
 
 
+def test_what_the_folder_lost_is_an_error_of_its_image(
+    opm: Opm, catalog: str, mirror: Registry
+) -> None:
+    succeeded(opm("mirror", catalog, "oci:media", "-p", "till"))
+    for blob in Path("media/blobs/sha256").iterdir():
+        blob.unlink()
+    failed = opm("mirror", "oci:media", mirror.address)
+    assert isinstance(failed.exception, OLMError)
+    assert "1 of 1 images could not be copied" in failed.exception.message
+    assert "No such file or directory" in failed.exception.message
+
+
 def test_a_registry_that_fails_keeps_no_other_image_back_and_the_rest_follows(
     opm: Opm, catalog: str, images: dict[str, str], mirror: Registry, tmp_path: Path
 ) -> None:
@@ -213,8 +226,6 @@ def test_the_files_have_a_client_ask_the_mirror(
 def test_what_cannot_be_meant_is_refused(
     opm: Opm, catalog: str, mirror: Registry, arguments: tuple[str, ...], message: str, hint: str
 ) -> None:
-    from olm_runtime.errors import OLMError
-
     refused = opm("mirror", catalog, mirror.address, *arguments)
     assert isinstance(refused.exception, OLMError)
     assert (refused.exception.message, refused.exception.hint) == (message, hint)
