@@ -5,7 +5,7 @@ any two lines.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from api import wire
@@ -17,12 +17,13 @@ from catalogd.io.cluster import CLUSTER_CATALOG, Cluster, read_catalog
 from catalogd.io.images import Images
 from catalogd.io.store import Store
 from catalogd.plan import is_available, is_wanted, needs_ingest, poll_delay, protection
+from catalogd.refresh import Asked, last_answer, open_request
 from catalogd.stored import Stored
 from catalogd.transitions import transitions
-from olm_runtime.controller.reconciler import Controller, Finalized, Status
+from olm_runtime.controller.reconciler import Controller, Finalized, Status, Stop
 from olm_runtime.controller.status_writer import read_status
 from olm_runtime.event import Happening
-from olm_runtime.outcome import Blocked, Done, Outcome
+from olm_runtime.outcome import Blocked, Done, Outcome, Retry, Wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ class CatalogSteps:
     """What is done for a catalog.
 
     `steady` gives seconds since the epoch by a clock that never goes back: polls wait by it.
+    `asked` has, by name, when registries were last asked because of a request.
     """
 
     cluster: Cluster
@@ -58,6 +60,7 @@ class CatalogSteps:
     base_url: str
     steady: Callable[[], float]
     jitter: Callable[[], float]
+    asked: dict[str, Asked] = field(default_factory=dict)
 
     def controller(self) -> Controller[Context]:
         """The controller that they make."""
@@ -66,12 +69,12 @@ class CatalogSteps:
             finalizers=(FINALIZER_DELETE_SERVER_CACHE,),
             prepare=lambda obj: protection(read_catalog(obj)),
             begin=lambda obj: Context(read_catalog(obj)),
-            steps=(self.load, self.ingest),
+            steps=(self.load, self.rest, self.ingest),
             conclude=self.poll,
             status=self.status,
             afterwards=(self.release,),
             finalize=self.finalize,
-            gone=self.store.withdraw,
+            gone=self.forget,
             events=events,
         )
 
@@ -82,11 +85,27 @@ class CatalogSteps:
         await self.store.withdraw(context.name)
         return context
 
-    async def ingest(self, context: Context) -> Context:
-        """Asks the registry and fetches what is new, when it is time to."""
-        catalog = context.catalog
-        if not is_wanted(catalog) or not needs_ingest(catalog, context.stored, self.steady()):
+    async def rest(self, context: Context) -> Context | Stop:
+        """Leaves a registry alone that was asked because of a request a moment ago."""
+        catalog, now = context.catalog, self.steady()
+        last = self.asked.get(context.name)
+        if not is_wanted(catalog) or not open_request(catalog) or last is None:
             return context
+        seconds = last.rest(catalog, now)
+        if not seconds:
+            return context
+        failed = last_answer(catalog)
+        return Stop(Retry(failed.message, after=seconds) if failed else Wait(seconds))
+
+    async def ingest(self, context: Context) -> Context:
+        """Asks the registry and fetches what is new, when it is time to or somebody wants it."""
+        catalog, request = context.catalog, open_request(context.catalog)
+        due = request or needs_ingest(catalog, context.stored, self.steady())
+        if not is_wanted(catalog) or not due:
+            return context
+        if request:
+            metadata = catalog.metadata
+            self.asked[context.name] = Asked(metadata.uid, metadata.generation, self.steady())
         reference = catalog.spec.source.image.ref
         fetched = await self.images.fetch(context.name, reference, context.stored)
         stored = Stored(
@@ -123,6 +142,11 @@ class CatalogSteps:
         if not is_wanted(context.catalog):
             await self.cluster.release(context.name)
         return context
+
+    async def forget(self, name: str) -> None:
+        """The catalog is gone."""
+        self.asked.pop(name, None)
+        await self.store.withdraw(name)
 
     async def finalize(self, obj: KubeObject, now: datetime) -> Finalized:
         """Content first, finalizer last: what the finalizer guards is gone when it goes."""

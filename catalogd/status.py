@@ -22,10 +22,14 @@ from api.olm.v1.conditions import (
     Reason,
     merge_conditions,
 )
+from api.olm.v1.refresh import answer
+from catalogd.refresh import last_answer, open_request
 from catalogd.stored import Stored
 
 UNPACKED = "Successfully unpacked and stored content from resolved source"
 SERVING = "Serving desired content from resolved source"
+UP_TO_DATE = "nothing new: what is served is up to date"
+NEW_CONTENT = "new content: {}"
 DISABLED = "Catalog availability mode is set to Unavailable"
 
 OWN_TYPES = frozenset({ConditionType.PROGRESSING.value, ConditionType.SERVING.value})
@@ -46,6 +50,7 @@ def served(
     conditions = (
         _condition(catalog, ConditionType.PROGRESSING, Reason.SUCCEEDED, UNPACKED),
         _condition(catalog, ConditionType.SERVING, Reason.AVAILABLE, SERVING),
+        *_refreshed(catalog, stored),
     )
     return _serving(catalog, conditions, stored, base_url, now)
 
@@ -66,12 +71,13 @@ def failed(
         failure.message,
         holds=not failure.blocked,
     )
+    refreshed = _not_refreshed(catalog, progressing)
     if stored is not None:
         serving = _condition(catalog, ConditionType.SERVING, Reason.AVAILABLE, SERVING)
-        return _serving(catalog, (progressing, serving), stored, base_url, now)
+        return _serving(catalog, (progressing, serving, *refreshed), stored, base_url, now)
     was_serving = any(c.type == ConditionType.SERVING for c in catalog.status.conditions)
     conditions = (progressing, _unavailable(catalog)) if was_serving else (progressing,)
-    return ClusterCatalogStatus(conditions=_merged(catalog, conditions, now))
+    return ClusterCatalogStatus(conditions=_merged(catalog, (*conditions, *refreshed), now))
 
 
 def disabled(catalog: ClusterCatalog, *, now: datetime) -> ClusterCatalogStatus:
@@ -114,6 +120,30 @@ def _serving(
     )
 
 
+def _refreshed(catalog: ClusterCatalog, stored: Stored) -> tuple[Condition, ...]:
+    """The answer to a request, if there is one: what came of it now, or did before."""
+    request, known = open_request(catalog), last_answer(catalog)
+    if not request:
+        return () if known is None else (known,)
+    before = catalog.status.resolved_source
+    same = before is not None and before.image.ref == stored.source
+    reason = Reason.UNCHANGED if same else Reason.UPDATED
+    said = UP_TO_DATE if same else NEW_CONTENT.format(stored.source)
+    return (_condition(catalog, ConditionType.REFRESHED, reason, answer(request, said)),)
+
+
+def _not_refreshed(catalog: ClusterCatalog, failed: Condition) -> tuple[Condition, ...]:
+    """The same where the registry could not be asked."""
+    request, known = open_request(catalog), last_answer(catalog)
+    if not request:
+        return () if known is None else (known,)
+    message = answer(request, failed.message)
+    condition = _condition(
+        catalog, ConditionType.REFRESHED, Reason(failed.reason), message, holds=False
+    )
+    return (condition,)
+
+
 def _unavailable(catalog: ClusterCatalog) -> Condition:
     return _condition(catalog, ConditionType.SERVING, Reason.UNAVAILABLE, "", holds=False)
 
@@ -139,5 +169,6 @@ def _merged(
     catalog: ClusterCatalog, conditions: Sequence[Condition], now: datetime
 ) -> tuple[Condition, ...]:
     """Other types in the status are removed: nobody would update them."""
-    ours = [c for c in catalog.status.conditions if c.type in OWN_TYPES]
+    types = OWN_TYPES | {condition.type for condition in conditions}
+    ours = [c for c in catalog.status.conditions if c.type in types]
     return merge_conditions(ours, conditions, now)

@@ -5,7 +5,9 @@ from api.olm.v1.conditions import Condition, ConditionType, Reason
 from olm_runtime.event import Happening
 
 NEW_CONTENT = "Unpacked"
-GOOD = frozenset({Reason.SUCCEEDED.value, Reason.AVAILABLE.value})
+GOOD = frozenset(
+    {Reason.SUCCEEDED.value, Reason.AVAILABLE.value, Reason.UPDATED.value, Reason.UNCHANGED.value}
+)
 INTENDED = frozenset({Reason.USER_SPECIFIED_UNAVAILABLE.value})
 
 
@@ -20,9 +22,14 @@ def transitions(before: ClusterCatalogStatus, after: ClusterCatalogStatus) -> tu
     found += (
         _transition(condition)
         for condition in after.conditions
-        if known.get(condition.type) != _meaning(condition)
+        if known.get(condition.type) != _meaning(condition) and not _is_told_elsewhere(condition)
     )
     return tuple(found)
+
+
+def _is_told_elsewhere(condition: Condition) -> bool:
+    """A refresh that failed is the message of Progressing, too."""
+    return condition.type == ConditionType.REFRESHED and condition.reason not in GOOD
 
 
 def _meaning(condition: Condition) -> tuple[str, str, str]:

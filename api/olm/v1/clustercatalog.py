@@ -182,6 +182,10 @@ class ClusterCatalogStatus:
 
             Progressing: True with reason Succeeded when the content is up to date, with Retrying
             after an error that may pass. False with reason Blocked when only a person can help.
+
+            Refreshed: the answer to the annotation olm.operatorframework.io/refresh-requested-at,
+            which asks for a look at the registry at once. True with reason Updated or Unchanged,
+            False while the registry could not be asked.
             """
         ),
     ] = ()

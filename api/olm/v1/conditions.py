@@ -48,6 +48,7 @@ class ConditionType(StrEnum):
     AVAILABLE = "Available"  # ClusterExtension and ClusterObjectSet
 
     SERVING = "Serving"  # ClusterCatalog
+    REFRESHED = "Refreshed"  # once a refresh was requested
 
     SUCCEEDED = "Succeeded"  # ClusterObjectSet: set once, never taken back
 
@@ -76,6 +77,10 @@ class Reason(StrEnum):
     AVAILABLE = "Available"
     UNAVAILABLE = "Unavailable"
     USER_SPECIFIED_UNAVAILABLE = "UserSpecifiedUnavailable"
+
+    # Refreshed
+    UPDATED = "Updated"
+    UNCHANGED = "Unchanged"
 
     # Available
     PROBES_SUCCEEDED = "ProbesSucceeded"

@@ -183,6 +183,57 @@ def test_a_moved_tag_is_found_by_polling(catalog: Catalog) -> None:
     assert '"name":"v2"' in catalog.get().text
 
 
+def request_refresh(catalog: Catalog, request: str | None) -> None:
+    annotations = {"olm.operatorframework.io/refresh-requested-at": request}
+    catalog.api.patch(catalog.path, {"metadata": {"annotations": annotations}})
+
+
+def refreshed(catalog: Catalog, status: str, message: str) -> KubeObject:
+    return catalog.api.wait_condition(catalog.path, "Refreshed", status, message=message)
+
+
+def test_a_refresh_is_answered_at_once_and_so_is_the_next_after_a_rest(catalog: Catalog) -> None:
+    catalog.push(fbc("v1"))
+    catalog.create()
+    unpacked = catalog.wait_serving()["status"]["lastUnpacked"]
+    request_refresh(catalog, "first")
+    found = refreshed(catalog, "True", 'request "first": nothing new: what is served is up to date')
+    assert found["status"]["lastUnpacked"] == unpacked
+    asked = polls(catalog)
+
+    second = catalog.push(fbc("v2"))
+    for number in range(20):
+        request_refresh(catalog, f"flood-{number}")
+    found = refreshed(catalog, "True", f'request "flood-19": new content: {second}')
+    assert found["status"]["resolvedSource"]["image"]["ref"] == second
+    assert polls(catalog) == asked + 1
+    assert '"name":"v2"' in catalog.get().text
+
+    request_refresh(catalog, None)
+    catalog.api.wait(
+        catalog.path, lambda obj: condition(obj or {}, "Refreshed") is None, what="answer removed"
+    )
+
+
+def polls(catalog: Catalog) -> int:
+    """How often the tag was looked at."""
+    looked_at = ("HEAD", f"/v2/{catalog.name}/manifests/latest")
+    found = [(each.method, each.target) for each in catalog.registry.requests()]
+    return found.count(looked_at)
+
+
+def test_a_refresh_that_fails_says_so_and_is_met_later(catalog: Catalog) -> None:
+    catalog.push(fbc("v1"))
+    catalog.create()
+    catalog.wait_serving()
+    catalog.push({"bad.yaml": b"schema: olm.package\nname: [\n"})
+    request_refresh(catalog, "one")
+    found = refreshed(catalog, "False", 'request "one": error storing fbc: ')
+    assert (condition(found, "Serving") or {})["status"] == "True"
+    third = catalog.push(fbc("v3"))
+    refreshed(catalog, "True", f'request "one": new content: {third}')
+
+
 def test_the_same_digest_again_writes_nothing(catalog: Catalog) -> None:
     catalog.push(fbc("v1"))
     catalog.create(image={"pollIntervalMinutes": 1})

@@ -12,6 +12,7 @@ from typing import Self
 import httpx
 import pytest
 
+from api.objects import condition
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.images import catalog_image
 from e2e.harness.registry import Registry
@@ -164,6 +165,10 @@ def events(replicas: Replicas) -> list[dict[str, str]]:
 
 def test_a_leader_that_ends_hands_over(replicas: Replicas) -> None:
     leading = replicas.leader()
+    request_refresh(replicas, "one")
+    answered = replicas.api.wait_condition(
+        replicas.path, "Refreshed", "True", message='"one": nothing new'
+    )
     leading.stop()
     second = replicas.push(b"v2")
     image = {"pollIntervalMinutes": 5}
@@ -175,8 +180,18 @@ def test_a_leader_that_ends_hands_over(replicas: Replicas) -> None:
         timeout=180,
     )
     assert replicas.leader() is not leading
+    kept = replicas.api.get(replicas.path) or {}
+    assert condition(kept, "Refreshed") == condition(answered, "Refreshed")
     leading.start_catalogd("--leader-elect")
-    replicas.wait_all_serve(b"v2")
+    third = replicas.push(b"v3")
+    request_refresh(replicas, "two")
+    replicas.api.wait_condition(replicas.path, "Refreshed", "True", message=third)
+    replicas.wait_all_serve(b"v3")
+
+
+def request_refresh(replicas: Replicas, request: str) -> None:
+    annotations = {"olm.operatorframework.io/refresh-requested-at": request}
+    replicas.api.patch(replicas.path, {"metadata": {"annotations": annotations}})
 
 
 def test_a_follower_that_is_promoted_asks_for_the_reference_that_nobody_resolved(

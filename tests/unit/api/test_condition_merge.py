@@ -113,11 +113,11 @@ def test_words_are_those_of_the_published_api() -> None:
     """Scripts compare them as strings: a changed word is a broken contract."""
     assert " ".join(sorted(ConditionType)) == (
         "Available BundleDeprecated ChannelDeprecated Deprecated Installed PackageDeprecated"
-        " Progressing Serving Succeeded"
+        " Progressing Refreshed Serving Succeeded"
     )
     assert " ".join(sorted(Reason)) == (
         "Absent Archived Available Blocked Deprecated DeprecationStatusUnknown Failed"
         " InvalidConfiguration Migrated NotDeprecated ProbeFailure ProbesSucceeded"
         " ProgressDeadlineExceeded Reconciling Retrying RollingOut Succeeded Unavailable"
-        " UserSpecifiedUnavailable"
+        " Unchanged Updated UserSpecifiedUnavailable"
     )

@@ -70,3 +70,12 @@ def test_a_condition_without_a_message_says_what_it_is() -> None:
 def test_what_the_user_asked_for_is_no_warning() -> None:
     asked = replace(GOOD, type="Serving", reason="UserSpecifiedUnavailable")
     assert not transitions(EMPTY, status(asked))[0].warning
+
+
+def test_a_refresh_is_reported_when_it_is_met() -> None:
+    met = replace(GOOD, type="Refreshed", reason="Unchanged", message='request "1": nothing new')
+    assert transitions(status(GOOD), status(GOOD, met)) == (
+        Happening("Refreshed", "Unchanged", 'request "1": nothing new'),
+    )
+    failed = replace(met, status=ConditionStatus.FALSE, reason="Retrying", message="no network")
+    assert not transitions(status(GOOD), status(GOOD, failed)), "Progressing tells it"
