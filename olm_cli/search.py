@@ -8,9 +8,17 @@ from typing import Any
 import click
 
 from olm_cli.catalogs.ranking import ranked
-from olm_cli.catalogs.sources import Sources, catalog_options, unavailable, warn
+from olm_cli.catalogs.sources import (
+    Offer,
+    Sources,
+    catalog_options,
+    package_names,
+    unavailable,
+    warn,
+)
 from olm_cli.catalogs.summary import Summary
 from olm_cli.output import output_option, show
+from olm_runtime.suggestions import suggestion
 
 _TITLES = ("NAME", "DISPLAY NAME", "VERSION", "CATALOG", "DESCRIPTION")
 _LONGEST = 40
@@ -27,9 +35,9 @@ Found = tuple[str, Summary]
 def search(words: tuple[str, ...], output: str, **options: Any) -> None:
     """Find packages in which all WORDS occur.
 
-    Matches in the name come first, then display name, keywords, provider, description. VERSION is
-    the newest of the default channel. Contents of catalogs are kept in the user's cache folder and
-    read again only when they changed.
+    Matches in the name come first, then display name, keywords, provider, description. The word
+    "operator" counts only where it stands alone. VERSION is the newest of the default channel.
+    Contents of catalogs are kept in the user's cache folder and read again only when they changed.
 
     \b
     Examples:
@@ -49,12 +57,18 @@ def search(words: tuple[str, ...], output: str, **options: Any) -> None:
     if output == "text":
         warn(offers)
         if not found:
-            click.echo(f"no package matches {' '.join(words)}", err=True)
+            _tell_of_none(words, offers)
         for line in _table(found):
             click.echo(line)
     else:
         listed = [_to_json(catalog, package) for catalog, package in found]
         show({"packages": listed, "unavailable": unavailable(offers)}, output)
+
+
+def _tell_of_none(words: Sequence[str], offers: Sequence[Offer]) -> None:
+    click.echo(f"no package matches {' '.join(words)}", err=True)
+    if meant := suggestion("-".join(words), package_names(offers)):
+        click.echo(meant, err=True)
 
 
 def _to_json(catalog: str, package: Summary) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import zstandard
 from olm_cli.catalogs.summary import Summary, summary_of
 from olm_content.fbc.packages import package_of
 
-FORMAT = 1
+FORMAT = 2
 """Part of the names of files: those of another format are made anew."""
 
 _SCHEMA = """

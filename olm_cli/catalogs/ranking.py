@@ -26,16 +26,22 @@ def fields(package: Summary) -> tuple[str, ...]:
     )
 
 
+NOISE = frozenset({"operator", "operators"})
+"""Words that every package has; they count only where nothing else is asked for."""
+
+
 def ranked(
     offers: Iterable[tuple[Item, Summary]], words: Sequence[str]
 ) -> list[tuple[Item, Summary]]:
     """The packages in which every word occurs, in any case; the best first.
 
     A word counts where it stands highest: name, display name, keywords, provider, description;
-    within a field, a whole word before a part of one. Of equals the shorter name is first: it is
-    nearer to what was typed.
+    within a field, a whole word before a part of one. Of equals those come first that are not
+    deprecated, then those whose one line has more of the words: it says what a package is for. Then
+    the shorter name, which is nearer to what was typed.
     """
-    sought = [_pattern(word) for word in words]
+    telling = [word for word in words if word.casefold() not in NOISE] or words
+    sought = [_pattern(word) for word in telling]
     found = []
     for item, package in offers:
         texts = tuple(text.casefold() for text in fields(package))
@@ -43,7 +49,10 @@ def ranked(
         matches = [rank for rank in ranks if rank is not None]
         if len(matches) == len(sought):
             total = sum(field for field, _ in matches), sum(part for _, part in matches)
-            found.append(((*total, len(package.name), package.name), item, package))
+            line = package.summary.casefold()
+            unsaid = sum(word not in line for word, _ in sought)
+            order = (*total, package.deprecated, unsaid, len(package.name), package.name)
+            found.append((order, item, package))
     return [(item, package) for _, item, package in sorted(found, key=lambda each: each[0])]
 
 

@@ -239,10 +239,11 @@ def near_packages(package: str, options: Mapping[str, Any]) -> str:
         offers = Sources({**options, "catalogs": folders}).offers()
     except OLMError:
         return ""
-    return suggestion(package, _packages(offers))
+    return suggestion(package, package_names(offers))
 
 
-def _packages(offers: Sequence[Offer]) -> Iterator[str]:
+def package_names(offers: Sequence[Offer]) -> Iterator[str]:
+    """The packages of all catalogs that could be read."""
     return (
         name for offer in offers if offer.content is not None for name in offer.content.digests()
     )
@@ -256,7 +257,7 @@ def with_package(offers: Sequence[Offer], package: str) -> list[tuple[str, list[
         if offer.content is not None and (blobs := offer.content.blobs(package))
     ]
     if not found:
-        hint = suggestion(package, _packages(offers)) or "olm search WORDS finds packages"
+        hint = suggestion(package, package_names(offers)) or "olm search WORDS finds packages"
         where = ", ".join(offer.name for offer in offers if offer.content is not None)
         raise TerminalError(f'no package "{package}" in {where}', hint=hint)
     return found

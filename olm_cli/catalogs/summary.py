@@ -15,7 +15,7 @@ from olm_content.fbc.packages import (
     version_text,
 )
 from olm_content.fbc.reading import Reader
-from olm_content.names import BUNDLE, CHANNEL, CSV_METADATA, DEPRECATIONS, PACKAGE
+from olm_content.names import BUNDLE, BUNDLE_OBJECT, CHANNEL, CSV_METADATA, DEPRECATIONS, PACKAGE
 from olm_content.versions import VersionError, parse_version
 
 SUMMARY_LENGTH = 160
@@ -75,7 +75,19 @@ def summary_of(package: str, blobs: Iterable[Value]) -> Summary:
 def csv_metadata(bundle: Value) -> Value:
     """What a bundle says of itself for people; empty where it says nothing."""
     value = next(iter(property_values(bundle, CSV_METADATA)), None)
-    return value if isinstance(value, Mapping) else {}
+    return value if isinstance(value, Mapping) else _of_embedded_csv(bundle)
+
+
+def _of_embedded_csv(bundle: Value) -> Value:
+    """The same of a bundle of the older form, which holds its ClusterServiceVersion as a whole."""
+    objects = property_values(bundle, BUNDLE_OBJECT)
+    if not objects:
+        return {}
+    from opm.migrate import embedded_csv  # late: what reads summaries needs no YAML
+
+    csv = Reader(embedded_csv({"type": BUNDLE_OBJECT, "value": each} for each in objects) or {})
+    spec, annotations = csv.get("spec"), csv.inner("metadata").get("annotations")
+    return {**spec, "annotations": annotations} if isinstance(spec, Mapping) else {}
 
 
 def precedence(version: str) -> tuple[Any, ...]:

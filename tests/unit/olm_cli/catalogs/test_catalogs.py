@@ -1,5 +1,6 @@
 """`olm search`, `show`, `graph` and `diff` over catalogs on disk, and what is cached of those."""
 
+import base64
 import json
 import os
 from collections.abc import Callable
@@ -8,11 +9,12 @@ from typing import Any
 
 import orjson
 import pytest
+import yaml
 from click.testing import CliRunner, Result
 
 from olm_cli.catalogs.cache import ContentCache, cache_folder, folder_key
 from olm_cli.catalogs.cluster import Cluster, Served
-from olm_cli.catalogs.content import Content
+from olm_cli.catalogs.content import FORMAT, Content
 from olm_cli.catalogs.ranking import ranked
 from olm_cli.catalogs.summary import Summary, one_line, summary_of
 from olm_cli.cluster_options import ClusterOptions
@@ -119,6 +121,43 @@ def test_words_are_ranked_by_where_they_stand(words: list[str], names: list[str]
     assert [entry.name for _, entry in found] == names
 
 
+def test_what_every_package_is_does_not_count() -> None:
+    entries = [Summary(name="project-quay", display_name="Quay"), Summary(name="kafka-operator")]
+    offers = [("c", entry) for entry in entries]
+    assert [e.name for _, e in ranked(offers, ["quay", "Operator"])] == ["project-quay"]
+    assert [e.name for _, e in ranked(offers, ["operator"])] == ["kafka-operator"]
+
+
+def test_of_equals_the_line_tells_and_what_is_deprecated_is_last() -> None:
+    entries = [
+        Summary(name="a", keywords=("metrics",), deprecated=True, summary="Stores metrics."),
+        Summary(name="b", keywords=("metrics",), summary="Counts sheep."),
+        Summary(name="long-name", keywords=("metrics",), summary="Stores Metrics."),
+    ]
+    found = ranked((("c", entry) for entry in entries), ["metrics"])
+    assert [entry.name for _, entry in found] == ["long-name", "b", "a"]
+
+
+@pytest.mark.parametrize("written", ["JSON", "YAML"])
+def test_bundles_that_hold_their_objects_are_found(written: str, write: Write) -> None:
+    csv = {
+        "kind": "ClusterServiceVersion",
+        "metadata": {"annotations": {"description": "Runs elephants."}},
+        "spec": {"displayName": "Elephant", "keywords": ["trunk"], "provider": {"name": "Zoo"}},
+    }
+    texts = [yaml.safe_dump(csv) if written == "YAML" else json.dumps(csv), "kind: Service"]
+    blobs = package("minio", "1.0.0")
+    blobs[2]["properties"][1:] = [
+        {"type": "olm.bundle.object", "value": {"data": base64.b64encode(text.encode()).decode()}}
+        for text in reversed(texts)
+    ]
+    folder = write("mine", blobs)
+    for word in ("trunk", "elephants", "zoo"):
+        answer = json.loads(run(search, word, "-o", "json", "--catalog", folder).output)
+        [found] = answer["packages"]
+        assert (found["displayName"], found["description"]) == ("Elephant", "Runs elephants.")
+
+
 def test_near_names() -> None:
     known = ["quay-operator", "project-quay", "kafka", "argocd-operator"]
     assert near("quay", known)[0] == "project-quay"
@@ -150,6 +189,18 @@ def test_one_line_of_a_description(text: str, line: str) -> None:
             {"schema": "olm.channel", "name": "a", "entries": [{"name": "x"}, 3]},
             {"schema": "olm.bundle", "name": "x", "properties": [{"type": "olm.package"}, None]},
         ],
+        [
+            {"schema": "olm.package", "defaultChannel": "a"},
+            {"schema": "olm.channel", "name": "a", "entries": [{"name": "x"}]},
+            {
+                "schema": "olm.bundle",
+                "name": "x",
+                "properties": [
+                    {"type": "olm.bundle.object", "value": {"data": data}}
+                    for data in (7, "!", "e30=", "a2luZDogQ2x1c3RlclNlcnZpY2VWZXJzaW9uCg==")
+                ],
+            },
+        ],
         [{"schema": 7}, {"schema": "olm.deprecations", "entries": "none"}],
     ],
 )
@@ -177,6 +228,8 @@ def test_search_without_a_match_says_so(catalog: Path) -> None:
     found = run(search, "nothing", "--catalog", catalog)
     assert (found.exit_code, found.stdout) == (0, "")
     assert found.stderr == "no package matches nothing\n"
+    near = run(search, "mimio", "--catalog", catalog)
+    assert near.stderr == "no package matches mimio\ndid you mean minio?\n"
 
 
 def test_a_catalog_that_cannot_be_read_does_not_hide_the_others(
@@ -224,7 +277,7 @@ def test_the_cache_is_private_and_bounded(tmp_path: Path) -> None:
     cache = ContentCache(folder, max_bytes=350_000)
     for number, key in enumerate(("sha256:a", "sha256:b")):
         store(key, cache)
-        os.utime(folder / f"{key.replace(':', '-')}.1.sqlite", (number, number))
+        os.utime(folder / f"{key.replace(':', '-')}.{FORMAT}.sqlite", (number, number))
     assert isinstance(cache.find("sha256:a"), Content)  # used, so no longer the oldest
     store("sha256:c", cache)
     assert cache.digests() == ["sha256:a", "sha256:c"]
