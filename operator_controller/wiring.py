@@ -128,7 +128,10 @@ class Controllers:
                     self.manager.reconciler(object_set_controller(self._object_set_steps)),
                     self._object_set_steps.changes,
                 ),
-                watches=[Watch(OBJECT_SET, handlers.object_set)],
+                watches=[
+                    Watch(OBJECT_SET, handlers.object_set),
+                    Watch(EXTENSION, handlers.object_sets_of),
+                ],
                 resync=self._existing_object_sets,
                 workers=self._settings.workers,
                 longest_delay=LONGEST_APPLY_DELAY_SECONDS,
@@ -155,6 +158,7 @@ class Controllers:
         settings = self._settings
         steps = ExtensionSteps(
             client=self._client,
+            extensions=self.manager.store(EXTENSION),
             catalogs=self.catalogs,
             bundles=self._bundles,
             store=self._store,
@@ -183,6 +187,7 @@ class Controllers:
         settings = self._settings
         return ObjectSetSteps(
             client=self._client,
+            extensions=self.manager.store(EXTENSION),
             store=self._store,
             watches=self.watches,
             gate=_gate(wait_for_workloads=settings.gates["BoxcutterRuntime"]),

@@ -8,7 +8,7 @@ left.
 
 import asyncio
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from api.objects import KubeObject, ObjectKey, gvk_of, key_of, namespace_of
@@ -69,7 +69,8 @@ class Rollout:
     """Rolls one revision out as one identity.
 
     `settled`: the revision rolled out once, so that what is missing was deleted, perhaps together
-    with its owner; `newer` is asked before it is made again.
+    with its owner; `newer` is asked before it is made again. `check` raises OLMError where no
+    object may be written any more.
     """
 
     client: KubeClient
@@ -80,6 +81,7 @@ class Rollout:
     probed: Probed
     newer: Newer
     settled: bool
+    check: Callable[[], None] = lambda: None
     _key: OwnerKey = field(init=False)
     _slots: asyncio.Semaphore = field(init=False)
     _writer: ObjectWriter = field(init=False)
@@ -136,6 +138,45 @@ class Rollout:
         if record(self.owner, left) == known:
             self.applied.left = left
 
+    async def look(self, phases: Sequence[Phase], known: str) -> Progress:
+        """Watches and probes what is there, and writes nothing. Raises OLMError.
+
+        What differs from what was applied is told of the newest revision, once that rolled out;
+        `known` is the record of how it was left.
+        """
+        objects = [obj for phase in phases for obj in phase.objects]
+        await self._watch(objects)
+        await self.restore(phases, known)
+        drifted: list[str] = []
+        if self.settled and not self.owner.newer:
+            found = await together(self._drift(obj) for obj in objects)
+            drifted = [text for text in found if text]
+            if known and not (drifted or self.applied.left):
+                drifted = ["objects were changed since they were applied"]
+        probed = [obj for obj in objects if self.probes.ask(gvk_of(obj))]
+        failing = await self._prober.failing(probed, self.probes.health)
+        return Progress(
+            complete=self.settled,
+            unhealthy=tuple(describe(obj, finding) for obj, finding in failing),
+            degraded=tuple(self.watches.problems(self._key)),
+            drifted=tuple(sorted(drifted)),
+        )
+
+    async def _drift(self, obj: KubeObject) -> str:
+        """How an object differs from what was applied, as far as that is known; empty if not."""
+        key, seen = key_of(obj), self._seen(obj)
+        if seen is not None:
+            live: KubeObject | None = seen.live
+        else:
+            async with self._slots:
+                with naming(obj):
+                    live = await find_metadata(self.client, obj)
+        if live is None:
+            return f"{key} is missing"
+        left = self.applied.left.get(key)
+        now = seen.fingerprint if seen is not None else fingerprint(live, self.owner.applier)
+        return f"{key} was changed" if left is not None and left != now else ""
+
     def record(self) -> str:
         """How the objects were left."""
         return record(self.owner, self.applied.left)
@@ -181,6 +222,7 @@ class Rollout:
         if left is not None and self.applied.pause(key, time.monotonic()):
             return
         async with self._slots:
+            self.check()
             live = seen.live if seen is not None else None
             if left is not None:  # or the event of our own write has not come yet
                 with naming(obj):

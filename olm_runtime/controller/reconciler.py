@@ -59,6 +59,13 @@ class Stop:
 
 
 @dataclass(frozen=True, slots=True)
+class Finish(Generic[C]):
+    """Returned by a step in place of a context: the other steps are left out, as if they ran."""
+
+    context: C
+
+
+@dataclass(frozen=True, slots=True)
 class Finalized:
     """How far a deletion is.
 
@@ -72,7 +79,7 @@ class Finalized:
     events: Sequence[Happening] = ()
 
 
-Step = Callable[[C], Awaitable[C | Stop]]
+Step = Callable[[C], Awaitable[C | Stop | Finish[C]]]
 """Takes what is known and returns it with what it found; raises OLMError."""
 
 
@@ -190,6 +197,8 @@ class ObjectReconciler(Generic[C]):
         """The last context, and how the steps ended."""
         for step in steps:
             found = await attempt(step(context), f"{self._controller.kind.kind} {request}")
+            if isinstance(found, Finish):
+                return found.context, Done()
             if isinstance(found, Failed | Stop):
                 return context, found
             context = found

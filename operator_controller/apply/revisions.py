@@ -81,11 +81,17 @@ class Revision:
         return (condition(self.raw, "Progressing") or {}).get("reason") == "Retrying"
 
     @property
+    def suspended(self) -> bool:
+        """Whether its last reconcile found it suspended: since then nothing of it is written."""
+        return (condition(self.raw, "Progressing") or {}).get("reason") == "Suspended"
+
+    @property
     def obstacle(self) -> str:
         """What holds the objects of an archived revision; empty while nothing is known to."""
         found = condition(self.raw, "Progressing") or {}
         seen = found.get("observedGeneration") == metadata(self.raw).get("generation")
         stuck = self.archived and not self.finished and not self.deleting and seen
+        stuck = stuck and not self.suspended
         return str(found.get("message") or "") if stuck else ""
 
 

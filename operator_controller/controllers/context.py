@@ -8,6 +8,7 @@ from olm_content.fbc.model import Deprecation
 from olm_content.render.install import InstallRequest
 from operator_controller.apply.desired import Desired
 from operator_controller.apply.revisions import BundleIdentity, Revisions
+from operator_controller.apply.suspension import Suspension
 from operator_controller.resolve import Note
 
 
@@ -15,7 +16,8 @@ from operator_controller.resolve import Note
 class Context:
     """What the steps have gathered so far about one extension.
 
-    `lost`: somebody deleted content of the newest revision.
+    `lost`: somebody deleted content of the newest revision. `suspension`: None if it is not
+    suspended.
     """
 
     raw: KubeObject
@@ -28,6 +30,7 @@ class Context:
     inputs: str = ""
     lost: bool = False
     desired: Desired | None = None
+    suspension: Suspension | None = None
 
     @property
     def name(self) -> str:

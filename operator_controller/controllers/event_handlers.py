@@ -16,6 +16,7 @@ from olm_rollout.ownership import controller_of
 from olm_runtime.controller.handlers import Change, Enqueue
 from olm_runtime.controller.priority import Priority
 from olm_runtime.watch.store import EventType, Store
+from operator_controller.apply.suspension import suspension_of
 from operator_controller.controllers.package_index import PackageIndex
 
 BY_CONTROLLER = "controller"
@@ -62,6 +63,17 @@ class EventHandlers:
         if kind == names.CLUSTER_EXTENSION and not followed:
             enqueue(name, priority=priority_of(event))
 
+    def object_sets_of(self, event: Change, enqueue: Enqueue) -> None:
+        """A ClusterExtension that was suspended or resumed: enqueues its ClusterObjectSets."""
+        if event.old is None or event.new is None:
+            return
+        if suspension_of(event.old) == suspension_of(event.new):
+            return
+        owner = names.CLUSTER_EXTENSION, name_of(event.new)
+        for obj in self.object_sets.by_index(BY_CONTROLLER, owner):
+            if _progress(obj).get("reason") != Reason.ARCHIVED:
+                enqueue(name_of(obj))
+
     def extensions_selecting(self, event: Change, enqueue: Enqueue) -> None:
         """A ClusterCatalog: its rank among others concerns all extensions that select it.
 
@@ -89,7 +101,7 @@ def priority_of(event: Change) -> Priority:
     """Low for what the first list says of itself is done: after a start that is nearly all."""
     obj = event.object
     progressing, meta = _progress(obj), metadata(obj)
-    done = progressing.get("reason") in (Reason.SUCCEEDED, Reason.ARCHIVED)
+    done = progressing.get("reason") in (Reason.SUCCEEDED, Reason.ARCHIVED, Reason.SUSPENDED)
     known = progressing.get("observedGeneration") == meta.get("generation")
     settled = event.initial and done and known and "deletionTimestamp" not in meta
     return Priority.LOW if settled else Priority.NORMAL

@@ -74,7 +74,12 @@ def _begin(obj: KubeObject) -> Context:
 
 def _status(context: Context, outcome: Outcome, now: datetime) -> Status:
     facts = ExtensionFacts(
-        context.extension, outcome, context.revisions, context.deprecations, context.notes
+        context.extension,
+        outcome,
+        context.revisions,
+        context.deprecations,
+        context.notes,
+        context.suspension,
     )
     new = extension_status(facts)
     merged = merge_conditions(context.extension.status.conditions, new.conditions, now)

@@ -12,11 +12,12 @@ from api.olm.v1 import names
 from olm_rollout.io.stale_webhooks import Refusal, remove_stale_webhooks
 from olm_rollout.ownership import Owner
 from olm_rollout.webhooks import uncallable
-from olm_runtime.controller.reconciler import Step
+from olm_runtime.controller.reconciler import Finish, Step
 from olm_runtime.errors import TerminalError, TransientError
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ConflictError, NotFoundError
 from olm_runtime.outcome import Done, Outcome, outcome_of
+from olm_runtime.watch.store import Store
 from operator_controller.apply.desired import (
     Content,
     Desired,
@@ -29,6 +30,7 @@ from operator_controller.apply.owners import owner_of_extension
 from operator_controller.apply.pack import sanitised
 from operator_controller.apply.revisions import BundleIdentity, Revision
 from operator_controller.apply.stored import ContentError
+from operator_controller.apply.suspension import suspension_of
 from operator_controller.apply.unpack import MissingContentError
 from operator_controller.controllers.choice import choose
 from operator_controller.controllers.context import Context
@@ -50,6 +52,7 @@ class ExtensionSteps:
     """What the steps need."""
 
     client: KubeClient
+    extensions: Store[KubeObject]
     catalogs: CatalogClient
     bundles: BundleSource
     store: RevisionStore
@@ -63,6 +66,7 @@ class ExtensionSteps:
         """All steps, as they are run."""
         return (
             self.read_revisions,
+            self.stop_if_suspended,
             self.archive_superseded,
             self.inherit,
             self.check_identity,
@@ -71,6 +75,7 @@ class ExtensionSteps:
             self.check_place,
             self.render,
             self.preflight,
+            self.stop_if_suspended,
             self.revise,
             self.archive_superseded,
             self.delete_obsolete,
@@ -99,6 +104,14 @@ class ExtensionSteps:
     async def read_revisions(self, context: Context) -> Context:
         """What is installed and what is on the way, from the ClusterObjectSets."""
         return replace(context, revisions=await self.store.of_extension(context.name))
+
+    async def stop_if_suspended(self, context: Context) -> Context | Finish[Context]:
+        """As the store has it by now: rendering may have taken minutes."""
+        newest = self.extensions.get(context.name) or context.raw
+        suspension = suspension_of(newest)
+        if suspension is None:
+            return context
+        return Finish(replace(context, suspension=suspension))
 
     async def archive_superseded(self, context: Context) -> Context:
         """Takes revisions out of service that never rolled out and never will.

@@ -1,5 +1,6 @@
 """The controller of ClusterObjectSets: when one is reconciled again, and its status."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -32,9 +33,10 @@ def object_set_controller(steps: ObjectSetSteps) -> Controller[RevisionContext]:
     async def conclude(context: RevisionContext, outcome: Outcome) -> Outcome:
         revision = context.revision
         if isinstance(outcome, Done) and not context.removed:
-            due = steps.certificates.seconds_until_due(revision.name)
-            unhealthy = unhealthy_for(revision, steps.clock())
-            outcome = next_look(context.progress, due, unhealthy)
+            due, progress = steps.certificates.seconds_until_due(revision.name), context.progress
+            if context.suspension is not None:  # whatever it waited for, it does no more
+                due, progress = None, replace(progress, complete=True)
+            outcome = next_look(progress, due, unhealthy_for(revision, steps.clock()))
         if outcome == Done():
             steps.store.release(revision.raw)
         return by_deadline(outcome, steps.seconds_left(revision))
@@ -96,6 +98,7 @@ def status_of(
         outcome=outcome,
         succeeded_before=revision.succeeded,
         leaving=context.leaving,
+        suspended=context.suspension.text if context.suspension else "",
         overdue_minutes=deadline_minutes(revision) if overdue else None,
     )
     merged = merge_conditions(readable_conditions(status), revision_conditions(facts), now)

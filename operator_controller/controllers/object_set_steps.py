@@ -18,15 +18,16 @@ from olm_rollout.checks import check_phases
 from olm_rollout.io.rollout import Rollout
 from olm_rollout.io.stale_webhooks import remove_stale_webhooks
 from olm_rollout.io.watches import ManagedWatches
-from olm_rollout.ownership import controller_of
+from olm_rollout.ownership import Owner, controller_of
 from olm_rollout.phases import Phase
 from olm_rollout.probes import Gate, Probes
 from olm_rollout.progress import Progress
-from olm_runtime.controller.reconciler import Step, Stop
+from olm_runtime.controller.reconciler import Finish, Step, Stop
 from olm_runtime.errors import OLMError, TerminalError, WaitingError
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import NotFoundError
 from olm_runtime.outcome import Done, Outcome, Wait
+from olm_runtime.watch.store import Store
 from operator_controller.apply.observed import ObservedPhases, check_unchanged
 from operator_controller.apply.owners import owner_of
 from operator_controller.apply.progression import read_probes
@@ -37,6 +38,7 @@ from operator_controller.apply.revisions import (
     parse_revision,
     seconds_left,
 )
+from operator_controller.apply.suspension import Suspension, suspension_of
 from operator_controller.controllers.memory import Memory
 from operator_controller.controllers.object_changes import ObjectChanges
 from operator_controller.controllers.retirement import Retirement, may_drop_finalizers
@@ -44,6 +46,7 @@ from operator_controller.io.certificates import RevisionCertificates
 from operator_controller.io.revisions import RevisionStore
 
 SUPERSEDED_SECONDS = 5.0
+SUSPENDED_SECONDS = 1.0
 GOING_SECONDS = 5.0
 
 log = logging.getLogger(__name__)
@@ -53,9 +56,10 @@ log = logging.getLogger(__name__)
 class RevisionContext:
     """What one reconcile of a revision has found so far.
 
-    record   how a revision that nothing replaces left its objects
-    leaving  it is deleted, or goes with its owner
-    removed  its objects are: it is archived
+    record      how a revision that nothing replaces left its objects
+    leaving     it is deleted, or goes with its owner
+    removed     its objects are: it is archived
+    suspension  None if neither it nor its extension is suspended
     """
 
     revision: Revision
@@ -68,6 +72,7 @@ class RevisionContext:
     record: str = ""
     leaving: bool = False
     removed: bool = False
+    suspension: Suspension | None = None
 
 
 @dataclass(slots=True)
@@ -75,6 +80,7 @@ class ObjectSetSteps:
     """What the steps need, and remember of each revision. Both clocks are given."""
 
     client: KubeClient
+    extensions: Store[KubeObject]
     store: RevisionStore
     watches: ManagedWatches
     gate: Gate
@@ -101,12 +107,14 @@ class ObjectSetSteps:
 
     def in_order(self) -> tuple[Step[RevisionContext], ...]:
         """All steps, as they are run."""
-        return self.take_down, self.leave_to_newer, self.read_content, self.roll_out
+        return self.look, self.take_down, self.leave_to_newer, self.read_content, self.roll_out
 
     def begin(self, obj: KubeObject) -> RevisionContext:
         """The context of a set that is not being deleted."""
         revision = parse_revision(obj)
-        return RevisionContext(revision, leaving=self._memory(revision).owner_deleted)
+        leaving = self._memory(revision).owner_deleted
+        suspension = None if leaving else self._suspension(revision)
+        return RevisionContext(revision, leaving=leaving, suspension=suspension)
 
     def retire(self, revision: Revision) -> bool:
         """Has a revision go with its owner, which is deleted; whether it did not know of that yet.
@@ -128,6 +136,26 @@ class ObjectSetSteps:
         self.watches.stop((names.CLUSTER_OBJECT_SET, name))
 
     # Steps
+
+    async def look(
+        self, context: RevisionContext
+    ) -> RevisionContext | Stop | Finish[RevisionContext]:
+        """A suspended set is only looked at: whether it works, and what was changed."""
+        revision = context.revision
+        if context.suspension is None or revision.finished:
+            return context
+        if (await self._memory_of_removal(revision)).owner_deleted:
+            return replace(context, suspension=None)
+        if revision.archived:
+            return Finish(context)
+        siblings = await self._siblings(revision)
+        found = await self.read_content(replace(context, siblings=siblings))
+        if found.account is None or found.probes is None:
+            return Finish(found)
+        owner = owner_of(revision, siblings)
+        rollout = self._rollout(revision, owner, found.account, found.probes)
+        progress = await rollout.look(found.phases, record_of(revision))
+        return Finish(replace(found, progress=progress))
 
     async def take_down(self, context: RevisionContext) -> RevisionContext | Stop:
         """An archived set loses what only it has; one whose owner goes is deleted after that."""
@@ -188,16 +216,7 @@ class ObjectSetSteps:
         certified = await self.certificates.certify(
             account, revision.name, context.phases, newest=not owner.newer
         )
-        rollout = Rollout(
-            account,
-            owner,
-            watches=self.watches,
-            probes=context.probes,
-            applied=memory.applied,
-            probed=memory.probed,
-            newer=partial(self._newer, revision),
-            settled=revision.succeeded,
-        )
+        rollout = self._rollout(revision, owner, account, context.probes)
         if not owner.newer:
             await rollout.restore(certified.phases, record_of(revision))
         memory.applied.forget(certified.changed)
@@ -212,6 +231,22 @@ class ObjectSetSteps:
         record = "" if owner.newer else rollout.record()
         return replace(context, progress=progress, record=record)
 
+    def _rollout(
+        self, revision: Revision, owner: Owner, account: KubeClient, probes: Probes
+    ) -> Rollout:
+        memory = self._memory(revision)
+        return Rollout(
+            account,
+            owner,
+            watches=self.watches,
+            probes=probes,
+            applied=memory.applied,
+            probed=memory.probed,
+            newer=partial(self._newer, revision),
+            settled=revision.succeeded,
+            check=partial(self._check_not_suspended, revision),
+        )
+
     # Once the status is written
 
     async def archive_older(self, context: RevisionContext) -> RevisionContext:
@@ -220,7 +255,8 @@ class ObjectSetSteps:
         None if this one was archived itself meanwhile: then the older ones stay in service.
         """
         revision = context.revision
-        older = context.siblings.older_than(revision.number) if context.progress.complete else ()
+        complete = context.progress.complete and context.suspension is None
+        older = context.siblings.older_than(revision.number) if complete else ()
         if older and await self._is_in_service(revision):
             for each in older:
                 log.info("%s replaces %s", revision.name, each.name)
@@ -249,6 +285,19 @@ class ObjectSetSteps:
         return Done()
 
     # What several of them need
+
+    def _suspension(self, revision: Revision) -> Suspension | None:
+        """Its own, or that of its extension. An extension that is being deleted has none."""
+        controller = controller_of(revision.raw)
+        if controller is None or controller.get("kind") != names.CLUSTER_EXTENSION:
+            return suspension_of(revision.raw)
+        extension = self.extensions.get(str(controller["name"]))
+        return suspension_of(extension) if extension is not None else None
+
+    def _check_not_suspended(self, revision: Revision) -> None:
+        """Raises WaitingError for one that was suspended since its reconcile began."""
+        if self._suspension(revision) is not None:
+            raise WaitingError(f"{revision.name} is suspended", seconds=SUSPENDED_SECONDS)
 
     def _stop(self, revision: Revision, outcome: Outcome) -> Stop:
         self.store.release(revision.raw)

@@ -19,6 +19,7 @@ from api.olm.v1.conditions import Condition, ConditionStatus, ConditionType, Rea
 from olm_content.fbc.model import Deprecation
 from olm_runtime.outcome import Blocked, Done, Outcome, Retry, Wait
 from operator_controller.apply.revisions import Revision, Revisions
+from operator_controller.apply.suspension import Suspension
 from operator_controller.resolve import Note, NoteKind
 from operator_controller.resolve.deprecation import concerning
 from operator_controller.resolve.explain import note_text
@@ -39,7 +40,7 @@ class ExtensionFacts:
 
     `revisions` is None when they could not be read. `deprecations` is all that the catalog of
     the chosen bundle says of the package, None when none was chosen. `notes` are those on
-    the choice.
+    the choice. `suspension` is that of the extension, None if it is not suspended.
     """
 
     extension: ClusterExtension
@@ -47,6 +48,7 @@ class ExtensionFacts:
     revisions: Revisions | None = None
     deprecations: tuple[Deprecation, ...] | None = None
     notes: tuple[Note, ...] = ()
+    suspension: Suspension | None = None
 
     @property
     def installed(self) -> Revision | None:
@@ -112,6 +114,8 @@ def _installed(facts: ExtensionFacts) -> Verdict:
 
 
 def _progressing(facts: ExtensionFacts) -> Verdict:
+    if facts.suspension is not None and facts.revisions is not None:
+        return _suspended(facts.suspension, facts.revisions, facts.extension.metadata.name)
     match facts.outcome:
         case Blocked(reason=reason, message=message):
             return ConditionStatus.FALSE, reason, message
@@ -122,6 +126,26 @@ def _progressing(facts: ExtensionFacts) -> Verdict:
         case Done() | Wait():
             verdict = _rollout(facts.revisions.latest if facts.revisions else None)
             return _with_remarks(verdict, facts.notes)
+
+
+def _suspended(suspension: Suspension, revisions: Revisions, name: str) -> Verdict:
+    """Suspended once every revision is; until then one may still be at work.
+
+    Unknown, as Kubernetes has it of a paused Deployment: neither does anything go on, nor is
+    anything wrong.
+    """
+    busy = [each.name for each in revisions.unfinished if not each.suspended]
+    if busy:
+        message = f"is being suspended: {', '.join(busy)} may still be reconciled"
+        return ConditionStatus.TRUE, Reason.ROLLING_OUT, message
+    lines = [suspension.text]
+    latest = revisions.latest
+    if latest is not None and not latest.succeeded:
+        lines.append(f"{latest.bundle.name} (revision {latest.name}) has not rolled out")
+    for each in revisions.active:
+        lines += _progress_message(each).splitlines()[1:]
+    lines.append(f"hint: to go on: olm resume {name}")
+    return ConditionStatus.UNKNOWN, Reason.SUSPENDED, "\n".join(lines)
 
 
 def _with_remarks(verdict: Verdict, notes: Sequence[Note]) -> Verdict:
@@ -240,6 +264,11 @@ def _condition(raw: KubeObject) -> Condition:
 def _reason(revision: Revision) -> str:
     found = condition(revision.raw, ConditionType.PROGRESSING)
     return str(found["reason"]) if found else ""
+
+
+def _progress_message(revision: Revision) -> str:
+    found = condition(revision.raw, ConditionType.PROGRESSING)
+    return str(found["message"]) if found else ""
 
 
 def _message(outcome: Outcome) -> str:

@@ -22,6 +22,8 @@ class RevisionFacts:
     succeeded_before: bool
     leaving: bool = False
     """Whether the revision is being deleted."""
+    suspended: str = ""
+    """That nothing of it is to be written, and why."""
     overdue_minutes: int | None = None
     """The deadline for rolling out, when it has passed and the revision never rolled out."""
 
@@ -60,6 +62,8 @@ def _progressing(facts: RevisionFacts) -> Condition:
 
 def _progress(facts: RevisionFacts) -> Verdict:
     """In time or not: what is blocked or done stays so, anything else has taken too long."""
+    if facts.suspended:
+        return ConditionStatus.UNKNOWN, Reason.SUSPENDED, _suspended(facts)
     status, reason, message = _timeless_progress(facts)
     if facts.overdue_minutes is None or status is ConditionStatus.FALSE:
         return status, reason, message
@@ -67,6 +71,18 @@ def _progress(facts: RevisionFacts) -> Verdict:
         return status, reason, message
     late = f"Revision has not rolled out for {facts.overdue_minutes} minute(s). Last status: "
     return ConditionStatus.FALSE, Reason.PROGRESS_DEADLINE_EXCEEDED, late + message
+
+
+def _suspended(facts: RevisionFacts) -> str:
+    found: tuple[str, ...] = ()
+    match facts.outcome:
+        case Blocked(message=message) | Retry(message=message) | Wait(message=message) if message:
+            found = (message,)
+        case _:
+            pass
+    if facts.progress.drifted:
+        found += (_lines(facts.progress.drifted),)
+    return "\n".join((facts.suspended, *found, *facts.progress.degraded))
 
 
 def _timeless_progress(facts: RevisionFacts) -> Verdict:

@@ -30,6 +30,8 @@ class EventReason(StrEnum):
     UNAVAILABLE = "Unavailable"
     DEPRECATED = "Deprecated"
     NOT_DEPRECATED = "NotDeprecated"
+    SUSPENDED = "Suspended"
+    RESUMED = "Resumed"
     UNINSTALLED = "Uninstalled"
 
 
@@ -115,6 +117,21 @@ def _progressing(
     return ()
 
 
+def _suspended(
+    before: ClusterExtensionStatus, after: ClusterExtensionStatus, _: BundleIdentity | None
+) -> Sequence[Happening]:
+    """Nothing is written any more, or again."""
+    found = (_find(status, ConditionType.PROGRESSING) for status in (before, after))
+    was, is_now = (c is not None and c.reason == Reason.SUSPENDED for c in found)
+    if was == is_now:
+        return ()
+    if was:
+        return [Happening("Suspend", EventReason.RESUMED, "It is reconciled again")]
+    new = _find(after, ConditionType.PROGRESSING)
+    note = new.message.partition("\n")[0] if new else ""
+    return [Happening("Suspend", EventReason.SUSPENDED, f"Nothing of it is written: {note}")]
+
+
 def _available(
     before: ClusterExtensionStatus, after: ClusterExtensionStatus, _: BundleIdentity | None
 ) -> Sequence[Happening]:
@@ -144,7 +161,7 @@ def _deprecated(
     return ()
 
 
-RULES: tuple[Rule, ...] = (_begun, _installed, _progressing, _available, _deprecated)
+RULES: tuple[Rule, ...] = (_begun, _installed, _suspended, _progressing, _available, _deprecated)
 
 
 def _find(status: ClusterExtensionStatus, kind: ConditionType) -> Condition | None:

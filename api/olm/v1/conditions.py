@@ -63,6 +63,7 @@ class Reason(StrEnum):
     BLOCKED = "Blocked"
     INVALID_CONFIGURATION = "InvalidConfiguration"
     PROGRESS_DEADLINE_EXCEEDED = "ProgressDeadlineExceeded"
+    SUSPENDED = "Suspended"
 
     # Installed
     FAILED = "Failed"

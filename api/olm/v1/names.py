@@ -69,6 +69,11 @@ OPTIONAL_REVISION_ANNOTATIONS = (
     ANNOTATION_SERVICE_ACCOUNT_NAMESPACE,
 )
 """On a ClusterObjectSet: not there where there is nothing to say."""
+ANNOTATION_SUSPEND = f"{GROUP}/suspend"
+"""On a ClusterExtension, or a ClusterObjectSet of none: nothing of it is written while it is there
+with any value but `false`."""
+ANNOTATION_SUSPEND_REASON = f"{GROUP}/suspend-reason"
+"""Beside it: why, and by whom."""
 ANNOTATION_GENERATOR = f"{GROUP}/generator"
 """On our CRDs: which channel of the API they hold."""
 ANNOTATION_FEATURE_SET = f"{GROUP}/feature-set"
