@@ -27,6 +27,8 @@ COMMANDS: Mapping[str, Lazy] = MappingProxyType(
         "rbac": Lazy("olm_cli.rbac", "rbac", "Write the permissions that a bundle needs."),
         "resolve": Lazy("olm_cli.resolve", "resolve_command", "Find the bundle for a package."),
         "search": Lazy("olm_cli.search", "search", "Find packages by words."),
+        "resume": Lazy("olm_cli.resume", "resume", "Go on with a suspended extension."),
+        "suspend": Lazy("olm_cli.suspend", "suspend", "Leave an extension as it is for a while."),
         "status": Lazy("olm_cli.status", "status", "Show the state of extensions and catalogs."),
         "uninstall": Lazy("olm_cli.uninstall", "uninstall", "Remove an extension."),
         "show": Lazy("olm_cli.show", "show_command", "Show what catalogs say of a package."),

@@ -29,6 +29,7 @@ from olm_runtime.cli.display import LiveDisplay
 from olm_runtime.errors import TerminalError
 from olm_runtime.kube.client import KubeClient
 from operator_controller.apply.revisions import Revision
+from operator_controller.apply.suspension import suspension_of, way_on
 
 COUNT_SECONDS = 20.0
 HOPELESS = (
@@ -138,6 +139,8 @@ def _lines(plan: Plan, record: Record, *, dry_run: bool) -> Iterator[str]:
         yield f"  {_kubectl(name, plan.patch)}"
     yield "to go on later, as before:"
     yield f"  {_kubectl(name, plan.way_on(record.raw))}"
+    if suspension := suspension_of(record.raw):
+        yield f"note: {name} is {suspension.text}; {way_on(name)}"
     owners = appliers(record.raw)
     if owners:
         yield (

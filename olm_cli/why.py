@@ -20,6 +20,7 @@ from olm_cli.why_cluster import Situation, read_situation
 from olm_content.versions import parse_bundle_version
 from olm_runtime.cli.async_work import run_async
 from olm_runtime.errors import TerminalError
+from operator_controller.apply.suspension import suspension_in, way_on
 from operator_controller.resolve import Reason, Resolution, ResolutionError, resolve
 from operator_controller.resolve.change import Change, NoChange
 from operator_controller.resolve.change_search import find_change, find_change_to
@@ -122,8 +123,10 @@ def _to_the_newest(situation: Situation, found: Resolution) -> Change | None:
 
 def _data(answer: Answer) -> dict[str, Any]:
     installed = answer.situation.installed
+    suspension = suspension_in(answer.situation.extension.metadata.annotations)
     return {
         "extension": answer.situation.extension.metadata.name,
+        **({"suspended": suspension.text} if suspension else {}),
         "installed": {"bundle": installed.name, "version": installed.version}
         if installed
         else None,
@@ -141,6 +144,8 @@ def _text(answer: Answer) -> Iterator[str]:
     progressing = _condition(answer, ConditionType.PROGRESSING)
     if progressing:
         yield f"  Progressing  {progressing}"
+    if suspension_in(extension.metadata.annotations):
+        yield f"  {way_on(extension.metadata.name)}"
     yield ""
     yield from _verdict(answer)
     yield ""

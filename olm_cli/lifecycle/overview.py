@@ -18,6 +18,7 @@ class Phase(StrEnum):
     RETRYING = "Retrying"
     DEGRADED = "Degraded"
     DELETING = "Deleting"
+    SUSPENDED = "Suspended"
     PENDING = "Pending"
     INSTALLING = "Installing"
     UPDATING = "Updating"
@@ -62,6 +63,8 @@ def extension_state(raw: KubeObject) -> State:
         return State(Phase.PENDING, "operator-controller has not looked at it yet")
     if progressing.get("status") == "False":
         return State.of_message(Phase.BLOCKED, message)
+    if progressing.get("reason") == Reason.SUSPENDED:
+        return State.of_message(Phase.SUSPENDED, message)
     if progressing.get("reason") == Reason.RETRYING:
         return State.of_message(Phase.RETRYING, message)
     if progressing.get("reason") == Reason.ROLLING_OUT:

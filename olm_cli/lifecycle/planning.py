@@ -58,6 +58,7 @@ from operator_controller.apply.owners import owner_labels, owner_of_extension
 from operator_controller.apply.pack import sanitised
 from operator_controller.apply.revisions import Revisions
 from operator_controller.apply.stored import ContentError
+from operator_controller.apply.suspension import suspension_of, way_on
 from operator_controller.apply.unpack import MissingContentError
 from operator_controller.controllers.choice import Choice, choose
 from operator_controller.controllers.inputs import inputs_digest, install_request
@@ -104,7 +105,7 @@ class Planner:
             spec=_changed(target),
             installed=history.installed.bundle if history.installed else None,
             crds_enforced=spec.crd_upgrade_safety_enforced,
-            faults=await self._place(extension, target),
+            faults=[*_suspended(target.raw), *await self._place(extension, target)],
         )
         try:
             choice = await self._choice(extension, history)
@@ -320,6 +321,14 @@ def _read(raw: KubeObject) -> ClusterExtension:
         return ClusterExtension.from_object(raw)
     except InvalidObjectError as error:
         raise TerminalError(str(error)) from error
+
+
+def _suspended(raw: KubeObject) -> list[Obstacle]:
+    suspension = suspension_of(raw)
+    if suspension is None:
+        return []
+    name = name_of(raw)
+    return [Obstacle(f"ClusterExtension {name} is {suspension.text}", hint=way_on(name))]
 
 
 def _changed(target: Target) -> list[FieldChange]:

@@ -31,18 +31,46 @@ class Wait:
         Raises OLMError: at once where only a person can help, else when the time is over.
         """
 
-        def done(raw: KubeObject | None) -> bool:
+        return await self._present(lambda raw: self._is_installed(raw, bundle), "is not installed")
+
+    async def until_resumed(self) -> KubeObject:
+        """As `until_installed`, of one whose status may say yet that it is suspended."""
+
+        def done(raw: KubeObject) -> bool:
+            return extension_state(raw).phase is not Phase.SUSPENDED and self._is_installed(raw)
+
+        return await self._present(done, "is not installed")
+
+    async def until_suspended(self, text: str) -> KubeObject:
+        """The extension once its status says that it is suspended, with this text in it."""
+
+        def done(raw: KubeObject) -> bool:
+            found = extension_state(raw)
+            return found.phase is Phase.SUSPENDED and text in found.message
+
+        return await self._present(done, "is not suspended")
+
+    def _is_installed(self, raw: KubeObject, bundle: str = "") -> bool:
+        """Raises TerminalError where only a person can help."""
+        found = extension_state(raw)
+        if found.phase is Phase.BLOCKED:
+            message = f"{self.name} is blocked: {found.message}"
+            raise TerminalError(message, hint=found.hint)
+        if found.phase is Phase.SUSPENDED:
+            raise TerminalError(f"{self.name} is {found.message}", hint=found.hint)
+        there = installed_bundle(raw).get("name")
+        settled = found.phase in (Phase.INSTALLED, Phase.DEGRADED)
+        return settled and there is not None and bundle in ("", there)
+
+    async def _present(self, done: Callable[[KubeObject], bool], not_yet: str) -> KubeObject:
+        """The extension as soon as it is done. Raises TerminalError if it is deleted."""
+
+        def holds(raw: KubeObject | None) -> bool:
             if raw is None:
                 raise TerminalError(f"{self.name} was deleted meanwhile")
-            found = extension_state(raw)
-            if found.phase is Phase.BLOCKED:
-                message = f"{self.name} is blocked: {found.message}"
-                raise TerminalError(message, hint=found.hint)
-            there = installed_bundle(raw).get("name")
-            settled = found.phase in (Phase.INSTALLED, Phase.DEGRADED)
-            return settled and there is not None and bundle in ("", there)
+            return done(raw)
 
-        raw = await self._until(done, "is not installed")
+        raw = await self._until(holds, not_yet)
         if raw is None:
             raise TerminalError(f"{self.name} was deleted meanwhile")
         return raw

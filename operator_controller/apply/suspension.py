@@ -4,6 +4,7 @@ An annotation says so, and no field: that works under upstream's schema as well,
 that applies the spec need not know of it.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from api.objects import KubeObject, annotations_of, is_deleting
@@ -25,11 +26,20 @@ class Suspension:
 
 
 def suspension_of(obj: KubeObject) -> Suspension | None:
-    """None for an object that is not suspended; one that is being deleted never is.
+    """None for an object that is not suspended; one that is being deleted never is."""
+    return None if is_deleting(obj) else suspension_in(annotations_of(obj))
 
-    Any value of the annotation but `false` counts: who writes `yes` does not want writes.
+
+def suspension_in(annotations: Mapping[str, str]) -> Suspension | None:
+    """That which annotations say.
+
+    Any value but `false` counts: who writes `yes` does not want writes.
     """
-    notes = annotations_of(obj)
-    if is_deleting(obj) or notes.get(names.ANNOTATION_SUSPEND, _OFF) == _OFF:
+    if annotations.get(names.ANNOTATION_SUSPEND, _OFF) == _OFF:
         return None
-    return Suspension(" ".join(notes.get(names.ANNOTATION_SUSPEND_REASON, "").split()))
+    return Suspension(" ".join(annotations.get(names.ANNOTATION_SUSPEND_REASON, "").split()))
+
+
+def way_on(extension: str) -> str:
+    """The hint where an extension is suspended."""
+    return f"to go on: olm resume {extension}"

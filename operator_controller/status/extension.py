@@ -19,7 +19,7 @@ from api.olm.v1.conditions import Condition, ConditionStatus, ConditionType, Rea
 from olm_content.fbc.model import Deprecation
 from olm_runtime.outcome import Blocked, Done, Outcome, Retry, Wait
 from operator_controller.apply.revisions import Revision, Revisions
-from operator_controller.apply.suspension import Suspension
+from operator_controller.apply.suspension import Suspension, way_on
 from operator_controller.resolve import Note, NoteKind
 from operator_controller.resolve.deprecation import concerning
 from operator_controller.resolve.explain import note_text
@@ -144,7 +144,7 @@ def _suspended(suspension: Suspension, revisions: Revisions, name: str) -> Verdi
         lines.append(f"{latest.bundle.name} (revision {latest.name}) has not rolled out")
     for each in revisions.active:
         lines += _progress_message(each).splitlines()[1:]
-    lines.append(f"hint: to go on: olm resume {name}")
+    lines.append(f"hint: {way_on(name)}")
     return ConditionStatus.UNKNOWN, Reason.SUSPENDED, "\n".join(lines)
 
 
@@ -176,7 +176,7 @@ def _rollout(latest: Revision | None) -> Verdict:
     if latest is None:
         return ConditionStatus.TRUE, Reason.RETRYING, "waiting for the first revision"
     found = condition(latest.raw, ConditionType.PROGRESSING)
-    if found is None:
+    if found is None or latest.suspended:  # it was until now
         message = f"Revision {latest.bundle.version} is rolling out."
         return ConditionStatus.TRUE, Reason.ROLLING_OUT, message
     if found["reason"] == Reason.SUCCEEDED and latest.succeeded:

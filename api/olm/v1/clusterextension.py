@@ -306,7 +306,8 @@ class ClusterExtensionStatus:
 
             Progressing: True with reason Succeeded in steady state, with RollingOut during an
             update and with Retrying after an error that may pass. False when only a person can
-            help; the message says with what.
+            help; the message says with what. Unknown with reason Suspended while the annotation
+            olm.operatorframework.io/suspend is set: nothing is written then.
 
             Available: whether the objects of the installed bundle work.
 

@@ -201,7 +201,8 @@ class ClusterObjectSetStatus:
             """
             Progressing: True with reason RollingOut, Succeeded when everything is in place, or
             Retrying after an error that may pass. False with reason Blocked, Archived or
-            ProgressDeadlineExceeded.
+            ProgressDeadlineExceeded. Unknown with reason Suspended while it, or its extension, has
+            the annotation olm.operatorframework.io/suspend.
 
             Available: whether all objects pass their probes.
 

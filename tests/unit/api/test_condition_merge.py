@@ -118,6 +118,6 @@ def test_words_are_those_of_the_published_api() -> None:
     assert " ".join(sorted(Reason)) == (
         "Absent Archived Available Blocked Deprecated DeprecationStatusUnknown Failed"
         " InvalidConfiguration Migrated NotDeprecated ProbeFailure ProbesSucceeded"
-        " ProgressDeadlineExceeded Reconciling Retrying RollingOut Succeeded Unavailable"
+        " ProgressDeadlineExceeded Reconciling Retrying RollingOut Succeeded Suspended Unavailable"
         " Unchanged Updated UserSpecifiedUnavailable"
     )

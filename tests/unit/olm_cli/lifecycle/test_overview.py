@@ -52,6 +52,13 @@ RETRYING = cond("Progressing", "True", "Retrying", "no rights\nmore\nhint: grant
             id="installed, but does not work",
         ),
         pytest.param(
+            extension(
+                cond("Progressing", "Unknown", "Suspended", "suspended: why\nhint: to go on"), THERE
+            ),
+            State(Phase.SUSPENDED, "suspended: why", "to go on"),
+            id="suspended",
+        ),
+        pytest.param(
             extension(DONE, cond("Deprecated", "True", "Deprecated", "use q")),
             State(Phase.INSTALLED, "deprecated: use q"),
             id="deprecated",

@@ -54,6 +54,7 @@ class World:
         self._add(self.object_sets, self.handlers.extension_of, extension)
         self._add(self.catalogs, self.handlers.extensions_selecting, extension)
         self._add(self.object_sets, self.handlers.object_set, object_set)
+        self._add(self.extensions, self.handlers.object_sets_of, object_set)
         self.catalogs.add_event_handler(
             lambda event: catalog(event.key[1]) if content_changed(event) else None
         )
@@ -132,6 +133,23 @@ def test_what_enqueues_an_extension(
     assert world.enqueued() == (["extension ext"] if enqueues else [])
 
 
+def test_suspending_and_resuming_enqueue_the_revisions_of_which_something_is_left(
+    world: World,
+) -> None:
+    over = {**revision("ext-1", state="Archived"), "status": progressing("Archived")}
+    for each in (over, revision("ext-2"), revision("other-1", owner="other")):
+        world.update(world.object_sets, each)
+    world.update(world.extensions, obj())
+    world.enqueued()
+    suspended = obj(annotations={"olm.operatorframework.io/suspend": "true"})
+    world.update(world.extensions, suspended)
+    assert world.enqueued() == ["extension ext", "set ext-2"]
+    world.update(world.extensions, {**suspended, "status": {"a": "b"}})
+    assert world.enqueued() == []
+    world.update(world.extensions, obj())
+    assert world.enqueued() == ["extension ext", "set ext-2"]
+
+
 def test_an_extension_that_is_gone_is_enqueued_and_forgotten(world: World) -> None:
     world.update(world.extensions, obj())
     world.enqueued()
@@ -160,6 +178,7 @@ def progressing(reason: str, generation: int = 1) -> dict[str, Any]:
     ("status", "low"),
     [
         pytest.param(progressing("Succeeded"), True, id="settled"),
+        pytest.param(progressing("Suspended"), True, id="suspended"),
         pytest.param({}, False, id="never reconciled"),
         pytest.param(progressing("Retrying"), False, id="retrying"),
         pytest.param(progressing("Succeeded", 0), False, id="with a newer spec"),

@@ -9,6 +9,7 @@ from api.olm.v1.clusterextension import ClusterExtension
 from olm_content.fbc.model import Deprecation
 from olm_runtime.outcome import Blocked, Done, Outcome, Retry, Wait
 from operator_controller.apply.revisions import Revisions
+from operator_controller.apply.suspension import Suspension
 from operator_controller.status.extension import ExtensionFacts, extension_status, removing
 
 GROUP = "olm.operatorframework.io"
@@ -88,12 +89,14 @@ def reported(
     read: bool = True,
     deprecations: tuple[Deprecation, ...] | None = (),
     of: ClusterExtension | None = None,
+    suspension: Suspension | None = None,
 ) -> Told:
     facts = ExtensionFacts(
         of or extension(),
         outcome or Done(),
         Revisions.of(revisions) if read else None,
         deprecations,
+        suspension=suspension,
     )
     status = extension_status(facts)
     assert all(c.observed_generation == 7 for c in status.conditions)
@@ -223,6 +226,50 @@ def test_installed(found: Told, expected: tuple[str, str, str], version: str | N
 )
 def test_progressing(found: Told, expected: tuple[str, str, str]) -> None:
     assert found.conditions["Progressing"] == expected
+
+
+QUIET = ("Unknown", "Suspended", "suspended\nConfigMap ns/a is missing")
+WAY_ON = "hint: to go on: olm resume ext"
+
+
+@pytest.mark.parametrize(
+    ("revisions", "expected"),
+    [
+        pytest.param([], ("Unknown", "Suspended", f"suspended: why\n{WAY_ON}"), id="nothing yet"),
+        pytest.param(
+            [revision(1, Progressing=QUIET, Succeeded=LATCH)],
+            ("Unknown", "Suspended", f"suspended: why\nConfigMap ns/a is missing\n{WAY_ON}"),
+            id="what others did is told",
+        ),
+        pytest.param(
+            [INSTALLED, revision(2, Progressing=("Unknown", "Suspended", "suspended"))],
+            (
+                "True",
+                "RollingOut",
+                "is being suspended: ext-1 may still be reconciled",
+            ),
+            id="not while a revision may be at work",
+        ),
+        pytest.param(
+            [revision(2, Progressing=("Unknown", "Suspended", "suspended"))],
+            (
+                "Unknown",
+                "Suspended",
+                f"suspended: why\npkg.v1.0.2 (revision ext-2) has not rolled out\n{WAY_ON}",
+            ),
+            id="in the middle of a rollout",
+        ),
+    ],
+)
+def test_suspended(revisions: list[KubeObject], expected: tuple[str, str, str]) -> None:
+    found = reported(*revisions, suspension=Suspension("why"))
+    assert found.conditions["Progressing"] == expected
+
+
+def test_after_a_suspension_the_revision_is_to_be_reconciled_first() -> None:
+    resumed = reported(revision(1, Progressing=QUIET, Succeeded=LATCH))
+    assert resumed.conditions["Progressing"][1] == "RollingOut"
+    assert resumed.install == "1.0.1"
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ FACTS = RevisionFacts(
 )
 DONE = replace(FACTS, progress=Progress(complete=True))
 ARCHIVED = replace(FACTS, archived=True, succeeded_before=True)
+DRIFTED = Progress(complete=True, drifted=("ConfigMap a/b is missing",))
 REMOVING = "removing revision resources that are not owned by another revision"
 
 
@@ -73,6 +74,16 @@ def reported(facts: RevisionFacts) -> dict[str, tuple[str, str, str]]:
             id="being taken down",
         ),
         pytest.param(ARCHIVED, ("False", "Archived", "revision is archived"), id="archived"),
+        pytest.param(
+            replace(DONE, suspended="suspended: why", progress=DRIFTED, overdue_minutes=1),
+            ("Unknown", "Suspended", "suspended: why\nConfigMap a/b is missing"),
+            id="suspended, and never late",
+        ),
+        pytest.param(
+            replace(ARCHIVED, suspended="suspended", outcome=Retry("no")),
+            ("Unknown", "Suspended", "suspended\nno"),
+            id="suspended, and something cannot be read",
+        ),
     ],
 )
 def test_progressing(facts: RevisionFacts, expected: tuple[str, str, str]) -> None:

@@ -43,6 +43,7 @@ NO_NET = "Progressing True Retrying no network"
 NO_NAME = "Progressing True Retrying no such host"
 BLOCKED = "Progressing False Blocked set it"
 LATE = "Progressing False ProgressDeadlineExceeded late"
+SUSPENDED = "Progressing Unknown Suspended suspended: why"
 UP = "Available True ProbesSucceeded well"
 DOWN = "Available False ProbeFailure Deployment a/b: 0/1 available"
 STILL_DOWN = "Available False ProbeFailure Deployment a/b: 1/3 available"
@@ -130,6 +131,11 @@ ABSENT = "Installed False Failed No bundle installed"
         pytest.param(status(ROLLING), status(LATE), "", "ProgressDeadlineExceeded!", id="late"),
         pytest.param(status(NO_NET), status(GOOD), "", "Succeeded", id="over"),
         pytest.param(status(NO_NET), status(ROLLING), "", "", id="not over yet"),
+        pytest.param(status(GOOD), status(SUSPENDED), "", "Suspended", id="suspended"),
+        pytest.param(status(SUSPENDED), status(GOOD), "", "Resumed", id="resumed"),
+        pytest.param(
+            status(SUSPENDED), status(NO_NET), "", "Resumed Retrying!", id="resumed into a fault"
+        ),
         pytest.param(EMPTY, status(UP), "", "Available", id="works at once"),
         pytest.param(EMPTY, status(DOWN), "", "", id="begins"),
         pytest.param(status(DOWN), status(UP), "", "Available", id="works"),
@@ -163,4 +169,11 @@ def test_what_only_got_newer_is_not_reported() -> None:
 
 def test_every_part_of_the_status_has_a_rule() -> None:
     names = [rule.__name__ for rule in RULES]
-    assert names == ["_begun", "_installed", "_progressing", "_available", "_deprecated"]
+    assert names == [
+        "_begun",
+        "_installed",
+        "_suspended",
+        "_progressing",
+        "_available",
+        "_deprecated",
+    ]
