@@ -4,10 +4,11 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
+from olm_cli.cluster_options import on_front
 from olm_runtime.cli.command_line import Lazy, LazyGroup, run
 
 COMMANDS: Mapping[str, Lazy] = MappingProxyType(
@@ -43,7 +44,7 @@ COMMANDS: Mapping[str, Lazy] = MappingProxyType(
     cls=LazyGroup, lazily=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]}
 )
 @click.version_option(package_name="olmv1", prog_name="olm")
-def cli() -> None:
+def cli(**_: Any) -> None:
     """Work with Operator Lifecycle Manager v1: in a cluster, and offline what its controllers do.
 
     \b
@@ -53,7 +54,14 @@ def cli() -> None:
       olm version match '>=1.2 <2' 1.4.0
       olm resolve --catalog mine=./catalog --package argocd-operator --version 0.x
       olm bundle render ./my-bundle --install-namespace my-operator
+      olm --context staging status
+
+    kubectl's options to reach a cluster, such as --context, --as and -v, stand in the help of each
+    command that takes them, and may be said before its name, too.
     """
+
+
+on_front(cli)
 
 
 def main() -> NoReturn:

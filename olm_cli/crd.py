@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from olm_cli.bundle_files import registries, registry_options
+from olm_cli.cluster_options import ClusterCommand, reach_options
 from olm_cli.crd_output import Comparison, ServedChange, as_json, as_text
 from olm_cli.crd_source import Definitions, as_definition, definitions
 from olm_cli.crd_texts import TEXTS, read_line, text_changes
@@ -31,7 +32,7 @@ def crd() -> None:
     """Check CustomResourceDefinitions."""
 
 
-@crd.command("check")
+@crd.command("check", cls=ClusterCommand)
 @click.argument("sources", nargs=-1, metavar="[OLD] NEW")
 @output_option
 @batch_option
@@ -40,7 +41,6 @@ def crd() -> None:
     is_flag=True,
     help="Look at the objects that are stored; OLD is what the cluster has, unless given.",
 )
-@click.option("--kubeconfig", metavar="FILE", help="Which cluster; default: as kubectl does.")
 @click.option(
     "--max-objects",
     type=click.IntRange(min=1),
@@ -49,6 +49,7 @@ def crd() -> None:
     help="Of each definition, to look at.",
 )
 @registry_options
+@reach_options
 @click.pass_context
 def check_command(context: click.Context, /, sources: tuple[str, ...], **given: Any) -> None:
     """Say whether objects stored under the definitions of OLD stay valid under those of NEW.
@@ -134,10 +135,10 @@ def _checked_in_cluster(sources: tuple[str, ...], given: Mapping[str, Any]) -> C
     from olm_cli.crd_cluster import counted, examined, live_definitions
     from olm_rollout.io.stored_objects import Bounds
 
-    kubeconfig = given["kubeconfig"]
+    reach = given["reach"]
     *before, new = [definitions(source, registries(dict(given))) for source in sources]
     names = {name for each in (*before, new) for name in each}
-    live = run_async(live_definitions(kubeconfig, sorted(names)))
+    live = run_async(live_definitions(reach, sorted(names)))
     found = compare(before[0] if before else live, new, all_new=not before)
     asked = [
         question
@@ -146,11 +147,11 @@ def _checked_in_cluster(sources: tuple[str, ...], given: Mapping[str, Any]) -> C
         for question in questions(live[name], new[name], _of(found, name))
     ]
     bounds = Bounds(objects=given["max_objects"], seconds=STORED_SECONDS)
-    lost = run_async(counted(kubeconfig, everything_going(live, new), bounds.seconds))
+    lost = run_async(counted(reach, everything_going(live, new), bounds.seconds))
     return replace(
         found,
         findings=worst_first([*found.findings, *lost]),
-        stored=tuple(run_async(examined(kubeconfig, asked, bounds))),
+        stored=tuple(run_async(examined(reach, asked, bounds))),
     )
 
 

@@ -8,18 +8,19 @@ import click
 from olm_cli.catalogs.content import Content
 from olm_cli.catalogs.details import Details, records_of
 from olm_cli.catalogs.difference import lines, package_difference, package_summary
-from olm_cli.catalogs.sources import Sources, reach_options
+from olm_cli.catalogs.sources import Sources, source_options
+from olm_cli.cluster_options import ClusterCommand
 from olm_cli.output import fail, output_option, show
 from olm_runtime.errors import OLMError
 
 _COLOURS = {"+": "green", "-": "red", "~": "yellow", "!": "yellow"}
 
 
-@click.command("diff")
+@click.command("diff", cls=ClusterCommand)
 @click.argument("before", metavar="CATALOG_A")
 @click.argument("after", metavar="CATALOG_B")
 @output_option
-@reach_options
+@source_options
 def diff(before: str, after: str, output: str, **options: Any) -> None:
     """Compare two catalogs: packages, channels, heads, bundles, deprecations.
 

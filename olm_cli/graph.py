@@ -13,6 +13,7 @@ from olm_cli.catalogs.extensions import known_extensions
 from olm_cli.catalogs.names import package_argument
 from olm_cli.catalogs.sources import Sources, catalog_options, warn, with_package
 from olm_cli.catalogs.timeline import timeline
+from olm_cli.cluster_options import ClusterCommand, Reach
 from olm_cli.kube_names import object_name
 from olm_cli.output import show
 from olm_content.fbc.graph import Graph, from_edge, graph, updates
@@ -26,7 +27,7 @@ _COLOURS = {"head": "green", "installed": "cyan", "deprecated": "yellow"}
 _MARK = re.compile(r"\[(head|installed|deprecated)\]")
 
 
-@click.command("graph")
+@click.command("graph", cls=ClusterCommand)
 @package_argument
 @click.option("--channel", default="", metavar="NAME", help="Only this channel.")
 @click.option(
@@ -64,7 +65,7 @@ def graph_command(
       olm graph quay-operator --catalog ./catalog -o svg > quay.svg
     """
     offers = Sources(options).offers()
-    installed = _installed(extension, options["kubeconfig"]) if extension else ""
+    installed = _installed(extension, options["reach"]) if extension else ""
     found = [
         (catalog, _part(graph(records_of(blobs)), channel, oldest))
         for catalog, blobs in with_package(offers, package)
@@ -105,10 +106,10 @@ def _entry(whole: Graph, desired: str) -> str:
     raise TerminalError(f'no version "{desired}"', hint=f"versions: {known}")
 
 
-def _installed(extension: str, kubeconfig: str | None) -> str:
+def _installed(extension: str, reach: Reach) -> str:
     from olm_cli.why_cluster import read_installed
 
-    found = run_async(read_installed(extension, kubeconfig=kubeconfig))
+    found = run_async(read_installed(extension, reach))
     return found.name if found else ""
 
 

@@ -7,6 +7,7 @@ import click
 
 from api.objects import condition, metadata
 from olm_cli.catalogs.extensions import extension_argument
+from olm_cli.cluster_options import ClusterCommand, Reach, reach_options
 from olm_cli.history_cluster import Record, cluster, read_record
 from olm_cli.output import output_option, show
 from olm_runtime.cli.async_work import run_async
@@ -16,13 +17,11 @@ from operator_controller.apply.revisions import Revision
 COLUMNS = ("revision", "version", "bundle", "created", "state", "cause")
 
 
-@click.command("history")
+@click.command("history", cls=ClusterCommand)
 @extension_argument
-@click.option(
-    "--kubeconfig", metavar="FILE", help="How to reach the cluster; default: as kubectl does."
-)
+@reach_options
 @output_option
-def history(extension: str, kubeconfig: str | None, output: str) -> None:
+def history(extension: str, reach: Reach, output: str) -> None:
     """List the revisions of an extension that are kept, oldest first.
 
     Only reads: the ClusterExtension and its ClusterObjectSets.
@@ -32,7 +31,7 @@ def history(extension: str, kubeconfig: str | None, output: str) -> None:
       olm history quay
       olm history quay -o json | jq '.revisions[] | select(.state == "Failed")'
     """
-    record = run_async(_read(extension, kubeconfig))
+    record = run_async(_read(extension, reach))
     rows = [_row(revision, record) for revision in record.revisions.every]
     if output == "text":
         click.echo("\n".join(_text(extension, rows)))
@@ -40,8 +39,8 @@ def history(extension: str, kubeconfig: str | None, output: str) -> None:
         show({"extension": extension, "revisions": rows}, output)
 
 
-async def _read(extension: str, kubeconfig: str | None) -> Record:
-    async with cluster(kubeconfig) as kube:
+async def _read(extension: str, reach: Reach) -> Record:
+    async with cluster(reach) as kube:
         return await read_record(kube, extension)
 
 

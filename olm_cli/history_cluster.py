@@ -10,11 +10,11 @@ from api.objects import GVK, KubeObject, gvk_of, metadata, name_of
 from api.olm.v1 import names
 from api.olm.v1.clusterextension import ClusterExtension
 from api.wire import InvalidObjectError
+from olm_cli.cluster_options import Reach
 from olm_cli.extension import find_extension
 from olm_cli.field_manager import FIELD_MANAGER
 from olm_rollout.io.definitions import DEFINITION
 from olm_runtime.errors import TerminalError
-from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ConflictError, ForbiddenError
 from operator_controller.apply.owners import owner_labels
@@ -35,9 +35,9 @@ class Record:
 
 
 @asynccontextmanager
-async def cluster(kubeconfig: str | None) -> AsyncIterator[KubeClient]:
+async def cluster(reach: Reach) -> AsyncIterator[KubeClient]:
     """The API server, as kubectl reaches it."""
-    async with KubeClient.connect(load_access(kubeconfig)) as kube:
+    async with KubeClient.connect(reach.access()) as kube:
         yield kube
 
 

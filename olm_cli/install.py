@@ -14,6 +14,7 @@ from api.olm.v1.clusterextension import ClusterExtension
 from api.wire import InvalidObjectError
 from olm_cli.bundle_files import read_source, registries
 from olm_cli.catalogs.names import package_argument
+from olm_cli.cluster_options import ClusterCommand
 from olm_cli.extension import EXTENSION
 from olm_cli.history_cluster import cluster
 from olm_cli.kube_names import namespace_name, object_name
@@ -34,7 +35,7 @@ from olm_runtime.errors import TerminalError
 from olm_runtime.kube.client import KubeClient
 
 
-@click.command("install")
+@click.command("install", cls=ClusterCommand)
 @package_argument
 @spec_options
 @click.option(
@@ -197,7 +198,7 @@ async def _carry_out(order: _Order, given: Mapping[str, Any], output: str) -> di
     """Applies the objects and waits if asked to. Returns the result as data."""
     echo = click.echo if output == "text" else _silent
     done: list[dict[str, str]] = []
-    async with cluster(given["kubeconfig"]) as kube:
+    async with cluster(given["reach"]) as kube:
         objects = await _to_write(kube, order)
         echo(f"{order.bundle}" + (f" from catalog {order.catalog}" if order.catalog else ""))
         async for applied in apply_all(kube, objects):

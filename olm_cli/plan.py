@@ -11,6 +11,7 @@ import click
 from api.objects import KubeObject, name_of
 from api.olm.v1 import names
 from olm_cli.catalogs.extensions import known_extensions
+from olm_cli.cluster_options import ClusterCommand
 from olm_cli.extension import EXTENSION
 from olm_cli.history_cluster import read_record
 from olm_cli.kube_names import object_name
@@ -26,7 +27,6 @@ from olm_cli.lifecycle.spec_fields import SpecFields, with_changed_spec
 from olm_cli.object_files import objects_in, read_file
 from olm_cli.output import fail, output_option, show
 from olm_runtime.errors import OLMError, TerminalError
-from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError
 
@@ -37,7 +37,7 @@ STDIN = "-"
 SUFFIXES = (".yaml", ".yml", ".json")
 
 
-@click.command("plan")
+@click.command("plan", cls=ClusterCommand)
 @click.argument("target", metavar="EXTENSION|FILE", shell_complete=known_extensions)
 @spec_options
 @output_option
@@ -131,7 +131,7 @@ def _is_extension(obj: KubeObject) -> bool:
 async def _answer(
     target: str, documents: list[KubeObject] | None, fields: SpecFields, given: Mapping[str, Any]
 ) -> _Answer:
-    access = load_access(given["kubeconfig"])
+    access = given["reach"].access()
     async with KubeClient.connect(access) as kube:
         planner = Planner(kube, access, given)
         if documents is None:

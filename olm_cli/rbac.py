@@ -8,7 +8,7 @@ import click
 
 from olm_cli.bundle import DEFAULT_PROVIDER
 from olm_cli.bundle_files import registry_options
-from olm_cli.cluster_options import CLUSTER_OPTIONS
+from olm_cli.cluster_options import ClusterCommand, cluster_options
 from olm_cli.kube_names import namespace_name, object_name
 from olm_cli.output import show
 from olm_cli.rbac_install import Asked, Install, bundle_of
@@ -71,7 +71,6 @@ _OPTIONS = (
         metavar="NAME",
         help="Print what a live service account lacks.",
     ),
-    *CLUSTER_OPTIONS,
     click.option(
         "-o",
         "--output",
@@ -87,10 +86,11 @@ def _with_options(command: Command) -> Command:
     return command
 
 
-@click.command("rbac")
+@click.command("rbac", cls=ClusterCommand)
 @click.argument("target", required=False, metavar="PACKAGE|BUNDLE")
 @_with_options
 @registry_options
+@cluster_options
 def rbac(target: str | None, output: str | None, **given: Any) -> None:
     """Print a service account with the least permissions that install PACKAGE or BUNDLE.
 
@@ -171,7 +171,7 @@ def _check(asked: Asked, account: str, output: str) -> None:
     install = Install.of(asked, source, account)
     objects = install.objects(source)
     report = run_async(
-        missing(install.account, objects, install.extension, kubeconfig=asked.options["kubeconfig"])
+        missing(install.account, objects, install.extension, reach=asked.options["reach"])
     )
     name = bundle_of(source).csv.name
     if output == "text":

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from api.objects import GVK, KubeObject
+from olm_cli.cluster_options import Reach
 from olm_content.rights import Account
 from olm_runtime.errors import TerminalError
-from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ForbiddenError, NotFoundError
 from operator_controller.io.access import missing_permissions
@@ -14,13 +14,13 @@ SERVICE_ACCOUNT = GVK("", "v1", "ServiceAccount")
 
 
 async def missing(
-    account: Account, objects: Sequence[KubeObject], extension: str, *, kubeconfig: str | None
+    account: Account, objects: Sequence[KubeObject], extension: str, *, reach: Reach
 ) -> str | None:
     """The report of operator-controller's own check; None if nothing is missing.
 
     Raises TerminalError if there is no such account or it may not be impersonated, ApiError.
     """
-    async with KubeClient.connect(load_access(kubeconfig)) as kube:
+    async with KubeClient.connect(reach.access()) as kube:
         try:
             await kube.get(SERVICE_ACCOUNT, account.name, account.namespace, metadata_only=True)
         except NotFoundError as error:

@@ -113,11 +113,10 @@ def _catalog(text: str) -> CatalogFolder:
 
 async def _read_cluster(package: str, options: Options) -> Catalogs:
     from olm_cli.why_cluster import catalogs_of, switched_off
-    from olm_runtime.kube.access import load_access
     from olm_runtime.kube.client import KubeClient
     from operator_controller.io.bundles import certificate_provider_of
 
-    access = load_access(options["kubeconfig"])
+    access = options["reach"].access()
     async with (
         KubeClient.connect(access) as kube,
         catalogs_of(kube, access, ClusterOptions.of(options)) as client,

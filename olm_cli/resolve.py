@@ -10,6 +10,7 @@ import click
 from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter, UpgradeConstraintPolicy
 from olm_cli import fields
 from olm_cli.catalogs.folder import read_package
+from olm_cli.cluster_options import Reach
 from olm_cli.output import batch_option, output_option, show, show_answers
 from olm_cli.resolve_text import explanation, facts, lines
 from olm_content.fbc.documents import FbcError
@@ -108,7 +109,7 @@ def _meant(package: str, folders: Sequence[CatalogFolder]) -> str:
     """Asks whether another package was meant; empty if none is near."""
     from olm_cli.catalogs.sources import near_packages
 
-    nowhere = dict.fromkeys(("kubeconfig", "catalogd_cas_dir", "allow_http_catalogs"))
+    nowhere = {"reach": Reach(), "catalogd_cas_dir": None, "allow_http_catalogs": False}
     return near_packages(package, {**nowhere, "catalogs": [str(each.folder) for each in folders]})
 
 

@@ -9,6 +9,7 @@ import click
 import orjson
 
 from olm_cli.catalogs.extensions import extension_argument
+from olm_cli.cluster_options import ClusterCommand, reach_options
 from olm_cli.history_cluster import (
     Record,
     change,
@@ -18,7 +19,7 @@ from olm_cli.history_cluster import (
     read_record,
 )
 from olm_cli.lifecycle.interrupt import run
-from olm_cli.lifecycle.options import kubeconfig_option, timeout_option
+from olm_cli.lifecycle.options import timeout_option
 from olm_cli.lifecycle.waiting import Wait
 from olm_cli.output import output_option, show
 from olm_cli.rollback_plan import Plan, appliers, choose, going, is_impossible, obstacles
@@ -38,7 +39,7 @@ HOPELESS = (
 )
 
 
-@click.command("rollback")
+@click.command("rollback", cls=ClusterCommand)
 @extension_argument
 @click.option(
     "--to",
@@ -50,7 +51,7 @@ HOPELESS = (
 @click.option("--dry-run", is_flag=True, help="Check and print the change, but do not make it.")
 @click.option("--wait", is_flag=True, help="Return when it is installed, or fail after --timeout.")
 @timeout_option
-@kubeconfig_option
+@reach_options
 @output_option
 def rollback(extension: str, number: int | None, output: str, **given: Any) -> None:
     """Bring an extension back to the bundle of a revision that is kept.
@@ -75,7 +76,7 @@ async def _rollback(
     extension: str, number: int | None, given: Mapping[str, Any], output: str
 ) -> None:
     dry_run: bool = given["dry_run"]
-    async with cluster(given["kubeconfig"]) as kube:
+    async with cluster(given["reach"]) as kube:
         record = await read_record(kube, extension)
         plan = choose(record.extension, record.revisions, number)
         await _refuse_unsafe(kube, plan, record)

@@ -17,6 +17,7 @@ from olm_cli.catalogs.sources import (
     warn,
 )
 from olm_cli.catalogs.summary import Summary
+from olm_cli.cluster_options import ClusterCommand
 from olm_cli.output import output_option, show
 from olm_runtime.suggestions import suggestion
 
@@ -28,7 +29,7 @@ Found = tuple[str, Summary]
 """Name of the catalog, package."""
 
 
-@click.command("search")
+@click.command("search", cls=ClusterCommand)
 @click.argument("words", nargs=-1, required=True)
 @output_option
 @catalog_options

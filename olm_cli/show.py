@@ -10,13 +10,14 @@ from olm_cli.catalogs.details import Details, package_details, records_of
 from olm_cli.catalogs.names import package_argument
 from olm_cli.catalogs.sources import Sources, catalog_options, unavailable, warn, with_package
 from olm_cli.catalogs.summary import one_line
+from olm_cli.cluster_options import ClusterCommand
 from olm_cli.output import output_option, show
 from olm_runtime.errors import OLMError, TerminalError
 
 VERSIONS_SHOWN = 8
 
 
-@click.command("show")
+@click.command("show", cls=ClusterCommand)
 @package_argument
 @click.option("--version", "versions", default="", metavar="RANGE", help="Of the bundle to tell.")
 @click.option("--channel", default="", metavar="NAME", help="Default: the default channel.")

@@ -11,12 +11,12 @@ import orjson
 from api.objects import GVK, KubeObject, name_of
 from api.olm.v1 import names
 from olm_cli.catalogs.extensions import known_extensions
+from olm_cli.cluster_options import ClusterCommand, Reach, reach_options
 from olm_cli.extension import EXTENSION, no_extension
 from olm_cli.history_cluster import OBJECT_SET, cluster
 from olm_cli.kube_names import object_name
 from olm_cli.lifecycle.informer_cache import InformerCache, Objects
 from olm_cli.lifecycle.interrupt import run
-from olm_cli.lifecycle.options import kubeconfig_option
 from olm_cli.lifecycle.overview import Phase, catalog_facts, extension_facts
 from olm_cli.output import output_option, show
 from olm_cli.status_one import facts_of, lines_of
@@ -30,12 +30,12 @@ DIGEST_SHOWN = len("sha256:") + 12
 Facts = dict[str, Any]
 
 
-@click.command("status")
+@click.command("status", cls=ClusterCommand)
 @click.argument("extension", required=False, callback=object_name, shell_complete=known_extensions)
 @click.option("-w", "--watch", is_flag=True, help="Go on telling, until Ctrl-C.")
-@kubeconfig_option
+@reach_options
 @output_option
-def status(extension: str | None, watch: bool, kubeconfig: str | None, output: str) -> None:
+def status(extension: str | None, watch: bool, reach: Reach, output: str) -> None:
     """Tell how all extensions and catalogs do, or all there is to know of one EXTENSION.
 
     What does not go as it should comes first, with what hinders it. Of one extension: conditions,
@@ -53,12 +53,12 @@ def status(extension: str | None, watch: bool, kubeconfig: str | None, output: s
 
     Only reads. The objects of an extension are told to who may get Secrets in the system namespace.
     """
-    run(_status(extension, kubeconfig, output, watch=watch))
+    run(_status(extension, reach, output, watch=watch))
 
 
-async def _status(extension: str | None, at: str | None, output: str, *, watch: bool) -> None:
+async def _status(extension: str | None, reach: Reach, output: str, *, watch: bool) -> None:
     printed = _Printer(output, watch=watch, one=extension is not None)
-    async with cluster(at) as kube:
+    async with cluster(reach) as kube:
         states = _states(kube, extension)
         async with aclosing(states):
             async for facts, fault in states:

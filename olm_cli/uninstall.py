@@ -8,9 +8,10 @@ import click
 
 from api.objects import metadata, name_of
 from olm_cli.catalogs.extensions import extension_argument
+from olm_cli.cluster_options import ClusterCommand, Reach, reach_options
 from olm_cli.history_cluster import Record, cluster, read_record
 from olm_cli.lifecycle.interrupt import run, stop
-from olm_cli.lifecycle.options import kubeconfig_option, timeout_option
+from olm_cli.lifecycle.options import timeout_option
 from olm_cli.lifecycle.removal import Removal, facts, lines, remains
 from olm_cli.lifecycle.removing import preview_removal
 from olm_cli.lifecycle.waiting import Wait
@@ -21,13 +22,13 @@ from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError, ConflictError
 
 
-@click.command("uninstall")
+@click.command("uninstall", cls=ClusterCommand)
 @extension_argument
 @click.option("--preview", is_flag=True, help="Say what would be deleted, and delete nothing.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @click.option("--wait", is_flag=True, help="Return when it is gone, or fail after --timeout.")
 @timeout_option
-@kubeconfig_option
+@reach_options
 @output_option
 def uninstall(extension: str, output: str, **given: Any) -> None:
     """Remove EXTENSION with all its objects, its CustomResourceDefinitions among them.
@@ -43,7 +44,7 @@ def uninstall(extension: str, output: str, **given: Any) -> None:
     """
     if given["preview"] and (given["yes"] or given["wait"]):
         raise click.UsageError("--preview deletes nothing: leave --yes and --wait out")
-    record, removal = run(_look(extension, given["kubeconfig"]))
+    record, removal = run(_look(extension, given["reach"]))
     if output == "text":
         click.echo("\n".join(lines(removal)))
     if given["preview"]:
@@ -57,14 +58,14 @@ def uninstall(extension: str, output: str, **given: Any) -> None:
     _report(removal, output, gone=given["wait"])
 
 
-async def _look(extension: str, at: str | None) -> tuple[Record, Removal]:
-    async with cluster(at) as kube:
+async def _look(extension: str, reach: Reach) -> tuple[Record, Removal]:
+    async with cluster(reach) as kube:
         record = await read_record(kube, extension)
         return record, await preview_removal(kube, record)
 
 
 async def _remove(record: Record, given: Mapping[str, Any]) -> None:
-    async with cluster(given["kubeconfig"]) as kube:
+    async with cluster(given["reach"]) as kube:
         await _delete(kube, record)
         if given["wait"]:
             wait = Wait(kube, name_of(record.raw), given["timeout"], LiveDisplay())

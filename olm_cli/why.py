@@ -12,7 +12,7 @@ from api.olm.v1.conditions import ConditionType
 from api.wire import InvalidObjectError
 from olm_cli.catalogs.extensions import extension_argument
 from olm_cli.catalogs.sources import near_packages
-from olm_cli.cluster_options import ClusterOptions, cluster_options
+from olm_cli.cluster_options import ClusterCommand, ClusterOptions, cluster_options
 from olm_cli.output import output_option, show
 from olm_cli.resolution_hints import hints
 from olm_cli.resolve_text import Outcome, explanation, facts, reasons
@@ -48,7 +48,7 @@ class Answer:
         return not any(cause.reason is Reason.CATALOG_UNAVAILABLE for cause in causes)
 
 
-@click.command("why")
+@click.command("why", cls=ClusterCommand)
 @extension_argument
 @cluster_options
 @output_option

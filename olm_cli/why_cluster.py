@@ -10,9 +10,9 @@ from api.objects import GVK, KubeObject, name_of
 from api.olm.v1 import names
 from api.olm.v1.clustercatalog import AvailabilityMode
 from api.olm.v1.clusterextension import BundleMetadata, ClusterExtension
-from olm_cli.cluster_options import ClusterOptions
+from olm_cli.cluster_options import ClusterOptions, Reach
 from olm_cli.extension import find_extension
-from olm_runtime.kube.access import ClusterAccess, load_access
+from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.watch.lister import listed
 from operator_controller.apply.owners import owner_labels
@@ -41,21 +41,21 @@ class Situation:
         return Request(self.extension.spec.source.catalog, self.installed)
 
 
-async def read_situation(extension: str, reach: ClusterOptions) -> Situation:
+async def read_situation(extension: str, options: ClusterOptions) -> Situation:
     """Raises TerminalError if there is no such extension, ApiError, InvalidObjectError."""
-    access = load_access(reach.kubeconfig)
+    access = options.reach.access()
     async with KubeClient.connect(access) as kube:
         found = ClusterExtension.from_object(await find_extension(kube, extension))
         installed = await _installed(kube, extension)
-        async with catalogs_of(kube, access, reach) as client:
+        async with catalogs_of(kube, access, options) as client:
             raws = client.list_catalogs()
             contents = await client.contents(raws, found.spec.source.catalog.package_name)
     return Situation(found, installed, contents, switched_off(raws))
 
 
-async def read_installed(extension: str, *, kubeconfig: str | None) -> BundleMetadata | None:
+async def read_installed(extension: str, reach: Reach) -> BundleMetadata | None:
     """What an extension has installed. Raises TerminalError if there is none of that name."""
-    async with KubeClient.connect(load_access(kubeconfig)) as kube:
+    async with KubeClient.connect(reach.access()) as kube:
         await find_extension(kube, extension)
         return await _installed(kube, extension)
 
@@ -71,11 +71,11 @@ def switched_off(raws: Iterable[KubeObject]) -> list[str]:
 
 @asynccontextmanager
 async def catalogs_of(
-    kube: KubeClient, access: ClusterAccess, reach: ClusterOptions
+    kube: KubeClient, access: ClusterAccess, options: ClusterOptions
 ) -> AsyncIterator[CatalogClient]:
     """The catalogs of a cluster, read from outside it, with no more memory than this."""
     with tempfile.TemporaryDirectory(prefix="olm-catalogs-") as folder:
-        direct = Catalogd(reach.cas_dir, allow_http=reach.allow_http)
+        direct = Catalogd(options.cas_dir, allow_http=options.allow_http)
         catalogd = CatalogdFromOutside(access, direct)
         client = CatalogClient(await listed(kube, CATALOG), catalogd, CatalogCache(Path(folder)))
         try:

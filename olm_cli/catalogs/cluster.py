@@ -4,13 +4,13 @@ Contents are asked for as `olm why` asks: through the API server's service proxy
 is one of the cluster's own. What is cached is named by the digest that the catalog resolved to.
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from olm_cli.catalogs.cache import ContentCache
 from olm_cli.catalogs.content import Content, ContentWriter
-from olm_cli.cluster_options import ClusterOptions
+from olm_cli.cluster_options import ClusterOptions, Reach
 from olm_runtime.cli.async_work import run_async
 from olm_runtime.errors import OLMError, TerminalError, bounded
 
@@ -40,15 +40,15 @@ class Served:
 class Cluster:
     """The catalogs of the cluster that a command reaches."""
 
-    reach: ClusterOptions
+    options: ClusterOptions
 
     def catalogs(self) -> list[Served]:
         """The catalogs that are switched on, by name. Raises OLMError."""
         from olm_cli.catalogs.quick_list import quick_list
 
-        found = quick_list(self.reach.kubeconfig)
+        found = quick_list(self.options.reach)
         if found is None:
-            found = run_async(_listed(self.reach.kubeconfig))
+            found = run_async(_listed(self.options.reach))
         served = (Served.of(catalog) for catalog in found)
         return sorted((each for each in served if each.available), key=lambda each: each.name)
 
@@ -77,14 +77,13 @@ class Cluster:
             )
 
 
-async def _listed(kubeconfig: str | None) -> list[dict[str, Any]]:
+async def _listed(reach: Reach) -> list[dict[str, Any]]:
     from api.objects import GVK
     from api.olm.v1 import names
-    from olm_runtime.kube.access import load_access
     from olm_runtime.kube.client import KubeClient
 
     kind = GVK(names.GROUP, names.VERSION, names.CLUSTER_CATALOG)
-    async with KubeClient.connect(load_access(kubeconfig)) as kube:
+    async with KubeClient.connect(reach.access()) as kube:
         found, _ = await kube.list_all(kind)
     return found
 
@@ -95,36 +94,33 @@ async def _fetch(cluster: Cluster, catalog: Served, writer: ContentWriter) -> bo
 
     from olm_runtime.http.proxied import http_client
     from olm_runtime.http.trust import registry_trust
-    from olm_runtime.kube.access import load_access
     from operator_controller.io.catalogd import server_of
     from operator_controller.io.catalogd_proxy import proxy_path
     from operator_controller.io.replicas import ReplicaBehindError, answer_of, names_source
 
-    server_of(catalog.name, catalog.base, allow_http=cluster.reach.allow_http)
+    server_of(catalog.name, catalog.base, allow_http=cluster.options.allow_http)
     path = proxy_path(catalog.base)
-    headers = {}
+    headers: Sequence[tuple[str, str]] = ()
     if path is None:
-        address, tls = catalog.base, registry_trust(cluster.reach.cas_dir)
+        address, tls = catalog.base, registry_trust(cluster.options.cas_dir)
         hint = "check that catalogd runs and that its certificate is trusted (--catalogd-cas-dir)"
     else:
-        access = load_access(cluster.reach.kubeconfig)
+        access = cluster.options.reach.access()
         address, tls = access.server + path, access.tls()
-        authorization = access.authorization()
-        headers = {"Authorization": authorization} if authorization else {}
+        headers = access.headers()
         hint = (
             "it is asked through the API server: that needs the permission to get services/proxy "
             "in catalogd's namespace"
         )
     timeout = httpx.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS)
     try:
-        async with (
-            http_client(timeout, origin=tls) as http,
-            answer_of(http, f"{address}/api/v1/all", catalog.digest, headers=headers) as answer,
-        ):
-            await _refuse(answer)
-            async for line in _lines(answer.aiter_bytes()):
-                writer.add(line)
-            return names_source(answer)
+        async with http_client(timeout, origin=tls) as http:
+            http.headers.update(headers)
+            async with answer_of(http, f"{address}/api/v1/all", catalog.digest) as answer:
+                await _refuse(answer)
+                async for line in _lines(answer.aiter_bytes()):
+                    writer.add(line)
+                return names_source(answer)
     except ReplicaBehindError as error:
         message = f'catalog "{catalog.name}" cannot be read from {address}: {error.message}'
         raise TerminalError(message, hint="ask again in a moment") from error

@@ -7,6 +7,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from olm_cli.catalogs.quick_list import EXTENSIONS, quick_list
+from olm_cli.cluster_options import Reach
 from olm_cli.kube_names import object_name
 
 SECONDS = 1.0
@@ -17,7 +18,7 @@ def known_extensions(
     ctx: click.Context, _param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """The ClusterExtensions whose names begin so, where a plain kubeconfig leads to them."""
-    found = quick_list(ctx.params.get("kubeconfig"), EXTENSIONS, seconds=SECONDS) or ()
+    found = quick_list(Reach.of(ctx.params), EXTENSIONS, seconds=SECONDS) or ()
     named = ((each["metadata"]["name"], each) for each in found)
     return [
         CompletionItem(name, help=_package(each))

@@ -7,12 +7,15 @@ which also says what is wrong.
 
 import contextlib
 import http.client
+import time
 from typing import Any
 from urllib.parse import urlsplit
 
 import orjson
 
+from olm_cli.cluster_options import Reach
 from olm_runtime.errors import OLMError
+from olm_runtime.http import request_log
 from olm_runtime.kube.access import ClusterAccess, quick_access
 
 CATALOGS, EXTENSIONS = "ClusterCatalog", "ClusterExtension"
@@ -22,11 +25,11 @@ _UNUSUAL = (OLMError, OSError, ValueError, LookupError, http.client.HTTPExceptio
 
 
 def quick_list(
-    kubeconfig: str | None, kind: str = CATALOGS, *, seconds: float = SECONDS
+    reach: Reach, kind: str = CATALOGS, *, seconds: float = SECONDS
 ) -> list[dict[str, Any]] | None:
     """All objects of the kind; None if they cannot be had this way, or not in time."""
     try:
-        access = quick_access(kubeconfig)
+        access = quick_access(reach.kubeconfig, reach.overrides)
         return _list(access, kind, seconds) if access and not access.proxy else None
     except _UNUSUAL:
         return None
@@ -34,17 +37,25 @@ def quick_list(
 
 def _list(access: ClusterAccess, kind: str, seconds: float) -> list[dict[str, Any]] | None:
     url = urlsplit(access.server)
+    seconds, began = min(seconds, access.request_seconds or seconds), time.monotonic()
     connection = http.client.HTTPSConnection(
         url.hostname or "", url.port or 443, context=access.tls(), timeout=seconds
     )
     with contextlib.closing(connection):
-        authorization = access.authorization()
-        headers = {"Accept": "application/json"}
-        headers |= {"Authorization": authorization} if authorization else {}
         path = f"/apis/olm.operatorframework.io/v1/{kind.lower()}s?limit=500"
-        connection.request("GET", url.path.rstrip("/") + path, headers=headers)
+        headers = [("Accept", "application/json"), *access.headers()]
+        connection.putrequest("GET", url.path.rstrip("/") + path)
+        for name, value in headers:
+            connection.putheader(name, value)
+        connection.endheaders()
         answer = connection.getresponse()
-        found = orjson.loads(answer.read()) if answer.status == http.client.OK else {}
+        content, status = answer.read(), f"{answer.status} {answer.reason}"
+        if request_log.are_written():
+            took = time.monotonic() - began
+            request_log.note_request(
+                "GET", access.server + path, took, status, headers, answer.getheaders()
+            )
+        found = orjson.loads(content) if answer.status == http.client.OK else {}
     if found.get("kind") != f"{kind}List" or found["metadata"].get("continue"):
         return None
     items: list[dict[str, Any]] = found["items"]

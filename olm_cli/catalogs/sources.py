@@ -13,7 +13,7 @@ import click
 from olm_cli.catalogs.cache import ContentCache, folder_key
 from olm_cli.catalogs.cluster import Cluster, Served
 from olm_cli.catalogs.content import Content
-from olm_cli.cluster_options import CLUSTER_OPTIONS, ClusterOptions, cluster_options
+from olm_cli.cluster_options import ClusterOptions, cluster_options
 from olm_content.names import LABEL_INDEX_CONFIGS
 from olm_runtime.cli.async_work import run_async
 from olm_runtime.errors import OLMError, TerminalError
@@ -39,13 +39,10 @@ def catalog_options(command: Command) -> Command:
     """Adds the options that say which catalogs are meant and how they are reached."""
     from olm_cli.bundle_files import registry_options
 
-    command = registry_options(command)
-    for option in reversed((_CATALOG_OPTION, *CLUSTER_OPTIONS)):
-        command = option(command)
-    return command
+    return _CATALOG_OPTION(cluster_options(registry_options(command)))
 
 
-def reach_options(command: Command) -> Command:
+def source_options(command: Command) -> Command:
     """The same without `--catalog`, for commands whose arguments are catalogs."""
     from olm_cli.bundle_files import registry_options
 

@@ -55,10 +55,6 @@ _CERTIFICATES = click.option(
     help="Who issues serving certificates of webhooks; default: as the cluster.",
 )
 
-kubeconfig_option = click.option(
-    "--kubeconfig", metavar="FILE", help="How to reach the cluster; default: as kubectl does."
-)
-
 timeout_option = click.option(
     "--timeout",
     type=click.IntRange(min=1),

@@ -5,10 +5,12 @@ Nothing else of the environment counts: passwords of a .netrc are not for regist
 
 import os
 import ssl
+import time
 from typing import Any
 
 import httpx
 
+from olm_runtime.http import request_log
 from olm_runtime.http.transport_faults import reason
 from olm_runtime.proxies import Proxies, read_proxies, without_password
 
@@ -47,6 +49,20 @@ class ProxiedTransport(httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Sends one request."""
+        if not request_log.are_written():
+            return await self._send(request)
+        began, status = time.monotonic(), "unreachable"
+        got: list[tuple[str, str]] = []
+        try:
+            answer = await self._send(request)
+            status = f"{answer.status_code} {answer.reason_phrase}"
+            got = answer.headers.multi_items()
+        finally:
+            took, sent = time.monotonic() - began, request.headers.multi_items()
+            request_log.note_request(request.method, str(request.url), took, status, sent, got)
+        return answer
+
+    async def _send(self, request: httpx.Request) -> httpx.Response:
         address = self._proxies.choose(str(request.url))
         transport = self._transport(address)
         if not address:

@@ -10,13 +10,15 @@ import ssl
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 from olm_runtime.errors import TerminalError
 from olm_runtime.kube.errors import ApiError
+from olm_runtime.kube.overrides import Headers, Overrides
 from olm_runtime.proxies import read_proxies
 
+NO_OVERRIDES = Overrides()
 SERVICE_ACCOUNT_FOLDER = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
 
@@ -28,7 +30,8 @@ class ClusterAccess:
     tokens are renewed; it raises ApiError when there is none to be had. `proxy` is the one to go
     through, `authority` has the CAs (PEM; None for those of the system), `certificate` the client's
     chain and key (PEM). With `expected_name` the server's certificate is to be of that name,
-    whatever the address is.
+    whatever the address is. `impersonation` are the headers that make us somebody else;
+    `request_seconds` bounds each request: None as usual, 0 not at all.
     """
 
     server: str
@@ -38,6 +41,14 @@ class ClusterAccess:
     certificate: bytes | None = None
     expected_name: str | None = None
     verify: bool = True
+    impersonation: Headers = ()
+    request_seconds: float | None = None
+
+    def headers(self) -> list[tuple[str, str]]:
+        """The headers that say who asks, as they are now. Raises ApiError as `authorization`."""
+        authorization = self.authorization()
+        own = [("Authorization", authorization)] if authorization else []
+        return [*own, *self.impersonation]
 
     def tls(self) -> ssl.SSLContext:
         """The TLS context: the cluster's CA and, if there is one, the client certificate.
@@ -85,6 +96,11 @@ class _Context(ssl.SSLContext):
         name = self.expected_name or server_hostname
         return super().wrap_bio(incoming, outgoing, server_side, name, session)
 
+    def wrap_socket(self, *args: Any, **kwargs: Any) -> ssl.SSLSocket:
+        if self.expected_name:
+            kwargs["server_hostname"] = self.expected_name
+        return super().wrap_socket(*args, **kwargs)
+
 
 def own_namespace(default: str) -> str:
     """The pod's namespace, or `default` outside a cluster."""
@@ -94,35 +110,45 @@ def own_namespace(default: str) -> str:
         return default
 
 
-def load_access(kubeconfig: str | None) -> ClusterAccess:
+def load_access(kubeconfig: str | None, overrides: Overrides = NO_OVERRIDES) -> ClusterAccess:
     """Reads the named kubeconfig; without one the pod's service account, else the default file.
 
     Raises TerminalError when there is none that can be read, TransientError for a variable of the
     environment that names no proxy.
     """
-    access = quick_access(kubeconfig)
+    access = quick_access(kubeconfig, overrides)
     if access is not None:
         return access
     from olm_runtime.kube.kubeconfig import read_kubeconfig
 
-    return _through_proxy(read_kubeconfig(kubeconfig))
+    return _completed(read_kubeconfig(kubeconfig, overrides), overrides)
 
 
-def quick_access(kubeconfig: str | None) -> ClusterAccess | None:
+def quick_access(
+    kubeconfig: str | None, overrides: Overrides = NO_OVERRIDES
+) -> ClusterAccess | None:
     """The same in milliseconds; None if the official client has to read the configuration."""
-    if kubeconfig is None and (SERVICE_ACCOUNT_FOLDER / "token").exists():
-        return _through_proxy(_of_service_account())
+    in_pod = kubeconfig is None and (SERVICE_ACCOUNT_FOLDER / "token").exists()
+    if in_pod and not overrides.names_entries:
+        return _completed(_of_service_account(overrides), overrides)
     from olm_runtime.kube.plain_kubeconfig import read_plain
 
-    default = os.environ.get("KUBECONFIG") or Path.home() / ".kube" / "config"
-    access = read_plain(Path(kubeconfig or default))
-    return access and _through_proxy(access)
+    access = read_plain(Path(kubeconfig or default_kubeconfig()), overrides)
+    return access and _completed(access, overrides)
 
 
-def _through_proxy(access: ClusterAccess) -> ClusterAccess:
-    """With the proxy of the environment, unless it names one. Raises TransientError."""
+def default_kubeconfig() -> str:
+    """The file that counts where none is named, or several, as KUBECONFIG has them."""
+    return os.environ.get("KUBECONFIG") or str(Path.home() / ".kube" / "config")
+
+
+def _completed(access: ClusterAccess, overrides: Overrides) -> ClusterAccess:
+    """With the bound of a request, and the proxy of the environment, unless it names one.
+
+    Raises TransientError.
+    """
     proxy = access.proxy or read_proxies(os.environ).choose(access.server) or None
-    return replace(access, proxy=proxy)
+    return replace(access, proxy=proxy, request_seconds=overrides.request_seconds)
 
 
 def unreadable(problem: object, *, hint: str = "") -> TerminalError:
@@ -144,18 +170,21 @@ def token_of(file: Path) -> str:
         raise ApiError(f"cannot read the token file {file}: {error.strerror or error}") from error
 
 
-def _of_service_account() -> ClusterAccess:
+def _of_service_account(overrides: Overrides) -> ClusterAccess:
     """What a pod is given. Raises TerminalError if a part of it is missing."""
+    from olm_runtime.kube.plain_kubeconfig import access_of
+
     variables = ("KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT")
     host, port = (os.environ.get(name, "") for name in variables)
     if not host or not port:
         raise unreadable(f"{' and '.join(variables)} are not both set in the environment")
+    cluster = {
+        "server": f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}",
+        "certificate-authority": "ca.crt",
+    }
+    user = overrides.on_user({"tokenFile": "token"})
+    headers = overrides.impersonation(user)
     try:
-        authority = (SERVICE_ACCOUNT_FOLDER / "ca.crt").read_text()
+        return access_of(overrides.on_cluster(cluster), user, SERVICE_ACCOUNT_FOLDER, headers)
     except OSError as error:
         raise unreadable(f"{error.strerror}: {error.filename}") from error
-    return ClusterAccess(
-        server=f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}",
-        authorization=partial(token_of, SERVICE_ACCOUNT_FOLDER / "token"),
-        authority=authority,
-    )

@@ -2,18 +2,20 @@
 
 import logging
 import os
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from kubernetes.client import Configuration
-from kubernetes.config import load_kube_config
-from kubernetes.config.kube_config import (
-    KUBE_CONFIG_DEFAULT_LOCATION,
-    ConfigNode,
-    KubeConfigMerger,
-)
+from kubernetes.config.kube_config import ConfigNode, KubeConfigLoader, KubeConfigMerger
 
-from olm_runtime.kube.access import ClusterAccess, token_of, unreadable
+from olm_runtime.errors import OLMError, TerminalError
+from olm_runtime.kube.access import ClusterAccess, default_kubeconfig, token_of, unreadable
+from olm_runtime.kube.overrides import Overrides, not_there
+
+_NAME = "as asked for"
+"""Of the one context, and of a user that is not of the file."""
 
 
 class _Messages(logging.Handler):
@@ -27,62 +29,121 @@ class _Messages(logging.Handler):
         self.messages.append(record.getMessage())
 
 
-def read_kubeconfig(file: str | None) -> ClusterAccess:
-    """What the current context of the file says; None is the default one, or those of KUBECONFIG.
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """A kubeconfig, merged from its files, in which the context is the one that is meant."""
+
+    merged: ConfigNode
+    user: ConfigNode
+    save: Any
+
+    def load(self, found: Configuration) -> str:
+        """Fills in the configuration; what the client complained of meanwhile."""
+        logged, log = _Messages(), logging.getLogger()
+        log.addHandler(logged)
+        try:
+            KubeConfigLoader(  # type: ignore[no-untyped-call]
+                self.merged, _NAME, config_base_path=None, config_persister=self.save
+            ).load_and_set(found)
+        finally:
+            log.removeHandler(logged)
+        return "; ".join(logged.messages)
+
+
+def read_kubeconfig(file: str | None, overrides: Overrides) -> ClusterAccess:
+    """What the file says, with what is said beside it; None is the default one, or KUBECONFIG's.
 
     Raises TerminalError.
     """
-    _refuse_missing(file)
     # Of itself it would take the proxy of the environment whatever NO_PROXY says.
     found = Configuration(proxy="")
     try:
-        logged = _load(file, found)
-        user = _user(file)
+        chosen = _choose(_merged(file, overrides), overrides)
+        logged = chosen.load(found)
         authority = Path(found.ssl_ca_cert).read_text() if found.ssl_ca_cert else None
         files = [Path(part) for part in (found.cert_file, found.key_file) if part]
         certificate = b"\n".join(part.read_bytes() for part in files)
+        impersonation = overrides.impersonation(chosen.user.value)
+    except OLMError as error:
+        raise unreadable(error.message, hint=error.hint) from error
     except Exception as error:
         raise unreadable(" ".join(str(error).split()) or type(error).__name__) from error
     if not certificate and not found.api_key:
-        _refuse_without_credentials(user, logged)
-    token_file = _token_file(user)
+        _refuse_without_credentials(chosen.user, logged)
+    token_file = _token_file(chosen.user)
     return ClusterAccess(
         server=str(found.host).rstrip("/"),
         authorization=partial(token_of, token_file) if token_file else partial(_header, found),
         proxy=found.proxy or None,
         authority=authority,
         certificate=certificate or None,
-        expected_name=found.tls_server_name,
+        expected_name=found.tls_server_name or None,
         verify=found.verify_ssl,
+        impersonation=impersonation,
     )
 
 
-def _load(file: str | None, found: Configuration) -> str:
-    """Fills in the configuration; what the client complained of meanwhile."""
-    logged, log = _Messages(), logging.getLogger()
-    log.addHandler(logged)
-    try:
-        load_kube_config(  # type: ignore[no-untyped-call]
-            config_file=file, client_configuration=found
-        )
-    finally:
-        log.removeHandler(logged)
-    return "; ".join(logged.messages)
-
-
-def _refuse_missing(file: str | None) -> None:
-    named = file or KUBE_CONFIG_DEFAULT_LOCATION
+def _merged(file: str | None, overrides: Overrides) -> KubeConfigMerger:
+    """The files as one. Without a default one an address suffices. Raises TerminalError."""
+    named = file or default_kubeconfig()
     files = [Path(part).expanduser() for part in named.split(os.pathsep) if part]
-    if not any(path.exists() for path in files):
+    found = KubeConfigMerger(named)  # type: ignore[no-untyped-call]
+    if found.config is not None:
+        return found
+    if file or not overrides.server:
         missing = ", ".join(map(str, files))
-        raise unreadable(
+        raise TerminalError(
             f"{missing}: no such file", hint="give --kubeconfig FILE, or set KUBECONFIG"
         )
+    empty: dict[str, Any] = {"clusters": [], "users": [], "contexts": []}
+    found.config_merged = ConfigNode("", empty, "")  # type: ignore[no-untyped-call]
+    return found
 
 
-def _refuse_without_credentials(user: ConfigNode | None, logged: str) -> None:
+def _choose(files: KubeConfigMerger, overrides: Overrides) -> _Chosen:
+    """Raises TerminalError for entries that are not there.
+
+    Changes nothing that the files have: the client writes back tokens that it renewed.
+    """
+    merged = files.config
+    names = overrides.chosen(
+        {name: node.value["context"] or {} for name, node in _named(merged, "contexts").items()},
+        merged.safe_get("current-context") or "",
+    )
+    cluster, user = (
+        _entry(merged, kind, name) for kind, name in zip(("cluster", "user"), names, strict=True)
+    )
+    cluster.value["cluster"] = overrides.on_cluster(cluster.value["cluster"])
+    if not cluster.value["cluster"].get("server"):
+        raise TerminalError(
+            "it says of no cluster where it is", hint="give --context NAME, or --server URL"
+        )
+    user.value["user"] = overrides.on_user(user.value["user"])
+    context = {"name": _NAME, "context": {"cluster": _NAME, "user": _NAME}}
+    merged.value["clusters"], merged.value["users"] = [cluster], [user]
+    merged.value["contexts"] = [ConfigNode(_NAME, context)]  # type: ignore[no-untyped-call]
+    return _Chosen(merged, user["user"], files.save_changes)
+
+
+def _named(merged: ConfigNode, section: str) -> dict[str, ConfigNode]:
+    return {node.value["name"]: node for node in merged.value[section]}
+
+
+def _entry(merged: ConfigNode, kind: str, name: str) -> ConfigNode:
+    """A copy of an entry, which the context names; an empty one for no name."""
+    if not name:
+        return ConfigNode(kind, {"name": _NAME, kind: {}}, "")  # type: ignore[no-untyped-call]
+    known = _named(merged, f"{kind}s")
+    if name not in known:
+        raise not_there(kind, name, known)
+    found = known[name]
+    content = {"name": _NAME, kind: found.value[kind] or {}}
+    return ConfigNode(found.name, content, found.path)  # type: ignore[no-untyped-call]
+
+
+def _refuse_without_credentials(user: ConfigNode, logged: str) -> None:
     """Nobody means to be anonymous who names a plugin. Raises TerminalError."""
-    means = user.value if user is not None else {}
+    means = user.value
     plugin = means.get("exec")
     if plugin:
         command = plugin.get("command")
@@ -103,19 +164,7 @@ def _header(found: Configuration) -> str | None:
     return key or found.get_basic_auth_token() or None
 
 
-def _user(file: str | None) -> ConfigNode | None:
-    """The entry of the current user, None without one."""
-    merged = KubeConfigMerger(  # type: ignore[no-untyped-call]
-        file or KUBE_CONFIG_DEFAULT_LOCATION
-    ).config
-    context = merged["contexts"].get_with_name(merged["current-context"])["context"]
-    users = merged.safe_get("users")
-    named = context.safe_get("user")
-    found = merged["users"].get_with_name(named, safe=True) if users and named else None
-    return found["user"] if found is not None and found.value.get("user") else None
-
-
-def _token_file(user: ConfigNode | None) -> Path | None:
+def _token_file(user: ConfigNode) -> Path | None:
     """The `tokenFile` of the user: the official client reads it only once."""
-    named = user.value.get("tokenFile") if user is not None else None
-    return Path(user.path).parent / str(named) if user is not None and named else None
+    named = user.value.get("tokenFile")
+    return Path(user.path).parent / str(named) if named else None

@@ -6,60 +6,94 @@ left to it, which also says what is wrong.
 """
 
 import base64
-from collections.abc import Callable, Mapping
+import contextlib
+import os
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import yaml
 
-from olm_runtime.kube.access import ClusterAccess, token_of
+from olm_runtime.errors import OLMError
+from olm_runtime.kube.access import ClusterAccess, default_kubeconfig, token_of
+from olm_runtime.kube.overrides import Headers, Overrides, Section
 
-_CLUSTER = {"server", "certificate-authority", "certificate-authority-data"}
+_CLUSTER = {
+    *("server", "certificate-authority", "certificate-authority-data"),
+    *("insecure-skip-tls-verify", "tls-server-name"),
+}
 _USER = {
     *("client-certificate", "client-certificate-data", "client-key", "client-key-data"),
-    *("token", "tokenFile"),
+    *("token", "tokenFile", "as", "as-uid", "as-groups", "as-user-extra"),
 }
-_UNUSUAL = (OSError, ValueError, LookupError, TypeError, AttributeError, yaml.YAMLError)
+_UNUSUAL = (
+    *(OLMError, OSError, ValueError, LookupError, TypeError, AttributeError),
+    yaml.YAMLError,
+)
 
-Section = Mapping[str, Any]
 
-
-def read_plain(file: Path) -> ClusterAccess | None:
-    """What the current context of a kubeconfig says; None if that is not plain."""
+def read_plain(file: Path, overrides: Overrides) -> ClusterAccess | None:
+    """What a kubeconfig says, with what is said beside it; None if that is not plain."""
     try:
-        cluster, user = _sections(yaml.load(file.read_bytes(), Loader=yaml.CSafeLoader))
+        config = yaml.load(file.read_bytes(), Loader=yaml.CSafeLoader)
+        cluster, user = _sections(config, overrides)
         if cluster.keys() - _CLUSTER or user.keys() - _USER:
             return None
-        return _access(cluster, user, file.parent)
+        return access_of(cluster, user, file.parent, overrides.impersonation(user))
     except _UNUSUAL:
         return None
 
 
-def _sections(config: Section) -> tuple[Section, Section]:
-    """The cluster and the user of the current context. Raises LookupError."""
+def _sections(config: Section, overrides: Overrides) -> tuple[Section, Section]:
+    """The cluster and the user that are meant, as they count. Raises LookupError, OLMError."""
 
-    def named(section: str, name: str) -> Section:
-        found = [each for each in config[section] if each["name"] == name]
-        inner: Section = found[0][section.removesuffix("s")] or {}
-        return inner
+    def named(section: str) -> dict[str, Section]:
+        inner = section.removesuffix("s")
+        # The first of a name counts, as where files are merged.
+        return {each["name"]: each[inner] or {} for each in reversed(config.get(section) or ())}
 
-    context = named("contexts", config["current-context"])
-    return named("clusters", context["cluster"]), named("users", context["user"])
+    cluster, user = overrides.chosen(named("contexts"), config.get("current-context") or "")
+    found = named("clusters")[cluster] if cluster else {}
+    return (
+        overrides.on_cluster(found),
+        overrides.on_user(named("users")[user] if user else {}),
+    )
 
 
-def _access(cluster: Section, user: Section, folder: Path) -> ClusterAccess | None:
+def names_of(kubeconfig: str | None, section: str) -> list[str]:
+    """The names in a list of a kubeconfig, or of several: `contexts`, `clusters`, `users`.
+
+    Files that cannot be read have none.
+    """
+    found: dict[str, None] = {}
+    for file in (kubeconfig or default_kubeconfig()).split(os.pathsep):
+        with contextlib.suppress(*_UNUSUAL):
+            config = yaml.load(Path(file).expanduser().read_bytes(), Loader=yaml.CSafeLoader)
+            found |= dict.fromkeys(str(each["name"]) for each in config.get(section) or ())
+    return sorted(found)
+
+
+def access_of(
+    cluster: Section, user: Section, folder: Path, impersonation: Headers
+) -> ClusterAccess:
+    """How to reach a cluster that plain sections describe; paths are relative to the folder.
+
+    Raises OSError for files that cannot be read, ValueError for what is not plain.
+    """
     url = urlsplit(cluster["server"])
-    authority = _data(cluster, "certificate-authority", folder)
     certificate, key = (_data(user, f"client-{each}", folder) for each in ("certificate", "key"))
     if url.scheme != "https" or not url.hostname or (certificate is None) != (key is None):
-        return None
+        raise ValueError("no plain cluster, or half a certificate")
+    authority = _data(cluster, "certificate-authority", folder)
     return ClusterAccess(
         server=cluster["server"].rstrip("/"),
         authorization=_authorization(user, folder),
         authority=authority.decode() if authority is not None else None,
         certificate=certificate + b"\n" + key if certificate and key else None,
+        expected_name=cluster.get("tls-server-name") or None,
+        verify=not cluster.get("insecure-skip-tls-verify"),
+        impersonation=impersonation,
     )
 
 

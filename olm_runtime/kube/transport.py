@@ -5,17 +5,20 @@ which address serves which kind is for `mapper.py` to know.
 """
 
 import asyncio
+import time
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import aiohttp
 import orjson
 
+from olm_runtime.http import request_log
 from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.errors import ApiError, error_from
 from olm_runtime.kube.media_types import JSON_TYPE
+from olm_runtime.kube.overrides import Headers
 from olm_runtime.kube.sockets import Sockets
 
 REQUEST_SECONDS = 30.0
@@ -45,7 +48,8 @@ class Transport:
     """The API server's address and connections, and who asks."""
 
     _shared: _Shared
-    _headers: tuple[tuple[str, str], ...] = ()
+    _instead: Headers = ()
+    """Who is acted as, in place of whom the configuration names."""
 
     @classmethod
     def connect(cls, access: ClusterAccess) -> Self:
@@ -56,7 +60,7 @@ class Transport:
 
     def impersonating(self, user: str) -> Self:
         """The same connections, acting as a user."""
-        return replace(self, _headers=(("Impersonate-User", user),))
+        return replace(self, _instead=(("Impersonate-User", user),))
 
     @property
     def answers(self) -> Counter[tuple[str, str]]:
@@ -110,14 +114,16 @@ class Transport:
         Errors name `what` is watched. Raises ApiError.
         """
         timeout = aiohttp.ClientTimeout(
-            total=None, sock_connect=CONNECT_SECONDS, sock_read=WATCH_SILENCE_SECONDS
+            total=None, sock_connect=self._connect_seconds, sock_read=WATCH_SILENCE_SECONDS
         )
         headers = self._request_headers(accept)
+        began = time.monotonic()
         try:
             async with self._shared.watch_session.get(
                 self._shared.access.server + path, params=params, headers=headers, timeout=timeout
             ) as response:
                 self._shared.answers["GET", str(response.status)] += 1
+                _note(response, began, headers)
                 if response.status >= 400:
                     raise error_from(response.status, await response.read())
                 opened()
@@ -130,11 +136,21 @@ class Transport:
             raise ApiError(f"watch of {what} was cut: {error}") from error
 
     def _request_headers(self, accept: str) -> list[tuple[str, str]]:
-        headers = [("Accept", accept), *self._headers]
-        authorization = self._shared.access.authorization()
-        if authorization:
-            headers.append(("Authorization", authorization))
-        return headers
+        who = self._shared.access.headers()
+        if self._instead:
+            impersonated = len(self._shared.access.impersonation)
+            who = [*who[: len(who) - impersonated], *self._instead]
+        return [("Accept", accept), *who]
+
+    @property
+    def _seconds(self) -> float | None:
+        """The bound of a request; None for none."""
+        asked = self._shared.access.request_seconds
+        return REQUEST_SECONDS if asked is None else asked or None
+
+    @property
+    def _connect_seconds(self) -> float:
+        return min(CONNECT_SECONDS, self._seconds or CONNECT_SECONDS)
 
     async def _send(
         self,
@@ -144,25 +160,30 @@ class Transport:
         body: Any,
         params: Mapping[str, str] | None,
     ) -> tuple[int, bytes, float]:
+        seconds, began = self._seconds, time.monotonic()
+        url = self._shared.access.server + path
         try:
             async with self._shared.session.request(
                 method,
-                self._shared.access.server + path,
+                url,
                 headers=headers,
                 params=params,
                 data=None if body is None else orjson.dumps(body),
-                timeout=aiohttp.ClientTimeout(total=REQUEST_SECONDS, sock_connect=CONNECT_SECONDS),
+                timeout=aiohttp.ClientTimeout(total=seconds, sock_connect=self._connect_seconds),
             ) as response:
                 wait = response.headers.get("Retry-After", "1")
                 content = await response.read()
+                _note(response, began, headers)
                 self._shared.answers[method, str(response.status)] += 1
                 return response.status, content, float(wait) if wait.isdigit() else 1.0
         except TimeoutError as error:
             self._shared.answers[method, NO_ANSWER] += 1
-            message = f"no answer from the API server within {REQUEST_SECONDS:.0f} s"
+            _note_fault(method, url, began, "without an answer")
+            message = f"no answer from the API server within {seconds or CONNECT_SECONDS:g} s"
             raise ApiError(f"{message}: {method} {path}") from error
         except aiohttp.ClientError as error:
             self._shared.answers[method, NO_ANSWER] += 1
+            _note_fault(method, url, began, "unreachable")
             raise ApiError(f"cannot reach the API server: {error}") from error
 
 
@@ -171,6 +192,23 @@ def _session(access: ClusterAccess, sockets: Sockets, limit: int) -> aiohttp.Cli
         ssl=access.tls(), limit=limit, keepalive_timeout=60, socket_factory=sockets.make
     )
     return aiohttp.ClientSession(connector=connector, auto_decompress=True, proxy=access.proxy)
+
+
+def _note(response: aiohttp.ClientResponse, began: float, sent: Sequence[tuple[str, str]]) -> None:
+    if request_log.are_written():
+        request_log.note_request(
+            response.method,
+            str(response.url),
+            time.monotonic() - began,
+            f"{response.status} {response.reason}",
+            sent,
+            response.headers.items(),
+        )
+
+
+def _note_fault(method: str, url: str, began: float, fault: str) -> None:
+    if request_log.are_written():
+        request_log.note_request(method, url, time.monotonic() - began, fault)
 
 
 def _decoded(content: bytes) -> Any:

@@ -134,10 +134,9 @@ def _settings(reopened: int) -> kopf.OperatorSettings:
 
 def _connection(access: ClusterAccess, on_answer: OnAnswer) -> kopf.AiohttpSession:
     """Connections of kopf's own, reaching the API server as all of ours do."""
-    authorization = access.authorization()
     session = aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(ssl=access.tls(), limit=0),
-        headers={"Authorization": authorization} if authorization else None,
+        headers=access.headers(),
         proxy=access.proxy,
         trace_configs=[_tracing(on_answer)],
     )

@@ -50,9 +50,7 @@ class CatalogdFromOutside:
         path = proxy_path(address.base)
         if path is None:
             return await self._direct.package(address, package, etag=etag)
-        authorization = self._access.authorization()
-        if authorization:
-            self._http.headers["Authorization"] = authorization
+        self._http.headers.update(self._access.headers())
         through = replace(address, base=self._access.server + path)
         try:
             return await fetch(self._http, through, package, etag=etag)

@@ -17,6 +17,7 @@ from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import with_administrator
 from e2e.olm.programs import Olm
 from olm_cli.catalogs.quick_list import quick_list
+from olm_cli.cluster_options import Reach
 from tests.integration import test_why as why
 
 pytestmark = pytest.mark.integration
@@ -179,7 +180,7 @@ def test_catalogs_are_read_through_the_api_server_with_two_rights(
     kubeconfig = olm.control_plane.kubeconfig_for_service_account(why.SYSTEM, in_cluster)
     shell = Shell(tmp_path, kubeconfig)
     for each in (kubeconfig, olm.control_plane.kubeconfig):  # a token, a client certificate
-        listed = [found["metadata"]["name"] for found in quick_list(str(each)) or ()]
+        listed = [found["metadata"]["name"] for found in quick_list(Reach(str(each))) or ()]
         assert in_cluster in listed
     refused = shell("search", in_cluster)
     assert refused.returncode == 1

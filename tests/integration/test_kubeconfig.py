@@ -1,9 +1,11 @@
 """Every way in which a kubeconfig tells how to reach an API server, on a real one."""
 
 import asyncio
+import base64
 import contextlib
 import getpass
 import json
+import socket
 import stat
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -14,9 +16,11 @@ import yaml
 
 from api.objects import GVK, KubeObject
 from e2e.harness.controlplane import ControlPlane
+from olm_runtime.errors import TerminalError
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError, ForbiddenError
+from olm_runtime.kube.overrides import Overrides
 from olm_runtime.watch.store import Store, without_managed_fields
 from olm_runtime.watch.watcher import Source, Watcher
 
@@ -56,6 +60,16 @@ async def user(client: KubeClient) -> str:
     path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
     answer = await client.request("POST", path, body=body)
     return str(answer["status"]["userInfo"]["username"])
+
+
+async def whoami(path: Path, **overrides: Any) -> dict[str, Any]:
+    """Who we are to the server: username, uid, groups."""
+    async with KubeClient.connect(load_access(str(path), Overrides(**overrides))) as client:
+        path_ = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+        body = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+        answer = await client.request("POST", path_, body=body)
+    info: dict[str, Any] = answer["status"]["userInfo"]
+    return info
 
 
 async def first_watch(path: Path) -> None:
@@ -184,3 +198,100 @@ async def test_everything_goes_through_proxy_url(
     await first_watch(path)
     assert len(tunnels.targets) > asked
     assert set(tunnels.targets) == {control_plane.url.removeprefix("https://")}
+
+
+@pytest.fixture(params=["plain", "by the official client"])
+def two_clusters(
+    request: pytest.FixtureRequest, control_plane: ControlPlane, tmp_path: Path
+) -> Path:
+    """The real cluster is that of no context's pairing but `right`; `jane` is beside `admin`."""
+    content = yaml.safe_load(control_plane.kubeconfig.read_text())
+    jane = yaml.safe_load(control_plane.kubeconfig_for("jane").read_text())["users"][0]["user"]
+    right, admin = content["clusters"][0]["cluster"], content["users"][0]["user"]
+    wrong = {"server": "https://127.0.0.1:1", "tls-server-name": "wrong.example.com"}
+    content["clusters"] = [{"name": "right", "cluster": right}, {"name": "wrong", "cluster": wrong}]
+    content["users"] = [{"name": "admin", "user": admin}, {"name": "jane", "user": jane}]
+    content["contexts"] = [
+        {"name": name, "context": {"cluster": name, "user": "admin"}} for name in ("right", "wrong")
+    ]
+    content["current-context"] = "wrong"
+    if request.param != "plain":  # a field that no plain kubeconfig has
+        for each in (right, wrong):
+            each["disable-compression"] = True
+    path = tmp_path / "two.yaml"
+    path.write_text(yaml.safe_dump(content))
+    return path
+
+
+async def test_what_is_said_beside_the_kubeconfig_counts(
+    two_clusters: Path, control_plane: ControlPlane, token: str, namespace: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ApiError, match="cannot reach the API server"):
+        await whoami(two_clusters)
+    assert (await whoami(two_clusters, context="right"))["username"] == "admin"
+    assert (await whoami(two_clusters, cluster="right", user="jane"))["username"] == "jane"
+    account = f"system:serviceaccount:{namespace}:default"
+    assert (await whoami(two_clusters, context="right", token=token))["username"] == account
+    # For another server neither the name nor the CAs of the context's are taken.
+    with pytest.raises(ApiError, match="certificate verify failed"):
+        await whoami(two_clusters, server=control_plane.url)
+    authority = tmp_path / "ca.crt"
+    authority.write_bytes(base64.b64decode(_authority(control_plane)))
+    known = {"server": control_plane.url, "authority": str(authority)}
+    assert (await whoami(two_clusters, **known))["username"] == "admin"
+    assert (await whoami(two_clusters, server=control_plane.url, insecure=True))["username"]
+    with pytest.raises(ApiError, match=r"other\.example\.com"):
+        await whoami(two_clusters, **known, server_name="other.example.com")
+    assert await whoami(two_clusters, **known, server_name="kubernetes.default")
+
+
+def _authority(control_plane: ControlPlane) -> str:
+    content = yaml.safe_load(control_plane.kubeconfig.read_text())
+    return str(content["clusters"][0]["cluster"]["certificate-authority-data"])
+
+
+async def test_somebody_else_is_acted_as(two_clusters: Path) -> None:
+    found = await whoami(
+        two_clusters, context="right", as_user="bob", as_groups=("a", "b"), as_uid="7"
+    )
+    assert (found["username"], found["uid"]) == ("bob", "7")
+    assert {"a", "b", "system:authenticated"} == set(found["groups"])
+    with pytest.raises(ForbiddenError, match='User "jane" cannot impersonate'):
+        await whoami(two_clusters, context="right", user="jane", as_user="bob")
+    with pytest.raises(TerminalError, match="and no user"):
+        await whoami(two_clusters, context="right", as_groups=("a",))
+    _add_to_admin(two_clusters, {"as": "carol", "as-groups": ["c"]})
+    assert (await whoami(two_clusters, context="right"))["username"] == "carol"
+    overrides = Overrides(context="right", as_user="bob", as_groups=("a",))
+    async with KubeClient.connect(load_access(str(two_clusters), overrides)) as client:
+        account = client.as_service_account("default", "default")
+        assert await user(account) == "system:serviceaccount:default:default"
+
+
+def _add_to_admin(path: Path, fields: dict[str, Any]) -> None:
+    content = yaml.safe_load(path.read_text())
+    content["users"][0]["user"] |= fields
+    path.write_text(yaml.safe_dump(content))
+
+
+async def test_entries_that_are_not_there_are_named(two_clusters: Path) -> None:
+    for kind, near in (("context", "right"), ("cluster", "wrong"), ("user", "jane")):
+        with pytest.raises(TerminalError, match=f'has no {kind} "{near}x"') as told:
+            load_access(str(two_clusters), Overrides(**{kind: f"{near}x"}))
+        assert told.value.hint == f"did you mean {near}?"
+
+
+async def test_an_address_suffices_without_any_kubeconfig(
+    control_plane: ControlPlane, token: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    overrides = Overrides(server=control_plane.url, token=token, insecure=True)
+    async with KubeClient.connect(load_access(None, overrides)) as client:
+        assert (await user(client)).endswith(":default")
+
+
+async def test_a_request_ends_when_it_was_given_no_more_time(two_clusters: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        with pytest.raises(ApiError, match=r"no answer from the API server within 0\.2 s: POST"):
+            await whoami(two_clusters, server=f"https://127.0.0.1:{port}", request_seconds=0.2)

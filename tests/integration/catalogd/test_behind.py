@@ -24,7 +24,7 @@ from e2e.olm.manifests import catalog as catalog_manifest
 from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
 from olm_cli.catalogs.cache import ContentCache
 from olm_cli.catalogs.cluster import Cluster, Served
-from olm_cli.cluster_options import ClusterOptions
+from olm_cli.cluster_options import ClusterOptions, Reach
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.watch.lister import listed
@@ -150,7 +150,7 @@ class Asker:
 
 def found_by_a_person(pair: Pair, catalog: KubeObject, cache: Path) -> bool:
     """Whether `olm` has the newest version of the package."""
-    cluster = Cluster(ClusterOptions(str(pair.leader.control_plane.kubeconfig), pair.cas))
+    cluster = Cluster(ClusterOptions(Reach(str(pair.leader.control_plane.kubeconfig)), pair.cas))
     content = cluster.content(Served.of(catalog), ContentCache(cache))
     return any(b"p.v2.0.0" in blob for blob in content.blobs("p"))
 

@@ -8,6 +8,7 @@ import yaml
 
 from e2e.harness.ports import free_port
 from olm_cli.catalogs.quick_list import quick_list
+from olm_cli.cluster_options import Reach
 
 
 def config(cluster: dict[str, Any], user: dict[str, Any]) -> dict[str, Any]:
@@ -49,8 +50,8 @@ PLAIN = {"server": f"https://127.0.0.1:{free_port('127.0.0.1')}"}
 def test_anything_unusual_is_left_to_the_official_client(content: Any, tmp_path: Path) -> None:
     file = tmp_path / "config"
     file.write_text(yaml.safe_dump(content))
-    assert quick_list(str(file)) is None
+    assert quick_list(Reach(str(file))) is None
 
 
 def test_a_file_that_is_not_there_is_left_to_it_too(tmp_path: Path) -> None:
-    assert quick_list(str(tmp_path / "none")) is None
+    assert quick_list(Reach(str(tmp_path / "none"))) is None

@@ -12,6 +12,7 @@ from e2e.olm.bundles import BundleSpec
 from e2e.olm.fbc import PublishedBundle, catalog_files, package_blobs
 from olm_cli import __main__ as front
 from olm_cli.catalogs import extensions
+from olm_cli.cluster_options import Reach
 from olm_runtime.errors import OLMError
 
 
@@ -134,8 +135,8 @@ def test_files_that_cannot_be_planned(tmp_path: Path, content: str | None, said:
 
 @pytest.mark.parametrize("command", ["status", "uninstall", "plan", "why", "history", "rollback"])
 def test_names_of_extensions_are_completed(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def listed(kubeconfig: str | None, kind: str, *, seconds: float) -> list[dict[str, Any]]:
-        assert (kubeconfig, kind) == ("x", "ClusterExtension")
+    def listed(reach: Reach, kind: str, *, seconds: float) -> list[dict[str, Any]]:
+        assert (reach.kubeconfig, kind) == ("x", "ClusterExtension")
         return [{"metadata": {"name": name}} for name in ("argocd", "quay", "argo")]
 
     monkeypatch.setattr(extensions, "quick_list", listed)
