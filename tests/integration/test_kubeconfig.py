@@ -208,7 +208,10 @@ def two_clusters(
     content = yaml.safe_load(control_plane.kubeconfig.read_text())
     jane = yaml.safe_load(control_plane.kubeconfig_for("jane").read_text())["users"][0]["user"]
     right, admin = content["clusters"][0]["cluster"], content["users"][0]["user"]
-    wrong = {"server": "https://127.0.0.1:1", "tls-server-name": "wrong.example.com"}
+    wrong: dict[str, Any] = {
+        "server": "https://127.0.0.1:1",
+        "tls-server-name": "wrong.example.com",
+    }
     content["clusters"] = [{"name": "right", "cluster": right}, {"name": "wrong", "cluster": wrong}]
     content["users"] = [{"name": "admin", "user": admin}, {"name": "jane", "user": jane}]
     content["contexts"] = [
@@ -217,7 +220,7 @@ def two_clusters(
     content["current-context"] = "wrong"
     if request.param != "plain":  # a field that no plain kubeconfig has
         for each in (right, wrong):
-            each["disable-compression"] = True
+            each |= {"disable-compression": True}
     path = tmp_path / "two.yaml"
     path.write_text(yaml.safe_dump(content))
     return path
@@ -275,9 +278,14 @@ def _add_to_admin(path: Path, fields: dict[str, Any]) -> None:
 
 
 async def test_entries_that_are_not_there_are_named(two_clusters: Path) -> None:
-    for kind, near in (("context", "right"), ("cluster", "wrong"), ("user", "jane")):
-        with pytest.raises(TerminalError, match=f'has no {kind} "{near}x"') as told:
-            load_access(str(two_clusters), Overrides(**{kind: f"{near}x"}))
+    asked = {
+        "right": Overrides(context="rightx"),
+        "wrong": Overrides(cluster="wrongx"),
+        "jane": Overrides(user="janex"),
+    }
+    for near, overrides in asked.items():
+        with pytest.raises(TerminalError, match=f'has no (context|cluster|user) "{near}x"') as told:
+            load_access(str(two_clusters), overrides)
         assert told.value.hint == f"did you mean {near}?"
 
 
