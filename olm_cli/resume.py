@@ -6,9 +6,10 @@ from typing import Any
 import click
 
 from olm_cli.catalogs.extensions import extension_argument
+from olm_cli.cluster_options import ClusterCommand, reach_options
 from olm_cli.history_cluster import cluster
 from olm_cli.lifecycle.interrupt import run
-from olm_cli.lifecycle.options import kubeconfig_option, timeout_option
+from olm_cli.lifecycle.options import timeout_option
 from olm_cli.lifecycle.overview import extension_facts
 from olm_cli.lifecycle.suspending import NOT_SUSPENDED, set_suspension
 from olm_cli.lifecycle.waiting import Wait
@@ -16,11 +17,11 @@ from olm_cli.output import output_option, show
 from olm_runtime.cli.display import LiveDisplay
 
 
-@click.command("resume")
+@click.command("resume", cls=ClusterCommand)
 @extension_argument
 @click.option("--wait", is_flag=True, help="Return when nothing is left to do.")
 @timeout_option
-@kubeconfig_option
+@reach_options
 @output_option
 def resume(extension: str, output: str, **given: Any) -> None:
     """Have operator-controller go on with EXTENSION, after olm suspend.
@@ -45,7 +46,7 @@ def resume(extension: str, output: str, **given: Any) -> None:
 
 
 async def _resume(extension: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    async with cluster(given["kubeconfig"]) as kube:
+    async with cluster(given["reach"]) as kube:
         raw, changed = await set_suspension(kube, extension, NOT_SUSPENDED)
         if given["wait"]:
             wait = Wait(kube, extension, given["timeout"], LiveDisplay())

@@ -6,9 +6,9 @@ from typing import Any
 import click
 
 from olm_cli.catalogs.extensions import extension_argument
+from olm_cli.cluster_options import ClusterCommand, reach_options
 from olm_cli.history_cluster import cluster
 from olm_cli.lifecycle.interrupt import run
-from olm_cli.lifecycle.options import kubeconfig_option
 from olm_cli.lifecycle.overview import extension_facts
 from olm_cli.lifecycle.suspending import set_suspension, suspension_annotations, user_of
 from olm_cli.lifecycle.waiting import Wait
@@ -17,7 +17,7 @@ from olm_runtime.cli.display import LiveDisplay
 from operator_controller.apply.suspension import suspension_of
 
 
-@click.command("suspend")
+@click.command("suspend", cls=ClusterCommand)
 @extension_argument
 @click.option("--reason", default="", metavar="TEXT", help="Why; everybody sees it in the status.")
 @click.option(
@@ -28,7 +28,7 @@ from operator_controller.apply.suspension import suspension_of
     metavar="SECONDS",
     help="How long to wait until nothing is written any more.",
 )
-@kubeconfig_option
+@reach_options
 @output_option
 def suspend(extension: str, output: str, **given: Any) -> None:
     """Have EXTENSION left as it is: watched and told, but never written.
@@ -54,7 +54,7 @@ def suspend(extension: str, output: str, **given: Any) -> None:
 
 
 async def _suspend(extension: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    async with cluster(given["kubeconfig"]) as kube:
+    async with cluster(given["reach"]) as kube:
         by = await user_of(kube)
         wanted = suspension_annotations(given["reason"], by)
         raw, _ = await set_suspension(kube, extension, wanted)
