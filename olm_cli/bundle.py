@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-import orjson
 
 from api.objects import KubeObject
 from olm_cli.bundle_files import read_source, registries, registry_options
@@ -16,7 +15,17 @@ from olm_cli.bundle_validate import validate_command
 from olm_cli.fields import text
 from olm_cli.kube_names import namespace_name
 from olm_cli.object_files import read_file
-from olm_cli.output import batch_option, fail, show_answers
+from olm_cli.output import (
+    YAML,
+    Format,
+    Output,
+    batch_option,
+    fail,
+    output_of,
+    show,
+    show_answers,
+    typed_names,
+)
 from olm_cli.watch_namespace import with_hint
 from olm_content.bundle import RegistryV1, load
 from olm_content.bundle.configuration import WATCH_NAMESPACE, ConfigurationError
@@ -63,7 +72,7 @@ bundle.add_command(show_command)
     help="Who issues the serving certificates of webhooks.",
 )
 @click.option("--config", "config_file", metavar="FILE", help="What spec.config.inline would say.")
-@click.option("-o", "--output", type=click.Choice(["yaml", "json"]), default="yaml")
+@output_of(Format.YAML, Format.JSON, Format.JSONPATH, Format.NAME, default=YAML)
 @batch_option
 @registry_options
 def render_command(**given: Any) -> None:
@@ -169,10 +178,11 @@ def read_config(file: str | None) -> Any:
         raise TerminalError(f"{file}: {error.message}", hint=error.hint) from error
 
 
-def _show(objects: Iterable[KubeObject], output: str) -> None:
-    if output == "json":
-        sys.stdout.buffer.write(orjson.dumps(list(objects), option=orjson.OPT_INDENT_2) + b"\n")
-        return
-    from olm_content.formats.yaml_text import dump_all
+def _show(objects: Iterable[KubeObject], output: Output) -> None:
+    if output.format is Format.YAML:
+        from olm_content.formats.yaml_text import dump_all
 
-    sys.stdout.write(dump_all(objects))
+        sys.stdout.write(dump_all(objects))
+    else:
+        listed = list(objects)
+        show(listed, output, typed_names(listed))

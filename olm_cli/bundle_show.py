@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from olm_cli.bundle_files import read_source, registries, registry_options
-from olm_cli.output import fail, output_option, show
+from olm_cli.output import Output, fail, output_option, show
 from olm_content.bundle.summary import summary
 from olm_runtime.errors import OLMError
 
@@ -15,7 +15,7 @@ from olm_runtime.errors import OLMError
 @click.argument("source", metavar="BUNDLE")
 @output_option
 @registry_options
-def show_command(source: str, output: str, **given: Any) -> None:
+def show_command(source: str, output: Output, **given: Any) -> None:
     """Say what BUNDLE contains: a folder, a tar of it, or an image reference.
 
     APIs, permissions, images, webhooks, install modes, dependencies.
@@ -29,7 +29,7 @@ def show_command(source: str, output: str, **given: Any) -> None:
         found = summary(read_source(source, registries(given)))
     except OLMError as error:
         fail(error)
-    if output == "text":
+    if output.is_text:
         click.echo("\n".join(_lines(found)))
     else:
         show(found, output)

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from olm_cli.bundle_files import read_source, registries, registry_options
-from olm_cli.output import fail, output_option, show
+from olm_cli.output import Output, fail, output_option, show
 from olm_content.bundle import RegistryV1, load
 from olm_content.bundle.manifests import manifests
 from olm_content.bundle.model import InstallMode
@@ -26,7 +26,7 @@ VALID, FAULTY, UNREADABLE = 0, 1, 2
 @click.argument("source", metavar="BUNDLE")
 @output_option
 @registry_options
-def validate_command(source: str, output: str, **given: Any) -> None:
+def validate_command(source: str, output: Output, **given: Any) -> None:
     """Check BUNDLE: a folder, a tar of it, or an image reference.
 
     Everything that OLM would refuse, and what it would install but the author did not mean, such
@@ -45,7 +45,7 @@ def validate_command(source: str, output: str, **given: Any) -> None:
     except OLMError as error:
         fail(error, UNREADABLE)
     found = faults(files)
-    if output == "text":
+    if output.is_text:
         click.echo("\n".join(map(str, found)) if found else f"{source}: no faults")
     else:
         listed = [{"file": fault.file, "message": fault.message} for fault in found]

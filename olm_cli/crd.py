@@ -88,7 +88,7 @@ def check_command(context: click.Context, /, sources: tuple[str, ...], **given: 
         found = _checked(sources, given) if not in_cluster else _checked_in_cluster(sources, given)
     except OLMError as error:
         fail(error, USAGE)
-    if given["output"] == "text":
+    if given["output"].is_text:
         click.echo("\n".join(as_text(found)))
     else:
         show(as_json(found), given["output"])

@@ -10,7 +10,7 @@ from olm_cli.catalogs.details import Details, records_of
 from olm_cli.catalogs.difference import lines, package_difference, package_summary
 from olm_cli.catalogs.sources import Sources, source_options
 from olm_cli.cluster_options import ClusterCommand
-from olm_cli.output import fail, output_option, show
+from olm_cli.output import Output, fail, output_option, show
 from olm_runtime.errors import OLMError
 
 _COLOURS = {"+": "green", "-": "red", "~": "yellow", "!": "yellow"}
@@ -21,7 +21,7 @@ _COLOURS = {"+": "green", "-": "red", "~": "yellow", "!": "yellow"}
 @click.argument("after", metavar="CATALOG_B")
 @output_option
 @source_options
-def diff(before: str, after: str, output: str, **options: Any) -> None:
+def diff(before: str, after: str, output: Output, **options: Any) -> None:
     """Compare two catalogs: packages, channels, heads, bundles, deprecations.
 
     A catalog is a folder, an image, the name of one in the cluster, or NAME@DIGEST: what that one
@@ -40,7 +40,7 @@ def diff(before: str, after: str, output: str, **options: Any) -> None:
         found = _difference(sources.content(before), sources.content(after))
     except OLMError as error:
         fail(error, 2)
-    if output == "text":
+    if output.is_text:
         for line in _lines(found):
             sign = line.lstrip()[:1]
             click.echo(click.style(line, fg=_COLOURS.get(sign)))

@@ -15,7 +15,7 @@ from olm_cli.catalogs.sources import Sources, catalog_options, warn, with_packag
 from olm_cli.catalogs.timeline import timeline
 from olm_cli.cluster_options import ClusterCommand, Reach
 from olm_cli.kube_names import object_name
-from olm_cli.output import show
+from olm_cli.output import DATA, Format, Output, output_of, show
 from olm_content.fbc.graph import Graph, from_edge, graph, updates
 from olm_runtime.cli.async_work import run_async
 from olm_runtime.errors import TerminalError
@@ -40,16 +40,10 @@ _MARK = re.compile(r"\[(head|installed|deprecated)\]")
     help="Mark what this ClusterExtension has installed.",
     shell_complete=known_extensions,
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(["text", "mermaid", "svg", "json", "yaml"]),
-    default="text",
-    show_default=True,
-)
+@output_of(Format.TEXT, Format.MERMAID, Format.SVG, *DATA)
 @catalog_options
 def graph_command(
-    package: str, channel: str, oldest: str, extension: str | None, output: str, **options: Any
+    package: str, channel: str, oldest: str, extension: str | None, output: Output, **options: Any
 ) -> None:
     """Draw the update graph of PACKAGE, newest version first.
 
@@ -70,18 +64,20 @@ def graph_command(
         (catalog, _part(graph(records_of(blobs)), channel, oldest))
         for catalog, blobs in with_package(offers, package)
     ]
-    if output in ("json", "yaml"):
+    if output.format in DATA:
         show({"catalogs": [_facts(name, drawn, installed) for name, drawn in found]}, output)
         return
     warn(offers)
-    if output == "text":
+    if output.is_text:
         _print(found, installed)
         return
     if len(found) > 1:
         others = ", ".join(name for name, _ in found[1:])
         click.echo(f"note: drawn from {found[0][0]}; --catalog takes {others}", err=True)
     drawn = found[0][1]
-    sys.stdout.write(svg(drawn, installed=installed) if output == "svg" else mermaid(drawn))
+    sys.stdout.write(
+        svg(drawn, installed=installed) if output.format is Format.SVG else mermaid(drawn)
+    )
 
 
 def _part(whole: Graph, channel: str, oldest: str) -> Graph:

@@ -8,8 +8,8 @@ import click
 from api.objects import condition, metadata
 from olm_cli.catalogs.extensions import extension_argument
 from olm_cli.cluster_options import ClusterCommand, Reach, reach_options
-from olm_cli.history_cluster import Record, cluster, read_record
-from olm_cli.output import output_option, show
+from olm_cli.history_cluster import OBJECT_SET, Record, cluster, read_record
+from olm_cli.output import Output, show, table_output_option, typed_name
 from olm_runtime.cli.async_work import run_async
 from operator_controller.apply.history import state_of
 from operator_controller.apply.revisions import Revision
@@ -20,8 +20,8 @@ COLUMNS = ("revision", "version", "bundle", "created", "state", "cause")
 @click.command("history", cls=ClusterCommand)
 @extension_argument
 @reach_options
-@output_option
-def history(extension: str, reach: Reach, output: str) -> None:
+@table_output_option
+def history(extension: str, reach: Reach, output: Output) -> None:
     """List the revisions of an extension that are kept, oldest first.
 
     Only reads: the ClusterExtension and its ClusterObjectSets.
@@ -33,10 +33,11 @@ def history(extension: str, reach: Reach, output: str) -> None:
     """
     record = run_async(_read(extension, reach))
     rows = [_row(revision, record) for revision in record.revisions.every]
-    if output == "text":
+    if output.is_text:
         click.echo("\n".join(_text(extension, rows)))
     else:
-        show({"extension": extension, "revisions": rows}, output)
+        names = (typed_name(OBJECT_SET, row["name"]) for row in rows)
+        show({"extension": extension, "revisions": rows}, output, names)
 
 
 async def _read(extension: str, reach: Reach) -> Record:

@@ -1,6 +1,5 @@
 """`olm install`: from a package's name to an extension, with an account that may install it."""
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,10 +24,10 @@ from olm_cli.lifecycle.options import source_options, spec_fields_of, spec_optio
 from olm_cli.lifecycle.overview import Phase, extension_facts, extension_state, installed_bundle
 from olm_cli.lifecycle.spec_fields import differences, new_extension
 from olm_cli.lifecycle.waiting import Wait
-from olm_cli.output import show
+from olm_cli.output import DATA, TEXT, YAML, Format, Output, output_of, show, typed_names
 from olm_cli.rbac_install import Asked, Install
 from olm_cli.rbac_source import Catalogs, Source, is_bundle, resolved
-from olm_cli.rbac_text import commented
+from olm_cli.rbac_text import show_documents
 from olm_content.rights import Document, as_rules, installer
 from olm_runtime.cli.display import LiveDisplay
 from olm_runtime.errors import TerminalError
@@ -73,14 +72,11 @@ from olm_runtime.kube.client import KubeClient
 @click.option("--dry-run", is_flag=True, help="Print the objects, and write nothing.")
 @click.option("--wait", is_flag=True, help="Return when it is installed, or fail after --timeout.")
 @timeout_option
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(["text", "json", "yaml"]),
-    help="Default: text; with --dry-run yaml.",
+@output_of(
+    Format.TEXT, Format.NAME, *DATA, default=None, note="Default: text; with --dry-run yaml."
 )
 @source_options
-def install(package: str, output: str | None, **given: Any) -> None:
+def install(package: str, output: Output | None, **given: Any) -> None:
     """Install PACKAGE from a catalog, with an account that may do just that.
 
     Finds the bundle, works out the rights that it needs, and writes in this order: the namespace,
@@ -104,12 +100,13 @@ def install(package: str, output: str | None, **given: Any) -> None:
     _refuse_contradictions(given, output)
     order = _order(package, given)
     if given["dry_run"]:
-        _print(order, output or "yaml")
+        _print(order, output or YAML)
         return
     message = f"stopped; what was written stays. See how it goes: olm status {order.name}"
-    done = run(_carry_out(order, given, output or "text"), message=message)
-    if output in ("json", "yaml"):
-        show(done, output)
+    output = output or TEXT
+    done = run(_carry_out(order, given, output), message=message)
+    if not output.is_text:
+        show(done, output, typed_names(order.objects))
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +135,12 @@ class _Order:
         return name_of(self.extension)
 
 
-def _refuse_contradictions(given: Mapping[str, Any], output: str | None) -> None:
+def _refuse_contradictions(given: Mapping[str, Any], output: Output | None) -> None:
     if _on_disk(given) and not given["dry_run"]:
         raise click.UsageError("a catalog on disk needs --dry-run: the cluster has its own")
     if given["dry_run"] and given["wait"]:
         raise click.UsageError("give --dry-run or --wait")
-    if given["dry_run"] and output == "text":
+    if given["dry_run"] and output and output.is_text:
         raise click.UsageError("objects are printed as yaml or json")
 
 
@@ -187,16 +184,13 @@ def _read(raw: KubeObject) -> ClusterExtension:
         raise TerminalError(str(error)) from error
 
 
-def _print(order: _Order, output: str) -> None:
-    if output == "json":
-        show({"apiVersion": "v1", "kind": "List", "items": order.objects}, output)
-    else:
-        sys.stdout.write(commented(order.title, order.documents))
+def _print(order: _Order, output: Output) -> None:
+    show_documents(order.title, order.documents, output)
 
 
-async def _carry_out(order: _Order, given: Mapping[str, Any], output: str) -> dict[str, Any]:
+async def _carry_out(order: _Order, given: Mapping[str, Any], output: Output) -> dict[str, Any]:
     """Applies the objects and waits if asked to. Returns the result as data."""
-    echo = click.echo if output == "text" else _silent
+    echo = click.echo if output.is_text else _silent
     done: list[dict[str, str]] = []
     async with cluster(given["reach"]) as kube:
         objects = await _to_write(kube, order)

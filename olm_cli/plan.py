@@ -25,7 +25,7 @@ from olm_cli.lifecycle.plan_text import change_facts, change_lines, plan_facts, 
 from olm_cli.lifecycle.planning import Planner, Target
 from olm_cli.lifecycle.spec_fields import SpecFields, with_changed_spec
 from olm_cli.object_files import objects_in, read_file
-from olm_cli.output import fail, output_option, show
+from olm_cli.output import Output, fail, output_option, show
 from olm_runtime.errors import OLMError, TerminalError
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError
@@ -42,7 +42,7 @@ SUFFIXES = (".yaml", ".yml", ".json")
 @spec_options
 @output_option
 @source_options
-def plan(target: str, output: str, **given: Any) -> None:
+def plan(target: str, output: Output, **given: Any) -> None:
     """Tell what EXTENSION would change if its spec said so, or what applying FILE would.
 
     That is: the bundle; the objects that would be created, changed field by field, or deleted; what
@@ -70,7 +70,7 @@ def plan(target: str, output: str, **given: Any) -> None:
         answer = run(_answer(target, documents, fields, given))
     except OLMError as error:
         fail(error, UNANSWERED)
-    if output == "text":
+    if output.is_text:
         click.echo("\n".join(answer.lines()))
     else:
         show(answer.facts(), output)

@@ -10,10 +10,10 @@ from olm_cli.bundle import DEFAULT_PROVIDER
 from olm_cli.bundle_files import registry_options
 from olm_cli.cluster_options import ClusterCommand, cluster_options
 from olm_cli.kube_names import namespace_name, object_name
-from olm_cli.output import show
+from olm_cli.output import DATA, TEXT, YAML, Format, Output, output_of, show
 from olm_cli.rbac_install import Asked, Install, bundle_of
 from olm_cli.rbac_source import is_bundle
-from olm_cli.rbac_text import commented, difference, facts
+from olm_cli.rbac_text import difference, facts, show_documents
 from olm_content.render import CertificateProvider
 from olm_content.rights import as_rules, beyond, installer, least_while_replacing
 from olm_runtime.cli.async_work import run_async
@@ -71,11 +71,10 @@ _OPTIONS = (
         metavar="NAME",
         help="Print what a live service account lacks.",
     ),
-    click.option(
-        "-o",
-        "--output",
-        type=click.Choice(["yaml", "json", "text"]),
-        help="Default: yaml; with --diff and --check text.",
+    output_of(
+        *(Format.TEXT, Format.NAME, *DATA),
+        default=None,
+        note="Default: yaml; with --diff and --check text.",
     ),
 )
 
@@ -91,7 +90,7 @@ def _with_options(command: Command) -> Command:
 @_with_options
 @registry_options
 @cluster_options
-def rbac(target: str | None, output: str | None, **given: Any) -> None:
+def rbac(target: str | None, output: Output | None, **given: Any) -> None:
     """Print a service account with the least permissions that install PACKAGE or BUNDLE.
 
     PACKAGE is looked for in the catalogs of the cluster, or in those given with --catalog. BUNDLE
@@ -114,14 +113,14 @@ def rbac(target: str | None, output: str | None, **given: Any) -> None:
     asked = Asked(target, given)
     _refuse_contradictions(asked, output)
     if given["diff"]:
-        _show_difference(asked, output or "text")
+        _show_difference(asked, output or TEXT)
     elif given["check"]:
-        _check(asked, given["check"], output or "text")
+        _check(asked, given["check"], output or TEXT)
     else:
-        _show_objects(asked, output or "yaml")
+        _show_objects(asked, output or YAML)
 
 
-def _refuse_contradictions(asked: Asked, output: str | None) -> None:
+def _refuse_contradictions(asked: Asked, output: Output | None) -> None:
     options = asked.options
     modes = [name for name in ("diff", "check", "update_from") if options[name]]
     if len(modes) > 1:
@@ -130,11 +129,11 @@ def _refuse_contradictions(asked: Asked, output: str | None) -> None:
         raise click.UsageError("give PACKAGE or BUNDLE")
     if asked.target is not None and options["diff"] and is_bundle(asked.target):
         raise click.UsageError("give either PACKAGE with two versions, or two bundles")
-    if not options["diff"] and not options["check"] and output == "text":
+    if not options["diff"] and not options["check"] and output and output.is_text:
         raise click.UsageError("objects are printed as yaml or json")
 
 
-def _show_objects(asked: Asked, output: str) -> None:
+def _show_objects(asked: Asked, output: Output) -> None:
     source = asked.main()
     install = Install.of(asked, source)
     needed, title = install.needed(source), install.title(source)
@@ -143,19 +142,16 @@ def _show_objects(asked: Asked, output: str) -> None:
         needed = least_while_replacing(install.needed(old), needed)
         title += f", updated from {bundle_of(old).csv.name}"
     documents = installer(install.account, as_rules(needed))
-    if output == "json":
-        show({"apiVersion": "v1", "kind": "List", "items": [d.obj for d in documents]}, output)
-    else:
-        sys.stdout.write(commented(title, documents))
+    show_documents(title, documents, output)
 
 
-def _show_difference(asked: Asked, output: str) -> None:
+def _show_difference(asked: Asked, output: Output) -> None:
     old, new = map(asked.source, asked.options["diff"])
     install = Install.of(asked, new)
     before, after = install.needed(old), install.needed(new)
     added, removed = as_rules(beyond(after, before)), as_rules(beyond(before, after))
     names = [bundle_of(source).csv.name for source in (old, new)]
-    if output == "text":
+    if output.is_text:
         sys.stdout.write(difference(" -> ".join(names), added, removed))
     else:
         show(
@@ -164,7 +160,7 @@ def _show_difference(asked: Asked, output: str) -> None:
         )
 
 
-def _check(asked: Asked, account: str, output: str) -> None:
+def _check(asked: Asked, account: str, output: Output) -> None:
     from olm_cli.rbac_live import missing
 
     source = asked.main()
@@ -174,7 +170,7 @@ def _check(asked: Asked, account: str, output: str) -> None:
         missing(install.account, objects, install.extension, reach=asked.options["reach"])
     )
     name = bundle_of(source).csv.name
-    if output == "text":
+    if output.is_text:
         click.echo(report or f"{install.account.user} may install {name}")
     else:
         found = {"bundle": name, "account": install.account.user, "granted": report is None}

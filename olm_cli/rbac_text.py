@@ -1,10 +1,12 @@
 """What `olm rbac` prints: objects with a comment on every rule, and differences."""
 
+import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from api.objects import KubeObject
+from olm_cli.output import Format, Output, show, typed_names
 from olm_content.formats.yaml_text import Inline, dump_all
 from olm_content.rights import Document, NeededRule, Purpose, policy_rule
 from olm_content.rights.report import line
@@ -46,6 +48,16 @@ def _listed(names: Sequence[str]) -> str:
 def commented(title: str, documents: Iterable[Document]) -> str:
     """The objects as YAML to apply."""
     return f"# {title}\n" + "---\n".join(_yaml(document) for document in documents)
+
+
+def show_documents(title: str, documents: Sequence[Document], output: Output) -> None:
+    """Prints objects that are to be applied."""
+    if output.format is Format.YAML:
+        sys.stdout.write(commented(title, documents))
+    else:
+        objects = [document.obj for document in documents]
+        listed = {"apiVersion": "v1", "kind": "List", "items": objects}
+        show(listed, output, typed_names(objects))
 
 
 def _yaml(document: Document) -> str:

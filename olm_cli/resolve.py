@@ -11,7 +11,7 @@ from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter, UpgradeCo
 from olm_cli import fields
 from olm_cli.catalogs.folder import read_package
 from olm_cli.cluster_options import Reach
-from olm_cli.output import batch_option, output_option, show, show_answers
+from olm_cli.output import Output, batch_option, output_option, show, show_answers
 from olm_cli.resolve_text import explanation, facts, lines
 from olm_content.fbc.documents import FbcError
 from operator_controller.catalog import BrokenPackageError
@@ -67,7 +67,7 @@ class CatalogFolder:
 )
 @output_option
 @batch_option
-def resolve_command(batch: str | None, output: str, explain: bool, **given: Any) -> None:
+def resolve_command(batch: str | None, output: Output, explain: bool, **given: Any) -> None:
     """Find the bundle that a ClusterExtension would get, without a cluster.
 
     \b
@@ -95,7 +95,7 @@ def resolve_command(batch: str | None, output: str, explain: bool, **given: Any)
     except ResolutionError as error:
         outcome = error
     advice = find_change(request, catalogs) if isinstance(outcome, ResolutionError) else None
-    if output == "text":
+    if output.is_text:
         click.echo("\n".join(lines(outcome, request, explain=explain)))
     else:
         reasons = explanation(outcome, request, advice) if explain else {}

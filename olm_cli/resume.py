@@ -7,13 +7,14 @@ import click
 
 from olm_cli.catalogs.extensions import extension_argument
 from olm_cli.cluster_options import ClusterCommand, reach_options
+from olm_cli.extension import EXTENSION
 from olm_cli.history_cluster import cluster
 from olm_cli.lifecycle.interrupt import run
 from olm_cli.lifecycle.options import timeout_option
 from olm_cli.lifecycle.overview import extension_facts
 from olm_cli.lifecycle.suspending import NOT_SUSPENDED, set_suspension
 from olm_cli.lifecycle.waiting import Wait
-from olm_cli.output import output_option, show
+from olm_cli.output import Output, object_output_option, show, typed_name
 from olm_runtime.cli.display import LiveDisplay
 
 
@@ -22,8 +23,8 @@ from olm_runtime.cli.display import LiveDisplay
 @click.option("--wait", is_flag=True, help="Return when nothing is left to do.")
 @timeout_option
 @reach_options
-@output_option
-def resume(extension: str, output: str, **given: Any) -> None:
+@object_output_option
+def resume(extension: str, output: Output, **given: Any) -> None:
     """Have operator-controller go on with EXTENSION, after olm suspend.
 
     It resolves, updates and restores at once. olm plan EXTENSION tells beforehand what it would do.
@@ -35,13 +36,13 @@ def resume(extension: str, output: str, **given: Any) -> None:
     """
     message = f"stopped; it goes on all the same: olm status {extension}"
     found = run(_resume(extension, given), message=message)
-    if output != "text":
-        show(found, output)
+    if not output.is_text:
+        show(found, output, [typed_name(EXTENSION, extension)])
     elif not found["changed"]:
         click.echo(f"{extension} is not suspended")
     elif not given["wait"]:
         click.echo(f"{extension} is resumed; see how it goes: olm status {extension}")
-    if output == "text" and given["wait"]:
+    if output.is_text and given["wait"]:
         click.echo(f"{extension}: {found['bundle']} is installed")
 
 

@@ -10,6 +10,7 @@ import orjson
 
 from olm_cli.catalogs.extensions import extension_argument
 from olm_cli.cluster_options import ClusterCommand, reach_options
+from olm_cli.extension import EXTENSION
 from olm_cli.history_cluster import (
     Record,
     change,
@@ -21,7 +22,7 @@ from olm_cli.history_cluster import (
 from olm_cli.lifecycle.interrupt import run
 from olm_cli.lifecycle.options import timeout_option
 from olm_cli.lifecycle.waiting import Wait
-from olm_cli.output import output_option, show
+from olm_cli.output import Output, object_output_option, show, typed_name
 from olm_cli.rollback_plan import Plan, appliers, choose, going, is_impossible, obstacles
 from olm_content.crds import report
 from olm_content.crds.findings import SWITCH_OFF
@@ -52,8 +53,8 @@ HOPELESS = (
 @click.option("--wait", is_flag=True, help="Return when it is installed, or fail after --timeout.")
 @timeout_option
 @reach_options
-@output_option
-def rollback(extension: str, number: int | None, output: str, **given: Any) -> None:
+@object_output_option
+def rollback(extension: str, number: int | None, output: Output, **given: Any) -> None:
     """Bring an extension back to the bundle of a revision that is kept.
 
     Sets spec.source.catalog.version to that very version, and upgradeConstraintPolicy to
@@ -73,22 +74,26 @@ def rollback(extension: str, number: int | None, output: str, **given: Any) -> N
 
 
 async def _rollback(
-    extension: str, number: int | None, given: Mapping[str, Any], output: str
+    extension: str, number: int | None, given: Mapping[str, Any], output: Output
 ) -> None:
     dry_run: bool = given["dry_run"]
     async with cluster(given["reach"]) as kube:
         record = await read_record(kube, extension)
         plan = choose(record.extension, record.revisions, number)
         await _refuse_unsafe(kube, plan, record)
-        if output == "text":
+        if output.is_text:
             click.echo("\n".join(_lines(plan, record, dry_run=dry_run)))
         if not dry_run:
             await change(kube, record, plan.patch)
             if given["wait"]:
                 wait = Wait(kube, extension, given["timeout"], LiveDisplay())
                 await wait.until_installed(plan.target.bundle.name)
-        if output != "text":
-            show(_facts(plan, record, changed=not dry_run), output)
+        if not output.is_text:
+            show(
+                _facts(plan, record, changed=not dry_run),
+                output,
+                [typed_name(EXTENSION, extension)],
+            )
         elif given["wait"] and not dry_run:
             click.echo(f"{extension}: {plan.target.bundle.name} is installed")
 

@@ -18,7 +18,7 @@ from olm_cli.catalogs.sources import (
 )
 from olm_cli.catalogs.summary import Summary
 from olm_cli.cluster_options import ClusterCommand
-from olm_cli.output import output_option, show
+from olm_cli.output import Output, show, table_output_option
 from olm_runtime.suggestions import suggestion
 
 _TITLES = ("NAME", "DISPLAY NAME", "VERSION", "CATALOG", "DESCRIPTION")
@@ -31,9 +31,9 @@ Found = tuple[str, Summary]
 
 @click.command("search", cls=ClusterCommand)
 @click.argument("words", nargs=-1, required=True)
-@output_option
+@table_output_option
 @catalog_options
-def search(words: tuple[str, ...], output: str, **options: Any) -> None:
+def search(words: tuple[str, ...], output: Output, **options: Any) -> None:
     """Find packages in which all WORDS occur.
 
     Matches in the name come first, then display name, keywords, provider, description. The word
@@ -55,7 +55,7 @@ def search(words: tuple[str, ...], output: str, **options: Any) -> None:
         for package in offer.content.summaries()
     )
     found = ranked(packages, [part for word in words for part in word.split()])
-    if output == "text":
+    if output.is_text:
         warn(offers)
         if not found:
             _tell_of_none(words, offers)
@@ -63,7 +63,8 @@ def search(words: tuple[str, ...], output: str, **options: Any) -> None:
             click.echo(line)
     else:
         listed = [_to_json(catalog, package) for catalog, package in found]
-        show({"packages": listed, "unavailable": unavailable(offers)}, output)
+        names = dict.fromkeys(package.name for _, package in found)
+        show({"packages": listed, "unavailable": unavailable(offers)}, output, names)
 
 
 def _tell_of_none(words: Sequence[str], offers: Sequence[Offer]) -> None:

@@ -11,7 +11,7 @@ from olm_cli.catalogs.names import package_argument
 from olm_cli.catalogs.sources import Sources, catalog_options, unavailable, warn, with_package
 from olm_cli.catalogs.summary import one_line
 from olm_cli.cluster_options import ClusterCommand
-from olm_cli.output import output_option, show
+from olm_cli.output import Output, output_option, show
 from olm_runtime.errors import OLMError, TerminalError
 
 VERSIONS_SHOWN = 8
@@ -25,7 +25,7 @@ VERSIONS_SHOWN = 8
 @output_option
 @catalog_options
 def show_command(
-    package: str, versions: str, channel: str, output: str, *, bundle_image: bool, **options: Any
+    package: str, versions: str, channel: str, output: Output, *, bundle_image: bool, **options: Any
 ) -> None:
     """Tell what each catalog says of PACKAGE, and of one bundle of it.
 
@@ -53,7 +53,7 @@ def show_command(
         found.append({"catalog": catalog, **facts})
     if not found:
         raise faults[0]
-    if output == "text":
+    if output.is_text:
         warn(offers)
         for fault in faults:
             click.echo(f"warning: {fault.message}", err=True)

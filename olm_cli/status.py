@@ -18,7 +18,7 @@ from olm_cli.kube_names import object_name
 from olm_cli.lifecycle.informer_cache import InformerCache, Objects
 from olm_cli.lifecycle.interrupt import run
 from olm_cli.lifecycle.overview import Phase, catalog_facts, extension_facts
-from olm_cli.output import output_option, show
+from olm_cli.output import Format, Output, show, table_output_option, typed_name
 from olm_cli.status_one import facts_of, lines_of
 from olm_cli.table import table
 from olm_runtime.cli.display import LiveDisplay
@@ -34,8 +34,8 @@ Facts = dict[str, Any]
 @click.argument("extension", required=False, callback=object_name, shell_complete=known_extensions)
 @click.option("-w", "--watch", is_flag=True, help="Go on telling, until Ctrl-C.")
 @reach_options
-@output_option
-def status(extension: str | None, watch: bool, reach: Reach, output: str) -> None:
+@table_output_option
+def status(extension: str | None, watch: bool, reach: Reach, output: Output) -> None:
     """Tell how all extensions and catalogs do, or all there is to know of one EXTENSION.
 
     What does not go as it should comes first, with what hinders it. Of one extension: conditions,
@@ -56,7 +56,7 @@ def status(extension: str | None, watch: bool, reach: Reach, output: str) -> Non
     run(_status(extension, reach, output, watch=watch))
 
 
-async def _status(extension: str | None, reach: Reach, output: str, *, watch: bool) -> None:
+async def _status(extension: str | None, reach: Reach, output: Output, *, watch: bool) -> None:
     printed = _Printer(output, watch=watch, one=extension is not None)
     async with cluster(reach) as kube:
         states = _states(kube, extension)
@@ -70,7 +70,7 @@ async def _status(extension: str | None, reach: Reach, output: str, *, watch: bo
 class _Printer:
     """Prints states as the options ask for it."""
 
-    def __init__(self, output: str, *, watch: bool, one: bool) -> None:
+    def __init__(self, output: Output, *, watch: bool, one: bool) -> None:
         self._output = output
         self._watch = watch
         self._one = one
@@ -78,13 +78,13 @@ class _Printer:
 
     def __call__(self, facts: Facts, fault: str) -> None:
         """`fault` is why the facts may be outdated, or empty."""
-        if self._output == "text":
+        if self._output.is_text:
             lines = lines_of(facts) if self._one else _tables(facts)
             self._show([*lines, *([f"warning: {fault}"] if fault else [])])
-        elif self._watch and self._output == "json":
+        elif self._watch and self._output.format is Format.JSON:
             click.echo(orjson.dumps(facts))
         else:
-            show(facts, self._output)
+            show(facts, self._output, _names(facts))
             if self._watch:
                 click.echo("---")
 
@@ -130,6 +130,14 @@ def _overview(objects: Objects) -> Facts:
 def _urgent_first(found: Iterator[Facts]) -> list[Facts]:
     order = list(Phase)
     return sorted(found, key=lambda facts: order.index(Phase(facts["phase"])))
+
+
+def _names(facts: Facts) -> Iterator[str]:
+    if "extensions" not in facts:
+        yield typed_name(EXTENSION, facts["name"])
+        return
+    for kind, key in ((EXTENSION, "extensions"), (CATALOG, "catalogs")):
+        yield from (typed_name(kind, each["name"]) for each in facts[key])
 
 
 def _tables(facts: Facts) -> Iterator[str]:

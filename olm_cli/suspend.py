@@ -7,12 +7,13 @@ import click
 
 from olm_cli.catalogs.extensions import extension_argument
 from olm_cli.cluster_options import ClusterCommand, reach_options
+from olm_cli.extension import EXTENSION
 from olm_cli.history_cluster import cluster
 from olm_cli.lifecycle.interrupt import run
 from olm_cli.lifecycle.overview import extension_facts
 from olm_cli.lifecycle.suspending import set_suspension, suspension_annotations, user_of
 from olm_cli.lifecycle.waiting import Wait
-from olm_cli.output import output_option, show
+from olm_cli.output import Output, object_output_option, show, typed_name
 from olm_runtime.cli.display import LiveDisplay
 from operator_controller.apply.suspension import suspension_of
 
@@ -29,8 +30,8 @@ from operator_controller.apply.suspension import suspension_of
     help="How long to wait until nothing is written any more.",
 )
 @reach_options
-@output_option
-def suspend(extension: str, output: str, **given: Any) -> None:
+@object_output_option
+def suspend(extension: str, output: Output, **given: Any) -> None:
     """Have EXTENSION left as it is: watched and told, but never written.
 
     No update, no new revision, no restoring of what others change or delete, until olm resume.
@@ -46,11 +47,11 @@ def suspend(extension: str, output: str, **given: Any) -> None:
     """
     message = f"stopped; it stays suspended: olm resume {extension}"
     found = run(_suspend(extension, given), message=message)
-    if output == "text":
+    if output.is_text:
         click.echo(f"{extension}: {found['message'] or 'suspended'}")
         click.echo(f"to go on: olm resume {extension}")
     else:
-        show(found, output)
+        show(found, output, [typed_name(EXTENSION, extension)])
 
 
 async def _suspend(extension: str, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,13 +9,14 @@ import click
 from api.objects import metadata, name_of
 from olm_cli.catalogs.extensions import extension_argument
 from olm_cli.cluster_options import ClusterCommand, Reach, reach_options
+from olm_cli.extension import EXTENSION
 from olm_cli.history_cluster import Record, cluster, read_record
 from olm_cli.lifecycle.interrupt import run, stop
 from olm_cli.lifecycle.options import timeout_option
 from olm_cli.lifecycle.removal import Removal, facts, lines, remains
 from olm_cli.lifecycle.removing import preview_removal
 from olm_cli.lifecycle.waiting import Wait
-from olm_cli.output import output_option, show
+from olm_cli.output import Output, object_output_option, show, typed_name
 from olm_runtime.cli.display import LiveDisplay
 from olm_runtime.errors import TerminalError
 from olm_runtime.kube.client import KubeClient
@@ -29,8 +30,8 @@ from olm_runtime.kube.errors import ApiError, ConflictError
 @click.option("--wait", is_flag=True, help="Return when it is gone, or fail after --timeout.")
 @timeout_option
 @reach_options
-@output_option
-def uninstall(extension: str, output: str, **given: Any) -> None:
+@object_output_option
+def uninstall(extension: str, output: Output, **given: Any) -> None:
     """Remove EXTENSION with all its objects, its CustomResourceDefinitions among them.
 
     Says first what would be deleted, how many custom resources would go with the definitions, and
@@ -45,11 +46,11 @@ def uninstall(extension: str, output: str, **given: Any) -> None:
     if given["preview"] and (given["yes"] or given["wait"]):
         raise click.UsageError("--preview deletes nothing: leave --yes and --wait out")
     record, removal = run(_look(extension, given["reach"]))
-    if output == "text":
+    if output.is_text:
         click.echo("\n".join(lines(removal)))
     if given["preview"]:
-        if output != "text":
-            show(facts(removal), output)
+        if not output.is_text:
+            show(facts(removal), output, [typed_name(EXTENSION, extension)])
         return
     if not given["yes"]:
         _ask(extension)
@@ -102,10 +103,10 @@ async def _delete(kube: KubeClient, record: Record) -> None:
         raise TerminalError(f"{name_of(record.raw)} was not deleted: {error.message}") from error
 
 
-def _report(removal: Removal, output: str, *, gone: bool) -> None:
+def _report(removal: Removal, output: Output, *, gone: bool) -> None:
     name = name_of(removal.extension)
-    if output != "text":
-        show({**facts(removal), "gone": gone}, output)
+    if not output.is_text:
+        show({**facts(removal), "gone": gone}, output, [typed_name(EXTENSION, name)])
         return
     click.echo(f"{name} is gone" if gone else f"{name} is being deleted; see: olm status {name}")
     left = remains(removal)

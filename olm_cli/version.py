@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from olm_cli.fields import RequestError, text
-from olm_cli.output import batch_option, output_option, show, show_answers
+from olm_cli.output import Output, batch_option, output_option, show, show_answers
 from olm_content.ranges import (
     ExtensionRange,
     SkipRange,
@@ -53,7 +53,7 @@ def version() -> None:
 @output_option
 @batch_option
 def match_command(
-    range_: str | None, version_: str | None, dialect: str, output: str, batch: str | None
+    range_: str | None, version_: str | None, dialect: str, output: Output, batch: str | None
 ) -> None:
     """Tell whether VERSION is in RANGE: exit code 0 if it is, 1 if not.
 
@@ -73,7 +73,7 @@ def match_command(
     if range_ is None or version_ is None:
         raise click.UsageError("give RANGE and VERSION, or --batch")
     verdict = judge(range_, version_, Dialect(dialect))
-    if output == "text":
+    if output.is_text:
         click.echo(f"{version_} is {'in' if verdict.match else 'not in'} {range_}")
         if verdict.prerelease_rule:
             click.echo(

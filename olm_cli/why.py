@@ -13,7 +13,7 @@ from api.wire import InvalidObjectError
 from olm_cli.catalogs.extensions import extension_argument
 from olm_cli.catalogs.sources import near_packages
 from olm_cli.cluster_options import ClusterCommand, ClusterOptions, cluster_options
-from olm_cli.output import output_option, show
+from olm_cli.output import Output, output_option, show
 from olm_cli.resolution_hints import hints
 from olm_cli.resolve_text import Outcome, explanation, facts, reasons
 from olm_cli.why_cluster import Situation, read_situation
@@ -52,7 +52,7 @@ class Answer:
 @extension_argument
 @cluster_options
 @output_option
-def why(extension: str, output: str, **options: Any) -> None:
+def why(extension: str, output: Output, **options: Any) -> None:
     """Tell why an extension has the bundle it has, of every other one why not, and what to change.
 
     Exit code: 0, or 1 if there is no such extension, or a catalog that counts cannot be read.
@@ -70,7 +70,7 @@ def why(extension: str, output: str, **options: Any) -> None:
     except InvalidObjectError as error:
         raise TerminalError(str(error)) from error
     answer = _answer(situation, options)
-    if output == "text":
+    if output.is_text:
         click.echo("\n".join(_text(answer)))
     else:
         show(_data(answer), output)

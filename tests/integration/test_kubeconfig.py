@@ -16,6 +16,7 @@ import yaml
 
 from api.objects import GVK, KubeObject
 from e2e.harness.controlplane import ControlPlane
+from olm_cli.jsonpath import parse_template
 from olm_runtime.errors import TerminalError
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
@@ -303,3 +304,23 @@ async def test_a_request_ends_when_it_was_given_no_more_time(two_clusters: Path)
         port = silent.getsockname()[1]
         with pytest.raises(ApiError, match=r"no answer from the API server within 0\.2 s: POST"):
             await whoami(two_clusters, server=f"https://127.0.0.1:{port}", request_seconds=0.2)
+
+
+def test_templates_of_jsonpath_are_written_as_kubectl_writes_them(
+    control_plane: ControlPlane,
+) -> None:
+    config = json.loads(control_plane.kubectl("config", "view", "-o", "json"))
+    for template in (
+        "{.contexts[*].name}",
+        r'{range .contexts[*]}{.name}{"\t"}{.context.user}{"\n"}{end}',
+        "{..user}",
+        '{.users[?(@.name=="admin")].name}',
+        "x {.nope} y",
+        "{.clusters[-1:].cluster.server}",
+        "{.contexts[0].context}",
+        "{.users[0].user.client-certificate-data}",
+        "{@.kind}{$.apiVersion}",
+        "{range .contexts[*]}{range .context}{.user}{end};{end}",
+    ):
+        asked = control_plane.kubectl("config", "view", "-o", f"jsonpath={template}")
+        assert parse_template(template).render(config) == asked, template
