@@ -250,15 +250,16 @@ class World:
         written = dict.fromkeys(keys, (0, time.monotonic()))
         while True:
             self.revive()  # the write to be killed at may be one of the last, after the phase
-            pictures, now = self.pictures(keys), time.monotonic()
+            now = time.monotonic()
             for key, (known, _) in written.items():
                 count = len(self.plan.case(key).writes)
                 if count != known:
                     written[key] = count, now
             busy = frozenset(k for k, (_, since) in written.items() if now - since < QUIET_SECONDS)
-            right = all(p == expected for p in pictures.values())
-            if (right and not busy) or now > deadline:
-                return pictures, busy
+            if not busy or now > deadline:  # a picture takes a list of each kind there is
+                pictures = self.pictures(keys)
+                if now > deadline or all(p == expected for p in pictures.values()):
+                    return pictures, busy
             time.sleep(2 * POLL_SECONDS)
 
     def measure(self, keys: Sequence[str]) -> dict[Phase, Undisturbed]:
