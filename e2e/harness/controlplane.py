@@ -17,6 +17,7 @@ import httpx
 import yaml
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from e2e.harness.apply import ManifestApplier
 from e2e.harness.binaries import ControlPlaneBinaries, Executable, control_plane_binaries
 from e2e.harness.components import (
     HOST,
@@ -156,7 +157,7 @@ class ControlPlane:
         arguments = apiserver_args(self.places, self.ports, self.options)
         child = self._launch("kube-apiserver", self.binaries.kube_apiserver, arguments)
         with self.client() as client:
-            child.wait_ready(lambda: _answers_ok(client, "/readyz"))
+            child.wait_ready(lambda: answers_ok(client, "/readyz"))
 
     def stop_apiserver(self) -> None:
         """Stop the API server; state stays in etcd, so starting it again is a restart."""
@@ -173,7 +174,7 @@ class ControlPlane:
         health = f"https://{HOST}:{self.ports.controller_manager}/healthz"
         account = "/api/v1/namespaces/default/serviceaccounts/default"
         with self.client() as client:
-            child.wait_ready(lambda: _answers_ok(client, health) and _answers_ok(client, account))
+            child.wait_ready(lambda: answers_ok(client, health) and answers_ok(client, account))
 
     def stop_controller_manager(self) -> None:
         """Stop the controllers: no garbage collection, no ends of namespaces."""
@@ -245,6 +246,14 @@ class ControlPlane:
                 argv, returncode=done.returncode, stdout=done.stdout, stderr=done.stderr
             )
         return done.stdout
+
+    def apply(self, manifests: str) -> None:
+        """What `kubectl apply --server-side --force-conflicts` does, as the administrator.
+
+        Errors: httpx.HTTPStatusError with the API server's message.
+        """
+        with self.client() as client:
+            ManifestApplier(client).apply(manifests)
 
     def audit_events(self) -> list[dict[str, Any]]:
         """All requests that the API server has completed, if the option `audit` is set."""
@@ -319,7 +328,8 @@ def wait_until(condition: Callable[[], bool], *, what: str, timeout: float = 120
         time.sleep(0.05)
 
 
-def _answers_ok(client: httpx.Client, url: str) -> bool:
+def answers_ok(client: httpx.Client, url: str) -> bool:
+    """Whether a GET is answered 200; to be asked again with the same client, which is dear."""
     try:
         return client.get(url, timeout=2.0).status_code == httpx.codes.OK
     except httpx.TransportError:

@@ -28,7 +28,7 @@ def service_environment(**extra: str) -> dict[str, str]:
     etcd, the registry and others take settings from environment variables: what a developer has
     exported for other work must not change them.
     """
-    names = ("PATH", "HOME", "TMPDIR", "LANG", "TZ")
+    names = ("PATH", "HOME", "TMPDIR", "LANG", "TZ", "GOGC")
     return {name: os.environ[name] for name in names if name in os.environ} | extra
 
 

@@ -4,6 +4,7 @@ A control plane and a registry are started once per test process, at their first
 uses neither pays nothing. With pytest-xdist each worker has its own.
 """
 
+import os
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,9 @@ import pytest
 
 from e2e.harness.controlplane import KUBECTL_TIMEOUT, ControlPlane
 from e2e.harness.registry import Registry
+
+# Servers of tests live for minutes: a sixth less processor time for twice the memory.
+os.environ.setdefault("GOGC", "400")
 
 
 class Kubectl(Protocol):

@@ -4,7 +4,7 @@ import base64
 import json
 import re
 import ssl
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -149,7 +149,7 @@ class Registry:
                 env=service_environment(OTEL_SDK_DISABLED="true", OTEL_TRACES_EXPORTER="none"),
             )
             self._child.start()
-            self._child.wait_ready(self._probe())
+            self._wait_ready(self._child)
         except BaseException:
             self.stop()
             raise
@@ -267,18 +267,19 @@ class Registry:
             "jwks": str(keys),
         }
 
-    def _probe(self) -> Callable[[], bool]:
+    def _wait_ready(self, child: ChildProcess) -> None:
         ca_file = self.ca_file
-        verify = ssl.create_default_context(cafile=str(ca_file)) if ca_file else True
+        verify = ssl.create_default_context(cafile=str(ca_file)) if ca_file else False
+        with httpx.Client(verify=verify, timeout=2.0, trust_env=False) as client:
 
-        def answers() -> bool:
-            try:
-                answer = httpx.get(f"{self.url}/v2/", verify=verify, timeout=2.0, trust_env=False)
-            except httpx.TransportError:
-                return False
-            return answer.status_code in {httpx.codes.OK, httpx.codes.UNAUTHORIZED}
+            def answers() -> bool:
+                try:
+                    answer = client.get(f"{self.url}/v2/")
+                except httpx.TransportError:
+                    return False
+                return answer.status_code in {httpx.codes.OK, httpx.codes.UNAUTHORIZED}
 
-        return answers
+            child.wait_ready(answers)
 
 
 def _htpasswd(credentials: Credentials) -> bytes:

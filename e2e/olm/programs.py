@@ -15,17 +15,19 @@ from typing import Self
 
 import httpx
 
-from e2e.harness.controlplane import ControlPlane
+from e2e.harness.controlplane import ControlPlane, answers_ok
 from e2e.harness.kubeconfig import Endpoint
 from e2e.harness.machine import Machine
 from e2e.harness.pki import CertificateAuthority
 from e2e.harness.ports import free_port
 from e2e.harness.process import ChildProcess, service_environment
 from e2e.harness.registry import Registry
+from e2e.olm.api import Api
 
 CONFIG = Path(__file__).parents[2] / "config"
 SYSTEM_NAMESPACE = "olmv1-system"
 HOST = "127.0.0.1"
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
 class Olm:
@@ -93,11 +95,14 @@ class Olm:
 
     def install(self) -> None:
         """Create the CRDs, the namespace, the accounts and their roles, and the certificates."""
-        kubectl = self.control_plane.kubectl
-        kubectl("apply", "--server-side", "-f", str(CONFIG / "crd"))
-        kubectl("wait", "--for=condition=Established", "-f", str(CONFIG / "crd"), "--timeout=120s")
-        kubectl("apply", "-f", str(CONFIG / "rbac" / "namespace.yaml"))
-        kubectl("apply", "-f", str(CONFIG / "rbac"))
+        definitions = sorted((CONFIG / "crd").glob("*.yaml"))
+        roles = sorted((CONFIG / "rbac").glob("*.yaml"))
+        files = (*definitions, CONFIG / "rbac" / "namespace.yaml", *roles)
+        self.control_plane.apply("\n---\n".join(file.read_text() for file in files))
+        with Api(self.control_plane) as api:
+            for definition in definitions:
+                group, plural = definition.stem.split("_")
+                api.wait_condition(f"{DEFINITIONS}/{plural}.{group}", "Established", "True")
         authority = CertificateAuthority.load_or_create(self.work_dir / "pki", "ca")
         pair = authority.issue_server("catalogd", hosts=["localhost", HOST])
         pair.write(self.work_dir / "pki", "catalogd")
@@ -186,17 +191,11 @@ class Olm:
             env=service_environment(PYTHONUNBUFFERED="1", **(environment or {})),
         )
         child.start()
-        child.wait_ready(lambda: _answers(f"http://{HOST}:{health_port}/readyz"))
+        with httpx.Client(timeout=2.0, verify=False, trust_env=False) as client:  # plain HTTP
+            child.wait_ready(lambda: answers_ok(client, f"http://{HOST}:{health_port}/readyz"))
         return child
 
     def client(self) -> httpx.Client:
         """An HTTP client for catalogd that checks its certificate."""
         context = ssl.create_default_context(cafile=str(self.catalogs_ca))
         return httpx.Client(base_url=self.catalogs_url, verify=context, trust_env=False)
-
-
-def _answers(url: str) -> bool:
-    try:
-        return httpx.get(url, timeout=2.0, trust_env=False).status_code == httpx.codes.OK
-    except httpx.HTTPError:
-        return False
