@@ -33,7 +33,8 @@ from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.waiting import wait_until_served
 from olm_runtime.metrics.queue_meter import Queue
-from olm_runtime.watch.store import Store, without_managed_fields
+from olm_runtime.watch.packed_store import PackedStore
+from olm_runtime.watch.store import Store
 from olm_runtime.watch.watcher import Source, Watcher
 
 RESYNC_SECONDS = 600.0
@@ -111,7 +112,7 @@ class Manager:
         """The objects of a kind, which is watched while the manager runs; see NAMESPACE."""
         if kind not in self._stores:
             indexers = {NAMESPACE: lambda obj: [namespace_of(obj)]}
-            self._stores[kind] = Store(without_managed_fields, indexers)
+            self._stores[kind] = PackedStore(indexers)
         return self._stores[kind]
 
     def add(

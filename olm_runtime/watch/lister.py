@@ -8,7 +8,8 @@ from typing import NoReturn
 from api.objects import GVK, KubeObject
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError, NotFoundError
-from olm_runtime.watch.store import Store, without_managed_fields
+from olm_runtime.watch.packed_store import PackedStore
+from olm_runtime.watch.store import Store
 
 RETRY_SECONDS = 0.5
 
@@ -60,6 +61,6 @@ class Lister:
 
 async def listed(client: KubeClient, gvk: GVK) -> Store[KubeObject]:
     """A store of a kind as it is at the moment, which nobody watches. Raises ApiError."""
-    store = Store(without_managed_fields)
+    store = PackedStore()
     store.replace(*await client.list_all(gvk))
     return store

@@ -13,12 +13,13 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from api.objects import KubeObject, metadata, name_of, namespace_of
 from olm_runtime.errors import TransientError
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 Key = tuple[str, str]
 """Namespace (empty for cluster-scoped kinds) and name."""
@@ -76,8 +77,27 @@ class Event(Generic[T]):
 EventHandler = Callable[[Event[T]], None]
 
 
+class Entry(Protocol[T_co]):
+    """An object as it is kept."""
+
+    @property
+    def uid(self) -> str:
+        """Its UID."""
+        ...
+
+    @property
+    def version(self) -> int | None:
+        """Its resourceVersion; None if that is no number."""
+        ...
+
+    @property
+    def value(self) -> T_co:
+        """What the transform made of it."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
-class _Entry(Generic[T]):
+class _Plain(Generic[T]):
     uid: str
     version: int | None
     value: T
@@ -109,7 +129,7 @@ class Store(Generic[T]):
         self.synced = False
         """Whether a list was stored."""
         self._transform = transform
-        self._entries: dict[Key, _Entry[T]] = {}
+        self._entries: dict[Key, Entry[T]] = {}
         self._indexers = dict(indexers or {})
         self._indices: dict[str, dict[Hashable, dict[Key, None]]] = {
             name: {} for name in self._indexers
@@ -198,6 +218,10 @@ class Store(Generic[T]):
         else:
             self._bury(uid, version)
 
+    def entry(self, uid: str, version: int | None, value: T) -> Entry[T]:
+        """How an object is kept."""
+        return _Plain(uid, version, value)
+
     def _put(
         self, obj: KubeObject, *, initial: bool = False, anyway: bool = False
     ) -> Event[T] | None:
@@ -207,22 +231,23 @@ class Store(Generic[T]):
         known = self._tombstones.get(uid) if old is None else old.version
         if not anyway and not _is_newer(version, known):
             return None
-        new = _Entry(uid, version, self._transform(obj))
-        if old is not None:
-            self._unindex(key, old.value)
-            if old.uid != uid:
-                self._bury(old.uid, version)
-        self._entries[key] = new
+        before, now = old.value if old is not None else None, self._transform(obj)
+        if before is not None:
+            self._unindex(key, before)
+        if old is not None and old.uid != uid:
+            self._bury(old.uid, version)
+        self._entries[key] = self.entry(uid, version, now)
         for name in self._indexers:
-            self._index(name, key, new.value)
-        return Event(key, old.value if old is not None else None, new.value, initial)
+            self._index(name, key, now)
+        return Event(key, before, now, initial)
 
     def _drop(self, key: Key, version: int | None) -> Event[T]:
         """Removes an object that was gone at a version."""
         entry = self._entries.pop(key)
-        self._unindex(key, entry.value)
+        last = entry.value
+        self._unindex(key, last)
         self._bury(entry.uid, version)
-        return Event(key, entry.value, None)
+        return Event(key, last, None)
 
     def _index(self, name: str, key: Key, value: T) -> None:
         for found in self._indexers[name](value):
@@ -276,9 +301,3 @@ def _number(version: object) -> int | None:
 
 def _uid(obj: KubeObject) -> str:
     return str(metadata(obj).get("uid") or "")
-
-
-def without_managed_fields(obj: KubeObject) -> KubeObject:
-    """A transform: the object without who set which field, which is the bulk of small ones."""
-    meta = {key: value for key, value in metadata(obj).items() if key != "managedFields"}
-    return {**obj, "metadata": meta}

@@ -22,7 +22,7 @@ from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError, ForbiddenError
 from olm_runtime.kube.overrides import Overrides
-from olm_runtime.watch.store import Store, without_managed_fields
+from olm_runtime.watch.packed_store import PackedStore
 from olm_runtime.watch.watcher import Source, Watcher
 
 pytestmark = pytest.mark.integration
@@ -75,7 +75,7 @@ async def whoami(path: Path, **overrides: Any) -> dict[str, Any]:
 
 async def first_watch(path: Path) -> None:
     """Returns when kopf has opened a watch."""
-    source = Source(NAMESPACES, "namespaces", Store(without_managed_fields))
+    source = Source(NAMESPACES, "namespaces", PackedStore())
     watcher = Watcher(load_access(str(path)), [source])
     watching = asyncio.create_task(watcher.run())
     try:

@@ -10,7 +10,8 @@ from e2e.harness.controlplane import ControlPlane
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.watch.lister import Lister, listed
-from olm_runtime.watch.store import Store, without_managed_fields
+from olm_runtime.watch.packed_store import PackedStore, without_managed_fields
+from olm_runtime.watch.store import Store
 
 pytestmark = pytest.mark.integration
 
@@ -42,7 +43,7 @@ async def listing(lister: Lister) -> None:
 
 @pytest.fixture
 async def lister(client: KubeClient) -> AsyncIterator[tuple[Lister, Store[KubeObject]]]:
-    store = Store(without_managed_fields)
+    store = PackedStore()
     made = Lister(client, LEASE, store, 600.0)
     task = asyncio.create_task(made.run())
     await made.tried.wait()

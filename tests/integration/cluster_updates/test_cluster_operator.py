@@ -23,7 +23,7 @@ from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.outcome import Done
-from olm_runtime.watch.store import Store, without_managed_fields
+from olm_runtime.watch.packed_store import PackedStore
 from operator_controller.controllers.cluster_operator import ClusterOperatorController
 from operator_controller.io.revisions import RevisionStore
 from tests.integration.cluster_updates.openshift import OpenShift
@@ -197,7 +197,7 @@ async def client(control_plane: ControlPlane) -> AsyncIterator[KubeClient]:
 
 
 def controller(client: KubeClient) -> ClusterOperatorController:
-    object_sets = Store(without_managed_fields)
+    object_sets = PackedStore()
     object_sets.replace([], "0")
     return ClusterOperatorController(
         client,

@@ -9,7 +9,7 @@ from e2e.harness.controlplane import ControlPlane
 from olm_rollout.phases import Phase
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
-from olm_runtime.watch.store import Store, without_managed_fields
+from olm_runtime.watch.packed_store import PackedStore
 from operator_controller.apply.pack import Packed, pack
 from operator_controller.apply.unpack import MissingContentError
 from operator_controller.io.revisions import RevisionStore
@@ -30,7 +30,7 @@ class Content:
 
     def __init__(self, client: KubeClient, namespace: str) -> None:
         self.client = client
-        self.store = RevisionStore(client, Store(without_managed_fields), namespace)
+        self.store = RevisionStore(client, PackedStore(), namespace)
         meta = {"name": "one", "namespace": namespace}
         wanted = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta}
         self.phases = (Phase("settings", (wanted,)),)

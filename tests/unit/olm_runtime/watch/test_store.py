@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import pytest
 
 from api.objects import KubeObject, labels_of, metadata
+from olm_runtime.watch.packed_store import PackedStore
 from olm_runtime.watch.store import MAX_TOMBSTONES, Event, EventType, Store
 
 
@@ -24,8 +25,8 @@ def colours(obj: KubeObject) -> Iterable[str]:
 class World:
     """A store, and what its handlers were called with."""
 
-    def __init__(self) -> None:
-        self.store = Store(whole, {"colour": colours})
+    def __init__(self, store: Store[KubeObject]) -> None:
+        self.store = store
         self.events: list[Event[KubeObject]] = []
         self.store.add_event_handler(self.events.append)
 
@@ -41,9 +42,11 @@ class World:
         return told
 
 
-@pytest.fixture
-def world() -> World:
-    return World()
+@pytest.fixture(params=["plain", "packed"])
+def world(request: pytest.FixtureRequest) -> World:
+    indexers = {"colour": colours}
+    packed = request.param == "packed"
+    return World(PackedStore(indexers) if packed else Store(whole, indexers))
 
 
 def test_the_first_list_makes_it_synced_and_its_objects_initial(world: World) -> None:

@@ -10,7 +10,8 @@ from api.objects import GVK, KubeObject, ObjectKey
 from olm_runtime.controller.handlers import Change, Enqueue
 from olm_runtime.controller.manager import Manager
 from olm_runtime.controller.priority import Priority
-from olm_runtime.watch.store import Store, without_managed_fields
+from olm_runtime.watch.packed_store import PackedStore
+from olm_runtime.watch.store import Store
 from operator_controller.controllers.event_handlers import EventHandlers, content_changed
 from operator_controller.controllers.package_index import PackageIndex
 
@@ -36,9 +37,7 @@ class World:
 
     def __init__(self) -> None:
         self.statuses = Statuses()
-        self.extensions, self.object_sets, self.catalogs = (
-            Store(without_managed_fields) for _ in range(3)
-        )
+        self.extensions, self.object_sets, self.catalogs = (PackedStore() for _ in range(3))
         self._enqueued: list[str] = []
         self._version = 0
         manager = cast("Manager", self)

@@ -13,14 +13,15 @@ import orjson
 import pytest
 
 from api.objects import KubeObject
-from olm_runtime.watch.store import NotSyncedError, Store, without_managed_fields
+from olm_runtime.watch.packed_store import PackedStore
+from olm_runtime.watch.store import NotSyncedError
 from operator_controller.io import replicas
 from operator_controller.io.catalog_cache import CatalogCache
 from operator_controller.io.catalogd import CatalogBehindError, Catalogd
 from operator_controller.io.catalogs import CatalogClient
 from operator_controller.resolve import CatalogContent
 
-CATALOGS = Store(without_managed_fields)
+CATALOGS = PackedStore()
 
 
 def bundle(package: str, version: str) -> dict[str, Any]:
@@ -404,7 +405,7 @@ async def test_memory_is_bounded(tmp_path: Path, served: Served) -> None:
 
 
 def test_catalogs_are_those_of_the_store(tmp_path: Path) -> None:
-    store = Store(without_managed_fields)
+    store = PackedStore()
     client = CatalogClient(store, Catalogd(None), CatalogCache(tmp_path))
     with pytest.raises(NotSyncedError):
         client.list_catalogs()
