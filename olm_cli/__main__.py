@@ -14,6 +14,7 @@ from olm_runtime.cli.command_line import Lazy, LazyGroup, run
 COMMANDS: Mapping[str, Lazy] = MappingProxyType(
     {
         "bundle": Lazy("olm_cli.bundle", "bundle", "Look into registry+v1 bundles."),
+        "catalog": Lazy("olm_cli.catalog", "catalog", "Work with the catalogs of a cluster."),
         "completion": Lazy(
             "olm_cli.completion", "completion", "Print a shell's completion script."
         ),

@@ -5,9 +5,9 @@ from typing import Any
 
 import click
 
-from olm_cli.catalogs.content import Content
-from olm_cli.catalogs.details import Details, records_of
-from olm_cli.catalogs.difference import lines, package_difference, package_summary
+from olm_cli.catalogs.comparing import compare
+from olm_cli.catalogs.details import Details
+from olm_cli.catalogs.difference import counts, lines
 from olm_cli.catalogs.sources import Sources, source_options
 from olm_cli.cluster_options import ClusterCommand
 from olm_cli.output import Output, fail, output_option, show
@@ -37,7 +37,7 @@ def diff(before: str, after: str, output: Output, **options: Any) -> None:
     """
     try:
         sources = Sources(options)
-        found = _difference(sources.content(before), sources.content(after))
+        found = compare(sources.content(before), sources.content(after))
     except OLMError as error:
         fail(error, 2)
     if output.is_text:
@@ -47,23 +47,6 @@ def diff(before: str, after: str, output: Output, **options: Any) -> None:
     else:
         show(found, output)
     raise SystemExit(1 if any(found.values()) else 0)
-
-
-def _difference(old: Content, new: Content) -> Details:
-    before, after = old.digests(), new.digests()
-    return {
-        "added": [
-            package_summary(records_of(new.blobs(name))) for name in after if name not in before
-        ],
-        "removed": [
-            package_summary(records_of(old.blobs(name))) for name in before if name not in after
-        ],
-        "changed": [
-            package_difference(records_of(old.blobs(name)), records_of(new.blobs(name)))
-            for name, digest in after.items()
-            if name in before and before[name] != digest
-        ],
-    }
 
 
 def _lines(found: Details) -> Iterator[str]:
@@ -76,5 +59,4 @@ def _lines(found: Details) -> Iterator[str]:
     if not any(found.values()):
         yield "no difference"
         return
-    counts = ", ".join(f"{len(each)} {kind}" for kind, each in found.items())
-    yield f"packages: {counts}"
+    yield counts(found)

@@ -4,13 +4,16 @@ Contents are asked for as `olm why` asks: through the API server's service proxy
 is one of the cluster's own. What is cached is named by the digest that the catalog resolved to.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
+
 from olm_cli.catalogs.cache import ContentCache
-from olm_cli.catalogs.content import Content, ContentWriter
+from olm_cli.catalogs.content import Content
 from olm_cli.cluster_options import ClusterOptions, Reach
+from olm_content.names import PACKAGE
 from olm_runtime.cli.async_work import run_async
 from olm_runtime.errors import OLMError, TerminalError, bounded
 
@@ -54,20 +57,33 @@ class Cluster:
 
     def content(self, catalog: Served, cache: ContentCache) -> Content:
         """The content of a catalog, fetched if it is not cache. Raises OLMError."""
-        if not catalog.digest or not catalog.base:
-            raise TerminalError(
-                f'catalog "{catalog.name}" is not being served',
-                hint=f"see the conditions: kubectl describe clustercatalog {catalog.name}",
-            )
+        _check_served(catalog)
         content = cache.find(catalog.digest)
         if content is None:
             with cache.writing(catalog.digest) as writer:
-                if not run_async(_fetch(self, catalog, writer)):
+                if not run_async(_fetch(self, catalog, writer.add)):
                     self._unchanged(catalog)
             content = cache.find(catalog.digest)
         if content is None:
             raise TerminalError(f'catalog "{catalog.name}" was removed from the cache meanwhile')
         return content
+
+    def packages(self, catalog: Served, cache: ContentCache) -> list[str]:
+        """The names of its packages, without fetching all of it. Raises OLMError."""
+        _check_served(catalog)
+        content = cache.find(catalog.digest)
+        if content is not None:
+            return list(content.digests())
+        found: list[str] = []
+
+        def take(line: bytes) -> None:
+            found.append(str(orjson.loads(line).get("name")))
+
+        try:
+            run_async(_fetch(self, catalog, take, schema=PACKAGE))
+        except TerminalError:  # such as a catalogd that answers whole catalogs only
+            return list(self.content(catalog, cache).digests())
+        return sorted(found)
 
     def _unchanged(self, catalog: Served) -> None:
         """What was fetched names no digest: it counts if the catalog is still the same."""
@@ -88,8 +104,21 @@ async def _listed(reach: Reach) -> list[dict[str, Any]]:
     return found
 
 
-async def _fetch(cluster: Cluster, catalog: Served, writer: ContentWriter) -> bool:
-    """Writes all blobs; whether the answer named the digest that they are of. Raises OLMError."""
+def _check_served(catalog: Served) -> None:
+    if not catalog.digest or not catalog.base:
+        raise TerminalError(
+            f'catalog "{catalog.name}" is not being served',
+            hint=f"see what is in the way: olm catalog show {catalog.name}",
+        )
+
+
+async def _fetch(
+    cluster: Cluster, catalog: Served, take: Callable[[bytes], None], *, schema: str = ""
+) -> bool:
+    """Hands over all blobs, or those of a schema; whether the answer named the digest of them.
+
+    Raises OLMError.
+    """
     import httpx
 
     from olm_runtime.http.proxied import http_client
@@ -116,10 +145,12 @@ async def _fetch(cluster: Cluster, catalog: Served, writer: ContentWriter) -> bo
     try:
         async with http_client(timeout, origin=tls) as http:
             http.headers.update(headers)
-            async with answer_of(http, f"{address}/api/v1/all", catalog.digest) as answer:
+            asked = {"schema": schema} if schema else None
+            url = f"{address}/api/v1/{'metas' if schema else 'all'}"
+            async with answer_of(http, url, catalog.digest, params=asked) as answer:
                 await _refuse(answer)
                 async for line in _lines(answer.aiter_bytes()):
-                    writer.add(line)
+                    take(line)
                 return names_source(answer)
     except ReplicaBehindError as error:
         message = f'catalog "{catalog.name}" cannot be read from {address}: {error.message}'

@@ -57,6 +57,28 @@ def lines(difference: Details) -> Iterator[str]:
         yield f"    other: {', '.join(difference['other'])}"
 
 
+def counts(found: Details) -> str:
+    """How many packages were added, removed and changed."""
+    return "packages: " + ", ".join(f"{len(each)} {kind}" for kind, each in found.items())
+
+
+def short_lines(found: Details) -> Iterator[str]:
+    """The difference of two contents, a line for each package: which versions came and went."""
+    for each in found["added"]:
+        yield f"+ {each['package']}" + (f" ({each['head']})" if each["head"] else "")
+    yield from (f"- {each['package']}" for each in found["removed"])
+    for each in found["changed"]:
+        bundles = each.get("bundles", {})
+        parts = [
+            f"{sign} {', '.join(bundle['version'] or bundle['name'] for bundle in bundles[key])}"
+            for sign, key in (("+", "added"), ("-", "removed"))
+            if key in bundles
+        ]
+        if each.get("deprecated"):
+            parts.append(f"! {', '.join(item['subject'] for item in each['deprecated'])}")
+        yield f"~ {each['package']}: {'; '.join(parts) or 'other changes'}"
+
+
 def _item(item: Details) -> str:
     about = item.get("head") or item.get("version") or ""
     return f"{item['name']} ({about})" if about else str(item["name"])

@@ -1,0 +1,1 @@
+"""The commands of `olm catalog`, and what they share."""

@@ -1,0 +1,41 @@
+"""`olm catalog list`: the catalogs of a cluster and how they do."""
+
+import click
+
+from olm_cli.cluster_catalogs.facts import TITLES, facts_of, row
+from olm_cli.cluster_catalogs.reading import read_catalogs
+from olm_cli.cluster_options import ClusterCommand, Reach, reach_options
+from olm_cli.history_cluster import cluster
+from olm_cli.output import output_option, show
+from olm_cli.table import table
+from olm_runtime.cli.async_work import run_async
+from olm_runtime.program import utc_now
+
+
+@click.command("list", cls=ClusterCommand)
+@reach_options
+@output_option
+def list_command(reach: Reach, output: str) -> None:
+    """List the catalogs of the cluster: state, priority, image, digest, what hinders.
+
+    POLL is how often the tag is looked at, UNPACKED how long ago what is served was new.
+
+    \b
+    Examples:
+      olm catalog list
+      olm catalog list -o json | jq -r '.catalogs[] | select(.phase != "Serving") | .name'
+    """
+    found = run_async(_read(reach))
+    if output != "text":
+        show({"catalogs": found}, output)
+        return
+    if not found:
+        click.echo("no catalogs; olm catalog add NAME IMAGE adds one")
+        return
+    at = utc_now()
+    click.echo("\n".join(table(TITLES, [row(facts, at) for facts in found])))
+
+
+async def _read(reach: Reach) -> list[dict[str, object]]:
+    async with cluster(reach) as kube:
+        return [facts_of(raw) for raw in await read_catalogs(kube)]

@@ -1,0 +1,86 @@
+"""Reads ClusterCatalogs, and names them on the Tab key."""
+
+import click
+from click.shell_completion import CompletionItem
+
+from api.objects import GVK, KubeObject, name_of
+from api.olm.v1 import names
+from olm_cli.catalogs.extensions import SECONDS
+from olm_cli.catalogs.quick_list import CATALOGS, quick_list
+from olm_cli.cluster_options import Reach
+from olm_cli.kube_names import object_name
+from olm_runtime.errors import TerminalError
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import NotFoundError
+from olm_runtime.suggestions import suggestion_or_all
+
+CATALOG = GVK(names.GROUP, names.VERSION, names.CLUSTER_CATALOG)
+
+
+async def read_catalogs(kube: KubeClient) -> list[KubeObject]:
+    """All of the cluster, by name. Raises OLMError."""
+    try:
+        found, _ = await kube.list_all(CATALOG)
+    except NotFoundError as error:
+        raise not_served() from error
+    return sorted(found, key=name_of)
+
+
+def named(name: str, catalogs: list[KubeObject]) -> KubeObject:
+    """The one of that name. Raises TerminalError."""
+    for raw in catalogs:
+        if name_of(raw) == name:
+            return raw
+    raise TerminalError(
+        f'there is no ClusterCatalog "{name}"',
+        hint=suggestion_or_all(
+            name, map(name_of, catalogs), none="there is none; olm catalog add NAME IMAGE adds one"
+        ),
+    )
+
+
+def not_served() -> TerminalError:
+    """The error where the cluster has no such kind."""
+    return TerminalError(
+        "the cluster does not serve ClusterCatalogs",
+        hint="Operator Lifecycle Manager v1 is not installed there, or the kubeconfig means "
+        "another cluster",
+    )
+
+
+def known_catalogs(
+    ctx: click.Context, _param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """The ClusterCatalogs whose names begin so, where a plain kubeconfig leads to them."""
+    found = quick_list(Reach.of(ctx.params), CATALOGS, seconds=SECONDS) or ()
+    images = {name_of(raw): _image(raw) for raw in found}
+    return [
+        CompletionItem(name, help=image)
+        for name, image in sorted(images.items())
+        if name.startswith(incomplete) and name not in (ctx.params.get("catalogs") or ())
+    ]
+
+
+def _image(raw: KubeObject) -> str:
+    source = (raw.get("spec") or {}).get("source") or {}
+    return str((source.get("image") or {}).get("ref") or "")
+
+
+def object_names(
+    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Names of objects, each once, as callback of an argument. Raises BadParameter."""
+    return tuple(dict.fromkeys(str(object_name(ctx, param, value)) for value in values))
+
+
+catalog_argument = click.argument(
+    "catalog", callback=object_name, shell_complete=known_catalogs, metavar="CATALOG"
+)
+catalogs_argument = click.argument(
+    "catalogs",
+    nargs=-1,
+    required=True,
+    callback=object_names,
+    shell_complete=known_catalogs,
+    metavar="CATALOG...",
+)

@@ -1,0 +1,71 @@
+"""`olm catalog remove`: removes a catalog, after telling who would miss it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from api.objects import KubeObject, metadata, name_of
+from olm_cli.cluster_catalogs.dependents import dependent_lines
+from olm_cli.cluster_catalogs.examining import Examined, examine
+from olm_cli.cluster_catalogs.reading import catalog_argument
+from olm_cli.cluster_catalogs.waiting import CatalogWait
+from olm_cli.cluster_catalogs.writing import delete_catalog
+from olm_cli.cluster_options import ClusterCommand, ClusterOptions, cluster_options
+from olm_cli.history_cluster import cluster
+from olm_cli.lifecycle.asking import ask_to_delete
+from olm_cli.lifecycle.interrupt import run
+from olm_cli.lifecycle.options import timeout_option
+from olm_cli.output import output_option, show
+
+
+@click.command("remove", cls=ClusterCommand)
+@catalog_argument
+@click.option("--preview", is_flag=True, help="Say who would miss it, and delete nothing.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.option("--wait", is_flag=True, help="Return when it is gone, or fail after --timeout.")
+@timeout_option
+@cluster_options
+@output_option
+def remove(catalog: str, output: str, **given: Any) -> None:
+    """Remove CATALOG from the cluster. What was installed from it stays.
+
+    Says first which extensions would find no updates without it; then asks.
+
+    \b
+    Examples:
+      olm catalog remove community --preview
+      olm catalog remove community --wait
+      olm catalog remove community --yes -o json
+    """
+    if given["preview"] and (given["yes"] or given["wait"]):
+        raise click.UsageError("--preview deletes nothing: leave --yes and --wait out")
+    found = examine(catalog, ClusterOptions.of(given))
+    if output == "text":
+        _tell(found)
+    if given["preview"]:
+        if output != "text":
+            show(found.facts(), output)
+        return
+    if not given["yes"]:
+        ask_to_delete(f"delete the catalog {catalog}?")
+    run(_delete(found.raw, given), message="stopped; it is being deleted: olm catalog list")
+    if output != "text":
+        show({**found.facts(), "gone": given["wait"]}, output)
+    else:
+        click.echo(f"{catalog} is gone" if given["wait"] else f"{catalog} is being deleted")
+
+
+def _tell(found: Examined) -> None:
+    if found.fault:
+        click.echo(f"what {name_of(found.raw)} has is not known: {found.fault}")
+        click.echo("by their selectors these extensions may look into it:")
+    click.echo("\n".join(dependent_lines(found.dependents)))
+
+
+async def _delete(raw: KubeObject, given: Mapping[str, Any]) -> None:
+    async with cluster(given["reach"]) as kube:
+        await delete_catalog(kube, raw)
+        if given["wait"]:
+            wait = CatalogWait(kube, (name_of(raw),), given["timeout"])
+            await wait.until_gone(str(metadata(raw)["uid"]))

@@ -1,0 +1,40 @@
+"""`olm catalog show`: all there is to know of a catalog of the cluster."""
+
+from typing import Any
+
+import click
+
+from olm_cli.cluster_catalogs.dependents import dependent_lines
+from olm_cli.cluster_catalogs.examining import examine
+from olm_cli.cluster_catalogs.facts import lines
+from olm_cli.cluster_catalogs.reading import catalog_argument
+from olm_cli.cluster_options import ClusterCommand, ClusterOptions, cluster_options
+from olm_cli.output import output_option, show
+from olm_runtime.program import utc_now
+
+
+@click.command("show", cls=ClusterCommand)
+@catalog_argument
+@cluster_options
+@output_option
+def show_command(catalog: str, output: str, **options: Any) -> None:
+    """Show CATALOG: its state, image, digest, age, packages, conditions, and what hinders.
+
+    Tells also which extensions have a package of it. Their number and that of its packages need the
+    rights that olm search needs.
+
+    \b
+    Examples:
+      olm catalog show operatorhubio
+      olm catalog show operatorhubio -o json | jq .packages
+    """
+    found = examine(catalog, ClusterOptions.of(options))
+    facts = found.facts()
+    if output != "text":
+        show(facts, output)
+        return
+    click.echo("\n".join(lines(facts, utc_now())))
+    if found.fault:
+        click.echo(f"its packages are not known: {found.fault}")
+    else:
+        click.echo("\n".join(dependent_lines(found.dependents)))
