@@ -21,7 +21,7 @@ from olm_cli.lifecycle.changes import value_text
 from olm_cli.lifecycle.interrupt import run
 from olm_cli.lifecycle.options import timeout_option
 from olm_cli.lifecycle.spec_fields import differences
-from olm_cli.output import show
+from olm_cli.output import DATA, TEXT, YAML, Format, Output, output_of, show, typed_names
 from olm_runtime.cli.values import parse_duration
 from olm_runtime.errors import TerminalError
 from olm_runtime.images.reference import parse_ref
@@ -69,13 +69,10 @@ def _minutes(text: str) -> int:
 @click.option("--wait", is_flag=True, help="Return when it is served, or fail after --timeout.")
 @timeout_option
 @reach_options
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(["text", "json", "yaml"]),
-    help="Default: text; with --dry-run yaml.",
+@output_of(
+    Format.TEXT, Format.NAME, *DATA, default=None, note="Default: text; with --dry-run yaml."
 )
-def add(name: str, image: str, output: str | None, **given: Any) -> None:
+def add(name: str, image: str, output: Output | None, **given: Any) -> None:
     """Add the catalog IMAGE to the cluster as the ClusterCatalog NAME.
 
     catalogd pulls it, and extensions are installed from it. One that is there already and says the
@@ -90,15 +87,16 @@ def add(name: str, image: str, output: str | None, **given: Any) -> None:
     """
     if given["dry_run"] and given["wait"]:
         raise click.UsageError("give --dry-run or --wait")
-    if given["dry_run"] and output == "text":
+    if given["dry_run"] and output is not None and output.is_text:
         raise click.UsageError("the object is printed as yaml or json")
     wanted = new_catalog(name, image, given)
     if given["dry_run"]:
-        show(wanted, output or "yaml")
+        show(wanted, output or YAML, typed_names([wanted]))
         return
+    output = output or TEXT
     found = run(_add(wanted, given), message=f"stopped; it stays: olm catalog show {name}")
-    if output in ("json", "yaml"):
-        show(found, output)
+    if not output.is_text:
+        show(found, output, typed_names([wanted]))
         return
     click.echo(f"clustercatalog {name}: {found['result']}")
     if given["wait"]:

@@ -8,14 +8,14 @@ import click
 from api.objects import name_of
 from api.olm.v1.clustercatalog import AvailabilityMode
 from olm_cli.cluster_catalogs.facts import facts_of
-from olm_cli.cluster_catalogs.reading import catalogs_argument, named, read_catalogs
+from olm_cli.cluster_catalogs.reading import CATALOG, catalogs_argument, named, read_catalogs
 from olm_cli.cluster_catalogs.waiting import CatalogWait
 from olm_cli.cluster_catalogs.writing import patch_catalog
 from olm_cli.cluster_options import ClusterCommand, reach_options
 from olm_cli.history_cluster import cluster
 from olm_cli.lifecycle.interrupt import run
 from olm_cli.lifecycle.options import timeout_option
-from olm_cli.output import output_option, show
+from olm_cli.output import Output, object_output_option, show, typed_name
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -26,12 +26,12 @@ def _options(command: Command) -> Command:
     wait = click.option(
         "--wait", is_flag=True, help="Return when it has come into effect, or fail after --timeout."
     )
-    return catalogs_argument(wait(timeout_option(reach_options(output_option(command)))))
+    return catalogs_argument(wait(timeout_option(reach_options(object_output_option(command)))))
 
 
 @click.command("disable", cls=ClusterCommand)
 @_options
-def disable(catalogs: tuple[str, ...], output: str, **given: Any) -> None:
+def disable(catalogs: tuple[str, ...], output: Output, **given: Any) -> None:
     """Take each CATALOG out of use, as if it were not there, and keep its ClusterCatalog.
 
     What is installed from it stays, and finds no updates meanwhile. Its content is removed from
@@ -47,7 +47,7 @@ def disable(catalogs: tuple[str, ...], output: str, **given: Any) -> None:
 
 @click.command("enable", cls=ClusterCommand)
 @_options
-def enable(catalogs: tuple[str, ...], output: str, **given: Any) -> None:
+def enable(catalogs: tuple[str, ...], output: Output, **given: Any) -> None:
     """Take each CATALOG into use again; its image is pulled anew.
 
     \b
@@ -58,13 +58,13 @@ def enable(catalogs: tuple[str, ...], output: str, **given: Any) -> None:
 
 
 def _switch(
-    catalogs: Sequence[str], mode: AvailabilityMode, output: str, given: Mapping[str, Any]
+    catalogs: Sequence[str], mode: AvailabilityMode, output: Output, given: Mapping[str, Any]
 ) -> None:
     found = run(
         _set(catalogs, mode, given), message="stopped; what was set stays: olm catalog list"
     )
-    if output != "text":
-        show({"catalogs": found}, output)
+    if not output.is_text:
+        show({"catalogs": found}, output, (typed_name(CATALOG, name) for name in catalogs))
         return
     done = "enabled" if mode is AvailabilityMode.AVAILABLE else "disabled"
     for facts in found:

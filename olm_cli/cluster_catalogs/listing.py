@@ -3,10 +3,10 @@
 import click
 
 from olm_cli.cluster_catalogs.facts import TITLES, facts_of, row
-from olm_cli.cluster_catalogs.reading import read_catalogs
+from olm_cli.cluster_catalogs.reading import CATALOG, read_catalogs
 from olm_cli.cluster_options import ClusterCommand, Reach, reach_options
 from olm_cli.history_cluster import cluster
-from olm_cli.output import output_option, show
+from olm_cli.output import Output, show, table_output_option, typed_name
 from olm_cli.table import table
 from olm_runtime.cli.async_work import run_async
 from olm_runtime.program import utc_now
@@ -14,8 +14,8 @@ from olm_runtime.program import utc_now
 
 @click.command("list", cls=ClusterCommand)
 @reach_options
-@output_option
-def list_command(reach: Reach, output: str) -> None:
+@table_output_option
+def list_command(reach: Reach, output: Output) -> None:
     """List the catalogs of the cluster: state, priority, image, digest, what hinders.
 
     POLL is how often the tag is looked at, UNPACKED how long ago what is served was new.
@@ -26,8 +26,9 @@ def list_command(reach: Reach, output: str) -> None:
       olm catalog list -o json | jq -r '.catalogs[] | select(.phase != "Serving") | .name'
     """
     found = run_async(_read(reach))
-    if output != "text":
-        show({"catalogs": found}, output)
+    if not output.is_text:
+        names = (typed_name(CATALOG, str(facts["name"])) for facts in found)
+        show({"catalogs": found}, output, names)
         return
     if not found:
         click.echo("no catalogs; olm catalog add NAME IMAGE adds one")

@@ -17,6 +17,7 @@ from olm_cli.catalogs.content import Content
 from olm_cli.catalogs.difference import counts, short_lines
 from olm_cli.cluster_catalogs.facts import DIGEST_SHOWN
 from olm_cli.cluster_catalogs.reading import (
+    CATALOG,
     known_catalogs,
     named,
     object_names,
@@ -29,7 +30,7 @@ from olm_cli.history_cluster import cluster
 from olm_cli.lifecycle.interrupt import run
 from olm_cli.lifecycle.options import timeout_option
 from olm_cli.lifecycle.overview import Phase, State
-from olm_cli.output import output_option, show
+from olm_cli.output import Output, object_output_option, show, typed_name
 from olm_runtime.errors import OLMError, TerminalError
 from olm_runtime.program import utc_now
 
@@ -56,9 +57,9 @@ Facts = dict[str, Any]
 )
 @timeout_option
 @cluster_options
-@output_option
+@object_output_option
 def refresh(
-    catalogs: tuple[str, ...], output: str, *, every: bool, wait: bool, **given: Any
+    catalogs: tuple[str, ...], output: Output, *, every: bool, wait: bool, **given: Any
 ) -> None:
     """Look at the registry of each CATALOG for new content at once, and tell what is new.
 
@@ -85,11 +86,11 @@ def refresh(
         else {"name": name_of(raw), "result": "requested"}
         for raw in chosen
     ]
-    if output == "text":
+    if output.is_text:
         for facts in found:
             click.echo("\n".join(_lines(facts)))
     else:
-        show({"catalogs": found}, output)
+        show({"catalogs": found}, output, (typed_name(CATALOG, name_of(raw)) for raw in chosen))
     raise SystemExit(any(facts["result"] == "failed" for facts in found))
 
 

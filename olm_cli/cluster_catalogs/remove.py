@@ -8,7 +8,7 @@ import click
 from api.objects import KubeObject, metadata, name_of
 from olm_cli.cluster_catalogs.dependents import dependent_lines
 from olm_cli.cluster_catalogs.examining import Examined, examine
-from olm_cli.cluster_catalogs.reading import catalog_argument
+from olm_cli.cluster_catalogs.reading import CATALOG, catalog_argument
 from olm_cli.cluster_catalogs.waiting import CatalogWait
 from olm_cli.cluster_catalogs.writing import delete_catalog
 from olm_cli.cluster_options import ClusterCommand, ClusterOptions, cluster_options
@@ -16,7 +16,7 @@ from olm_cli.history_cluster import cluster
 from olm_cli.lifecycle.asking import ask_to_delete
 from olm_cli.lifecycle.interrupt import run
 from olm_cli.lifecycle.options import timeout_option
-from olm_cli.output import output_option, show
+from olm_cli.output import Output, object_output_option, show, typed_name
 
 
 @click.command("remove", cls=ClusterCommand)
@@ -26,8 +26,8 @@ from olm_cli.output import output_option, show
 @click.option("--wait", is_flag=True, help="Return when it is gone, or fail after --timeout.")
 @timeout_option
 @cluster_options
-@output_option
-def remove(catalog: str, output: str, **given: Any) -> None:
+@object_output_option
+def remove(catalog: str, output: Output, **given: Any) -> None:
     """Remove CATALOG from the cluster. What was installed from it stays.
 
     Says first which extensions would find no updates without it; then asks.
@@ -41,17 +41,18 @@ def remove(catalog: str, output: str, **given: Any) -> None:
     if given["preview"] and (given["yes"] or given["wait"]):
         raise click.UsageError("--preview deletes nothing: leave --yes and --wait out")
     found = examine(catalog, ClusterOptions.of(given))
-    if output == "text":
+    names = [typed_name(CATALOG, catalog)]
+    if output.is_text:
         _tell(found)
     if given["preview"]:
-        if output != "text":
-            show(found.facts(), output)
+        if not output.is_text:
+            show(found.facts(), output, names)
         return
     if not given["yes"]:
         ask_to_delete(f"delete the catalog {catalog}?")
     run(_delete(found.raw, given), message="stopped; it is being deleted: olm catalog list")
-    if output != "text":
-        show({**found.facts(), "gone": given["wait"]}, output)
+    if not output.is_text:
+        show({**found.facts(), "gone": given["wait"]}, output, names)
     else:
         click.echo(f"{catalog} is gone" if given["wait"] else f"{catalog} is being deleted")
 

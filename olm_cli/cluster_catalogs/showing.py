@@ -7,17 +7,17 @@ import click
 from olm_cli.cluster_catalogs.dependents import dependent_lines
 from olm_cli.cluster_catalogs.examining import examine
 from olm_cli.cluster_catalogs.facts import lines
-from olm_cli.cluster_catalogs.reading import catalog_argument
+from olm_cli.cluster_catalogs.reading import CATALOG, catalog_argument
 from olm_cli.cluster_options import ClusterCommand, ClusterOptions, cluster_options
-from olm_cli.output import output_option, show
+from olm_cli.output import Output, object_output_option, show, typed_name
 from olm_runtime.program import utc_now
 
 
 @click.command("show", cls=ClusterCommand)
 @catalog_argument
 @cluster_options
-@output_option
-def show_command(catalog: str, output: str, **options: Any) -> None:
+@object_output_option
+def show_command(catalog: str, output: Output, **options: Any) -> None:
     """Show CATALOG: its state, image, digest, age, packages, conditions, and what hinders.
 
     Tells also which extensions have a package of it. Their number and that of its packages need the
@@ -30,8 +30,8 @@ def show_command(catalog: str, output: str, **options: Any) -> None:
     """
     found = examine(catalog, ClusterOptions.of(options))
     facts = found.facts()
-    if output != "text":
-        show(facts, output)
+    if not output.is_text:
+        show(facts, output, [typed_name(CATALOG, catalog)])
         return
     click.echo("\n".join(lines(facts, utc_now())))
     if found.fault:
