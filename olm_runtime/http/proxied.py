@@ -23,14 +23,15 @@ def http_client(
     origin: ssl.SSLContext,
     proxy: ssl.SSLContext | None = None,
     proxies: Proxies | None = None,
+    bulk: bool = False,
 ) -> httpx.AsyncClient:
     """`origin` judges certificates of servers; `proxy` those of proxies, the same if None.
 
-    `proxies` are those of the environment as it is now, unless given. Raises TransientError for a
-    variable that holds no address.
+    `proxies` are those of the environment as it is now, unless given. `bulk` says that gigabytes
+    will go (`BulkTransport`). Raises TransientError for a variable that holds no address.
     """
     ways = read_proxies(os.environ) if proxies is None else proxies
-    transport = ProxiedTransport(ways, origin=origin, proxy=proxy or origin)
+    transport = ProxiedTransport(ways, origin=origin, proxy=proxy or origin, bulk=bulk)
     return httpx.AsyncClient(transport=transport, timeout=timeout, trust_env=False)
 
 
@@ -41,11 +42,14 @@ class ProxiedTransport(httpx.AsyncBaseTransport):
     `proxyconnect` is what programs in Go call that, so that people look for it.
     """
 
-    def __init__(self, proxies: Proxies, *, origin: ssl.SSLContext, proxy: ssl.SSLContext) -> None:
+    def __init__(
+        self, proxies: Proxies, *, origin: ssl.SSLContext, proxy: ssl.SSLContext, bulk: bool = False
+    ) -> None:
         self._proxies = proxies
         self._origin = origin
         self._proxy = proxy
-        self._transports: dict[str, httpx.AsyncHTTPTransport] = {}
+        self._bulk = bulk
+        self._transports: dict[str, httpx.AsyncBaseTransport] = {}
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Sends one request."""
@@ -88,12 +92,19 @@ class ProxiedTransport(httpx.AsyncBaseTransport):
         for transport in self._transports.values():
             await transport.aclose()
 
-    def _transport(self, address: str) -> httpx.AsyncHTTPTransport:
+    def _transport(self, address: str) -> httpx.AsyncBaseTransport:
         if address not in self._transports:
-            self._transports[address] = httpx.AsyncHTTPTransport(
-                verify=self._origin, proxy=self._through(address), trust_env=False
-            )
+            self._transports[address] = self._new_transport(address)
         return self._transports[address]
+
+    def _new_transport(self, address: str) -> httpx.AsyncBaseTransport:
+        if self._bulk and not address:
+            from olm_runtime.http.bulk import BulkTransport
+
+            return BulkTransport(self._origin)
+        return httpx.AsyncHTTPTransport(
+            verify=self._origin, proxy=self._through(address), trust_env=False
+        )
 
     def _through(self, address: str) -> httpx.Proxy | None:
         if not address:

@@ -23,7 +23,7 @@ from olm_runtime.images.cluster_settings import ClusterSettings
 from olm_runtime.images.reference import ImageRef
 from olm_runtime.images.registries_conf import Source
 from olm_runtime.proxies import given_first, read_proxies
-from olm_runtime.registry.calls import Call, address_of, is_at, refusal
+from olm_runtime.registry.calls import MAX_ERROR_BYTES, Call, address_of, is_at, refusal
 from olm_runtime.registry.errors import RegistryError, UnreachableError, from_transport
 from olm_runtime.registry.login_files import LoginFiles
 from olm_runtime.registry.tokens import Authorizer
@@ -51,12 +51,14 @@ class RegistryHttp:
         plain_http: frozenset[str],
         cluster: ClusterSettings,
         actions: str = PULL,
+        bulk: bool = False,
     ) -> None:
         """Proxies are those of the environment, else the `cluster`'s.
 
         Raises TransientError for unreadable CA files, and for proxies that are none.
         """
         self._plain = plain_http
+        self._bulk = bulk
         self._authorizer = Authorizer(
             logins, plain_http=plain_http, actions=actions, send=self._request
         )
@@ -101,13 +103,14 @@ class RegistryHttp:
         try:
             if answer.status_code == 401:
                 challenges = answer.headers.get_list("WWW-Authenticate")
-                await answer.aclose()
+                await _finish(answer)
                 _check_who_asks(ref, str(answer.request.url), origin)
                 self._tokens[ref.name] = await self._authorizer.authorize(source, challenges)
                 answer = await self._send(source, url, origin, call)
             if answer.status_code in (401, 403) and (cause := self._authorizer.withheld(ref)):
                 raise cause
             yield answer
+            await _finish(answer)
         except httpx.TransportError as error:
             raise from_transport(error, ref, ref.registry) from error
         finally:
@@ -140,7 +143,9 @@ class RegistryHttp:
 
     def _connections(self, context: ssl.SSLContext) -> httpx.AsyncClient:
         """What is insecure is a registry; a proxy's certificate is always checked."""
-        return http_client(TIMEOUT, origin=context, proxy=self._trust, proxies=self._proxies)
+        return http_client(
+            TIMEOUT, origin=context, proxy=self._trust, proxies=self._proxies, bulk=self._bulk
+        )
 
     async def _send(self, source: Source, url: str, origin: str, call: Call) -> httpx.Response:
         """Follows redirects by hand: each is judged, and only the registry gets the token."""
@@ -153,7 +158,7 @@ class RegistryHttp:
             answer = await self._request(ref, url, sent, lax=source.insecure)
             if not answer.has_redirect_location:
                 return answer
-            await answer.aclose()
+            await _finish(answer)
             url = address_of(ref, answer.headers["Location"], url)
             if urlsplit(url).scheme not in ("https", urlsplit(origin).scheme):
                 raise RegistryError(
@@ -173,6 +178,17 @@ class RegistryHttp:
             raise RegistryError(
                 f'image "{ref}": registry {ref.registry} sends an invalid address'
             ) from error
+
+
+async def _finish(answer: httpx.Response) -> None:
+    """Reads what is left of a small answer, so that its connection serves the next request."""
+    length = answer.headers.get("Content-Length", "")
+    bodiless = answer.request.method == "HEAD" or answer.status_code == httpx.codes.NO_CONTENT
+    small = length.isascii() and length.isdigit() and int(length) <= MAX_ERROR_BYTES
+    if not answer.is_stream_consumed and (bodiless or small):
+        async for _ in answer.aiter_raw():
+            pass
+    await answer.aclose()
 
 
 def _host(ref: ImageRef) -> str:

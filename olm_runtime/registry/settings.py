@@ -30,7 +30,8 @@ class PullSettings:
     of `docker login`. They may be absent. `run_helpers` says that the credential helpers that they
     name may be run.
     `registries_conf` is read in place of the system's. Proxies are those of the environment, else
-    those of the `cluster`, whose mirrors and CAs are added to ours.
+    those of the `cluster`, whose mirrors and CAs are added to ours. `bulk` says that gigabytes will
+    go.
     """
 
     cas_dir: Path | None = None
@@ -43,6 +44,7 @@ class PullSettings:
     registries_conf: Path | None = None
     cluster: ClusterSettings = field(default_factory=ClusterSettings)
     limits: Limits = field(default_factory=Limits)
+    bulk: bool = False
 
 
 def registry_http(settings: PullSettings, actions: str = PULL) -> RegistryHttp:
@@ -53,6 +55,7 @@ def registry_http(settings: PullSettings, actions: str = PULL) -> RegistryHttp:
         plain_http=settings.plain_http,
         cluster=settings.cluster,
         actions=actions,
+        bulk=settings.bulk,
     )
 
 

@@ -2,9 +2,9 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from olm_runtime.images.reference import ImageRef
 from olm_runtime.images.registries_conf import Source
 from olm_runtime.registry.client import RegistryClient, WholeImage
 from olm_runtime.registry.push import RegistryPush, blob_path, file_chunks
+from olm_runtime.registry.settings import PullSettings
 from olm_runtime.registry.workstation import Registries
 from opm.io.layout import Layout
 from opm.io.mirroring import Copy, From, Mirrored, Progress, copy_all
@@ -129,13 +130,13 @@ async def mirror_into_registry(
     targets = {_target(each).registry for each in copies}
     sources = {each.source.registry for each in copies}
     async with AsyncExitStack() as stack:
-        pushing = RegistryPush(access.settings_of(targets), jitter=random.random)
+        pushing = RegistryPush(_settings(access, targets), jitter=random.random)
         registry = await stack.enter_async_context(pushing)
         source: From
         if layout is not None:
             source = FromLayout(Layout(layout))
         else:
-            client = RegistryClient(access.settings_of(sources), jitter=random.random)
+            client = RegistryClient(_settings(access, sources), jitter=random.random)
             source = await stack.enter_async_context(client)
         into = IntoRegistry(registry, source)
         return await copy_all(copies, source, into, progress, at_once=at_once)
@@ -145,10 +146,14 @@ async def mirror_into_layout(
     copies: Sequence[Copy], layout: Path, access: Registries, progress: Progress, at_once: int
 ) -> Mirrored:
     """From registries into a folder. Raises OLMError if nothing can be done."""
-    settings = access.settings_of({each.source.registry for each in copies})
+    settings = _settings(access, {each.source.registry for each in copies})
     async with RegistryClient(settings, jitter=random.random) as client:
         into = IntoLayout(Layout(layout), client)
         return await copy_all(copies, client, into, progress, at_once=at_once)
+
+
+def _settings(access: Registries, registries: Iterable[str]) -> PullSettings:
+    return replace(access.settings_of(registries), bulk=True)
 
 
 CATALOG_FILE = "mirror.json"

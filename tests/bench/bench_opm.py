@@ -12,7 +12,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,10 +29,11 @@ class Cost:
     cpu: float
 
 
-def cost(command: Sequence[str]) -> Cost:
-    """What one run costs. Raises CalledProcessError."""
+def cost(command: Sequence[str], environment: Mapping[str, str] | None = None) -> Cost:
+    """What one run costs, in our environment unless one is given. Raises CalledProcessError."""
     before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    quiet = subprocess.DEVNULL
+    subprocess.run(command, check=True, stdout=quiet, stderr=quiet, env=environment)
     wall, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return Cost(wall, cpu)

@@ -142,19 +142,24 @@ async def test_a_wrong_image_is_named(registry: Registry, tmp_path: Path, what: 
     assert "check the repository and the tag" in caught.value.hint
 
 
-async def test_an_unreachable_registry_is_named(registry: Registry, tmp_path: Path) -> None:
+@pytest.mark.parametrize("bulk", [False, True])
+async def test_an_unreachable_registry_is_named(
+    registry: Registry, tmp_path: Path, bulk: bool
+) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{unused.getsockname()[1]}"
     with pytest.raises(UnreachableError, match=f"cannot reach registry {address}: connection ref"):
-        await store(tmp_path, registry).pull(f"{address}/cat:v1", owner="o")
+        await store(tmp_path, registry, bulk=bulk).pull(f"{address}/cat:v1", owner="o")
 
 
+@pytest.mark.parametrize("bulk", [False, True])
 async def test_an_unknown_ca_is_named_with_the_flag_that_helps(
-    registry: Registry, tmp_path: Path
+    registry: Registry, tmp_path: Path, bulk: bool
 ) -> None:
+    images = store(tmp_path, registry, cas_dir=None, bulk=bulk)
     with pytest.raises(UntrustedError) as caught:
-        await store(tmp_path, registry, cas_dir=None).pull(f"{registry.address}/c:v1", owner="o")
+        await images.pull(f"{registry.address}/c:v1", owner="o")
     assert "--pull-cas-dir" in caught.value.hint
 
 
@@ -173,11 +178,14 @@ def locked(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Registry]
         yield running
 
 
-async def test_credentials_open_a_locked_registry(locked: Registry, tmp_path: Path) -> None:
+@pytest.mark.parametrize("bulk", [False, True])
+async def test_credentials_open_a_locked_registry(
+    locked: Registry, tmp_path: Path, bulk: bool
+) -> None:
     published = locked.push(build_image([FILES]), "locked/image", tag="v1")
     auth_file = tmp_path / "auth.json"
     auth_file.write_text(json.dumps(locked.docker_config()))
-    images = store(tmp_path / "images", locked, auth_file=auth_file)
+    images = store(tmp_path / "images", locked, auth_file=auth_file, bulk=bulk)
     pulled = await images.pull(published.tag_reference, owner="o")
     assert await pulled.read() == FILES
 
@@ -239,12 +247,15 @@ async def test_anonymous_tokens_are_fetched_without_credentials(tmp_path: Path) 
         assert await pulled.read() == FILES
 
 
-async def test_plain_http_only_where_it_is_configured(tmp_path: Path) -> None:
+@pytest.mark.parametrize("bulk", [False, True])
+async def test_plain_http_only_where_it_is_configured(tmp_path: Path, bulk: bool) -> None:
     with Registry(tmp_path / "registry", tls=False) as running:
         published = running.push(build_image([FILES]), "plain/image", tag="v1")
+        images = store(tmp_path / "i", running, bulk=bulk)
         with pytest.raises(UnreachableError, match="does not speak TLS"):
-            await store(tmp_path / "i", running).pull(published.tag_reference, owner="o")
-        images = store(tmp_path / "i", running, plain_http=frozenset({running.address}))
+            await images.pull(published.tag_reference, owner="o")
+        plain = frozenset({running.address})
+        images = store(tmp_path / "i", running, plain_http=plain, bulk=bulk)
         assert await (await images.pull(published.tag_reference, owner="o")).read() == FILES
 
 
