@@ -160,8 +160,8 @@ class RegistryClient:
 
         ImageContentError at the end if they were others than the digest says.
         """
-        async for chunk in self._verified(image.source, blob):
-            yield chunk
+        async for piece in self._verified(image.source, blob, None):
+            yield piece
 
     async def _whole(self, source: Source) -> WholeImage:
         data, header = await self._manifest(source)
@@ -270,18 +270,21 @@ class RegistryClient:
         part = target.with_suffix(".part")
         try:
             with await asyncio.to_thread(part.open, "wb") as file:
-                async for chunk in self._verified(source, blob):
+                async for chunk in self._verified(source, blob, CHUNK_BYTES):
                     await asyncio.to_thread(file.write, chunk)
-        except ImageContentError:
-            part.unlink()
+        except BaseException:
+            part.unlink(missing_ok=True)
             raise
         part.rename(target)
 
-    async def _verified(self, source: Source, blob: Descriptor) -> AsyncIterator[bytes]:
+    async def _verified(
+        self, source: Source, blob: Descriptor, pieces: int | None
+    ) -> AsyncIterator[bytes]:
+        """The bytes in pieces of a size, or as they come."""
         algorithm, _, expected = blob.digest.partition(":")
         summing, size = hashlib.new(algorithm), 0
         async with self._http.open(source, blob.digest, "*/*") as answer:
-            async for chunk in answer.aiter_raw(CHUNK_BYTES):
+            async for chunk in answer.aiter_raw(pieces):
                 size += len(chunk)
                 if size > blob.size:
                     break

@@ -6,7 +6,6 @@ there. What a registry does not answer in time is tried again, from the question
 blob by now. (Source: OCI distribution specification, pushing.)
 """
 
-import asyncio
 from collections.abc import AsyncIterator, Callable
 from functools import partial
 from pathlib import Path
@@ -15,20 +14,16 @@ from urllib.parse import quote, urljoin
 
 import httpx
 
-from olm_runtime.images.oci import INDEX_TYPES, Descriptor, descriptors
+from olm_runtime.images.oci import Descriptor
 from olm_runtime.images.reference import ImageRef
 from olm_runtime.images.registries_conf import Source
 from olm_runtime.registry.calls import Call, once, refusal
-from olm_runtime.registry.client import ACCEPTED, CHUNK_BYTES, FETCH_SECONDS, within
+from olm_runtime.registry.client import ACCEPTED, FETCH_SECONDS, WholeImage, within
 from olm_runtime.registry.errors import RegistryError
 from olm_runtime.registry.http import PUSH, registry_path, retrying
+from olm_runtime.registry.layout_files import read_whole, stream_blob
 from olm_runtime.registry.registries_file import read_registries
 from olm_runtime.registry.settings import PullSettings, registry_http
-
-
-def blob_path(layout: Path, digest: str) -> Path:
-    """Where an OCI image layout keeps a blob."""
-    return layout / "blobs" / digest.replace(":", "/")
 
 
 class RegistryPush:
@@ -56,23 +51,24 @@ class RegistryPush:
         await within(FETCH_SECONDS, self._home(ref), lambda _: self._push(layout, image, ref))
         return ref.canonical(image.digest)
 
-    async def _push(self, layout: Path, manifest: Descriptor, name: ImageRef) -> None:
-        """Pushes under a name of its own; errors name the image."""
-        data = await asyncio.to_thread(blob_path(layout, manifest.digest).read_bytes)
-        for part in descriptors(data, manifest.media_type):
-            if manifest.media_type in INDEX_TYPES:
-                await self._push(layout, part, name.canonical(part.digest))
-            else:
-                file = blob_path(layout, part.digest)
-                await self.upload(name, part, partial(file_chunks, file))
-        await self.put_manifest(name, manifest, data)
+    async def _push(self, layout: Path, root: Descriptor, name: ImageRef) -> None:
+        image = await read_whole(layout, root, name)
+        for blob in image.blobs:
+            await self.upload(name, blob, partial(stream_blob, layout, blob))
+        await self.put_manifests(name, image)
 
     async def has_manifest(self, name: ImageRef) -> bool:
         """Whether the registry has what a reference names. Raises as `push`."""
         return await self._exists(name, registry_path(name, "manifest"))
 
-    async def put_manifest(self, name: ImageRef, manifest: Descriptor, data: bytes) -> None:
-        """Puts a manifest under a tag or its digest; what it names is there. Raises as `push`."""
+    async def put_manifests(self, name: ImageRef, image: WholeImage) -> None:
+        """Names an image, all blobs of which are there. Raises as `push`."""
+        *inner, own = image.manifests
+        for each in inner:
+            await self._put_manifest(name.canonical(each[0].digest), *each)
+        await self._put_manifest(name, *own)
+
+    async def _put_manifest(self, name: ImageRef, manifest: Descriptor, data: bytes) -> None:
         headers = {"Content-Type": manifest.media_type, "Content-Length": str(len(data))}
         call = Call(method="PUT", headers=headers, body=lambda: once(data))
         where = registry_path(name, "manifest")
@@ -93,23 +89,35 @@ class RegistryPush:
         """
 
         async def upload() -> bool:
-            if await self._exists(name, registry_path(name, blob.digest)):
-                return False
-            source = self._home(name)
-            begin = Call(method="POST", headers={"Content-Length": "0"})
-            where = registry_path(source.ref, "uploads")
-            if mount_from:
-                where += f"?mount={blob.digest}&from={quote(mount_from)}"
-            begun = await self._expect((202, 201), source, where, begin)
-            if begun.status_code == 201:
-                return False
-            headers = {"Content-Type": "application/octet-stream"}
-            headers["Content-Length"] = str(blob.size)
-            call = Call(method="PUT", headers=headers, body=content)
-            await self._expect(201, source, _upload_address(source, begun, blob), call)
-            return True
+            begun = await self._begin(name, f"?mount={blob.digest}&from={quote(mount_from)}")
+            return begun.status_code != 201 and await self._send(name, blob, content, begun)
 
-        return await retrying(upload, self._jitter)
+        async def upload_new() -> bool:
+            return await self._send(name, blob, content)
+
+        return await retrying(upload if mount_from else upload_new, self._jitter)
+
+    async def _begin(self, name: ImageRef, query: str = "") -> httpx.Response:
+        """Asks where to put a blob; 201 says that it was linked."""
+        source = self._home(name)
+        begin = Call(method="POST", headers={"Content-Length": "0"})
+        return await self._expect((202, 201), source, registry_path(name, "uploads") + query, begin)
+
+    async def _send(
+        self,
+        name: ImageRef,
+        blob: Descriptor,
+        content: Callable[[], AsyncIterator[bytes]],
+        begun: httpx.Response | None = None,
+    ) -> bool:
+        if await self._exists(name, registry_path(name, blob.digest)):
+            return False
+        begun = begun or await self._begin(name)
+        headers = {"Content-Type": "application/octet-stream", "Content-Length": str(blob.size)}
+        call = Call(method="PUT", headers=headers, body=content)
+        source = self._home(name)
+        await self._expect(201, source, _upload_address(source, begun, blob), call)
+        return True
 
     def _home(self, name: ImageRef) -> Source:
         """Mirrors of registries.conf are for pulls: an image goes to its own registry."""
@@ -144,10 +152,3 @@ def _upload_address(source: Source, begun: httpx.Response, blob: Descriptor) -> 
         raise RegistryError(f'image "{ref}": registry {ref.registry} names no place for a blob')
     address = urljoin(str(begun.url), location)
     return f"{address}{'&' if '?' in address else '?'}digest={blob.digest}"
-
-
-async def file_chunks(file: Path) -> AsyncIterator[bytes]:
-    """The bytes of a file, read in threads."""
-    with await asyncio.to_thread(file.open, "rb") as opened:
-        while chunk := await asyncio.to_thread(opened.read, CHUNK_BYTES):
-            yield chunk

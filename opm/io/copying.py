@@ -9,7 +9,7 @@ from pathlib import Path
 from olm_runtime.errors import TerminalError
 from olm_runtime.images.reference import ImageRef, parse_ref
 from olm_runtime.registry import workstation
-from olm_runtime.registry.push import blob_path
+from olm_runtime.registry.layout_files import blob_path
 from opm.io.layout import Layout
 
 PREFIX = "oci:"

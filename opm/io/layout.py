@@ -11,15 +11,16 @@ import io
 import os
 import stat
 import tarfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import orjson
 
-from olm_runtime.errors import TerminalError
+from olm_runtime.errors import TerminalError, of_system
 from olm_runtime.images.oci import OCI_INDEX, OCI_LAYER, Descriptor, descriptors
-from olm_runtime.registry.push import blob_path
+from olm_runtime.registry.layout_files import blob_path
+from olm_runtime.suggestions import suggestion_or_all
 from opm.image import Layer, described
 
 NAME_ANNOTATION = "org.opencontainers.image.ref.name"
@@ -34,6 +35,7 @@ class Layout:
     def __init__(self, root: Path) -> None:
         """Begins one, or goes on with one that is there. Raises TerminalError for other folders."""
         self.root = root
+        self._named: dict[str, Any] | None = None
         marker = root / "oci-layout"
         if root.exists() and not marker.is_file() and (not root.is_dir() or any(root.iterdir())):
             raise TerminalError(
@@ -68,33 +70,47 @@ class Layout:
 
     def find(self, name: str) -> Descriptor:
         """The image under a name. Raises TerminalError, ImageContentError."""
-        index = self._index()
-        images = descriptors(orjson.dumps(index), OCI_INDEX)
-        named = dict(zip(map(_tag, index["manifests"]), images, strict=True))
-        if name not in named:
-            known = ", ".join(sorted(named)) or "nothing"
-            raise TerminalError(f"{self.root} has no image {name}", hint=f"it has {known}")
-        return named[name]
+        entry = self._entries().get(name)
+        if entry is None:
+            hint = suggestion_or_all(name, self._entries(), none="it has none")
+            raise TerminalError(f"{self.root} has no image {name}", hint=hint)
+        (image,) = descriptors(orjson.dumps(_index([entry])), OCI_INDEX)
+        return image
 
     def has(self, name: str) -> bool:
-        """Whether there is an image under a name."""
-        return name in map(_tag, self._index()["manifests"])
+        """Whether there is an image under a name. Raises TerminalError."""
+        return name in self._entries()
 
     def name(self, image: Descriptor, tags: Iterable[str]) -> None:
-        """Enters the image under tags; what had them before loses them."""
-        index = self._index()
-        named = {_tag(entry): entry for entry in index["manifests"]}
-        for tag in tags:
-            named[tag] = {**described(image), "annotations": {NAME_ANNOTATION: tag}}
-        index["manifests"] = list(named.values())
-        (self.root / "index.json").write_bytes(orjson.dumps(index))
+        """Enters the image under tags; what had them before loses them. Raises TerminalError."""
+        self.name_all(dict.fromkeys(tags, image))
 
-    def _index(self) -> dict[str, Any]:
-        path = self.root / "index.json"
-        if not path.exists():
-            return {"schemaVersion": 2, "mediaType": OCI_INDEX, "manifests": []}
-        index: dict[str, Any] = orjson.loads(path.read_bytes())
-        return index
+    def name_all(self, images: Mapping[str, Descriptor]) -> None:
+        """Enters images under their tags, all by one change of the index. Raises TerminalError."""
+        entries = self._entries()
+        for tag, image in images.items():
+            entries[tag] = {**described(image), "annotations": {NAME_ANNOTATION: tag}}
+        index, aside = self.root / "index.json", self.root / ".index.json"
+        try:
+            aside.write_bytes(orjson.dumps(_index(list(entries.values()))))
+            aside.replace(index)
+        except OSError as error:
+            raise of_system(error) from error
+
+    def _entries(self) -> dict[str, Any]:
+        """What the index says, by tag. Only we write it, so it is read once."""
+        if self._named is None:
+            path = self.root / "index.json"
+            try:
+                found = orjson.loads(path.read_bytes())["manifests"] if path.exists() else []
+                self._named = {_tag(entry): entry for entry in found}
+            except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
+                raise TerminalError(f"{path} is no index of images: {error}") from error
+        return self._named
+
+
+def _index(entries: Sequence[Any]) -> dict[str, Any]:
+    return {"schemaVersion": 2, "mediaType": OCI_INDEX, "manifests": entries}
 
 
 def _tag(entry: Mapping[str, Any]) -> str:

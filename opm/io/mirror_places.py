@@ -10,15 +10,18 @@ from pathlib import Path
 
 import orjson
 
-from olm_runtime.images.oci import INDEX_TYPES, Descriptor, descriptors
+from olm_runtime.images.oci import Descriptor
 from olm_runtime.images.reference import ImageRef
-from olm_runtime.images.registries_conf import Source
 from olm_runtime.registry.client import RegistryClient, WholeImage
-from olm_runtime.registry.push import RegistryPush, blob_path, file_chunks
+from olm_runtime.registry.layout_files import blob_path, read_whole, stream_blob
+from olm_runtime.registry.push import RegistryPush
 from olm_runtime.registry.settings import PullSettings
 from olm_runtime.registry.workstation import Registries
 from opm.io.layout import Layout
 from opm.io.mirroring import Copy, From, Mirrored, Progress, copy_all
+
+NAMED_AT_ONCE = 64
+"""Each change writes the whole index; what is complete and not in it is only looked at again."""
 
 
 @dataclass(slots=True)
@@ -29,26 +32,11 @@ class FromLayout:
 
     async def read_whole(self, ref: ImageRef) -> WholeImage:
         """As `From` says."""
-        root = self.layout.find(str(ref))
-        manifests: list[tuple[Descriptor, bytes]] = []
-        blobs: dict[Descriptor, None] = {}
-
-        def read(manifest: Descriptor) -> None:
-            data = blob_path(self.layout.root, manifest.digest).read_bytes()
-            parts = descriptors(data, manifest.media_type)
-            if manifest.media_type in INDEX_TYPES:
-                for part in parts:
-                    read(part)
-            else:
-                blobs.update(dict.fromkeys(parts))
-            manifests.append((manifest, data))
-
-        await asyncio.to_thread(read, root)
-        return WholeImage(Source(ref), tuple(manifests), tuple(blobs))
+        return await read_whole(self.layout.root, self.layout.find(str(ref)), ref)
 
     def stream_blob(self, image: WholeImage, blob: Descriptor) -> AsyncIterator[bytes]:  # noqa: ARG002
         """As `From` says."""
-        return file_chunks(blob_path(self.layout.root, blob.digest))
+        return stream_blob(self.layout.root, blob)
 
 
 @dataclass(slots=True)
@@ -57,6 +45,7 @@ class IntoLayout:
 
     layout: Layout
     source: RegistryClient
+    _complete: dict[str, Descriptor] = field(default_factory=dict)
 
     async def has(self, copy: Copy) -> bool:
         """As `Into` says."""
@@ -75,7 +64,15 @@ class IntoLayout:
         for manifest, data in image.manifests:
             target = blob_path(self.layout.root, manifest.digest)
             await asyncio.to_thread(target.write_bytes, data)
-        self.layout.name(image.root, [str(copy.source)])
+        self._complete[str(copy.source)] = image.root
+        if len(self._complete) >= NAMED_AT_ONCE:
+            self.name_complete()
+
+    def name_complete(self) -> None:
+        """Enters images that are complete into the index. Raises TerminalError."""
+        complete, self._complete = self._complete, {}
+        if complete:
+            self.layout.name_all(complete)
 
 
 @dataclass(slots=True)
@@ -107,10 +104,7 @@ class IntoRegistry:
 
     async def put_manifests(self, copy: Copy, image: WholeImage) -> None:
         """As `Into` says."""
-        target = _target(copy)
-        for manifest, data in image.manifests[:-1]:
-            await self.registry.put_manifest(target.canonical(manifest.digest), manifest, data)
-        await self.registry.put_manifest(target, *image.manifests[-1])
+        await self.registry.put_manifests(_target(copy), image)
 
 
 def _target(copy: Copy) -> ImageRef:
@@ -149,7 +143,10 @@ async def mirror_into_layout(
     settings = _settings(access, {each.source.registry for each in copies})
     async with RegistryClient(settings, jitter=random.random) as client:
         into = IntoLayout(Layout(layout), client)
-        return await copy_all(copies, client, into, progress, at_once=at_once)
+        try:
+            return await copy_all(copies, client, into, progress, at_once=at_once)
+        finally:
+            into.name_complete()
 
 
 def _settings(access: Registries, registries: Iterable[str]) -> PullSettings:
