@@ -92,24 +92,28 @@ def may_get_credentials(realm: str, registry: str) -> bool:
     return _same_site((urlsplit(realm).hostname or "").lower(), host_of(registry))
 
 
-def token_request(challenge: Challenge, scope: str, credential: Credential) -> TokenRequest:
-    """How to ask for a token of that scope, which may be empty.
+def token_request(
+    challenge: Challenge, scopes: Sequence[str], credential: Credential
+) -> TokenRequest:
+    """How to ask for a token of these scopes; there may be none.
 
     An identity token is traded as OAuth 2.0 has it (RFC 6749, section 6); a password is sent in
     the header of a GET, as the token protocol of registries has it.
     """
     realm = urlsplit(challenge.parameters["realm"])
     netloc = realm.netloc.rpartition("@")[2]
-    asked = {"service": challenge.parameters.get("service", ""), "scope": scope}
-    parameters = {name: value for name, value in asked.items() if value}
+    service = challenge.parameters.get("service", "")
+    parameters = {"service": service} if service else {}
     if credential.identity_token:
         trade = {"grant_type": "refresh_token", "refresh_token": credential.identity_token}
+        trade |= {"scope": " ".join(scopes)} if scopes else {}
         return TokenRequest(
             urlunsplit(realm._replace(netloc=netloc, fragment="")),
             {"Content-Type": "application/x-www-form-urlencoded"},
             urlencode({**trade, "client_id": CLIENT_ID, **parameters}).encode(),
         )
-    query = "&".join(filter(None, (realm.query, urlencode(parameters))))
+    named = [("scope", scope) for scope in scopes]
+    query = "&".join(filter(None, (realm.query, urlencode([*parameters.items(), *named]))))
     address = urlunsplit(realm._replace(netloc=netloc, query=query, fragment=""))
     headers = {"Authorization": f"Basic {credential.basic}"} if credential.basic else {}
     return TokenRequest(address, headers)

@@ -21,11 +21,15 @@ DEFAULT_PORTS = {"http": 80, "https": 443}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """A request to a registry. `body` gives the content anew each time it is sent."""
+    """A request to a registry. `body` gives the content anew each time it is sent.
+
+    `link` is a repository from which it links a blob, and which the caller must be allowed to read.
+    """
 
     method: str = "GET"
     headers: Mapping[str, str] = field(default_factory=dict)
     body: Callable[[], AsyncIterator[bytes]] | None = None
+    link: str = ""
 
 
 async def once(data: bytes) -> AsyncIterator[bytes]:

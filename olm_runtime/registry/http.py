@@ -26,7 +26,7 @@ from olm_runtime.proxies import given_first, read_proxies
 from olm_runtime.registry.calls import MAX_ERROR_BYTES, Call, address_of, is_at, refusal
 from olm_runtime.registry.errors import RegistryError, UnreachableError, from_transport
 from olm_runtime.registry.login_files import LoginFiles
-from olm_runtime.registry.tokens import Authorizer
+from olm_runtime.registry.tokens import PULL, Authorizer
 
 MAX_REDIRECTS = 5
 TIMEOUT = httpx.Timeout(30.0, connect=10.0)
@@ -34,8 +34,6 @@ TRIES = 3
 FIRST_PAUSE_SECONDS = 0.3
 LONGEST_PAUSE_SECONDS = 10.0
 """A registry that asks for a longer one is left to the next reconcile."""
-PULL, PUSH = "pull", "pull,push"
-"""What a token is asked for."""
 
 T = TypeVar("T")
 
@@ -105,7 +103,9 @@ class RegistryHttp:
                 challenges = answer.headers.get_list("WWW-Authenticate")
                 await _finish(answer)
                 _check_who_asks(ref, str(answer.request.url), origin)
-                self._tokens[ref.name] = await self._authorizer.authorize(source, challenges)
+                self._tokens[ref.name] = await self._authorizer.authorize(
+                    source, challenges, call.link
+                )
                 answer = await self._send(source, url, origin, call)
             if answer.status_code in (401, 403) and (cause := self._authorizer.withheld(ref)):
                 raise cause

@@ -19,11 +19,12 @@ from olm_runtime.images.reference import ImageRef
 from olm_runtime.images.registries_conf import Source
 from olm_runtime.registry.calls import Call, once, refusal
 from olm_runtime.registry.client import ACCEPTED, FETCH_SECONDS, WholeImage, within
-from olm_runtime.registry.errors import RegistryError
-from olm_runtime.registry.http import PUSH, registry_path, retrying
+from olm_runtime.registry.errors import RegistryError, UnauthorizedError
+from olm_runtime.registry.http import registry_path, retrying
 from olm_runtime.registry.layout_files import read_whole, stream_blob
 from olm_runtime.registry.registries_file import read_registries
 from olm_runtime.registry.settings import PullSettings, registry_http
+from olm_runtime.registry.tokens import PUSH
 
 
 class RegistryPush:
@@ -89,19 +90,23 @@ class RegistryPush:
         """
 
         async def upload() -> bool:
-            begun = await self._begin(name, f"?mount={blob.digest}&from={quote(mount_from)}")
-            return begun.status_code != 201 and await self._send(name, blob, content, begun)
+            begun = await self._link(name, blob, mount_from) if mount_from else None
+            if begun is not None and begun.status_code == 201:
+                return False
+            return await self._send(name, blob, content, begun)
 
-        async def upload_new() -> bool:
-            return await self._send(name, blob, content)
+        return await retrying(upload, self._jitter)
 
-        return await retrying(upload if mount_from else upload_new, self._jitter)
-
-    async def _begin(self, name: ImageRef, query: str = "") -> httpx.Response:
-        """Asks where to put a blob; 201 says that it was linked."""
-        source = self._home(name)
-        begin = Call(method="POST", headers={"Content-Length": "0"})
-        return await self._expect((202, 201), source, registry_path(name, "uploads") + query, begin)
+    async def _link(
+        self, name: ImageRef, blob: Descriptor, repository: str
+    ) -> httpx.Response | None:
+        """Asks to link a blob: 201 says that it is, 202 where to put it, None that we may not."""
+        call = Call(method="POST", headers={"Content-Length": "0"}, link=repository)
+        where = f"{registry_path(name, 'uploads')}?mount={blob.digest}&from={quote(repository)}"
+        try:
+            return await self._expect((201, 202), self._home(name), where, call)
+        except UnauthorizedError:
+            return None
 
     async def _send(
         self,
@@ -112,10 +117,12 @@ class RegistryPush:
     ) -> bool:
         if await self._exists(name, registry_path(name, blob.digest)):
             return False
-        begun = begun or await self._begin(name)
+        source = self._home(name)
+        if begun is None:
+            begin = Call(method="POST", headers={"Content-Length": "0"})
+            begun = await self._expect(202, source, registry_path(name, "uploads"), begin)
         headers = {"Content-Type": "application/octet-stream", "Content-Length": str(blob.size)}
         call = Call(method="PUT", headers=headers, body=content)
-        source = self._home(name)
         await self._expect(201, source, _upload_address(source, begun, blob), call)
         return True
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from olm_runtime.images.cluster_settings import ClusterSettings
 from olm_runtime.images.limits import Limits
 from olm_runtime.images.oci import Platform
-from olm_runtime.registry.http import PULL, RegistryHttp
+from olm_runtime.registry.http import RegistryHttp
 from olm_runtime.registry.login_files import LoginFiles
+from olm_runtime.registry.tokens import PULL
 
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "armv7l": "arm"}
 

@@ -32,6 +32,8 @@ from olm_runtime.registry.errors import RegistryError, from_answer, from_transpo
 from olm_runtime.registry.login_files import LoginFiles
 
 MAX_TOKEN_BYTES = 1 << 20
+PULL, PUSH = "pull", "pull,push"
+"""What a token is asked for."""
 
 log = logging.getLogger(__name__)
 
@@ -69,10 +71,11 @@ class Authorizer:
             hint="have the registry name a token server on its own host, or of its own site",
         )
 
-    async def authorize(self, source: Source, challenges: Sequence[str]) -> str:
+    async def authorize(self, source: Source, challenges: Sequence[str], link: str = "") -> str:
         """The header Authorization for a registry that sent such headers WWW-Authenticate.
 
-        Raises RegistryError, TransientError.
+        `link` is a repository from which a blob is to be linked, if any. Raises RegistryError,
+        TransientError.
         """
         ref = source.ref
         credential = await asyncio.to_thread(self._logins.find, ref)
@@ -93,7 +96,9 @@ class Authorizer:
             )
         if credential and not await asyncio.to_thread(may_get_credentials, realm, ref.registry):
             credential = self._withhold(ref, urlsplit(realm).netloc)
-        return f"Bearer {await self._token(source, challenge, credential)}"
+        scopes = [f"repository:{ref.repository}:{self._actions}"] if ref.repository else []
+        scopes += [f"repository:{link}:{PULL}"] if link else []
+        return f"Bearer {await self._token(source, challenge, scopes, credential)}"
 
     def _withhold(self, ref: ImageRef, server: str) -> Credential:
         """Says so once: access may be refused for lack of the credentials."""
@@ -103,10 +108,11 @@ class Authorizer:
         self._withheld[ref.registry] = reason
         return NO_CREDENTIAL
 
-    async def _token(self, source: Source, challenge: Challenge, credential: Credential) -> str:
+    async def _token(
+        self, source: Source, challenge: Challenge, scopes: Sequence[str], credential: Credential
+    ) -> str:
         ref = source.ref
-        scope = f"repository:{ref.repository}:{self._actions}" if ref.repository else ""
-        asked = token_request(challenge, scope, credential)
+        asked = token_request(challenge, scopes, credential)
         server = urlsplit(asked.address)
         # What is insecure is this registry, not whatever host it names.
         lax = source.insecure and (server.hostname or "").lower() == host_of(ref.registry)

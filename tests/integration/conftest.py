@@ -2,16 +2,19 @@
 
 import secrets
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 
 from e2e.harness.images import catalog_image
-from e2e.harness.registry import Registry
+from e2e.harness.registry import PasswordAuth, Registry
 from e2e.olm.api import Api, catalog_path
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.fbc import PublishedBundle, catalog_files, package_blobs
 from e2e.olm.manifests import catalog
 from e2e.olm.programs import Olm
+from opm.__main__ import cli
 from tests.integration.clusters import own_olm
 from tests.integration.logs import tracebacks
 
@@ -64,6 +67,37 @@ def api(olm: Olm) -> Iterator[Api]:
 def package() -> str:
     """A package name of the test's own; extension and namespace are called the same."""
     return f"pkg-{secrets.token_hex(4)}"
+
+
+@pytest.fixture
+def mirror(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Registry]:
+    """A second registry, with a password, or as the test's parameter says."""
+    auth = getattr(request, "param", PasswordAuth())
+    with Registry(tmp_path / "mirror", auth=auth) as running:
+        yield running
+
+
+Opm = Callable[..., Result]
+
+
+@pytest.fixture
+def opm(
+    tmp_path: Path, registry: Registry, mirror: Registry, monkeypatch: pytest.MonkeyPatch
+) -> Opm:
+    """`opm` of a user who trusts both registries and is logged in at the mirror."""
+    authorities = [r.ca_file.read_bytes() for r in (registry, mirror) if r.ca_file]
+    (tmp_path / "ca.pem").write_bytes(b"".join(authorities))
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("REGISTRY_AUTH_FILE", str(tmp_path / "auth.json"))
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str, stdin: str = "") -> Result:
+        return CliRunner().invoke(cli, arguments, input=stdin)
+
+    login = run("login", mirror.address, "-u", "user", "--password-stdin", stdin="password\n")
+    assert login.exit_code == 0, login.output
+    return run
 
 
 PublishCatalog = Callable[..., str]

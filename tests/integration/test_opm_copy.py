@@ -1,44 +1,15 @@
 """`opm copy`: images arrive as they were, by every way."""
 
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from e2e.harness.images import build_image
-from e2e.harness.registry import PasswordAuth, Registry
-from opm.__main__ import cli
+from e2e.harness.registry import Registry
+from tests.integration.conftest import Opm
 
 pytestmark = pytest.mark.integration
-
-Opm = Callable[..., Result]
-
-
-@pytest.fixture
-def mirror(tmp_path: Path) -> Iterator[Registry]:
-    with Registry(tmp_path / "mirror", auth=PasswordAuth()) as running:
-        yield running
-
-
-@pytest.fixture
-def opm(
-    tmp_path: Path, registry: Registry, mirror: Registry, monkeypatch: pytest.MonkeyPatch
-) -> Opm:
-    """As a user who trusts both registries and is logged in at the mirror."""
-    authorities = [r.ca_file.read_bytes() for r in (registry, mirror) if r.ca_file]
-    (tmp_path / "ca.pem").write_bytes(b"".join(authorities))
-    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("REGISTRY_AUTH_FILE", str(tmp_path / "auth.json"))
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str, stdin: str = "") -> Result:
-        return CliRunner().invoke(cli, arguments, input=stdin)
-
-    login = run("login", mirror.address, "-u", "user", "--password-stdin", stdin="password\n")
-    assert login.exit_code == 0, login.output
-    return run
 
 
 @pytest.fixture

@@ -1,49 +1,26 @@
 """`opm mirror`: a catalog and all its images arrive, once, and a client finds them there."""
 
 import json
-from collections.abc import Callable, Iterator
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from e2e.harness.images import build_image
-from e2e.harness.registry import PasswordAuth, Registry
+from e2e.harness.images import Platform, build_image, build_index
+from e2e.harness.registry import PasswordAuth, Registry, TokenAuth
 from olm_runtime.errors import OLMError
-from opm.__main__ import cli
+from tests.integration.conftest import Opm
 
 pytestmark = pytest.mark.integration
 
-Opm = Callable[..., Result]
 BASE = b"shared" * 50_000
-
-
-@pytest.fixture
-def mirror(tmp_path: Path) -> Iterator[Registry]:
-    with Registry(tmp_path / "mirror", auth=PasswordAuth()) as running:
-        yield running
-
-
-@pytest.fixture
-def opm(
-    tmp_path: Path, registry: Registry, mirror: Registry, monkeypatch: pytest.MonkeyPatch
-) -> Opm:
-    """As a user who trusts both registries and is logged in at the mirror."""
-    authorities = [r.ca_file.read_bytes() for r in (registry, mirror) if r.ca_file]
-    (tmp_path / "ca.pem").write_bytes(b"".join(authorities))
-    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("REGISTRY_AUTH_FILE", str(tmp_path / "auth.json"))
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str, stdin: str = "") -> Result:
-        return CliRunner().invoke(cli, arguments, input=stdin)
-
-    login = run("login", mirror.address, "-u", "user", "--password-stdin", stdin="password\n")
-    assert login.exit_code == 0, login.output
-    return run
 
 
 @pytest.fixture
@@ -108,6 +85,9 @@ def succeeded(result: Result) -> str:
     return result.output
 
 
+@pytest.mark.parametrize(
+    "mirror", [PasswordAuth(), TokenAuth()], indirect=True, ids=["password", "token"]
+)
 def test_a_whole_catalog_arrives_and_a_second_run_sends_nothing(
     opm: Opm, catalog: str, images: dict[str, str], mirror: Registry, registry: Registry
 ) -> None:
@@ -122,6 +102,71 @@ def test_a_whole_catalog_arrives_and_a_second_run_sends_nothing(
     assert len(blobs) == len({b.partition("digest=")[2] for b in blobs}), "no blob was sent twice"
     assert "0 images copied, 4 there before" in succeeded(opm("mirror", catalog, target))
     assert sent_blobs(mirror) == blobs, "the second run sends nothing"
+
+
+def test_what_is_killed_goes_on_where_it_was(
+    opm: Opm, registry: Registry, mirror: Registry, tmp_path: Path
+) -> None:
+    names = [f"killed/big-{number}" for number in range(6)]
+    related = [
+        registry.push(build_image([{"own": random.randbytes(2 << 20)}]), name, tag="v1").reference
+        for name in names
+    ]
+    write_catalog(tmp_path / "catalog", related[0], related[1:])
+    program = str(Path(sys.executable).with_name("opm"))
+    arguments = ["mirror", "catalog", mirror.address, "--name", "a/b:c", "--parallel", "1"]
+    running = subprocess.Popen([program, *arguments])
+    while not sent_blobs(mirror) and running.poll() is None:
+        time.sleep(0.01)
+    running.kill()
+    assert running.wait() < 0, "it was not done yet"
+    succeeded(opm(*arguments))
+    of_images = [target for target in sent_blobs(mirror) if target.startswith("/v2/killed/")]
+    digests = [target.partition("digest=")[2] for target in of_images]
+    assert len(set(digests)) == 2 * len(names)
+    assert len(digests) <= len(set(digests)) + 1, "what was being sent may be sent again"
+
+
+@pytest.mark.parametrize("parts", [["own"], ["amd64", "arm64"]], ids=["image", "list"])
+def test_a_disk_that_is_full_fails_what_does_not_fit(
+    opm: Opm, registry: Registry, tmp_path: Path, parts: list[str]
+) -> None:
+    images = [
+        build_image([{"own": random.randbytes(1 << 20)}], platform=Platform(architecture=part))
+        for part in parts
+    ]
+    large = registry.push(build_index(images), "full/large", tag="v1").reference
+    small = registry.push(build_image([{"own": b"small"}]), "full/small", tag="v1").reference
+    write_catalog(tmp_path / "catalog", small, [large])
+    program = Path(sys.executable).with_name("opm")
+    command = f"ulimit -f 200; exec '{program}' mirror catalog oci:media --name a/b:c"
+    full = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert full.returncode == 1
+    assert "1 of 2 images could not be copied" in full.stderr
+    assert "File too large" in full.stderr
+    assert not list(Path("media").rglob("*.part")), "what does not fit takes no room"
+    arguments = ("mirror", "catalog", "oci:media", "--name", "a/b:c")
+    assert "1 image copied, 1 there before" in succeeded(opm(*arguments))
+
+
+def write_catalog(folder: Path, bundle: str, related: Sequence[str]) -> None:
+    """A catalog of one package, whose bundle names images."""
+    images = [{"name": f"image-{number}", "image": each} for number, each in enumerate(related)]
+    value = {"packageName": "one", "version": "1.0.0"}
+    blobs: list[dict[str, Any]] = [
+        {"schema": "olm.package", "name": "one", "defaultChannel": "stable"},
+        channel("one", "stable", "one.v1.0.0"),
+        {
+            "schema": "olm.bundle",
+            "package": "one",
+            "name": "one.v1.0.0",
+            "image": bundle,
+            "properties": [{"type": "olm.package", "value": value}],
+            "relatedImages": images,
+        },
+    ]
+    folder.mkdir()
+    (folder / "index.json").write_text("\n".join(map(json.dumps, blobs)))
 
 
 def test_chosen_channels_have_their_bundles_and_related_images_alone(

@@ -12,8 +12,8 @@ from olm_runtime.http.bulk import BulkTransport
 from olm_runtime.images.reference import ImageRef
 from olm_runtime.images.registries_conf import Source
 from olm_runtime.registry.calls import Call
-from olm_runtime.registry.http import PUSH
 from olm_runtime.registry.settings import PullSettings, registry_http
+from olm_runtime.registry.tokens import PUSH
 
 ANSWERS = {
     "HEAD": b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n",
