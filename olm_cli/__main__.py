@@ -20,6 +20,9 @@ COMMANDS: Mapping[str, Lazy] = MappingProxyType(
         ),
         "crd": Lazy("olm_cli.crd", "crd", "Check CustomResourceDefinitions."),
         "diff": Lazy("olm_cli.diff", "diff", "Compare two catalogs."),
+        "doctor": Lazy(
+            "olm_cli.doctor", "doctor", "Find what is wrong in a cluster, and how to mend it."
+        ),
         "graph": Lazy("olm_cli.graph", "graph_command", "Draw the update graph of a package."),
         "history": Lazy(
             "olm_cli.history", "history", "List the revisions of an extension in a cluster."

@@ -136,14 +136,15 @@ def _pair(
     key = _decoded(data, keys[1])
     if load_pem_private_key(key, None).public_key() != certificate.public_key():
         raise _UnusableError("the key is of another certificate")
-    if set(_names(certificate)) != set(dns_names):
+    if set(names_of(certificate)) != set(dns_names):
         raise _UnusableError("the certificate is for other names")
-    if not any(_signed_by(certificate, authority) for authority in authorities):
+    if not any(is_signed_by(certificate, authority) for authority in authorities):
         raise _UnusableError("none of the CAs signed the certificate")
     return pair_of(certificate, key)
 
 
-def _names(certificate: x509.Certificate) -> list[str]:
+def names_of(certificate: x509.Certificate) -> list[str]:
+    """The DNS names that a certificate is for."""
     try:
         found = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName)
     except x509.ExtensionNotFound:
@@ -151,7 +152,8 @@ def _names(certificate: x509.Certificate) -> list[str]:
     return found.value.get_values_for_type(x509.DNSName)
 
 
-def _signed_by(certificate: x509.Certificate, authority: x509.Certificate) -> bool:
+def is_signed_by(certificate: x509.Certificate, authority: x509.Certificate) -> bool:
+    """Whether a CA signed a certificate itself."""
     try:
         certificate.verify_directly_issued_by(authority)
     except (ValueError, TypeError, InvalidSignature):

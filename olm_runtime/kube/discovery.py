@@ -1,6 +1,6 @@
 """Where the objects of a kind live in the API, as discovery says."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,3 +53,27 @@ def parse_resources(gvk: GVK, listed: Mapping[str, Any]) -> dict[str, Resource]:
         for entry in listed.get("resources") or ()
         if "/" not in entry["name"]
     }
+
+
+def parse_groups(listed: Mapping[str, Any]) -> list[tuple[Resource, frozenset[str]]]:
+    """All resources with their verbs, from an APIGroupDiscoveryList; subresources are left out.
+
+    Each once, in the version that its group prefers of those that have it.
+    """
+    found: dict[tuple[str, str], tuple[Resource, frozenset[str]]] = {}
+    for group in listed.get("items") or ():
+        name = str((group.get("metadata") or {}).get("name") or "")
+        for version in group.get("versions") or ():
+            for resource, verbs in _of_version(name, version):
+                found.setdefault((name, resource.plural), (resource, verbs))
+    return list(found.values())
+
+
+def _of_version(
+    group: str, version: Mapping[str, Any]
+) -> Iterator[tuple[Resource, frozenset[str]]]:
+    for entry in version.get("resources") or ():
+        kind = (entry.get("responseKind") or {}).get("kind") or ""
+        gvk = GVK(group, str(version["version"]), str(kind))
+        namespaced = entry.get("scope") == "Namespaced"
+        yield Resource(gvk, entry["resource"], namespaced), frozenset(entry.get("verbs") or ())

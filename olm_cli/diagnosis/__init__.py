@@ -1,0 +1,1 @@
+"""What is wrong in a cluster: facts that are read once, checks over them, findings."""

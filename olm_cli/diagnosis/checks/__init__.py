@@ -1,0 +1,1 @@
+"""The checks: pure functions from a snapshot of the cluster to findings."""
