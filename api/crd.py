@@ -12,6 +12,7 @@ from datetime import datetime
 from enum import Enum
 from typing import Any, get_args, get_origin
 
+from api import wire
 from api.schema import Doc, Keywords, Marker, ModelField, Presence, Rule, fields_of, unwrap
 
 Schema = dict[str, Any]
@@ -124,8 +125,7 @@ def field_schema(field: ModelField) -> Schema:
     """The schema of a field: its type's, and over it what the field itself says."""
     schema = marked(type_schema(field.kind), field.markers)
     if Presence.DEFAULTED in field.markers:
-        default = field.default
-        schema["default"] = default.value if isinstance(default, Enum) else default
+        schema["default"] = wire.plain(field.default)
     return schema
 
 

@@ -72,7 +72,7 @@ def write(model: Any) -> dict[str, Any]:
         value = getattr(model, field.name)
         said = field.required or Presence.DEFAULTED in field.markers or value != field.default
         if said and value is not None:
-            result[field.key] = _plain(value)
+            result[field.key] = plain(value)
     return result
 
 
@@ -81,14 +81,15 @@ def timestamp(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """A value of a field as JSON."""
     match value:
         case Enum():
             return value.value
         case datetime():
             return timestamp(value)
         case tuple():
-            return [_plain(entry) for entry in value]
+            return [plain(entry) for entry in value]
         case str() | int() | Mapping():
             return value
         case _:

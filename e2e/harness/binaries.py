@@ -54,6 +54,7 @@ HELM = GoModule(
         "-X helm.sh/helm/v3/pkg/lint/rules.k8sVersionMinor=34",
     ),
 )
+GITOPS = GoModule(name="gitops", title="evaluation of health", packages=615)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,14 @@ def helm_binary() -> Executable:
     Errors: BinaryUnavailable, BuildFailed.
     """
     return Executable((str(built(HELM)),), "built")
+
+
+def gitops_binary() -> Executable:
+    """Find what evaluates health as GitOps tools do, or build it (two minutes, once).
+
+    Errors: BinaryUnavailable, BuildFailed.
+    """
+    return Executable((str(built(GITOPS)),), "built")
 
 
 def _from_assets() -> dict[str, Executable] | None:

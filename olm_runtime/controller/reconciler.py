@@ -28,6 +28,7 @@ from api.objects import (
 )
 from olm_runtime.controller.attempt import attempt
 from olm_runtime.controller.events import EventBroadcaster
+from olm_runtime.controller.kstatus import with_kstatus
 from olm_runtime.controller.requests import Request, namespaced_name
 from olm_runtime.controller.status_writer import StatusWriter, progressing, with_condition
 from olm_runtime.event import Happening
@@ -259,7 +260,8 @@ class ObjectReconciler(Generic[C]):
     ) -> KubeObject | None:
         """Writes a status if it is another; the object as written."""
         self._controller.observe(obj, status, seconds)
-        written = await self._statuses.write(obj, status)
+        told = with_kstatus(obj, status, self._clock())
+        written = await self._statuses.write(obj, told)
         if written is not None:
             self._events.announce(obj, self._controller.events(obj, status, context))
         return written

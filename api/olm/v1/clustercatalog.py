@@ -9,7 +9,7 @@ from api import wire
 from api.olm.v1 import image_rules as ref
 from api.olm.v1 import names
 from api.olm.v1.common import ObjectMeta
-from api.olm.v1.conditions import Conditions
+from api.olm.v1.conditions import UNOBSERVED, Conditions, ObservedGeneration
 from api.schema import (
     INT32,
     Doc,
@@ -189,6 +189,7 @@ class ClusterCatalogStatus:
             """
         ),
     ] = ()
+    observed_generation: ObservedGeneration = UNOBSERVED
     resolved_source: Annotated[
         ResolvedSource | None,
         Doc("The source of what is served, by digest."),
@@ -209,9 +210,9 @@ class ClusterCatalog:
 
     metadata: ObjectMeta
     spec: Annotated[ClusterCatalogSpec, Doc("Which catalog is served, and how it ranks.")]
-    status: Annotated[ClusterCatalogStatus, Doc("What was fetched, and where it is served.")] = (
-        field(default_factory=ClusterCatalogStatus)
-    )
+    status: Annotated[
+        ClusterCatalogStatus, Doc("What was fetched, and where it is served."), Presence.DEFAULTED
+    ] = field(default_factory=ClusterCatalogStatus)
 
     @classmethod
     def from_object(cls, raw: Any) -> Self:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self
 from api import wire
 from api.olm.v1 import names
 from api.olm.v1.common import LABEL, SUBDOMAIN, LabelSelector, ObjectMeta, subdomain
-from api.olm.v1.conditions import Conditions
+from api.olm.v1.conditions import UNOBSERVED, Conditions, ObservedGeneration
 from api.olm.v1.install_options import InstallOptions
 from api.olm.v1.versions import BUNDLE_RELEASE, BUNDLE_VERSION, VERSION_RANGE
 from api.schema import (
@@ -317,6 +317,7 @@ class ClusterExtensionStatus:
             """
         ),
     ] = ()
+    observed_generation: ObservedGeneration = UNOBSERVED
     install: Annotated[InstallStatus | None, Doc("What is installed.")] = None
     active_revisions: Annotated[
         tuple[RevisionStatus, ...],
@@ -340,9 +341,9 @@ class ClusterExtension:
         Doc("What shall be installed, where, and with which rights."),
         Presence.NOT_REQUIRED,
     ]
-    status: Annotated[ClusterExtensionStatus, Doc("What is installed, and what is going on.")] = (
-        field(default_factory=ClusterExtensionStatus)
-    )
+    status: Annotated[
+        ClusterExtensionStatus, Doc("What is installed, and what is going on."), Presence.DEFAULTED
+    ] = field(default_factory=ClusterExtensionStatus)
 
     @classmethod
     def from_object(cls, raw: Any) -> Self:

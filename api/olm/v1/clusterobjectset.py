@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self
 from api import wire
 from api.olm.v1 import names
 from api.olm.v1.common import LABEL, ObjectMeta
-from api.olm.v1.conditions import Conditions
+from api.olm.v1.conditions import UNOBSERVED, Conditions, ObservedGeneration
 from api.olm.v1.probes import ProgressionProbes
 from api.schema import (
     ANY_FIELDS,
@@ -210,6 +210,7 @@ class ClusterObjectSetStatus:
             """
         ),
     ] = ()
+    observed_generation: ObservedGeneration = UNOBSERVED
     observed_phases: Annotated[
         tuple[Annotated[ObservedPhase, Doc("One phase as it was first read.")], ...],
         Doc("Digests of the phases as they were first read, so that no Secret can be swapped."),
@@ -233,9 +234,9 @@ class ClusterObjectSet:
         Doc("The objects of the revision, and how they are put into the cluster."),
         Presence.NOT_REQUIRED,
     ]
-    status: Annotated[ClusterObjectSetStatus, Doc("How far the revision has come.")] = field(
-        default_factory=ClusterObjectSetStatus
-    )
+    status: Annotated[
+        ClusterObjectSetStatus, Doc("How far the revision has come."), Presence.DEFAULTED
+    ] = field(default_factory=ClusterObjectSetStatus)
 
     @classmethod
     def from_object(cls, raw: Any) -> Self:

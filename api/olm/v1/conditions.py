@@ -138,6 +138,21 @@ class Condition:
 
 Conditions = Annotated[tuple[Condition, ...], list_map("type")]
 
+UNOBSERVED = -1
+"""The generation that a status says of an object at which nobody has looked yet."""
+ObservedGeneration = Annotated[
+    int,
+    Doc(
+        """
+        The metadata.generation that this status is of; -1 before there is any. Tools that know
+        nothing of this kind wait until it is that of the object, and until there is no condition
+        Reconciling or Stalled.
+        """
+    ),
+    INT64,
+    Presence.DEFAULTED,
+]
+
 
 def merge_conditions(
     old: Iterable[Condition], new: Iterable[Condition], now: datetime

@@ -177,7 +177,7 @@ def test_disabled() -> None:
         ("Progressing", "True", "Succeeded", text),
         ("Serving", "False", "UserSpecifiedUnavailable", text),
     ]
-    assert wire.write(found).keys() == {"conditions"}
+    assert wire.write(found).keys() == {"conditions", "observedGeneration"}
 
 
 def test_deleted() -> None:
