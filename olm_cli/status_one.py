@@ -14,6 +14,7 @@ from olm_cli.lifecycle.obstacle import UNSERVED
 from olm_cli.lifecycle.overview import Phase, extension_facts, extension_state, source_text
 from olm_cli.table import table
 from olm_runtime.cli.display import wrapped
+from olm_runtime.controller.kstatus import RECONCILING, STALLED
 from olm_runtime.errors import OLMError
 from olm_runtime.kube.client import KubeClient
 from operator_controller.apply.history import state_of
@@ -129,8 +130,9 @@ def _conditions(conditions: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     if not conditions:
         yield "no conditions yet"
         return
-    width = max(len(found["type"]) for found in conditions)
-    for found in conditions:
+    shown = [found for found in conditions if found["type"] not in (RECONCILING, STALLED)]
+    width = max(len(found["type"]) for found in shown)  # those two repeat what others say
+    for found in shown:
         text = f"{found['reason']}: {found['message']}" if found["message"] else found["reason"]
         first, *rest = wrapped(text, " " * (width + 9))
         colours = _WARNINGS if found["type"].endswith("Deprecated") else _COLOURS

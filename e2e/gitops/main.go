@@ -80,8 +80,15 @@ func judge(each testCase) (verdict, error) {
 	}, nil
 }
 
-// fluxHealth is kustomize-controller's: the expressions by its own evaluator.
+// fluxHealth is kustomize-controller's: its own evaluator for kinds that have expressions.
 func fluxHealth(object *unstructured.Unstructured, exprs *kustomize.HealthCheckExpressions) (health, error) {
+	if exprs.Current == "" {
+		result, err := status.Compute(object)
+		if err != nil {
+			return health{}, err
+		}
+		return health{result.Status.String(), result.Message}, nil
+	}
 	evaluator, err := cel.NewStatusEvaluator(exprs)
 	if err != nil {
 		return health{}, err

@@ -29,7 +29,7 @@ Raw = Mapping[str, Any]
 """A condition as JSON."""
 
 AS_DESIRED = frozenset(
-    {Reason.ARCHIVED.value, "Suspended", Reason.USER_SPECIFIED_UNAVAILABLE.value}
+    {Reason.ARCHIVED.value, Reason.SUSPENDED.value, Reason.USER_SPECIFIED_UNAVAILABLE.value}
 )
 """Reasons of states that somebody asked for, though nothing progresses or is available."""
 RECONCILING = "Reconciling"

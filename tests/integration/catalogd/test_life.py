@@ -324,7 +324,7 @@ def test_unavailable_and_back(catalog: Catalog) -> None:
     catalog.api.patch(catalog.path, {"spec": {"availabilityMode": "Unavailable"}})
     text = "Catalog availability mode is set to Unavailable"
     found = catalog.api.wait_condition(catalog.path, "Serving", "False", message=text)
-    assert found["status"].keys() == {"conditions"}
+    assert found["status"].keys() == {"conditions", "observedGeneration"}
     assert catalog.get().status_code == 404
     catalog.api.wait(
         catalog.path,

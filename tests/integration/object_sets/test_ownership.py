@@ -3,6 +3,7 @@
 import pytest
 
 from api.objects import condition, metadata
+from tests.integration.health import CURRENT, IN_PROGRESS, judged
 from tests.integration.object_sets.world import (
     World,
     within,
@@ -19,11 +20,12 @@ class TestOwnership:
             f"ConfigMap 'settings' already exists in namespace '{world.namespace}' "
             "and cannot be managed by operator-controller"
         )
-        world.wait("Progressing", "True", message=message)
+        refused = world.wait("Progressing", "True", message=message)
         assert world.map()["data"] == {"a": "theirs"}
         world.api.delete(world.map_path())
-        world.wait("Succeeded", "True")
+        rolled_out = world.wait("Succeeded", "True")
         assert world.map()["data"] == {"a": "ours"}
+        assert judged([refused, rolled_out]) == [IN_PROGRESS, CURRENT]
 
     def test_whose_it_is_counts_more_than_what_is_wrong_with_it(self, world: World) -> None:
         world.apply(world.config_map(a="theirs"))

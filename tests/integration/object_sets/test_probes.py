@@ -8,6 +8,7 @@ import pytest
 from api.objects import KubeObject, condition
 from e2e.harness.errors import CommandFailed
 from e2e.olm.programs import SYSTEM_NAMESPACE
+from tests.integration.health import CURRENT, FAILED, judged
 from tests.integration.object_sets.world import World, within
 
 pytestmark = pytest.mark.integration
@@ -167,10 +168,10 @@ def test_after_a_deadline_a_late_success_counts_and_archiving_cleans_up(
     within(20, accepted, "a deadline of a minute is accepted")
     world.wait("Progressing", "True", message="is rolling out")
     message = "Revision has not rolled out for 1 minute(s). Last status: Revision 1 is rolling out."
-    found = world.api.wait_condition(
+    late_one = world.api.wait_condition(
         world.path(), "Progressing", "False", message=message, timeout=90
     )
-    assert (condition(found, "Progressing") or {})["reason"] == "ProgressDeadlineExceeded"
+    assert (condition(late_one, "Progressing") or {})["reason"] == "ProgressDeadlineExceeded"
     world.api.patch(world.map_path(), {"data": {"foo": "bar"}})
     world.wait("Succeeded", "True")
     world.wait("Progressing", "True", message="Revision 1 has rolled out.")
@@ -180,6 +181,7 @@ def test_after_a_deadline_a_late_success_counts_and_archiving_cleans_up(
     found = world.wait("Progressing", "False", name="never", message="revision is archived")
     assert (condition(found, "Progressing") or {})["reason"] == "Archived"
     assert world.api.get(world.map_path("never")) is None
+    assert judged([late_one, found]) == [FAILED, CURRENT]
 
 
 def test_content_that_is_swapped_is_refused_until_it_is_what_it_was(world: World) -> None:
