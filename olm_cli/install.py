@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import click
@@ -12,7 +11,9 @@ from api.objects import KubeObject, name_of
 from api.olm.v1.clusterextension import ClusterExtension
 from api.wire import InvalidObjectError
 from olm_cli.bundle_files import read_source, registries
+from olm_cli.catalogs.choice import Form, chosen
 from olm_cli.catalogs.names import package_argument
+from olm_cli.catalogs.offered import Catalogs
 from olm_cli.cluster_options import ClusterCommand
 from olm_cli.extension import EXTENSION
 from olm_cli.history_cluster import cluster
@@ -26,7 +27,7 @@ from olm_cli.lifecycle.spec_fields import differences, new_extension
 from olm_cli.lifecycle.waiting import Wait
 from olm_cli.output import DATA, TEXT, YAML, Format, Output, output_of, show, typed_names
 from olm_cli.rbac_install import Asked, Install
-from olm_cli.rbac_source import Catalogs, Source, is_bundle, resolved
+from olm_cli.rbac_source import Source, is_bundle, resolved
 from olm_cli.rbac_text import show_documents
 from olm_content.rights import Document, as_rules, installer
 from olm_runtime.cli.display import LiveDisplay
@@ -84,7 +85,7 @@ def install(package: str, output: Output | None, **given: Any) -> None:
     right stays as it is, so a command that was stopped can be run again.
 
     With --dry-run the same objects are printed, for a repository or for somebody with more rights;
-    --catalog may then be a folder, and no cluster is asked.
+    --catalog may then be a folder or an image, and no cluster is asked.
 
     \b
     Examples:
@@ -136,17 +137,20 @@ class _Order:
 
 
 def _refuse_contradictions(given: Mapping[str, Any], output: Output | None) -> None:
-    if _on_disk(given) and not given["dry_run"]:
-        raise click.UsageError("a catalog on disk needs --dry-run: the cluster has its own")
+    if _is_elsewhere(given) and not given["dry_run"]:
+        raise click.UsageError(
+            "a catalog on disk needs --dry-run, and so does an image: the cluster has its own, and "
+            "olm catalog add adds one"
+        )
     if given["dry_run"] and given["wait"]:
         raise click.UsageError("give --dry-run or --wait")
     if given["dry_run"] and output and output.is_text:
         raise click.UsageError("objects are printed as yaml or json")
 
 
-def _on_disk(given: Mapping[str, Any]) -> bool:
-    """Whether --catalog means a folder, and not a ClusterCatalog."""
-    return given["catalog"] is not None and Path(given["catalog"].rpartition("=")[2]).is_dir()
+def _is_elsewhere(given: Mapping[str, Any]) -> bool:
+    """Whether --catalog means a folder or an image, and not a ClusterCatalog."""
+    return given["catalog"] is not None and chosen(given["catalog"]).form is not Form.CLUSTER
 
 
 def _order(package: str, given: Mapping[str, Any]) -> _Order:
@@ -156,9 +160,9 @@ def _order(package: str, given: Mapping[str, Any]) -> _Order:
             f"{package} is no package's name",
             hint="bundles are installed from catalogs: olm search WORDS finds packages",
         )
-    disk = _on_disk(given)
-    fields = spec_fields_of({**given, "catalog": None} if disk else given)
-    catalogs = (given["catalog"],) if disk else ()
+    elsewhere = _is_elsewhere(given)
+    fields = spec_fields_of({**given, "catalog": None} if elsewhere else given)
+    catalogs = (given["catalog"],) if given["catalog"] else ()
     name = given["extension"] or package
     asked = Asked(package, {**given, "extension": name, "catalogs": catalogs})
     desired = _read(new_extension(package, name, "default", "default", fields)).spec.source.catalog

@@ -8,6 +8,7 @@ import click
 
 from olm_cli.bundle import DEFAULT_PROVIDER
 from olm_cli.bundle_files import registry_options
+from olm_cli.catalogs.choice import catalogs_option
 from olm_cli.cluster_options import ClusterCommand, cluster_options
 from olm_cli.kube_names import namespace_name, object_name
 from olm_cli.output import DATA, TEXT, YAML, Format, Output, output_of, show
@@ -23,13 +24,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 _OPTIONS = (
     click.option("--version", "versions", default="", metavar="RANGE", help="Of PACKAGE."),
     click.option("--channel", "channels", multiple=True, metavar="NAME", help="Of PACKAGE."),
-    click.option(
-        "--catalog",
-        "catalogs",
-        multiple=True,
-        metavar="[NAME=]DIR",
-        help="Catalog on disk to look for PACKAGE in; default: the catalogs of the cluster.",
-    ),
+    catalogs_option,
     click.option(
         "--extension",
         callback=object_name,

@@ -1,28 +1,25 @@
 """`olm resolve`: which bundle a ClusterExtension would get from catalogs on disk, and why."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import click
 
 from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter, UpgradeConstraintPolicy
 from olm_cli import fields
-from olm_cli.catalogs.folder import read_package
-from olm_cli.cluster_options import Reach
+from olm_cli.catalogs.choice import CatalogChoice, Form
+from olm_cli.catalogs.offered import offered, read_catalogs
+from olm_cli.catalogs.sources import catalog_options, near_packages
+from olm_cli.cluster_options import ClusterCommand
 from olm_cli.output import Output, batch_option, output_option, show, show_answers
 from olm_cli.resolve_text import explanation, facts, lines
-from olm_content.fbc.documents import FbcError
-from operator_controller.catalog import BrokenPackageError
 from operator_controller.resolve import (
-    CatalogContent,
     Request,
     Resolution,
     ResolutionError,
     resolve,
 )
-from operator_controller.resolve.change import Change, NoChange, named
+from operator_controller.resolve.change import Change, NoChange
 from operator_controller.resolve.change_search import find_change
 from operator_controller.resolve.change_text import sentence as advice_sentence
 from operator_controller.resolve.explain import summary
@@ -30,23 +27,7 @@ from operator_controller.resolve.explain import summary
 DEFAULT_POLICY = UpgradeConstraintPolicy.CATALOG_PROVIDED
 
 
-@dataclass(frozen=True, slots=True)
-class CatalogFolder:
-    """A catalog as the command line names it."""
-
-    name: str
-    folder: Path
-    priority: int = 0
-
-
-@click.command("resolve")
-@click.option(
-    "--catalog",
-    "catalogs",
-    multiple=True,
-    metavar="NAME=DIR[,priority=N]",
-    help="A catalog: its name and the root folder of its files. May be repeated.",
-)
+@click.command("resolve", cls=ClusterCommand)
 @click.option("--package", metavar="NAME", help="The package to find a bundle of.")
 @click.option("--version", "versions", default="", metavar="RANGE", help="Versions to choose from.")
 @click.option(
@@ -67,8 +48,12 @@ class CatalogFolder:
 )
 @output_option
 @batch_option
+@catalog_options
 def resolve_command(batch: str | None, output: Output, explain: bool, **given: Any) -> None:
-    """Find the bundle that a ClusterExtension would get, without a cluster.
+    """Find the bundle that a ClusterExtension would get; only reads.
+
+    No cluster is asked where all catalogs are folders and images. A catalog may be given a name and
+    a priority: NAME=DIR,priority=N.
 
     \b
     Examples:
@@ -85,11 +70,10 @@ def resolve_command(batch: str | None, output: Output, explain: bool, **given: A
     if batch:
         show_answers(batch, answer, parallel=False)
         return
-    if not given["package"] or not given["catalogs"]:
-        raise click.UsageError("give --package and at least one --catalog, or --batch")
+    if not given["package"]:
+        raise click.UsageError("give --package, or --batch")
     request = _request_of_options(given)
-    folders = [_catalog_of_option(text) for text in given["catalogs"]]
-    catalogs = contents(folders, given["package"])
+    catalogs = read_catalogs(given["package"], given).contents
     try:
         outcome: Resolution | ResolutionError = resolve(request, catalogs)
     except ResolutionError as error:
@@ -101,16 +85,8 @@ def resolve_command(batch: str | None, output: Output, explain: bool, **given: A
         reasons = explanation(outcome, request, advice) if explain else {}
         show(facts(outcome) | reasons, output)
     if isinstance(outcome, ResolutionError):
-        meant = "" if outcome.findings.considered else _meant(given["package"], folders)
+        meant = "" if outcome.findings.considered else near_packages(given["package"], given)
         raise _with_hint(outcome, advice, meant, explained=explain)
-
-
-def _meant(package: str, folders: Sequence[CatalogFolder]) -> str:
-    """Asks whether another package was meant; empty if none is near."""
-    from olm_cli.catalogs.sources import near_packages
-
-    nowhere = {"reach": Reach(), "catalogd_cas_dir": None, "allow_http_catalogs": False}
-    return near_packages(package, {**nowhere, "catalogs": [str(each.folder) for each in folders]})
 
 
 def _with_hint(
@@ -138,38 +114,16 @@ def answer(line: Mapping[str, Any]) -> dict[str, Any]:
         ),
         None if installed is None else _installed(installed),
     )
-    catalogs = [
-        CatalogFolder(
+    folders = [
+        CatalogChoice(
+            Form.FOLDER,
+            where=fields.text(catalog, "dir", required=True),
             name=fields.text(catalog, "name", required=True),
-            folder=Path(fields.text(catalog, "dir", required=True)),
             priority=fields.number(catalog, "priority"),
         )
         for catalog in fields.objects(line, "catalogs")
     ]
-    return facts(resolve(request, contents(catalogs, package)))
-
-
-def contents(catalogs: Sequence[CatalogFolder], package: str) -> list[CatalogContent]:
-    """What each catalog has of the package. One that cannot be read is unavailable, as it would be
-    in a cluster. Raises TerminalError for a folder that is not there.
-    """
-    found = []
-    for catalog in catalogs:
-        content, fault = None, None
-        try:
-            content = read_package(catalog.folder, package)
-        except (FbcError, BrokenPackageError) as error:
-            fault = error
-        found.append(
-            CatalogContent(
-                name=catalog.name,
-                priority=catalog.priority,
-                labels=named(catalog.name),
-                package=content,
-                unavailable=fault,
-            )
-        )
-    return found
+    return facts(resolve(request, [offered(each, package, {}) for each in folders]))
 
 
 def _request_of_options(given: Mapping[str, Any]) -> Request:
@@ -186,17 +140,6 @@ def _request_of_options(given: Mapping[str, Any]) -> Request:
         upgrade_constraint_policy=UpgradeConstraintPolicy(given["policy"]),
     )
     return Request(desired, installed)
-
-
-def _catalog_of_option(text: str) -> CatalogFolder:
-    name, equals, rest = text.partition("=")
-    folder, _, priority = rest.rpartition(",priority=") if ",priority=" in rest else (rest, "", "0")
-    if not (name and equals and folder):
-        raise click.BadParameter(f"{text}: expected NAME=DIR[,priority=N]")
-    try:
-        return CatalogFolder(name, Path(folder), int(priority))
-    except ValueError as error:
-        raise click.BadParameter(f"{text}: the priority {priority} is no integer") from error
 
 
 def _installed(given: Mapping[str, Any]) -> BundleMetadata:

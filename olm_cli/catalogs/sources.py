@@ -2,7 +2,7 @@
 
 import random
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from olm_cli.catalogs.cache import ContentCache, folder_key
+from olm_cli.catalogs.choice import CatalogChoice, Form, catalogs_option, chosen
 from olm_cli.catalogs.cluster import Cluster, Served
 from olm_cli.catalogs.content import Content
 from olm_cli.cluster_options import ClusterOptions, cluster_options
@@ -25,21 +26,12 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 DIGEST = "sha256:"
 
-_CATALOG_OPTION = click.option(
-    "--catalog",
-    "catalogs",
-    multiple=True,
-    metavar="DIR|IMAGE|NAME",
-    help="A catalog: folder, image, or name of one in the cluster; may be repeated. "
-    "Default: all of the cluster.",
-)
-
 
 def catalog_options(command: Command) -> Command:
     """Adds the options that say which catalogs are meant and how they are reached."""
     from olm_cli.bundle_files import registry_options
 
-    return _CATALOG_OPTION(cluster_options(registry_options(command)))
+    return catalogs_option(cluster_options(registry_options(command)))
 
 
 def source_options(command: Command) -> Command:
@@ -70,7 +62,7 @@ class Sources:
         """All catalogs asked for. Raises OLMError if not a single one can be read."""
         named: Sequence[str] = self._options.get("catalogs") or ()
         if named:
-            offers = [self._try(text, partial(self.content, text)) for text in named]
+            offers = [self._offer(text) for text in named]
         else:
             offers = [
                 self._try(each.name, partial(self._cluster.content, each, self._cache))
@@ -92,14 +84,19 @@ class Sources:
         `NAME@sha256:...` is what the catalog of the cluster had at that digest, if it is cached;
         the first characters of the digest do.
         """
-        if Path(text).is_dir():
-            return self._folder(Path(text))
-        if Path(text).exists() or text.startswith((".", "/")):
-            raise TerminalError(f"{text}: no such folder", hint="give the root folder of a catalog")
-        name, _, digest = text.partition("@")
-        if "/" not in name and ":" not in name:
-            return self._cached(text, digest) if digest else self._of_cluster(name)
-        return self._image(text)
+        return self.content_of(chosen(text))
+
+    def content_of(self, choice: CatalogChoice) -> Content:
+        """The same, as it was read from the command line."""
+        match choice.form:
+            case Form.FOLDER:
+                return self._folder(Path(choice.where))
+            case Form.IMAGE:
+                return self._image(choice.where)
+            case Form.KEPT:
+                return self._cached(choice.where)
+            case Form.CLUSTER:
+                return self._of_cluster(choice.where)
 
     @cached_property
     def _served(self) -> list[Served]:
@@ -110,23 +107,27 @@ class Sources:
             hint = f"{error.hint}; or {instead}" if error.hint else instead
             raise TerminalError(error.message, hint=hint) from error
 
+    def _offer(self, text: str) -> Offer:
+        try:
+            choice = chosen(text)
+        except OLMError as error:
+            return Offer(text, fault=error)
+        return self._try(choice.name, partial(self.content_of, choice))
+
     def _try(self, name: str, read: Callable[[], Content]) -> Offer:
         try:
-            return Offer(_short(name), read())
+            return Offer(name, read())
         except OLMError as error:
-            return Offer(_short(name), fault=error)
+            return Offer(name, fault=error)
 
     def _of_cluster(self, name: str) -> Content:
         for each in self._served:
             if each.name == name:
                 return self._cluster.content(each, self._cache)
-        names = [each.name for each in self._served]
-        raise TerminalError(
-            f'there is no folder and no catalog "{name}" in the cluster',
-            hint=suggestion_or_all(name, names, none="the cluster has no catalog"),
-        )
+        raise absent_catalog(name, [each.name for each in self._served])
 
-    def _cached(self, text: str, digest: str) -> Content:
+    def _cached(self, text: str) -> Content:
+        digest = text.partition("@")[2]
         prefix = digest if digest.startswith(DIGEST) else DIGEST + digest
         found = [each for each in self._cache.digests() if each.startswith(prefix)]
         content = self._cache.find(found[0]) if len(found) == 1 else None
@@ -203,9 +204,12 @@ def _configs(reference: str, folder: Path, labels: Mapping[str, str]) -> Path:
     return root
 
 
-def _short(name: str) -> str:
-    """How a catalog is called in answers: a folder by its last name."""
-    return Path(name).resolve().name if Path(name).is_dir() else name
+def absent_catalog(name: str, known: Iterable[str]) -> TerminalError:
+    """The error where `--catalog` names none."""
+    return TerminalError(
+        f'there is no folder and no catalog "{name}" in the cluster',
+        hint=suggestion_or_all(name, known, none="the cluster has no catalog"),
+    )
 
 
 def unavailable(offers: Sequence[Offer]) -> list[dict[str, str]]:
@@ -227,13 +231,9 @@ def warn(offers: Sequence[Offer]) -> None:
 
 
 def near_packages(package: str, options: Mapping[str, Any]) -> str:
-    """Asks whether another package was meant; empty if none is near, or that cannot be found out.
-
-    Catalogs may be given as NAME=DIR, too.
-    """
-    folders = [text.rpartition("=")[2] for text in options.get("catalogs") or ()]
+    """Asks whether another package was meant; empty if none is near or that is not known."""
     try:
-        offers = Sources({**options, "catalogs": folders}).offers()
+        offers = Sources(options).offers()
     except OLMError:
         return ""
     return suggestion(package, package_names(offers))

@@ -1,13 +1,10 @@
 """Reads ClusterCatalogs, and names them on the Tab key."""
 
 import click
-from click.shell_completion import CompletionItem
 
 from api.objects import GVK, KubeObject, name_of
 from api.olm.v1 import names
-from olm_cli.catalogs.extensions import SECONDS
-from olm_cli.catalogs.quick_list import CATALOGS, quick_list
-from olm_cli.cluster_options import Reach
+from olm_cli.catalogs.choice import known_catalogs
 from olm_cli.kube_names import object_name
 from olm_runtime.errors import TerminalError
 from olm_runtime.kube.client import KubeClient
@@ -46,24 +43,6 @@ def not_served() -> TerminalError:
         hint="Operator Lifecycle Manager v1 is not installed there, or the kubeconfig means "
         "another cluster",
     )
-
-
-def known_catalogs(
-    ctx: click.Context, _param: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """The ClusterCatalogs whose names begin so, where a plain kubeconfig leads to them."""
-    found = quick_list(Reach.of(ctx.params), CATALOGS, seconds=SECONDS) or ()
-    images = {name_of(raw): _image(raw) for raw in found}
-    return [
-        CompletionItem(name, help=image)
-        for name, image in sorted(images.items())
-        if name.startswith(incomplete) and name not in (ctx.params.get("catalogs") or ())
-    ]
-
-
-def _image(raw: KubeObject) -> str:
-    source = (raw.get("spec") or {}).get("source") or {}
-    return str((source.get("image") or {}).get("ref") or "")
 
 
 def object_names(

@@ -11,6 +11,7 @@ from api.olm.v1.conditions import ConditionType
 from api.olm.v1.names import ANNOTATION_REFRESH_REQUESTED
 from api.olm.v1.refresh import said_of
 from olm_cli.catalogs.cache import ContentCache
+from olm_cli.catalogs.choice import known_catalogs
 from olm_cli.catalogs.cluster import Cluster, Served
 from olm_cli.catalogs.comparing import compare
 from olm_cli.catalogs.content import Content
@@ -18,7 +19,6 @@ from olm_cli.catalogs.difference import counts, short_lines
 from olm_cli.cluster_catalogs.facts import DIGEST_SHOWN
 from olm_cli.cluster_catalogs.reading import (
     CATALOG,
-    known_catalogs,
     named,
     object_names,
     read_catalogs,

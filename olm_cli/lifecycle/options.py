@@ -8,6 +8,7 @@ import click
 from api.olm.v1.clusterextension import UpgradeConstraintPolicy
 from api.olm.v1.install_options import Enforcement
 from olm_cli.bundle import read_config, with_watch_namespace
+from olm_cli.catalogs.choice import Form, catalog_option, chosen
 from olm_cli.kube_names import namespace_name
 from olm_cli.lifecycle.spec_fields import SpecFields, of_catalog, parse_selector
 from olm_content.render import CertificateProvider
@@ -20,11 +21,7 @@ _SPEC = (
     click.option(
         "--channel", "channels", multiple=True, metavar="NAME", help="A channel; may be repeated."
     ),
-    click.option(
-        "--catalog",
-        metavar="NAME",
-        help="The one ClusterCatalog to look into; with install --dry-run also a folder.",
-    ),
+    catalog_option,
     click.option(
         "--selector", metavar="LABELS", help="Labels of ClusterCatalogs, as kubectl takes them."
     ),
@@ -108,11 +105,12 @@ def spec_fields_of(given: Mapping[str, Any]) -> SpecFields:
 
 
 def _name_of_catalog(given: str) -> str:
-    """Raises TerminalError for a path of a folder."""
-    if "/" in given or given.startswith("."):
+    """Raises TerminalError for a folder or an image."""
+    choice = chosen(given)
+    if choice.form is not Form.CLUSTER:
         raise TerminalError(
-            f"{given}: no such folder",
-            hint="--catalog names a ClusterCatalog, or with install --dry-run the root folder of "
-            "a catalog",
+            f"{given} is no ClusterCatalog",
+            hint="only install --dry-run takes folders and images; "
+            "olm catalog add NAME IMAGE adds one to the cluster",
         )
-    return given
+    return choice.where

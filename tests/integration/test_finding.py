@@ -92,6 +92,18 @@ def test_what_a_cluster_offers_is_found_kept_and_compared(
     same = shell("diff", package, image, reach, cas_dir=cas)
     assert same.returncode == 0, same.stdout + same.stderr
 
+    for catalog in (package, image, f"{package}@{digest(api, package)[:20]}"):
+        named = ("--catalog", catalog, reach)
+        resolved = shell("resolve", "--package", package, "-o", "json", *named, cas_dir=cas)
+        assert resolved.returncode == 0, resolved.stderr
+        chosen = json.loads(resolved.stdout)
+        assert (chosen["version"], chosen["catalog"]) == ("1.1.0", catalog)
+        dry = shell("install", package, "--dry-run", "-o", "json", *named, cas_dir=cas)
+        [extension] = json.loads(dry.stdout)["items"][-1:]
+        assert ("selector" in extension["spec"]["source"]["catalog"]) == (catalog == package)
+    wrong = shell("rbac", package, "--catalog", f"{package}x", cas_dir=cas)
+    assert f"hint: did you mean {package}?" in wrong.stderr
+
     before = digest(api, package)
     publish_catalog(*(BundleSpec(package=package, version=v) for v in ("1.0.0", "1.1.0", "1.2.0")))
     refresh(olm, package)

@@ -142,8 +142,7 @@ def test_a_catalog_that_cannot_be_read_fails_who_needs_it(catalog: Path) -> None
 
 USAGE = {
     "a package is needed": ("--catalog", "a=x"),
-    "a catalog is needed": ("--package", "my-op"),
-    "a catalog has a name": ("--catalog", "x", "--package", "my-op"),
+    "a catalog is named before its folder": ("--catalog", "=x", "--package", "my-op"),
     "a priority is a number": ("--catalog", "a=x,priority=high", "--package", "my-op"),
     "what is installed has a version": (
         "--catalog",
@@ -159,6 +158,22 @@ USAGE = {
 @pytest.mark.parametrize("arguments", USAGE.values(), ids=USAGE.keys())
 def test_usage(arguments: tuple[str, ...]) -> None:
     assert run(*arguments).exit_code == 2
+
+
+def test_a_folder_needs_no_name(catalog: Path) -> None:
+    result = run("--catalog", str(catalog), "--package", "my-op")
+    assert f"  catalog  {catalog.name}\n" in result.output
+    ranked = run(
+        "--catalog", f"{catalog},priority=7", "--catalog", f"b={catalog}", "--package", "my-op"
+    )
+    assert f"  catalog  {catalog.name}\n" in ranked.output
+
+
+def test_without_a_catalog_the_cluster_is_asked() -> None:
+    for catalogs in ((), ("--catalog", "operatorhubio")):
+        result = run(*catalogs, "--package", "my-op", "--kubeconfig", "/nonexistent")
+        assert isinstance(result.exception, OLMError)
+        assert "give --catalog DIR|IMAGE to look in a catalog without" in result.exception.hint
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
