@@ -10,6 +10,7 @@ from olm_cli.catalogs.extensions import extension_argument
 from olm_cli.cluster_options import ClusterCommand, Reach, reach_options
 from olm_cli.history_cluster import OBJECT_SET, Record, cluster, read_record
 from olm_cli.output import Output, show, table_output_option, typed_name
+from olm_cli.table import table
 from olm_runtime.cli.async_work import run_async
 from operator_controller.apply.history import state_of
 from operator_controller.apply.revisions import Revision
@@ -34,7 +35,7 @@ def history(extension: str, reach: Reach, output: Output) -> None:
     record = run_async(_read(extension, reach))
     rows = [_row(revision, record) for revision in record.revisions.every]
     if output.is_text:
-        click.echo("\n".join(_text(extension, rows)))
+        click.echo("\n".join(_text(extension, rows, wide=output.is_wide)))
     else:
         names = (typed_name(OBJECT_SET, row["name"]) for row in rows)
         show({"extension": extension, "revisions": rows}, output, names)
@@ -62,13 +63,11 @@ def _row(revision: Revision, record: Record) -> dict[str, Any]:
     }
 
 
-def _text(extension: str, rows: list[dict[str, Any]]) -> Iterator[str]:
+def _text(extension: str, rows: list[dict[str, Any]], *, wide: bool) -> Iterator[str]:
     if not rows:
         yield f"{extension} has no revisions: nothing was installed yet"
         return
-    table = [[column.upper() for column in COLUMNS]]
-    table += [[str(row[column]) for column in COLUMNS] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    for cells in table:
-        padded = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
-        yield "  ".join(padded).rstrip()
+    columns = (*COLUMNS, "name", "image", "message") if wide else COLUMNS
+    titles = [column.upper() for column in columns]
+    cells = [[" ".join(str(row[column]).split()) for column in columns] for row in rows]
+    yield from table(titles, cells, wide=wide, cut=("CREATED",))

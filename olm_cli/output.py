@@ -12,6 +12,7 @@ from click.shell_completion import CompletionItem
 
 from api.objects import GVK, KubeObject, gvk_of, name_of
 from olm_runtime.errors import OLMError, TerminalError
+from olm_runtime.plurals import counted
 from olm_runtime.suggestions import suggestion
 
 if TYPE_CHECKING:
@@ -166,5 +167,5 @@ def show_answers(source: str, answer: "Answer", **how: Any) -> None:
         sys.stdout.buffer.flush()
         malformed += answered.malformed
     if malformed:
-        lines = "1 line is no request" if malformed == 1 else f"{malformed} lines are no requests"
+        lines = counted(malformed, "line is no request", "lines are no requests")
         raise TerminalError(f"{lines}; what is wrong stands in the answers, under error")

@@ -1,7 +1,5 @@
 """`olm search`: packages by words."""
 
-import shutil
-import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -19,11 +17,11 @@ from olm_cli.catalogs.sources import (
 from olm_cli.catalogs.summary import Summary
 from olm_cli.cluster_options import ClusterCommand
 from olm_cli.output import Output, show, table_output_option
+from olm_cli.table import table
 from olm_runtime.suggestions import suggestion
 
 _TITLES = ("NAME", "DISPLAY NAME", "VERSION", "CATALOG", "DESCRIPTION")
-_LONGEST = 40
-"""Characters of a column; longer cells push the rest of their line to the right."""
+_WIDE_TITLES = (*_TITLES[:4], "CHANNEL", "PROVIDER", _TITLES[4])
 
 Found = tuple[str, Summary]
 """Name of the catalog, package."""
@@ -59,7 +57,7 @@ def search(words: tuple[str, ...], output: Output, **options: Any) -> None:
         warn(offers)
         if not found:
             _tell_of_none(words, offers)
-        for line in _table(found):
+        for line in _table(found, wide=output.is_wide):
             click.echo(line)
     else:
         listed = [_to_json(catalog, package) for catalog, package in found]
@@ -87,20 +85,22 @@ def _to_json(catalog: str, package: Summary) -> dict[str, Any]:
     }
 
 
-def _table(found: Sequence[Found]) -> Iterator[str]:
+def _table(found: Sequence[Found], *, wide: bool) -> Iterator[str]:
     if not found:
         return
-    rows = [_TITLES, *(_row(catalog, package) for catalog, package in found)]
-    widths = [min(_LONGEST, max(map(len, column))) for column in zip(*rows, strict=True)][:-1]
-    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    for number, row in enumerate(rows):
-        *cells, last = row
-        line = "  ".join(c.ljust(width) for c, width in zip(cells, widths, strict=True))
-        line = f"{line}  {last}".rstrip()[:room]
-        bold = len(line) if number == 0 else len(row[0])
-        yield click.style(line[:bold], bold=True) + line[bold:]
+    rows = [_row(catalog, package, wide=wide) for catalog, package in found]
+    titles = _WIDE_TITLES if wide else _TITLES
+    yield from table(titles, rows, wide=wide, cut=("DISPLAY NAME", "CATALOG"))
 
 
-def _row(catalog: str, package: Summary) -> tuple[str, ...]:
+def _row(catalog: str, package: Summary, *, wide: bool) -> tuple[str, ...]:
     mark = "(deprecated) " if package.deprecated else ""
-    return package.name, package.display_name, package.version, catalog, mark + package.summary
+    more = (package.channel, package.provider) if wide else ()
+    return (
+        click.style(package.name, bold=True),
+        package.display_name,
+        package.version,
+        catalog,
+        *more,
+        mark + package.summary,
+    )

@@ -19,13 +19,13 @@ from olm_cli.lifecycle.informer_cache import InformerCache, Objects
 from olm_cli.lifecycle.interrupt import run
 from olm_cli.lifecycle.overview import Phase, catalog_facts, extension_facts
 from olm_cli.output import Format, Output, show, table_output_option, typed_name
+from olm_cli.short_hashes import short_digests
 from olm_cli.status_one import facts_of, lines_of
 from olm_cli.table import table
 from olm_runtime.cli.display import LiveDisplay
 from olm_runtime.kube.client import KubeClient
 
 CATALOG = GVK(names.GROUP, names.VERSION, names.CLUSTER_CATALOG)
-DIGEST_SHOWN = len("sha256:") + 12
 
 Facts = dict[str, Any]
 
@@ -79,7 +79,8 @@ class _Printer:
     def __call__(self, facts: Facts, fault: str) -> None:
         """`fault` is why the facts may be outdated, or empty."""
         if self._output.is_text:
-            lines = lines_of(facts) if self._one else _tables(facts)
+            wide = self._output.is_wide
+            lines = lines_of(facts, wide=wide) if self._one else _tables(facts, wide=wide)
             self._show([*lines, *([f"warning: {fault}"] if fault else [])])
         elif self._watch and self._output.format is Format.JSON:
             click.echo(orjson.dumps(facts))
@@ -140,32 +141,46 @@ def _names(facts: Facts) -> Iterator[str]:
         yield from (typed_name(kind, each["name"]) for each in facts[key])
 
 
-def _tables(facts: Facts) -> Iterator[str]:
+def _tables(facts: Facts, *, wide: bool) -> Iterator[str]:
     extensions, catalogs = facts["extensions"], facts["catalogs"]
     if extensions:
-        titles = ("EXTENSION", "PACKAGE", "VERSION", "WANTED", "PHASE", "WHAT HINDERS")
-        yield from table(titles, [*map(_extension_row, extensions)])
+        more = ("NAMESPACE", "BUNDLE") if wide else ()
+        titles = ("EXTENSION", "PACKAGE", "VERSION", "WANTED", *more, "PHASE", "WHAT HINDERS")
+        rows = [_extension_row(each, wide=wide) for each in extensions]
+        yield from table(titles, rows, wide=wide, cut=("WANTED",))
     else:
         yield "no extensions; olm install PACKAGE installs one"
     yield ""
     if catalogs:
-        titles = ("CATALOG", "PRIORITY", "DIGEST", "UNPACKED", "PHASE", "WHAT HINDERS")
-        yield from table(titles, [*map(_catalog_row, catalogs)])
+        image = ("IMAGE",) if wide else ()
+        titles = ("CATALOG", "PRIORITY", "DIGEST", "UNPACKED", *image, "PHASE", "WHAT HINDERS")
+        digests = [each["digest"] for each in catalogs]
+        shown = digests if wide else short_digests(digests)
+        rows = [
+            _catalog_row(each, digest, wide=wide)
+            for each, digest in zip(catalogs, shown, strict=True)
+        ]
+        yield from table(titles, rows, wide=wide, cut=("UNPACKED",))
     else:
         yield "no catalogs; create a ClusterCatalog"
 
 
-def _extension_row(facts: Facts) -> Sequence[str]:
+def _extension_row(facts: Facts, *, wide: bool) -> Sequence[str]:
     version, desired = facts["version"] or "-", facts["wanted"] or "any"
-    return (facts["name"], facts["package"], version, desired, *_standing(facts))
+    more = (facts["namespace"], facts["bundle"] or "-") if wide else ()
+    standing = _standing(facts, wide=wide)
+    return (facts["name"], facts["package"], version, desired, *more, *standing)
 
 
-def _catalog_row(facts: Facts) -> Sequence[str]:
-    digest, unpacked = facts["digest"][:DIGEST_SHOWN] or "-", facts["lastUnpacked"] or "-"
-    return (facts["name"], str(facts["priority"]), digest, unpacked, *_standing(facts))
+def _catalog_row(facts: Facts, digest: str, *, wide: bool) -> Sequence[str]:
+    unpacked, more = facts["lastUnpacked"] or "-", (facts["image"],) if wide else ()
+    standing = _standing(facts, wide=wide)
+    return (facts["name"], str(facts["priority"]), digest or "-", unpacked, *more, *standing)
 
 
-def _standing(facts: Facts) -> tuple[str, str]:
-    """The phase and the first line of the message."""
+def _standing(facts: Facts, *, wide: bool) -> tuple[str, str]:
+    """The phase and the first line of the message; all lines of it if `wide`."""
     phase = Phase(facts["phase"])
-    return click.style(phase.value, fg=phase.colour), facts["message"].partition("\n")[0]
+    lines = facts["message"].splitlines() or [""]
+    message = "; ".join(line.strip() for line in lines) if wide else lines[0]
+    return click.style(phase.value, fg=phase.colour), message

@@ -12,6 +12,7 @@ from olm_cli.history_cluster import content_of
 from olm_cli.lifecycle.live_objects import LiveObject, read_live
 from olm_cli.lifecycle.obstacle import UNSERVED
 from olm_cli.lifecycle.overview import Phase, extension_facts, extension_state, source_text
+from olm_cli.short_hashes import short_names
 from olm_cli.table import table
 from olm_runtime.cli.display import wrapped
 from olm_runtime.controller.kstatus import RECONCILING, STALLED
@@ -102,7 +103,7 @@ def _hint(raw: KubeObject, facts: Mapping[str, Any]) -> str:
             return ""
 
 
-def lines_of(facts: Mapping[str, Any]) -> Iterator[str]:
+def lines_of(facts: Mapping[str, Any], *, wide: bool = False) -> Iterator[str]:
     """The answer as text."""
     phase = Phase(facts["phase"])
     yield click.style(f"{facts['name']}: {facts['asksFor']}", bold=True)
@@ -114,7 +115,7 @@ def lines_of(facts: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     yield from _conditions(facts["conditions"])
     yield ""
-    yield from _object_lines(facts)
+    yield from _object_lines(facts, wide=wide)
     if facts["hint"]:
         yield ""
         yield from (f"hint: {hint}" for hint in facts["hint"].splitlines())
@@ -141,18 +142,21 @@ def _conditions(conditions: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield from rest
 
 
-def _object_lines(facts: Mapping[str, Any]) -> Iterator[str]:
+def _object_lines(facts: Mapping[str, Any], *, wide: bool) -> Iterator[str]:
     objects = facts["objects"]
     if "objectsUnknown" in facts:
         yield f"objects: {facts['objectsUnknown']}"
     elif not objects:
         yield "no objects"
     else:
-        yield from table(("OBJECT", "STATE", ""), [_row(obj) for obj in objects])
+        names = [obj["name"] for obj in objects]
+        shown = names if wide else short_names(names)
+        rows = [_row(obj, name) for obj, name in zip(objects, shown, strict=True)]
+        yield from table(("OBJECT", "STATE", ""), rows, wide=wide)
 
 
-def _row(obj: Mapping[str, Any]) -> tuple[str, str, str]:
+def _row(obj: Mapping[str, Any], name: str) -> tuple[str, str, str]:
     place = f"{obj['namespace']}/" if obj["namespace"] else ""
     colour = "green" if obj["state"] == "Ready" else "red"
     state = click.style(obj["state"], fg=colour)
-    return f"{obj['kind']} {place}{obj['name']}", state, obj["message"]
+    return f"{obj['kind']} {place}{name}", state, " ".join(obj["message"].split())

@@ -2,35 +2,76 @@
 
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import click
 
+GAP = "  "
+LEAST = 12
+"""Characters that a column keeps which may be cut."""
+LEAST_LAST = 24
+"""The same for the last column; with less room it stands below its row."""
 
-def table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """The lines of a table, titles first; on a terminal none is longer than a row of it.
+Row = Sequence[str]
 
-    Cells may be styled.
+
+def table(
+    titles: Row, rows: Sequence[Row], *, wide: bool = False, cut: Collection[str] = ()
+) -> Iterator[str]:
+    """The lines of a table, titles first; on a terminal they are as wide as that, unless `wide`.
+
+    Only the last column is cut for that, by an ellipsis, and those whose titles are in `cut`: names
+    and versions stay whole. Cells may be styled.
     """
+    room = shutil.get_terminal_size().columns if sys.stdout.isatty() and not wide else None
+    return fitted(titles, rows, room, cut)
+
+
+def fitted(
+    titles: Row, rows: Sequence[Row], room: int | None, cut: Collection[str] = ()
+) -> Iterator[str]:
+    """The lines of a table within so many characters; None for as many as it takes."""
     every = [titles, *rows]
-    widths = [
-        max(len(click.unstyle(cell)) for cell in column) for column in zip(*every, strict=True)
-    ]
-    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    widths = [max(map(_width, column)) for column in zip(*every, strict=True)]
+    if room is not None:
+        _shrink(widths, [title in cut for title in titles], room)
+    below = room is not None and widths[-1] < _least_last(every)
     for number, row in enumerate(every):
         *cells, last = row
-        padded = (
-            cell + " " * (width - _width(cell)) for cell, width in zip(cells, widths, strict=False)
+        before = GAP.join(
+            _padded(_cut(cell, width), width) for cell, width in zip(cells, widths, strict=False)
         )
-        before = "  ".join([*padded, ""])
-        line = f"{before}{last[: _left(before, room)]}".rstrip()
-        yield click.style(line, bold=True) if number == 0 else line
+        line = before if below else f"{before}{GAP}{_cut(last, widths[-1])}"
+        yield click.style(line.rstrip(), bold=True) if number == 0 else line.rstrip()
+        if below and number and _width(last):
+            yield f"  {_cut(last, max(1, (room or 0) - 2))}"
+
+
+def _shrink(widths: list[int], cut: Sequence[bool], room: int) -> None:
+    """Narrows columns that may be, until the table fits or none may be narrowed further."""
+    over = sum(widths) + len(GAP) * (len(widths) - 1) - room
+    last = len(widths) - 1
+    order = [(last, LEAST_LAST), *((i, LEAST) for i, may in enumerate(cut) if may and i != last)]
+    for column, least in (*order, (last, 0)):
+        taken = min(max(0, widths[column] - least), max(0, over))
+        widths[column] -= taken
+        over -= taken
+
+
+def _least_last(every: Sequence[Row]) -> int:
+    return min(LEAST_LAST, max(_width(row[-1]) for row in every))
+
+
+def _padded(cell: str, width: int) -> str:
+    return cell + " " * (width - _width(cell))
+
+
+def _cut(cell: str, width: int) -> str:
+    """A cell that is not wider; one that is cut loses its style."""
+    if _width(cell) <= width:
+        return cell
+    return click.unstyle(cell)[: max(0, width - 1)] + "…"
 
 
 def _width(cell: str) -> int:
     return len(click.unstyle(cell))
-
-
-def _left(before: str, room: int | None) -> int | None:
-    """Characters that are left of a row for its last cell."""
-    return None if room is None else max(0, room - _width(before))

@@ -7,6 +7,7 @@ from typing import Any
 from api.objects import GVK, KubeObject, gvk_of, key_of, metadata, name_of, namespace_of
 from api.olm.v1 import names
 from olm_cli.lifecycle.obstacle import Obstacle, obstacle_facts, obstacle_lines
+from olm_runtime.plurals import counted
 
 NAMED = 5
 """Custom resources named in a text; the rest is counted."""
@@ -70,9 +71,11 @@ def obstacles(removal: Removal) -> list[Obstacle]:
 def _instances_held(found: Instances) -> Obstacle:
     resource = found.crd
     finalizers = sorted({f for obj in found.held for f in metadata(obj)["finalizers"]})
+    kind = found.kind.kind
+    have = counted(len(found.held), f"{kind} object has", f"{kind} objects have")
     return Obstacle(
-        f"{len(found.held)} {found.kind.kind} objects have finalizers ({', '.join(finalizers)}): "
-        "if their operator clears them, they go before it; if it does not work, they stay",
+        f"{have} finalizers ({', '.join(finalizers)}): if their operator clears them, they go "
+        "before it; if it does not work, they stay",
         hint=f"delete them first, and see: kubectl delete {resource} --all --all-namespaces",
     )
 
@@ -163,7 +166,7 @@ def lines(removal: Removal) -> Iterator[str]:
     if removal.fault:
         yield f"what would be deleted is not known: {removal.fault}"
     elif removal.deleted:
-        yield f"would be deleted, {len(removal.deleted)} objects:"
+        yield f"would be deleted, {counted(len(removal.deleted), 'object')}:"
         yield from _indented(str(key_of(obj)) for obj in removal.deleted)
     else:
         yield "no objects would be deleted"
@@ -187,7 +190,8 @@ def instances_line(found: Instances) -> str:
         return f"with {found.crd} no {found.kind.kind} objects: there are none"
     named = ", ".join(map(_place, found.objects[:NAMED]))
     more = f" and {len(found.objects) - NAMED} more" if len(found.objects) > NAMED else ""
-    return f"with {found.crd} all {len(found.objects)} {found.kind.kind} objects: {named}{more}"
+    number = counted(len(found.objects), f"{found.kind.kind} object")
+    return f"with {found.crd} {'the' if len(found.objects) == 1 else 'all'} {number}: {named}{more}"
 
 
 def _indented(texts: Iterable[str]) -> Iterator[str]:

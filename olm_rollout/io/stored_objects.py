@@ -28,6 +28,7 @@ from olm_content.crds.stored import (
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError, InvalidError
 from olm_runtime.kube.media_types import METADATA_LIST
+from olm_runtime.plurals import counted
 
 FIELD_MANAGER = "dry-run"
 """Nothing is stored that has it."""
@@ -106,7 +107,7 @@ async def _examine(client: KubeClient, question: Question, limit: int, examined:
             faults = await _faults(client, question.schema, shown)
             examined.add(batch, lost, faults)
         if remaining != 0 and seen >= limit:
-            examined.stopped = f"stopped after {limit} objects"
+            examined.stopped = f"stopped after {counted(limit, 'object')}"
             return
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from olm_content.fbc.model import Edge
+from olm_runtime.plurals import counted
 from operator_controller.resolve.findings import (
     Cause,
     Findings,
@@ -32,7 +33,7 @@ def summary(findings: Findings) -> str:
     """How many bundles were considered, and how many of each reason, on one line."""
     if not findings.considered:
         return "no bundle of the package was found in the catalogs considered"
-    bundles = "1 bundle" if findings.considered == 1 else f"{findings.considered} bundles"
+    bundles = counted(findings.considered, "bundle")
     parts = (f"{count} {_TALLY[reason]}" for reason, count in findings.tally().items())
     return f"considered {bundles}: {', '.join(parts)}"
 

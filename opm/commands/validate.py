@@ -10,6 +10,7 @@ import orjson
 from olm_content.fbc.documents import FbcError
 from olm_content.fbc.records import Place, RecordError
 from olm_runtime.errors import TerminalError
+from olm_runtime.plurals import counted
 from opm.io.references import read_all
 from opm.validate import Fault, check
 
@@ -77,5 +78,4 @@ def show(faults: list[Fault], refused: list[Fault], directory: Path) -> None:
     for fault in faults:
         click.echo(str(fault), err=True)
     if refused:
-        plural = "" if len(refused) == 1 else "s"
-        click.echo(f"error: {directory} has {len(refused)} fault{plural}", err=True)
+        click.echo(f"error: {directory} has {counted(len(refused), 'fault')}", err=True)

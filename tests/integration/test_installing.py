@@ -265,7 +265,7 @@ def _uninstall(olm: Olm, api: Api, shell: Shell, package: str) -> None:
     [things] = preview["customResources"]
     assert (things["crd"], things["count"], things["examples"]) == (crd, 1, [f"{package}/mine"])
     [obstacle] = preview["obstacles"]
-    assert obstacle["message"].startswith("1 Thing objects have finalizers (example.com/clean)")
+    assert obstacle["message"].startswith("1 Thing object has finalizers (example.com/clean)")
     asked = shell("uninstall", package)
     assert asked.returncode == 1
     assert "--yes deletes without asking" in asked.stderr
