@@ -21,6 +21,7 @@ from olm_cli.lifecycle.dry_run import namespaces_in, updated, users_write
 from olm_cli.lifecycle.interrupt import run
 from olm_cli.lifecycle.options import source_options, spec_fields_of, spec_options
 from olm_cli.lifecycle.plan import Plan
+from olm_cli.lifecycle.plan_page import DETAILS, object_lines, page_lines
 from olm_cli.lifecycle.plan_text import change_facts, change_lines, plan_facts, plan_lines
 from olm_cli.lifecycle.planning import Planner, Target
 from olm_cli.lifecycle.spec_fields import SpecFields, with_changed_spec
@@ -40,9 +41,10 @@ SUFFIXES = (".yaml", ".yml", ".json")
 @click.command("plan", cls=ClusterCommand)
 @click.argument("target", metavar="EXTENSION|FILE", shell_complete=known_extensions)
 @spec_options
+@click.option("--details", is_flag=True, help="Tell of every object, field, rule and image.")
 @output_option
 @source_options
-def plan(target: str, output: Output, **given: Any) -> None:
+def plan(target: str, output: Output, details: bool, **given: Any) -> None:
     """Tell what EXTENSION would change if its spec said so, or what applying FILE would.
 
     That is: the bundle; the objects that would be created, changed field by field, or deleted; what
@@ -52,6 +54,8 @@ def plan(target: str, output: Output, **given: Any) -> None:
     The API server is asked in dry runs, so its own validation and admission count; nothing is
     written. FILE has ClusterExtensions and perhaps what they need, such as olm install --dry-run
     prints; - is standard input. Without options EXTENSION is planned as its spec is.
+
+    Prints a page; --details, or -o json, has all of it.
 
     Exit code: 0 nothing stands in the way, 1 something does, 2 the question could not be answered.
 
@@ -71,7 +75,7 @@ def plan(target: str, output: Output, **given: Any) -> None:
     except OLMError as error:
         fail(error, UNANSWERED)
     if output.is_text:
-        click.echo("\n".join(answer.lines()))
+        click.echo("\n".join(answer.lines(details=details)))
     else:
         show(answer.facts(), output)
     raise SystemExit(GOES_THROUGH if answer.goes_through else STOPPED)
@@ -88,13 +92,14 @@ class _Answer:
     def goes_through(self) -> bool:
         return not any(each.obstacles for each in self.plans)
 
-    def lines(self) -> list[str]:
+    def lines(self, *, details: bool) -> list[str]:
+        of_objects, of_plan = (change_lines, plan_lines) if details else (object_lines, page_lines)
         found = []
         if self.others:
-            found += ["what is applied beside it:", *change_lines(self.others), ""]
+            found += ["what is applied beside it:", *of_objects(self.others), ""]
         for number, each in enumerate(self.plans):
-            found += [*([""] if number else []), *plan_lines(each)]
-        return found
+            found += [*([""] if number else []), *of_plan(each)]
+        return [*found, *([] if details else [DETAILS])]
 
     def facts(self) -> dict[str, Any]:
         return {

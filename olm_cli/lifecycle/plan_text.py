@@ -15,11 +15,11 @@ from olm_cli.lifecycle.plan import Plan
 from olm_cli.lifecycle.removal import instances_facts, instances_line
 from olm_cli.rbac_text import facts as rule_facts
 from olm_cli.rbac_text import why
-from olm_content.rights import NeededRule
+from olm_content.rights import NeededRule, Purpose
 from olm_content.rights.report import line
 from operator_controller.apply.revisions import BundleIdentity
 
-_SIGNS: Mapping[Action, tuple[str, str | None]] = MappingProxyType(
+SIGNS: Mapping[Action, tuple[str, str | None]] = MappingProxyType(
     {
         Action.CREATE: ("+", "green"),
         Action.CHANGE: ("~", "yellow"),
@@ -38,6 +38,17 @@ _COUNTED = {
     Action.REFUSED: "refused",
     Action.UNKNOWN: "unknown",
 }
+
+
+PURPOSES: Mapping[Purpose, str] = MappingProxyType(
+    {
+        Purpose.OWN: "to own what is installed",
+        Purpose.MANAGE: "to manage its objects",
+        Purpose.HAND_OUT: "to hand out to the operator",
+        Purpose.HAND_OUT_UNHELD: "to hand out what it does not hold",
+        Purpose.REPLACE: "until the update is through",
+    }
+)
 
 
 def plan_facts(plan: Plan) -> dict[str, Any]:
@@ -95,8 +106,8 @@ def change_facts(changes: Iterable[Change]) -> list[dict[str, Any]]:
 
 
 def plan_lines(plan: Plan) -> Iterator[str]:
-    """As text: the step, what changes by kind of change, obstacles, a verdict."""
-    yield click.style(f"{plan.extension}: {_step(plan)}", bold=True)
+    """As text, all of it: the step, what changes by kind of change, obstacles, a verdict."""
+    yield click.style(f"{plan.extension}: {step(plan)}", bold=True)
     if plan.spec:
         yield "the spec changes:"
         for each in plan.spec:
@@ -110,10 +121,11 @@ def plan_lines(plan: Plan) -> Iterator[str]:
     if plan.deletions_unknown:
         yield f"what would be deleted is not known: {plan.deletions_unknown}"
     yield from obstacle_lines(plan.obstacles)
-    yield _verdict(plan)
+    yield verdict(plan)
 
 
-def _step(plan: Plan) -> str:
+def step(plan: Plan) -> str:
+    """From which bundle to which."""
     source = f" from catalog {plan.catalog}" if plan.catalog else ""
     if plan.bundle is None:
         installed = plan.installed.name if plan.installed else "nothing"
@@ -130,15 +142,20 @@ def change_lines(changes: Sequence[Change]) -> Iterator[str]:
     for change in changes:
         if change.action is Action.UNCHANGED:
             continue
-        sign, colour = _SIGNS[change.action]
+        sign, colour = SIGNS[change.action]
         noted = change.message and change.action is not Action.REFUSED  # else an obstacle has it
         note = f": {change.message}" if noted else ""
         yield click.style(f"{sign} {change.key}", fg=colour) + note
         for each in change.fields:
             yield f"    {each.path}: {value_text(each.old)} -> {value_text(each.new)}"
+    yield f"objects: {counts_text(changes)}"
+
+
+def counts_text(changes: Iterable[Change]) -> str:
+    """How many objects become what."""
     counts = Counter(change.action for change in changes)
     parts = [f"{counts[action]} {word}" for action, word in _COUNTED.items() if counts[action]]
-    yield f"objects: {', '.join(parts) or 'none'}"
+    return ", ".join(parts) or "none"
 
 
 def _definitions(plan: Plan) -> Iterator[str]:
@@ -155,16 +172,24 @@ def _rights(plan: Plan) -> Iterator[str]:
     rights = plan.rights
     if rights.unknown:
         yield f"whether the account may do this is not known: {rights.unknown}"
-    if rights.added or rights.removed:
-        yield "permissions that installing needs:"
-        yield from _rules("+", "green", rights.added)
-        yield from _rules("-", "red", rights.removed)
+    yield from _rules("rights needed in addition", "+", "green", rights.added)
+    yield from _rules("rights no longer needed", "-", "red", rights.removed)
 
 
-def _rules(sign: str, colour: str, rules: Iterable[NeededRule]) -> Iterator[str]:
+def _rules(title: str, sign: str, colour: str, rules: Sequence[NeededRule]) -> Iterator[str]:
+    for purpose, those in by_purpose(rules).items():
+        yield f"{title} {PURPOSES[purpose]}:"
+        for needed in those:
+            yield f"  {click.style(sign, fg=colour)} {line(needed.rule)}"
+            yield f"      {why(needed)}"
+
+
+def by_purpose(rules: Iterable[NeededRule]) -> dict[Purpose, list[NeededRule]]:
+    """The rules by the first of what they are for, in the order of purposes."""
+    found: dict[Purpose, list[NeededRule]] = {}
     for needed in rules:
-        yield f"  {click.style(sign, fg=colour)} {line(needed.rule)}"
-        yield f"      {why(needed)}"
+        found.setdefault(min(reason.purpose for reason in needed.reasons), []).append(needed)
+    return dict(sorted(found.items()))
 
 
 def _set(title: str, added: Sequence[str], removed: Sequence[str]) -> Iterator[str]:
@@ -174,7 +199,8 @@ def _set(title: str, added: Sequence[str], removed: Sequence[str]) -> Iterator[s
         yield from (f"  {click.style('-', fg='red')} {each}" for each in removed)
 
 
-def _verdict(plan: Plan) -> str:
+def verdict(plan: Plan) -> str:
+    """Whether it goes through."""
     if plan.obstacles:
         return click.style("operator-controller would not do it", fg="red")
     quiet = {Action.UNCHANGED}
