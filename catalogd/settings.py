@@ -21,7 +21,7 @@ from olm_runtime.cli.values import (
     write_size,
 )
 from olm_runtime.images.limits import Limits
-from olm_runtime.settings import DaemonSettings, daemon, read_settings
+from olm_runtime.settings import DISTRIBUTION, DaemonSettings, daemon, read_settings
 
 METAS_GATE = "APIV1MetasHandler"
 GRAPHQL_GATE = "GraphQLCatalogQueries"
@@ -31,7 +31,6 @@ GATES = {
 }
 """Feature gates by upstream's names. What is additive is on."""
 
-DISTRIBUTION = "olmv1"
 DEFAULT_METRICS_ADDRESS = ":7443"
 
 

@@ -17,6 +17,8 @@ from olm_runtime.http.tls import TlsProfile, profile_of
 from olm_runtime.images.limits import Limits
 from olm_runtime.kube.access import own_namespace
 
+DISTRIBUTION = "olmv1"
+"""What pip calls us; it knows the version."""
 TLS_PROFILES = ("modern", "intermediate", "old", "custom")
 KLOG_VALUES = (
     "vmodule", "log-backtrace-at", "log-dir", "log-file", "log-file-max-size", "stderrthreshold",
@@ -67,6 +69,7 @@ def daemon(
             given["system_namespace"] = given["system_namespace"] or own_namespace(namespace)
             return settings(**given)
 
+        callback = click.version_option(package_name=DISTRIBUTION, prog_name=name)(callback)
         log = logging.getLogger(settings.__module__)
         for option in reversed((*_shared_options(gates, log), *_klog_options())):
             callback = option(callback)

@@ -19,7 +19,7 @@ from olm_runtime.cli.limit_flags import limit_options
 from olm_runtime.cli.values import parse_address, parse_count, parse_duration, parse_pair
 from olm_runtime.controller.workqueue import DEFAULT_WORKERS
 from olm_runtime.images.limits import BUNDLE_LIMITS
-from olm_runtime.settings import DaemonSettings, daemon, optional_path, read_settings
+from olm_runtime.settings import DISTRIBUTION, DaemonSettings, daemon, optional_path, read_settings
 
 GATES = {
     "SingleOwnNamespaceInstallSupport": Gate(default=True, alpha=True),
@@ -35,7 +35,6 @@ GATES = {
 SETTLES_IN_LIFETIME = 6
 """A rotation begins when a third is left; it is to be over long before that third is."""
 
-DISTRIBUTION = "olmv1"
 RELEASE_VARIABLE = "OPERATOR_IMAGE_VERSION"
 """Set by whoever makes us part of a release of OpenShift, which waits for its own version."""
 DEFAULT_METRICS_ADDRESS = ":8443"

@@ -4,7 +4,7 @@ import gc
 import importlib
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -14,7 +14,7 @@ from click.shell_completion import CompletionItem
 
 from olm_runtime.cli.interrupts import INTERRUPTED, leave_at_once, raise_interrupts
 from olm_runtime.errors import OLMError, TerminalError, bounded, of_system
-from olm_runtime.suggestions import suggestion
+from olm_runtime.suggestions import near
 
 COLLECT_AFTER = 100_000
 """New objects after which cycles are looked for: commands hold catalogs, make few and end soon."""
@@ -59,8 +59,7 @@ class LazyGroup(click.Group):
         """The command that is named first; where there is none, perhaps which one was meant."""
         name = args[0]
         if name not in self._lazily and not name.startswith("-") and not ctx.resilient_parsing:
-            meant = suggestion(name, self._lazily)
-            ctx.fail(f"No such command '{name}'." + (f" {meant.capitalize()}" if meant else ""))
+            ctx.fail(f"No such command '{name}'.{_meant(name, self._lazily)}")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -80,6 +79,14 @@ class LazyGroup(click.Group):
         named = (name for name in sorted(self._lazily) if name.startswith(incomplete))
         items = [CompletionItem(name, help=self._lazily[name].summary) for name in named]
         return [*items, *click.Command.shell_complete(self, ctx, incomplete)]
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    """The question which command was meant, in click's words; empty where none is near."""
+    names = [f"'{each}'" for each in near(name, known)]
+    if not names:
+        return ""
+    return f" Did you mean {'one of: ' * (len(names) > 1)}{', '.join(names)}?"
 
 
 @contextmanager

@@ -47,7 +47,11 @@ def test_an_unknown_command_is_a_usage_error() -> None:
 
 @pytest.mark.parametrize(
     ("given", "meant"),
-    [("instal", "install, uninstall"), ("serach", "search"), ("rollbak", "rollback")],
+    [
+        ("instal", "one of: 'install', 'uninstall'"),
+        ("serach", "'search'"),
+        ("rollbak", "'rollback'"),
+    ],
 )
 def test_a_command_that_is_nearly_right_is_suggested(given: str, meant: str) -> None:
     told = CliRunner().invoke(front.cli, [given]).stderr
