@@ -123,7 +123,7 @@ def serve_catalog(olm: Olm, api: Api) -> Iterator[Callable[[str, str], None]]:
 
     def serve(name: str, image: str) -> None:
         names.append(name)
-        olm.control_plane.kubectl("apply", "-f", "-", stdin=catalog(name, image))
+        olm.control_plane.apply(catalog(name, image))
         api.wait_condition(catalog_path(name), "Serving", "True")
 
     yield serve

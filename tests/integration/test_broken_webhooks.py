@@ -54,7 +54,7 @@ def test_the_way_back_is_free_though_a_webhook_refuses_what_we_write_ourselves(
     bad = RefusesContent(package=package, version="2.0.0")
     serve_catalog(package, publish_catalog(good, bad))
     kubectl = olm.control_plane.kubectl
-    kubectl("apply", "-f", "-", stdin=with_administrator(package, "2.0.0"))
+    olm.control_plane.apply(with_administrator(package, "2.0.0"))
     api.wait_installed(package, "2.0.0")
     labels = f"{names.LABEL_OWNER_NAME}={package}"
     assert len(api.list(CONFIGURATIONS, labels)) == 1

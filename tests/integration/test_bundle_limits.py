@@ -31,7 +31,7 @@ def test_a_bundle_past_a_limit_names_the_flag_that_helps(
 ) -> None:
     kubectl = strict.control_plane.kubectl
     serve_catalog(package, publish_catalog(BundleSpec(package=package, version="1.0.0")))
-    kubectl("apply", "-f", "-", stdin=with_administrator(package))
+    strict.control_plane.apply(with_administrator(package))
     told = "image has more than 1 entries"
     found = api.wait_condition(extension_path(package), "Progressing", "True", message=told)
     assert "--max-image-entries" in str(found["status"]["conditions"])

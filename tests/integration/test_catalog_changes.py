@@ -102,15 +102,12 @@ def publish(registry: Registry, image: str, changed: int) -> str:
 def test_of_200_extensions_those_are_reconciled_whose_package_changed(
     olm: Olm, reconciles: Reconciles, registry: Registry
 ) -> None:
-    kubectl = olm.control_plane.kubectl
     image = BundleSpec(package="all", version="1.0.0").publish(registry).image
-    kubectl("apply", "-f", "-", stdin=namespace(HOME) + "---" + installer(HOME))
-    kubectl("apply", "-f", "-", stdin=catalog("many", publish(registry, image, 0)))
+    olm.control_plane.apply(namespace(HOME) + "---" + installer(HOME))
+    olm.control_plane.apply(catalog("many", publish(registry, image, 0)))
     with Api(olm.control_plane) as api:
         api.wait_condition(catalog_path("many"), "Serving", "True")
-        kubectl(
-            "apply", "-f", "-", stdin="---".join(map(extension, map(name_of, range(EXTENSIONS))))
-        )
+        olm.control_plane.apply("---".join(map(extension, map(name_of, range(EXTENSIONS)))))
         for number in range(EXTENSIONS):
             path = extension_path(name_of(number))
             api.wait_condition(path, "Progressing", "False", timeout=120)
@@ -119,7 +116,7 @@ def test_of_200_extensions_those_are_reconciled_whose_package_changed(
 
         old = resolved(api)
         changed = {name_of(number) for number in range(CHANGED)}
-        kubectl("apply", "-f", "-", stdin=catalog("many", publish(registry, image, CHANGED)))
+        olm.control_plane.apply(catalog("many", publish(registry, image, CHANGED)))
         api.wait(catalog_path("many"), lambda _: resolved(api) != old, what="new content")
         api.wait(
             catalog_path("many"),

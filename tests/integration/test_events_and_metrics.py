@@ -75,17 +75,17 @@ def test_each_transition_is_one_event_also_after_a_restart(
         package, publish_catalog(*(BundleSpec(package=package, version=v) for v in versions))
     )
     apply = olm.control_plane.kubectl
-    apply("apply", "-f", "-", stdin=with_administrator(package, "1.0.0"))
+    olm.control_plane.apply(with_administrator(package, "1.0.0"))
     api.wait_installed(package, "1.0.0")
     assert reasons(api, package, "Installed") == ["Installing", "Installed"]
-    apply("apply", "-f", "-", stdin=extension(package, "9.x"))
+    olm.control_plane.apply(extension(package, "9.x"))
     api.wait_condition(extension_path(package), "Progressing", "True", message="no bundles found")
     assert reasons(api, package, "Retrying")[2:] == ["Retrying"]
 
     before = metadata(api.get(extension_path(package)) or {})["resourceVersion"]
     olm.kill(olm.operator_controller)
     olm.start_operator_controller(*scraper.flags)
-    apply("apply", "-f", "-", stdin=extension(package, "1.1.0"))
+    olm.control_plane.apply(extension(package, "1.1.0"))
     api.wait_installed(package, "1.1.0")
     reported = reasons(api, package, "Updated")
     assert reported == ["Installing", "Installed", "Retrying", "Updating", "Updated"]
@@ -110,7 +110,7 @@ def test_a_settled_extension_is_not_written_by_a_restart(
 ) -> None:
     """Neither its status nor an Event; the metrics say that it was looked at."""
     serve_catalog(package, publish_catalog(BundleSpec(package=package, version="1.0.0")))
-    olm.control_plane.kubectl("apply", "-f", "-", stdin=with_administrator(package))
+    olm.control_plane.apply(with_administrator(package))
     api.wait_installed(package, "1.0.0")
     settled = (
         "minimum availability"  # what is said of its Deployment in the end: there are no nodes
@@ -146,7 +146,7 @@ def test_metrics_tell_each_extension_until_it_is_gone(
     reader: str,
 ) -> None:
     serve_catalog(package, publish_catalog(BundleSpec(package=package, version="1.0.0")))
-    olm.control_plane.kubectl("apply", "-f", "-", stdin=with_administrator(package))
+    olm.control_plane.apply(with_administrator(package))
     api.wait_installed(package, "1.0.0")
     prefix, of = "operator_controller_extension_", f'extension="{package}"'
     wanted = {
@@ -178,7 +178,7 @@ def test_what_keeps_pods_from_running_is_told(
 ) -> None:
     """No kubelet runs here: the status of the pod is written as one would write it."""
     serve_catalog(package, publish_catalog(BundleSpec(package=package, version="1.0.0")))
-    olm.control_plane.kubectl("apply", "-f", "-", stdin=with_administrator(package))
+    olm.control_plane.apply(with_administrator(package))
     api.wait_installed(package, "1.0.0")
     path, deadline = f"/api/v1/namespaces/{package}/pods", time.monotonic() + 60
     while not (pods := api.list(path, labels=f"app={package}")):

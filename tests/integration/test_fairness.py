@@ -100,14 +100,14 @@ def test_a_healthy_extension_is_installed_while_forty_hang(
 
     kubectl = olm.control_plane.kubectl
     places = "---".join(namespace(p) + "---" + installer(p) for p in bundles)
-    kubectl("apply", "-f", "-", stdin=places)
-    kubectl("apply", "-f", "-", stdin=hanging_webhook(package, silence.port))
+    olm.control_plane.apply(places)
+    olm.control_plane.apply(hanging_webhook(package, silence.port))
     kubectl("label", "namespace", *hooks, f"hangs={package}")
     try:
         wishes = [extension(p, "1.0.0", catalog=package) for p in (*pulls, *hooks)]
-        kubectl("apply", "-f", "-", stdin="---".join(wishes))
+        olm.control_plane.apply("---".join(wishes))
         wait_until(lambda: silence.callers >= HANGING, what="that many wait for an answer")
-        kubectl("apply", "-f", "-", stdin=extension(package, "1.0.0", catalog=package))
+        olm.control_plane.apply(extension(package, "1.0.0", catalog=package))
         api.wait_installed(package, "1.0.0", timeout=PROMPT_SECONDS)
         assert silence.callers >= HANGING
         for name in (*pulls, *hooks):

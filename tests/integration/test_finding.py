@@ -135,7 +135,7 @@ def test_the_installed_version_is_marked(
     olm: Olm, api: Api, package: str, shell: Shell, served: Callable[[tuple[str, ...]], str]
 ) -> None:
     served(("1.0.0", "1.1.0"))
-    olm.control_plane.kubectl("apply", "-f", "-", stdin=with_administrator(package, "1.0.0"))
+    olm.control_plane.apply(with_administrator(package, "1.0.0"))
     api.wait_installed(package, "1.0.0")
     cas = olm.catalogs_ca.parent
     drawn = shell("graph", package, "--extension", package, cas_dir=cas)
@@ -187,8 +187,7 @@ def in_cluster(
 def test_catalogs_are_read_through_the_api_server_with_two_rights(
     olm: Olm, in_cluster: str, tmp_path: Path
 ) -> None:
-    kubectl = olm.control_plane.kubectl
-    kubectl("apply", "-f", "-", stdin=why.reader(in_cluster))
+    olm.control_plane.apply(why.reader(in_cluster))
     kubeconfig = olm.control_plane.kubeconfig_for_service_account(why.SYSTEM, in_cluster)
     shell = Shell(tmp_path, kubeconfig)
     for each in (kubeconfig, olm.control_plane.kubeconfig):  # a token, a client certificate
@@ -199,7 +198,7 @@ def test_catalogs_are_read_through_the_api_server_with_two_rights(
     assert "received unexpected response status code 403" in refused.stderr
     assert "that needs the permission to get services/proxy" in refused.stderr
 
-    kubectl("apply", "-f", "-", stdin=why.asker_of_the_service(in_cluster))
+    olm.control_plane.apply(why.asker_of_the_service(in_cluster))
     result = shell("search", in_cluster)
     assert result.returncode == 0, result.stderr
     assert [line.split()[0] for line in result.stdout.splitlines()] == ["NAME", in_cluster]

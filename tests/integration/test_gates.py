@@ -36,7 +36,7 @@ def gated(olm: Olm) -> Iterator[Olm]:
 @pytest.fixture
 def apply(gated: Olm, package: str) -> Iterator[Callable[[str], object]]:
     kubectl = gated.control_plane.kubectl
-    yield lambda manifest: kubectl("apply", "-f", "-", stdin=manifest)
+    yield gated.control_plane.apply
     kubectl("delete", "clusterextension", package, "--ignore-not-found", "--wait=false")
 
 

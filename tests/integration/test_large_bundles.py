@@ -45,7 +45,7 @@ def install(
         image = build_image([spec.files() | texts], labels={PACKAGE_LABEL: package})
         pushed = registry.push(image, f"bundles/{package}", tag="v1.0.0")
         serve_catalog(package, publish_catalog(spec.as_published(pushed.tag_reference)))
-        olm.control_plane.kubectl("apply", "-f", "-", stdin=with_administrator(package))
+        olm.control_plane.apply(with_administrator(package))
         api.wait_installed(package, "1.0.0", timeout=MOST_SECONDS)
 
     yield run

@@ -91,7 +91,7 @@ def _serve(
     olm: Olm, registry: Registry, name: str, packages: Iterable[Iterable[Mapping[str, Any]]]
 ) -> None:
     image = registry.push(catalog_image(catalog_files(packages)), f"least/{name}", tag="latest")
-    olm.control_plane.kubectl("apply", "-f", "-", stdin=catalog(name, image.tag_reference))
+    olm.control_plane.apply(catalog(name, image.tag_reference))
     with Api(olm.control_plane) as api:
         api.wait_condition(catalog_path(name), "Serving", "True")
 
@@ -107,7 +107,7 @@ def written(shell: Shell, arguments: str) -> list[KubeObject]:
 
 
 def apply(olm: Olm, objects: list[KubeObject]) -> None:
-    olm.control_plane.kubectl("apply", "-f", "-", stdin=yaml.safe_dump_all(objects))
+    olm.control_plane.apply(yaml.safe_dump_all(objects))
 
 
 def delete(olm: Olm, objects: list[KubeObject]) -> None:

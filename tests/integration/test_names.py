@@ -62,7 +62,7 @@ def test_a_catalog_of_a_long_name_can_be_selected_by_its_label(
 
 
 def apply(olm: Olm, manifest: str) -> None:
-    olm.control_plane.kubectl("apply", "-f", "-", stdin=manifest)
+    olm.control_plane.apply(manifest)
 
 
 def long_name(start: str, length: int) -> str:

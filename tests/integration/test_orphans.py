@@ -30,7 +30,7 @@ def orphaned(
         for v in ("0.1.0", "0.2.0")
     ]
     serve_catalog(package, publish_catalog(*bundles))
-    olm.control_plane.kubectl("apply", "-f", "-", stdin=with_administrator(package, "0.1.0"))
+    olm.control_plane.apply(with_administrator(package, "0.1.0"))
     api.wait_installed(package, "0.1.0")
     olm.control_plane.kubectl("delete", "clusterextension", package, "--cascade=orphan")
     api.wait_gone(extension_path(package))
@@ -56,7 +56,7 @@ def test_an_extension_of_the_same_name_has_them_again(
     olm: Olm, api: Api, orphaned: str, version: str
 ) -> None:
     left = [metadata(obj)["uid"] for obj in objects(api, orphaned)]
-    olm.control_plane.kubectl("apply", "-f", "-", stdin=extension(orphaned, version))
+    olm.control_plane.apply(extension(orphaned, version))
     found = api.wait_installed(orphaned, version)
     taken = objects(api, orphaned)
     assert [metadata(obj)["uid"] for obj in taken] == left

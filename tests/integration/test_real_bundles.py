@@ -78,7 +78,7 @@ def real_catalog(corpus: Path, olm: Olm, registry: Registry) -> Iterator[None]:
         packages.append(package_blobs(facts))
     image = registry.push(catalog_image(catalog_files(packages)), "real/catalog", tag="latest")
     kubectl = olm.control_plane.kubectl
-    kubectl("apply", "-f", "-", stdin=catalog(CATALOG, image.tag_reference))
+    olm.control_plane.apply(catalog(CATALOG, image.tag_reference))
     with Api(olm.control_plane) as api:
         api.wait_condition(catalog_path(CATALOG), "Serving", "True")
     yield
@@ -91,7 +91,7 @@ def real_catalog(corpus: Path, olm: Olm, registry: Registry) -> Iterator[None]:
 @pytest.mark.usefixtures("real_catalog")
 def test_installs_and_updates(case: Case, corpus: Path, olm: Olm, api: Api) -> None:
     bundles = corpus / "bundles" / case.package
-    olm.control_plane.kubectl("apply", "-f", "-", stdin=manifest(case))
+    olm.control_plane.apply(manifest(case))
     api.wait_installed(case.package, version_of(bundles / case.first), timeout=SECONDS)
     before = expected_objects(case, bundles / case.first)
     assert_all_there(olm, before, case.package, revision="1")

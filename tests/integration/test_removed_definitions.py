@@ -41,14 +41,13 @@ def test_an_update_deletes_no_stored_objects_unasked(
     with_definition = BundleSpec(package=package, version="0.1.0", crd_group=group)
     without = BundleSpec(package=package, version="0.2.0", configmaps=("settings", "new"))
     serve_catalog(package, publish_catalog(with_definition, without))
-    kubectl = olm.control_plane.kubectl
-    kubectl("apply", "-f", "-", stdin=with_administrator(package, "0.1.0"))
+    olm.control_plane.apply(with_administrator(package, "0.1.0"))
     api.wait_installed(package, "0.1.0")
-    kubectl("apply", "-f", "-", stdin=namespace(f"{package}-more"))
+    olm.control_plane.apply(namespace(f"{package}-more"))
     for place, name in ((f"{package}-more", "w"), (package, "x"), (package, "y"), (package, "z")):
-        kubectl("apply", "-f", "-", stdin=thing(group, place, name))
+        olm.control_plane.apply(thing(group, place, name))
 
-    kubectl("apply", "-f", "-", stdin=extension(package, "0.2.0"))
+    olm.control_plane.apply(extension(package, "0.2.0"))
     path = extension_path(package)
     found = api.wait_condition(path, "Progressing", "True", message=refusal(package))
     assert found["status"]["install"]["bundle"]["version"] == "0.1.0"

@@ -72,10 +72,9 @@ def updated(
         crd_group=f"{package}.example.com",
     )
     serve_catalog(package, publish_catalog(first, second))
-    apply = olm.control_plane.kubectl
-    apply("apply", "-f", "-", stdin=with_administrator(package, "0.1.0"))
+    olm.control_plane.apply(with_administrator(package, "0.1.0"))
     api.wait_installed(package, "0.1.0")
-    apply("apply", "-f", "-", stdin=extension(package, "0.x"))
+    olm.control_plane.apply(extension(package, "0.x"))
     api.wait_installed(package, "0.2.0")
     api.wait_gone(configmap(package, "old"))
     return package
@@ -136,7 +135,7 @@ def test_refused_while_objects_are_stored_that_only_the_newer_one_knows(
             "metadata": {"name": "mine", "namespace": updated},
         }
     )
-    olm.control_plane.kubectl("apply", "-f", "-", stdin=thing)
+    olm.control_plane.apply(thing)
     refused = run("rollback", updated, "--to", "1")
     assert refused.returncode == 1
     result = f"does not have it, and 1 object would be deleted with it: {updated}/mine"

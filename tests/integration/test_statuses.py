@@ -101,7 +101,7 @@ def test_a_status_that_somebody_else_wrote_is_made_right(
     serve_catalog: Callable[[str, str], None],
 ) -> None:
     serve_catalog(package, publish_catalog(BundleSpec(package=package, version="1.0.0")))
-    olm.control_plane.kubectl("apply", "-f", "-", stdin=with_administrator(package, "1.0.0"))
+    olm.control_plane.apply(with_administrator(package, "1.0.0"))
     api.wait_installed(package, "1.0.0")
     time.sleep(SETTLED_SECONDS)
     where = f"{OLM}/{path.format(package)}"

@@ -91,7 +91,7 @@ def install(
         group = f"{package}.example.com"
         spec = BundleSpec(package=package, version="1.0.0", crd_group=group)
         serve_catalog(package, publish_catalog(publish_webhook_bundle(spec, port, registry)))
-        olm.control_plane.kubectl("apply", "-f", "-", stdin=with_administrator(package))
+        olm.control_plane.apply(with_administrator(package))
         api.wait_installed(package, "1.0.0")
         pod = WebhookPod(tmp_path / "pod", api, package, port)
         pod.__enter__()
@@ -240,7 +240,7 @@ def cert_manager(control_plane: ControlPlane) -> Iterator[Callable[[], None]]:
     definition = f"crd/{CERT_MANAGER['metadata']['name']}"
 
     def appear() -> None:
-        control_plane.kubectl("apply", "-f", "-", stdin=json.dumps(CERT_MANAGER))
+        control_plane.apply(json.dumps(CERT_MANAGER))
         control_plane.kubectl("wait", "--for=condition=Established", definition)
 
     yield appear

@@ -49,10 +49,9 @@ def blocked(
     serve_catalog(
         package, publish_catalog(*(BundleSpec(package=package, version=v) for v in versions))
     )
-    apply = olm.control_plane.kubectl
-    apply("apply", "-f", "-", stdin=with_administrator(package, "1.0.0"))
+    olm.control_plane.apply(with_administrator(package, "1.0.0"))
     api.wait_installed(package, "1.0.0")
-    apply("apply", "-f", "-", stdin=extension(package, "2.x"))
+    olm.control_plane.apply(extension(package, "2.x"))
     api.wait_condition(extension_path(package), "Progressing", "True", message="no bundles found")
     return package
 
@@ -98,7 +97,7 @@ def test_what_is_known_of_a_catalog_outlives_catalogd(olm: Olm, api: Api, blocke
     olm.kill(olm.operator_controller)
     try:
         olm.start_operator_controller()
-        olm.control_plane.kubectl("apply", "-f", "-", stdin=extension(blocked, "1.1.x"))
+        olm.control_plane.apply(extension(blocked, "1.1.x"))
         api.wait_installed(blocked, "1.1.0")
     finally:
         olm.start_catalogd()
@@ -206,7 +205,7 @@ def in_cluster(olm: Olm, api: Api, blocked: str, address: str) -> Iterator[str]:
         f"--catalogs-server-addr={address}:{port}", f"--external-address={IN_CLUSTER}"
     )
     kubectl = olm.control_plane.kubectl
-    kubectl("apply", "-f", "-", stdin=behind_service(address, port))
+    olm.control_plane.apply(behind_service(address, port))
     pod = ("pod", SERVICE, "-n", SYSTEM)
     kubectl("patch", *pod, "--subresource=status", "--type=merge", "-p", at(address))
     try:
@@ -232,8 +231,7 @@ def test_catalogs_of_the_cluster_are_asked_through_the_api_server(
     olm: Olm, in_cluster: str
 ) -> None:
     """With the rights that the document names and no others; without the last it is named."""
-    kubectl = olm.control_plane.kubectl
-    kubectl("apply", "-f", "-", stdin=reader(in_cluster))
+    olm.control_plane.apply(reader(in_cluster))
     kubeconfig = olm.control_plane.kubeconfig_for_service_account(SYSTEM, in_cluster)
     refused = olm_why(olm, in_cluster, kubeconfig=kubeconfig)
     assert "received unexpected response status code 403" in refused.stdout
@@ -241,7 +239,7 @@ def test_catalogs_of_the_cluster_are_asked_through_the_api_server(
         refused.stdout
     )
 
-    kubectl("apply", "-f", "-", stdin=asker_of_the_service(in_cluster))
+    olm.control_plane.apply(asker_of_the_service(in_cluster))
     result = olm_why(olm, in_cluster, kubeconfig=kubeconfig)
     assert result.returncode == 0, result.stderr
     assert 'set spec.source.catalog.version to "1.1.0"' in result.stdout

@@ -162,7 +162,7 @@ def is_held(lease: KubeObject | None) -> bool:
 def test_nobody_gets_old_content_for_new(pair: Pair, tmp_path: Path) -> None:
     old = pair.push("1.0.0")
     manifest = catalog_manifest(pair.name, f"{pair.registry.address}/{pair.name}:latest")
-    pair.leader.control_plane.kubectl("apply", "-f", "-", stdin=manifest)
+    pair.leader.control_plane.apply(manifest)
     pair.wait_resolved(old)
     pair.wait_follower(old)
     knowing = [Asker(pair, tmp_path / f"knowing-{n}") for n in range(CONNECTIONS)]

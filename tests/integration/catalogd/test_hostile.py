@@ -77,9 +77,7 @@ def test_hostile_catalogs_say_why_and_the_good_one_is_unharmed(
     good, names = f"good-{run}", {kind: f"{kind.replace(' ', '-')}-{run}" for kind in HOSTILE}
     pushed = registry.push(catalog_image({"a.json": b'{"schema":"good"}'}), good, tag="v1")
     with Api(control_plane) as api:
-        control_plane.kubectl(
-            "apply", "-f", "-", stdin=catalog_manifest(good, pushed.tag_reference)
-        )
+        control_plane.apply(catalog_manifest(good, pushed.tag_reference))
         api.wait_condition(catalog_path(good), "Serving", "True")
         watcher = Watcher(olm, good)
         watcher.start()
@@ -87,7 +85,7 @@ def test_hostile_catalogs_say_why_and_the_good_one_is_unharmed(
             for kind, (image, _) in HOSTILE.items():
                 reference = registry.push(image, names[kind], tag="v1").tag_reference
                 manifest = catalog_manifest(names[kind], reference)
-                control_plane.kubectl("apply", "-f", "-", stdin=manifest)
+                control_plane.apply(manifest)
             for kind, (_, fault) in HOSTILE.items():
                 path = catalog_path(names[kind])
                 api.wait_condition(path, "Progressing", "True", message=fault)

@@ -51,7 +51,7 @@ class World:
 
     def apply(self) -> None:
         manifest = catalog_manifest(self.name, self.reference)
-        self.olm.control_plane.kubectl("apply", "-f", "-", stdin=manifest)
+        self.olm.control_plane.apply(manifest)
 
     def events(self) -> list[dict[str, Any]]:
         with self.olm.control_plane.client() as client:

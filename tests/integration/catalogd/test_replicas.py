@@ -42,7 +42,7 @@ class Replicas:
 
     def apply(self) -> None:
         manifest = catalog_manifest(self.name, f"{self.registry.address}/{self.name}:latest")
-        self.all[0].control_plane.kubectl("apply", "-f", "-", stdin=manifest)
+        self.all[0].control_plane.apply(manifest)
 
     def wait_all_serve(self, version: bytes) -> None:
         deadline = time.monotonic() + 60

@@ -56,7 +56,7 @@ def webhook(tmp_path: Path, control_plane: ControlPlane, registry: Registry) -> 
             }
         ],
     }
-    control_plane.kubectl("apply", "-f", "-", stdin=json.dumps(configuration))
+    control_plane.apply(json.dumps(configuration))
     yield
     control_plane.kubectl("delete", "mutatingwebhookconfiguration", NAME)
     olm.stop()

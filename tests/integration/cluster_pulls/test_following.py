@@ -88,7 +88,7 @@ async def test_the_examples_of_the_documentation_are_followed(
     injected = yaml.safe_load(bundle) | {"data": {"ca-bundle.crt": world.registry_ca()}}
     namespace = injected["metadata"]["namespace"]
     world.make_namespace(namespace)
-    world.kubectl("apply", "-f", "-", stdin=yaml.safe_dump(injected))
+    world.olm.control_plane.apply(yaml.safe_dump(injected))
     pulls = ClusterPulls(client, namespace)
     await pulls.refresh()
     [entry] = pulls.settings.mirrors

@@ -77,12 +77,12 @@ class World:
     def apply(self, resource: str, obj: KubeObject) -> None:
         """Creates or changes an object; `resource` is its plural with the group."""
         self._made.append((resource, obj["metadata"]["name"]))
-        self.kubectl("apply", "-f", "-", stdin=json.dumps(obj))
+        self.olm.control_plane.apply(json.dumps(obj))
 
     def apply_yaml(self, resource: str, text: str) -> None:
         """Creates what the text says; of it the object of the test's name is deleted again."""
         self._made.append((resource, self.name))
-        self.kubectl("apply", "-f", "-", stdin=text)
+        self.olm.control_plane.apply(text)
 
     def apply_catalog(self, reference: str) -> None:
         """Creates the test's ClusterCatalog."""
@@ -127,7 +127,7 @@ class World:
         data = {"ca-bundle.crt": f"# Főtanúsítvány\n{pem}"}
         self._in_namespaces.append((where, meta["name"]))
         obj = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": data}
-        self.kubectl("apply", "-f", "-", stdin=json.dumps(obj))
+        self.olm.control_plane.apply(json.dumps(obj))
 
     def registry_ca(self) -> str:
         """The CA of the registry."""
@@ -136,7 +136,7 @@ class World:
 
     def make_namespace(self, name: str) -> None:
         """A namespace, if there is none of that name."""
-        self.kubectl("apply", "-f", "-", stdin=namespace(name))
+        self.olm.control_plane.apply(namespace(name))
 
     def proxy(self, *, trusted_ca: str = "", **status: str) -> None:
         """Has the cluster's proxy say this."""
@@ -159,7 +159,7 @@ class World:
         spec = {"holderIdentity": "nobody", "leaseDurationSeconds": 3600, "renewTime": now}
         meta = {"name": name, "namespace": SYSTEM_NAMESPACE}
         lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": meta}
-        self.kubectl("apply", "-f", "-", stdin=json.dumps(lease | {"spec": spec}))
+        self.olm.control_plane.apply(json.dumps(lease | {"spec": spec}))
 
     def let_read(self, account: str) -> None:
         """Lets an account of the namespace `default` read the kinds, as catalogd may."""

@@ -93,7 +93,7 @@ def test_what_is_installed_keeps_openshift_from_its_next_version(
     )
     image = publish_catalog(*bundles)
     serve_catalog(package, image)
-    kubectl("apply", "-f", "-", stdin=with_administrator(package, "1.0.0"))
+    olm.control_plane.apply(with_administrator(package, "1.0.0"))
     api.wait_installed(package, "1.0.0")
     assert api.get(CLUSTER_OPERATOR) is None
 
@@ -125,7 +125,7 @@ def test_what_is_installed_keeps_openshift_from_its_next_version(
     assert [version_of(api, path) for path in paths] == before
 
     serve_catalog(package, image)
-    kubectl("apply", "-f", "-", stdin=with_administrator(package, "1.1.0"))
+    olm.control_plane.apply(with_administrator(package, "1.1.0"))
     api.wait_installed(package, "1.1.0")
     wait_upgradeable(api, "True", "nothing that is installed forbids OpenShift 4.19")
     openshift.be("4.19.0-rc.1")
@@ -141,7 +141,7 @@ def test_what_is_installed_keeps_openshift_from_its_next_version(
     wait_upgradeable(api, "True", "nothing that is installed forbids OpenShift 4.20")
 
     openshift.disappear()
-    kubectl("apply", "-f", "-", stdin=with_administrator(package))
+    olm.control_plane.apply(with_administrator(package))
     api.wait_installed(package, "1.1.0")
     kubectl("delete", "clusterextension", package)
 
@@ -154,7 +154,7 @@ def test_a_revision_without_the_note_is_left_alone(
     serve_catalog(
         package, publish_catalog(Limited(package=package, version="1.0.0", latest="4.18"))
     )
-    kubectl("apply", "-f", "-", stdin=with_administrator(package))
+    olm.control_plane.apply(with_administrator(package))
     api.wait_installed(package, "1.0.0")
     path = f"{OLM}/clusterobjectsets/{package}-1"
     noted = annotations_of(api.get(path) or {})["olm.properties"]

@@ -112,8 +112,7 @@ class World:
 
     def prepare(self) -> None:
         """The namespace and the account that all extensions share."""
-        apply = self.olm.control_plane.kubectl
-        apply("apply", "-f", "-", stdin=namespace(NAMESPACE) + "---" + installer(NAMESPACE))
+        self.olm.control_plane.apply(namespace(NAMESPACE) + "---" + installer(NAMESPACE))
 
     def publish(self, count: int) -> list[str]:
         """Serves a catalog with packages of as many new keys; the keys."""
@@ -123,7 +122,7 @@ class World:
         name = f"faults-{self._next}"
         image = self.olm.registry.push(catalog_image(catalog_files(blobs)), name, tag="latest")
         text = catalog(name, image.tag_reference)
-        self.olm.control_plane.kubectl("apply", "-f", "-", stdin=text)
+        self.olm.control_plane.apply(text)
         self._api.wait_condition(catalog_path(name), "Serving", "True")
         return keys
 

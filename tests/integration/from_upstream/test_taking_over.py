@@ -39,9 +39,7 @@ class World:
 
     def place(self, name: str) -> None:
         self.olm.stop_operator_controller()
-        self.olm.control_plane.kubectl(
-            "apply", "-f", "-", stdin="---".join((namespace(name), installer(name)))
-        )
+        self.olm.control_plane.apply("---".join((namespace(name), installer(name))))
 
     def take_over(self, extension: str, version: str) -> None:
         """Names an account, as the page says, and starts our controller."""
@@ -152,7 +150,7 @@ def serve_ours(
     """An extension of ours, installed; its objects. Its operator-controller is stopped then."""
     spec = BundleSpec(package=package, version="1.0.0", crd_group=f"{package}.example.com")
     serve_catalog(package, publish_catalog(spec))
-    world.olm.control_plane.kubectl("apply", "-f", "-", stdin=with_administrator(package))
+    world.olm.control_plane.apply(with_administrator(package))
     world.api.wait_installed(package, "1.0.0")
     world.wait_for_pods(package)
     _, objects = fixtures.by_helm(spec, "")

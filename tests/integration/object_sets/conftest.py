@@ -30,7 +30,7 @@ def world(product: Olm, api: Api) -> Iterator[World]:
     namespace = f"test-{secrets.token_hex(4)}"
     kubectl = product.control_plane.kubectl
     kubectl("create", "namespace", namespace)
-    kubectl("apply", "-f", "-", stdin=installer(namespace))
+    product.control_plane.apply(installer(namespace))
     yield World(product, api, namespace)
     for found in api.list(f"{OLM}/clusterobjectsets"):
         if found["metadata"]["name"].startswith(namespace):

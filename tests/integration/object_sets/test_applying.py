@@ -95,7 +95,7 @@ class TestIdentity:
         message = f"ConfigMap {world.namespace}/settings: configmaps is forbidden"
         found = world.wait("Progressing", "True", message=message)
         assert world.account in str(condition(found, "Progressing"))
-        world.product.control_plane.kubectl("apply", "-f", "-", stdin=installer(world.namespace))
+        world.product.control_plane.apply(installer(world.namespace))
         world.wait("Succeeded", "True")
 
     def test_a_right_to_write_but_not_to_watch_is_enough_and_said(self, world: World) -> None:
@@ -110,7 +110,7 @@ class TestIdentity:
         world.wait("Succeeded", "True")
         assert time.monotonic() - begun < 4  # nobody waits for a watch that is denied
         world.wait("Progressing", "True", message="cannot watch ConfigMap: configmaps is forbidden")
-        kubectl("apply", "-f", "-", stdin=installer(world.namespace))
+        world.product.control_plane.apply(installer(world.namespace))
         world.api.wait(
             world.path(),
             lambda o: (

@@ -31,7 +31,7 @@ class World:
 
     def apply(self, *objects: KubeObject) -> None:
         text = json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)})
-        self.product.control_plane.kubectl("apply", "-f", "-", stdin=text)
+        self.product.control_plane.apply(text)
 
     def set_name(self, name: str = "set") -> str:
         return f"{self.namespace}-{name}"

@@ -28,7 +28,7 @@ def apply(olm: Olm, package: str) -> Iterator[Apply]:
     """kubectl apply; the extension of the test is deleted afterwards."""
 
     def run(manifest: str) -> None:
-        olm.control_plane.kubectl("apply", "-f", "-", stdin=manifest)
+        olm.control_plane.apply(manifest)
 
     yield run
     olm.control_plane.kubectl(
