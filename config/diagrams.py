@@ -21,6 +21,10 @@ LINE = 17
 """Pixels from one line of text to the next."""
 CHARACTER = 6.6
 """Pixels that a character takes at most, about; text cannot be measured here."""
+COMING_WIDTH = 130
+
+Lines = list[tuple[str, str]]
+"""Lines of text with their classes."""
 
 STYLE = """
   svg { color-scheme: light dark; background: #ffffff; }
@@ -28,6 +32,7 @@ STYLE = """
   .title { font-weight: 600; font-size: 13px; } .heading { font-weight: 600; font-size: 16px; }
   .note { fill: #656d76; }
   .box { fill: #f6f8fa; stroke: #8c959f; } .outside { fill: #ddf4ff; stroke: #0969da; }
+  .coming { fill: none; stroke-dasharray: 4 3; }
   .arrow { stroke: #57606a; stroke-width: 1.5; fill: none; marker-end: url(#head); }
   .reads { stroke-dasharray: 4 3; } .head { fill: #57606a; }
   @media (prefers-color-scheme: dark) {
@@ -164,20 +169,34 @@ def _layers(contracts: Sequence[Mapping[str, Any]], top: int) -> tuple[list[str]
     [house] = [each for each in contracts if each["type"] == "layers" and "containers" not in each]
     lines: list[str] = []
     for layer in house["layers"]:
-        packages = [package.strip() for package in layer.split("|")]
-        width = (WIDTH - 2 * MARGIN - GAP * (len(packages) - 1)) // len(packages)
+        named = [package.strip() for package in layer.split("|")]
+        packages = [package for package in named if not package.startswith("(")]
+        coming = [package.strip("()") for package in named if package.startswith("(")]
+        room = WIDTH - 2 * MARGIN + GAP - (COMING_WIDTH + GAP if coming else 0)
+        width = room // len(packages) - GAP
         texts = [_package_lines(package, inside.get(package, ()), width) for package in packages]
-        height = 16 + LINE * max(map(len, texts))
+        height = 16 + LINE * max(*map(len, texts), 2 * len(coming))
         for number, text in enumerate(texts):
-            x = MARGIN + number * (width + GAP)
-            lines.append(_rectangle(x, top, width, height, "box"))
-            for row, (line, kind) in enumerate(text):
-                lines.append(_text(x + 10, top + 20 + LINE * row, line, kind))
+            lines += _filled(MARGIN + number * (width + GAP), top, width, height, text)
+        for number, package in enumerate(coming):
+            share = (height + GAP) // len(coming)
+            x, y = WIDTH - MARGIN - COMING_WIDTH, top + number * share
+            text = [(package, "title"), ("to come", "note")]
+            lines += _filled(x, y, COMING_WIDTH, share - GAP, text, kind="box coming")
         top += height + GAP
     return lines, top - GAP
 
 
-def _package_lines(package: str, parts: Sequence[str], width: int) -> list[tuple[str, str]]:
+def _filled(
+    x: int, y: int, width: int, height: int, text: Lines, kind: str = "box"
+) -> Iterator[str]:
+    """A box and the lines in it."""
+    yield _rectangle(x, y, width, height, kind)
+    for row, (line, style) in enumerate(text):
+        yield _text(x + 10, y + 20 + LINE * row, line, style)
+
+
+def _package_lines(package: str, parts: Sequence[str], width: int) -> Lines:
     """The lines of a package with their classes: name, docstring, and its own layers."""
     columns = int((width - 20) / CHARACTER)
     lines = [(package, "title")]
