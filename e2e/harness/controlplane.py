@@ -4,7 +4,6 @@ There is no scheduler and no kubelet: Pods stay Pending and Deployments never be
 Webhooks that name a Service cannot be reached; those that name a URL on loopback can.
 """
 
-import json
 import ssl
 import subprocess
 import time
@@ -14,6 +13,7 @@ from types import TracebackType
 from typing import Any, Self
 
 import httpx
+import orjson
 import yaml
 from cryptography.hazmat.primitives.asymmetric import ec
 
@@ -72,6 +72,8 @@ class ControlPlane:
         self.places = Places(work_dir.absolute())
         self._binaries = binaries
         self._ports: Ports | None = None
+        self._audit_events: list[dict[str, Any]] = []
+        self._audit_read = 0
         self.children: dict[str, ChildProcess] = {}
         """The running components, by name."""
 
@@ -257,9 +259,14 @@ class ControlPlane:
 
     def audit_events(self) -> list[dict[str, Any]]:
         """All requests that the API server has completed, if the option `audit` is set."""
-        if not self.places.audit_log.is_file():
-            return []
-        return [json.loads(line) for line in self.places.audit_log.read_text().splitlines()]
+        if self.places.audit_log.is_file():
+            with self.places.audit_log.open("rb") as file:
+                file.seek(self._audit_read)
+                lines = file.read().splitlines(keepends=True)
+            complete = [line for line in lines if line.endswith(b"\n")]
+            self._audit_read += sum(map(len, complete))
+            self._audit_events += map(orjson.loads, complete)
+        return list(self._audit_events)
 
     def _prepare(self) -> None:
         for folder in (self.places.root, self.places.pki, self.places.logs, self.places.etcd_data):
