@@ -212,6 +212,7 @@ SITUATIONS = {
     "Its account or namespace is not there": "",
     "Its account may not do enough": "",
     "How to look": "",
+    "Examine the cluster": "",
     "What is installed does not work": "",
     "There is no such version": asking("7.x"),
     "The update is not offered": asking("1.2.0"),
