@@ -1,13 +1,9 @@
 """`olm install`, `plan`, `status` and `uninstall` on a control plane that writes an audit log."""
 
 import json
-import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +15,7 @@ from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import catalog
 from e2e.olm.programs import Olm
 from tests.integration.clusters import own_control_plane, own_olm
+from tests.integration.olm_shell import Shell, trusting
 
 pytestmark = pytest.mark.integration
 
@@ -39,61 +36,9 @@ control_plane = own_control_plane(audit=AuditLevel.METADATA)
 olm = own_olm()
 
 
-Told = subprocess.CompletedProcess[str]
-
-
-@dataclass(frozen=True)
-class Shell:
-    """A user who trusts the registry and catalogd, and whose output is a pipe."""
-
-    kubeconfig: Path
-    environment: dict[str, str]
-
-    def command(self, *arguments: str) -> list[str]:
-        program = str(Path(sys.executable).with_name("olm"))
-        return [program, *arguments, f"--kubeconfig={self.kubeconfig}"]
-
-    def __call__(self, *arguments: str, stdin: str | None = None) -> Told:
-        return subprocess.run(
-            self.command(*arguments),
-            env=self.environment,
-            input=stdin,
-            stdin=subprocess.DEVNULL if stdin is None else None,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
-
-    def answer(self, *arguments: str, stdin: str | None = None, code: int = 0) -> Any:
-        """The data that a command prints."""
-        result = self(*arguments, "-o", "json", stdin=stdin)
-        assert result.returncode == code, result.stdout + result.stderr
-        return json.loads(result.stdout)
-
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
-        """In the background of a shell SIGINT is ignored unless asked for."""
-        listening = (
-            "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-            "from olm_cli.__main__ import main; main()"
-        )
-        return subprocess.Popen(
-            [sys.executable, "-c", listening, *self.command(*arguments)[1:]],
-            env=self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-
-
 @pytest.fixture(scope="module")
 def users(olm: Olm, tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Shell]:
-    folder = tmp_path_factory.mktemp("user")
-    authorities = folder / "ca.pem"
-    files = [olm.catalogs_ca, *olm.registry_cas.iterdir()]
-    authorities.write_bytes(b"".join(file.read_bytes() for file in files))
-    environment = os.environ | {"SSL_CERT_FILE": str(authorities), "XDG_CACHE_HOME": str(folder)}
-    return lambda kubeconfig: Shell(kubeconfig, environment)
+    return trusting(olm, tmp_path_factory.mktemp("user"))
 
 
 @pytest.fixture(scope="module")
