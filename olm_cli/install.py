@@ -18,7 +18,7 @@ from olm_cli.cluster_options import ClusterCommand
 from olm_cli.extension import EXTENSION
 from olm_cli.history_cluster import cluster
 from olm_cli.kube_names import namespace_name, object_name
-from olm_cli.lifecycle.applying import Applied, apply_all, check_acceptable
+from olm_cli.lifecycle.applying import apply_all, check_acceptable
 from olm_cli.lifecycle.changes import value_text
 from olm_cli.lifecycle.interrupt import run
 from olm_cli.lifecycle.options import source_options, spec_fields_of, spec_options, timeout_option
@@ -201,7 +201,7 @@ async def _carry_out(order: _Order, given: Mapping[str, Any], output: Output) ->
         echo(f"{order.bundle}" + (f" from catalog {order.catalog}" if order.catalog else ""))
         async for applied in apply_all(kube, objects):
             echo(f"  {applied.key}: {applied.result}")
-            done.append(_facts(applied))
+            done.append(applied.facts())
         found = None
         if given["wait"]:
             wait = Wait(kube, order.name, given["timeout"], LiveDisplay())
@@ -240,17 +240,6 @@ def _differences(live: KubeObject, desired: KubeObject) -> Iterator[str]:
     old, new = (wire.write(_read(raw).spec) for raw in (live, desired))
     for path, before, after in differences(old, new, "spec"):
         yield f"  {path}: {value_text(before)} -> {value_text(after)}"
-
-
-def _facts(applied: Applied) -> dict[str, str]:
-    key = applied.key
-    return {
-        "apiVersion": key.gvk.api_version,
-        "kind": key.gvk.kind,
-        **({"namespace": key.namespace} if key.namespace else {}),
-        "name": key.name,
-        "result": applied.result.value,
-    }
 
 
 def _installed(name: str, found: KubeObject) -> Iterator[str]:

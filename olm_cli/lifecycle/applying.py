@@ -38,6 +38,32 @@ class Applied:
     key: ObjectKey
     result: Result
 
+    def facts(self) -> dict[str, str]:
+        """As data."""
+        return {
+            "apiVersion": self.key.gvk.api_version,
+            "kind": self.key.gvk.kind,
+            **({"namespace": self.key.namespace} if self.key.namespace else {}),
+            "name": self.key.name,
+            "result": self.result.value,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """What to do where an object may not be written, and where somebody else keeps it otherwise."""
+
+    forbidden: str
+    conflict: str
+
+
+OF_INSTALL = Hints(
+    forbidden="with --dry-run the command prints what somebody with these rights can apply; "
+    "--no-account leaves namespace, account and roles out",
+    conflict="somebody else keeps it otherwise; give another --service-account, or "
+    "--no-account if it is right as it is",
+)
+
 
 async def check_acceptable(kube: KubeClient, extension: KubeObject) -> None:
     """Checks by a dry run that the server accepts the extension. Raises OLMError."""
@@ -49,13 +75,15 @@ async def check_acceptable(kube: KubeClient, extension: KubeObject) -> None:
         raise _refusal(extension, error) from error
 
 
-async def apply_all(kube: KubeClient, objects: Sequence[KubeObject]) -> AsyncIterator[Applied]:
+async def apply_all(
+    kube: KubeClient, objects: Sequence[KubeObject], hints: Hints = OF_INSTALL
+) -> AsyncIterator[Applied]:
     """Applies objects one after the other; yields each when it is done. Raises OLMError."""
     for obj in objects:
         try:
             yield Applied(key_of(obj), await _written(kube, obj))
         except ApiError as error:
-            raise _refusal(obj, error) from error
+            raise _refusal(obj, error, hints) from error
 
 
 async def _written(kube: KubeClient, obj: KubeObject) -> Result:
@@ -106,21 +134,15 @@ async def _is_own(kube: KubeClient, obj: KubeObject, managers: set[str]) -> bool
     return managers == {FIELD_MANAGER} or (live is not None and is_written_by_olm(live))
 
 
-def _refusal(obj: KubeObject, error: ApiError) -> TerminalError:
-    return TerminalError(f"{key_of(obj)}: {error.message}", hint=_hint(error))
+def _refusal(obj: KubeObject, error: ApiError, hints: Hints = OF_INSTALL) -> TerminalError:
+    return TerminalError(f"{key_of(obj)}: {error.message}", hint=_hint(error, hints))
 
 
-def _hint(error: ApiError) -> str:
+def _hint(error: ApiError, hints: Hints) -> str:
     match error:
         case ForbiddenError():
-            return (
-                "with --dry-run the command prints what somebody with these rights can apply; "
-                "--no-account leaves namespace, account and roles out"
-            )
+            return hints.forbidden
         case ConflictError():
-            return (
-                "somebody else keeps it otherwise; give another --service-account, or "
-                "--no-account if it is right as it is"
-            )
+            return hints.conflict
         case _:
             return ""
