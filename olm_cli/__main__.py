@@ -36,6 +36,7 @@ COMMANDS: Mapping[str, Lazy] = MappingProxyType(
         "suspend": Lazy("olm_cli.suspend", "suspend", "Leave an extension as it is for a while."),
         "status": Lazy("olm_cli.status", "status", "Show the state of extensions and catalogs."),
         "uninstall": Lazy("olm_cli.uninstall", "uninstall", "Remove an extension."),
+        "upgrade": Lazy("olm_cli.upgrade", "upgrade", "Bring an extension to another version."),
         "show": Lazy("olm_cli.show", "show_command", "Show what catalogs say of a package."),
         "rollback": Lazy("olm_cli.rollback", "rollback", "Bring an extension back to a revision."),
         "version": Lazy("olm_cli.version", "version", "Work with versions and version ranges."),

@@ -17,7 +17,7 @@ from olm_cli.history_cluster import read_record
 from olm_cli.kube_names import object_name
 from olm_cli.lifecycle.applying import apply
 from olm_cli.lifecycle.changes import Change
-from olm_cli.lifecycle.dry_run import namespaces_in, updated, users_write
+from olm_cli.lifecycle.dry_run import accepted, namespaces_in, users_write
 from olm_cli.lifecycle.interrupt import run
 from olm_cli.lifecycle.options import source_options, spec_fields_of, spec_options
 from olm_cli.lifecycle.plan import Plan
@@ -140,10 +140,9 @@ async def _answer(
     async with KubeClient.connect(access) as kube:
         planner = Planner(kube, access, given)
         if documents is None:
-            before = (await read_record(kube, target)).raw
-            after = (
-                before if fields.is_empty else await _asked(kube, with_changed_spec(before, fields))
-            )
+            before = after = (await read_record(kube, target)).raw
+            if not fields.is_empty:
+                after = await accepted(kube, with_changed_spec(before, fields))
             return _Answer([await planner.plan(Target(after, before))])
         others = [obj for obj in documents if not _is_extension(obj)]
         changes = [await users_write(kube, obj, namespaces_in(others)) for obj in others]
@@ -163,11 +162,3 @@ async def _of_file(kube: KubeClient, obj: KubeObject, others: Sequence[KubeObjec
     except ApiError as error:
         raise TerminalError(f"ClusterExtension {name_of(obj)}: {error.message}") from error
     return Target(after, before, others)
-
-
-async def _asked(kube: KubeClient, obj: KubeObject) -> KubeObject:
-    """An extension as the server would take it. Raises TerminalError where it would not."""
-    try:
-        return await updated(kube, obj)
-    except ApiError as error:
-        raise TerminalError(error.message) from error

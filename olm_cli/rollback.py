@@ -19,6 +19,7 @@ from olm_cli.history_cluster import (
     live,
     read_record,
 )
+from olm_cli.lifecycle.commands import command_of_patch
 from olm_cli.lifecycle.interrupt import run
 from olm_cli.lifecycle.options import timeout_option
 from olm_cli.lifecycle.waiting import Wait
@@ -142,9 +143,13 @@ def _lines(plan: Plan, record: Record, *, dry_run: bool) -> Iterator[str]:
         yield f"  spec.source.catalog.{field}: {before} -> {orjson.dumps(value).decode()}"
     if dry_run:
         yield "to make the change:"
-        yield f"  {_kubectl(name, plan.patch)}"
+        yield f"  olm rollback {name} --to {plan.target.number}"
+        yield f"  or {_kubectl(name, plan.patch)}"
+    way_on_later = plan.way_on(record.raw)
     yield "to go on later, as before:"
-    yield f"  {_kubectl(name, plan.way_on(record.raw))}"
+    if command := command_of_patch(name, way_on_later):
+        yield f"  {command}"
+    yield f"  {'or ' if command else ''}{_kubectl(name, way_on_later)}"
     if suspension := suspension_of(record.raw):
         yield f"note: {name} is {suspension.text}; {way_on(name)}"
     owners = appliers(record.raw)

@@ -92,7 +92,8 @@ def _hint(raw: KubeObject, facts: Mapping[str, Any]) -> str:
             return f"of every bundle why it is not taken: olm why {name}"
         case Phase.RETRYING | Phase.BLOCKED if _LACKS in facts["message"]:
             return (
-                f"grant what {facts['package']} needs: olm rbac {facts['package']} "
+                f"grant what {facts['package']} needs: olm upgrade {name} --grant\n"
+                f"or olm rbac {facts['package']} "
                 f"--extension {name} --install-namespace {facts['namespace']} | {APPLY}"
             )
         case Phase.RETRYING | Phase.BLOCKED if "no matches for kind" in facts["message"]:

@@ -13,6 +13,7 @@ from api.wire import InvalidObjectError
 from olm_cli.catalogs.extensions import extension_argument
 from olm_cli.catalogs.sources import near_packages
 from olm_cli.cluster_options import ClusterCommand, ClusterOptions, cluster_options
+from olm_cli.lifecycle.commands import command_of_patch
 from olm_cli.output import Output, output_option, show
 from olm_cli.resolution_hints import hints
 from olm_cli.resolve_text import Outcome, explanation, facts, reasons
@@ -186,4 +187,8 @@ def _verdict(answer: Answer) -> Iterator[str]:
     if isinstance(advice, Change):
         name = answer.situation.extension.metadata.name
         patch = shlex.quote(orjson.dumps(advice.patch()).decode())
-        yield f"  kubectl patch clusterextension {name} --type=merge -p {patch}"
+        command = command_of_patch(name, advice.patch())
+        if command:
+            yield f"  {command}"
+        first = "or " if command else ""
+        yield f"  {first}kubectl patch clusterextension {name} --type=merge -p {patch}"

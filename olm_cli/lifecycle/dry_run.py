@@ -18,6 +18,7 @@ from olm_rollout.immutable import immutable, is_denial, is_replaceable
 from olm_rollout.managed_fields import written_by_others
 from olm_rollout.owned import owned
 from olm_rollout.ownership import Owner
+from olm_runtime.errors import TerminalError
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import (
     AlreadyExistsError,
@@ -156,6 +157,14 @@ async def updated(kube: KubeClient, obj: KubeObject) -> KubeObject:
     path = f"{resource.home(namespace_of(obj), name_of(obj))}/{name_of(obj)}"
     found: KubeObject = await kube.request("PUT", path, body=obj, params={"dryRun": "All"})
     return found
+
+
+async def accepted(kube: KubeClient, obj: KubeObject) -> KubeObject:
+    """An object as the server would take it. Raises TerminalError where it would not."""
+    try:
+        return await updated(kube, obj)
+    except ApiError as error:
+        raise TerminalError(error.message) from error
 
 
 def namespaces_in(objects: Iterable[KubeObject]) -> frozenset[str]:

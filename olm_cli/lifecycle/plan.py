@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from olm_cli.crd_output import Comparison
 from olm_cli.field_manager import APPLY
 from olm_cli.lifecycle.changes import Action, Change, FieldChange
+from olm_cli.lifecycle.commands import upgrade_command
 from olm_cli.lifecycle.obstacle import UNSERVED, Obstacle
 from olm_cli.lifecycle.removal import Instances
 from olm_content.crds.findings import SWITCH_OFF, report
-from olm_content.rights import NeededRule
+from olm_content.rights import Document, NeededRule
 from operator_controller.apply.revisions import BundleIdentity
 
 
@@ -18,6 +19,8 @@ class Rights:
     """What the account lacks (operator-controller's report, empty if nothing), and what it needs
     more and less than for what is installed. `unknown` is why the first is not known.
     `grants_help` is False where nothing is lacked but kinds that the cluster does not serve.
+    `meanwhile` and `afterwards` are the account with the least rights until the update is through,
+    and after it.
     """
 
     missing: str = ""
@@ -25,6 +28,8 @@ class Rights:
     unknown: str = ""
     added: Sequence[NeededRule] = ()
     removed: Sequence[NeededRule] = ()
+    meanwhile: Sequence[Document] = ()
+    afterwards: Sequence[Document] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +38,8 @@ class Plan:
 
     `spec` is how its spec would change, `installed` and `bundle` are the bundles before and after,
     each None if there is none. `faults` were found apart from the objects. `deletions_unknown` is
-    why the content of the installed revision is not known.
+    why the content of the installed revision is not known. `notes` are worth knowing, and stop
+    nothing.
     """
 
     extension: str
@@ -54,13 +60,14 @@ class Plan:
     images_removed: Sequence[str] = ()
     faults: Sequence[Obstacle] = ()
     deletions_unknown: str = ""
+    notes: Sequence[str] = ()
 
     @property
     def obstacles(self) -> list[Obstacle]:
         """Everything that operator-controller would stop at, in the order in which it would."""
         found = list(self.faults)
         if self.rights.missing:
-            hint = self._grant if self.rights.grants_help else UNSERVED
+            hint = self.grant_hint if self.rights.grants_help else UNSERVED
             found.append(Obstacle(self.rights.missing, hint=hint))
         findings = self.definitions.findings if self.definitions else ()
         if findings and self.crds_enforced:
@@ -68,7 +75,28 @@ class Plan:
         return found + [_refused(each) for each in self.changes if each.action is Action.REFUSED]
 
     @property
-    def _grant(self) -> str:
+    def moves(self) -> bool:
+        """Whether another bundle would be installed than there is."""
+        if self.bundle is None:
+            return False
+        return self.installed is None or not self.installed.is_version_of(self.bundle)
+
+    @property
+    def upgrade_command(self) -> str:
+        """The `olm upgrade` that makes this change of the spec; empty where none does."""
+        if self.new:
+            return ""
+        return upgrade_command(self.extension, ((each.path, each.new) for each in self.spec))
+
+    @property
+    def grant_hint(self) -> str:
+        """How the account gets the rights that it lacks."""
+        command = self.upgrade_command
+        first = f"{command} --grant\nor " if command else ""
+        return f"grant them: {first}{self._rbac}"
+
+    @property
+    def _rbac(self) -> str:
         options = [
             ("--version", self.bundle.version if self.bundle else ""),
             ("--update-from", self.installed.version if self.installed else ""),
@@ -77,7 +105,7 @@ class Plan:
             ("--service-account", self.account),
         ]
         given = " ".join(f"{option} {value}" for option, value in options if value)
-        return f"grant them: olm rbac {self.package} {given} | {APPLY}"
+        return f"olm rbac {self.package} {given} | {APPLY}"
 
 
 def _refused(change: Change) -> Obstacle:

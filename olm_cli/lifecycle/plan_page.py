@@ -33,7 +33,15 @@ DETAILS = "all of it: the same command with --details"
 
 def page_lines(plan: Plan) -> Iterator[str]:
     """The step, what changes in numbers and names, what is in the way, and the verdict."""
+    yield from body_lines(plan)
+    yield from obstacle_lines(plan.obstacles)
+    yield verdict(plan)
+
+
+def body_lines(plan: Plan) -> Iterator[str]:
+    """The step, and what changes in numbers and names."""
     yield click.style(f"{plan.extension}: {step(plan)}", bold=True)
+    yield from (f"note: {note}" for note in plan.notes)
     fields = [f"{f.path}: {value_text(f.old)} -> {value_text(f.new)}" for f in plan.spec]
     yield from _part("spec", fields)
     if plan.bundle:
@@ -48,8 +56,6 @@ def page_lines(plan: Plan) -> Iterator[str]:
         yield from _part("images", images)
     if plan.deletions_unknown:
         yield f"what would be deleted is not known: {plan.deletions_unknown}"
-    yield from _obstacles(plan.obstacles)
-    yield verdict(plan)
 
 
 def object_lines(changes: Sequence[Change]) -> Iterator[str]:
@@ -110,7 +116,8 @@ def _resources(needed: NeededRule) -> Iterator[str]:
     return (f"{resource}{group}" for resource in sorted(needed.rule.resources))
 
 
-def _obstacles(obstacles: Sequence[Obstacle]) -> Iterator[str]:
+def obstacle_lines(obstacles: Sequence[Obstacle]) -> Iterator[str]:
+    """The first things that are in the way, each with what to do, and how many more there are."""
     for each in obstacles[:SHOWN]:
         first, *rest = each.message.splitlines() or [""]
         yield click.style("in the way: ", fg="red") + first

@@ -74,6 +74,7 @@ def plan_facts(plan: Plan) -> dict[str, Any]:
             "unneeded": rule_facts(rights.removed),
         },
         "images": {"added": list(plan.images_added), "removed": list(plan.images_removed)},
+        **({"notes": list(plan.notes)} if plan.notes else {}),
         **({"deletionsUnknown": plan.deletions_unknown} if plan.deletions_unknown else {}),
     }
 
@@ -108,6 +109,7 @@ def change_facts(changes: Iterable[Change]) -> list[dict[str, Any]]:
 def plan_lines(plan: Plan) -> Iterator[str]:
     """As text, all of it: the step, what changes by kind of change, obstacles, a verdict."""
     yield click.style(f"{plan.extension}: {step(plan)}", bold=True)
+    yield from (f"note: {note}" for note in plan.notes)
     if plan.spec:
         yield "the spec changes:"
         for each in plan.spec:

@@ -39,7 +39,9 @@ from olm_content.rights import (
     authority_of,
     beyond,
     guessed_kinds,
+    installer,
     least,
+    least_while_replacing,
     needs_of,
     report,
 )
@@ -64,7 +66,8 @@ from operator_controller.controllers.choice import Choice, choose
 from operator_controller.controllers.inputs import inputs_digest, install_request
 from operator_controller.io.access import examine as examine_rights
 from operator_controller.io.bundles import certificate_provider_of
-from operator_controller.resolve import ResolutionError
+from operator_controller.resolve import CatalogContent, ResolutionError
+from operator_controller.resolve.deprecation import concerning
 
 NAMESPACE, ACCOUNT = GVK("", "v1", "Namespace"), GVK("", "v1", "ServiceAccount")
 STORED_BOUNDS = Bounds(objects=1000, seconds=20.0)
@@ -83,6 +86,14 @@ class Target:
     applied_with_it: Sequence[KubeObject] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """The catalogs of a cluster, and what those that are switched on have of a package."""
+
+    catalogs: Sequence[KubeObject]
+    contents: Sequence[CatalogContent]
+
+
 class Planner:
     """Plans extensions of one cluster; `options` are those of the command line."""
 
@@ -90,6 +101,21 @@ class Planner:
         self._kube = kube
         self._access = access
         self._options = options
+        self._offers: dict[str, Offers] = {}
+        self._reading = asyncio.Lock()
+
+    async def offers(self, package: str) -> Offers:
+        """What the catalogs of the cluster offer of a package, read once. Raises OLMError."""
+        async with self._reading:
+            if package not in self._offers:
+                self._offers[package] = await self._read_offers(package)
+            return self._offers[package]
+
+    async def _read_offers(self, package: str) -> Offers:
+        cluster = ClusterOptions.of(self._options)
+        async with catalogs_of(self._kube, self._access, cluster) as client:
+            raws = client.list_catalogs()
+            return Offers(raws, await client.contents(raws, package))
 
     async def plan(self, target: Target) -> Plan:
         """The answer. Raises OLMError where there is none."""
@@ -112,7 +138,17 @@ class Planner:
         except OLMError as error:
             fault = Obstacle(error.message, error.hint)
             return replace(empty, faults=[*empty.faults, fault])
-        found = replace(empty, bundle=choice.bundle, catalog=choice.catalog)
+        messages = concerning(
+            choice.deprecations or (),
+            channels=spec.source.catalog.channels,
+            bundle=choice.bundle.name,
+        )
+        found = replace(
+            empty,
+            bundle=choice.bundle,
+            catalog=choice.catalog,
+            notes=[f"deprecated: {text}" for text in messages.all],
+        )
         old, unknown = await self._present(history)
         try:
             new = await self._rendered(extension, choice, history, old)
@@ -158,10 +194,8 @@ class Planner:
 
     async def _choice(self, extension: ClusterExtension, history: Revisions) -> Choice:
         desired = extension.spec.source.catalog
-        cluster = ClusterOptions.of(self._options)
-        async with catalogs_of(self._kube, self._access, cluster) as client:
-            raws = client.list_catalogs()
-            contents = await client.contents(raws, desired.package_name)
+        offers = await self.offers(desired.package_name)
+        raws, contents = offers.catalogs, offers.contents
         try:
             return choose(desired, history, raws, contents)
         except ResolutionError as error:
@@ -294,13 +328,16 @@ class Planner:
             least(needs_of(objects, guessed_kinds(objects), found.extension))
             for objects in (old, new)
         )
+        account = Account(found.namespace, found.account)
+        both = least_while_replacing(before, after) if old else after
         rights = Rights(
             added=as_rules(beyond(after, before)) if old else (),
             removed=as_rules(beyond(before, after)) if old else (),
+            meanwhile=installer(account, as_rules(both)),
+            afterwards=installer(account, as_rules(after)),
         )
         if not found.account:
             return rights
-        account = Account(found.namespace, found.account)
         granted = authority_of(account, target.applied_with_it)
         try:
             verdict = await examine_rights(

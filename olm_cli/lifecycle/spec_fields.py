@@ -73,6 +73,8 @@ def with_fields(spec: Mapping[str, Any], fields: SpecFields) -> dict[str, Any]:
     """A copy of a spec with these fields set."""
     changed: dict[str, Any] = copy.deepcopy(dict(spec))
     changed["source"]["catalog"] |= _of_catalog(fields)
+    if fields.version == "":  # any, as if there were no such field
+        del changed["source"]["catalog"]["version"]
     if fields.crd_safety is not None:
         changed["install"] = {"preflight": {"crdUpgradeSafety": {"enforcement": fields.crd_safety}}}
     if fields.config is not None:
@@ -99,6 +101,20 @@ def differences(old: Any, new: Any, path: str = "") -> Iterator[tuple[str, Any, 
             yield from differences(old.get(key), new.get(key), f"{path}.{key}" if path else key)
     elif old != new:
         yield path, old, new
+
+
+def merge_patch(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """The merge patch that makes `new` of `old`."""
+    patch: dict[str, Any] = {}
+    for key in old.keys() | new.keys():
+        before, after = old.get(key), new.get(key)
+        if before == after:
+            continue
+        if isinstance(before, Mapping) and isinstance(after, Mapping):
+            patch[key] = merge_patch(before, after)
+        else:
+            patch[key] = after
+    return patch
 
 
 def of_catalog(name: str) -> dict[str, Any]:

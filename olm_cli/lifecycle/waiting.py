@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from api.objects import KubeObject, metadata
 from olm_cli.extension import EXTENSION
 from olm_cli.lifecycle.overview import Phase, State, extension_state, installed_bundle
+from olm_content.versions import parse_bundle_version
 from olm_runtime.cli.display import LiveDisplay
 from olm_runtime.errors import OLMError, TerminalError
 from olm_runtime.kube.client import KubeClient
@@ -32,6 +33,22 @@ class Wait:
         """
 
         return await self._present(lambda raw: self._is_installed(raw, bundle), "is not installed")
+
+    async def until_updated(self, bundle: str, *, beyond: str = "") -> KubeObject:
+        """The extension once that bundle is installed, or a version `beyond`, if given.
+
+        More may follow by itself, or be stopped. Raises OLMError as `until_installed` does.
+        """
+
+        def done(raw: KubeObject) -> bool:
+            there = installed_bundle(raw)
+            known = extension_state(raw).phase not in (Phase.PENDING, Phase.DELETING)
+            higher = bool(beyond and there) and is_higher(there["version"], beyond)
+            if known and (there.get("name") == bundle or higher):
+                return True
+            return self._is_installed(raw, bundle)
+
+        return await self._present(done, "is not installed")
 
     async def until_resumed(self) -> KubeObject:
         """As `until_installed`, of one whose status may say yet that it is suspended."""
@@ -113,6 +130,11 @@ class Wait:
             if 0 < error.status < SERVER_FAULT:
                 raise
             return None, error.message
+
+
+def is_higher(version: str, other: str) -> bool:
+    """Whether a version comes after another. Raises VersionError."""
+    return parse_bundle_version(version).key > parse_bundle_version(other).key
 
 
 def _lines(name: str, found: State) -> list[str]:

@@ -115,8 +115,10 @@ def test_back_and_on_again_without_the_catalog(olm: Olm, api: Api, run: Run, upd
     assert run("rollback", updated, "--to", "2", "--wait", "--timeout=180").returncode == 0
     api.wait_installed(updated, "0.2.0")
     assert api.get(crd(f"{updated}.example.com")) is not None
-    on = result.stdout.partition("to go on later, as before:\n")[2].splitlines()[0]
-    olm.control_plane.kubectl(*shlex.split(on)[1:])
+    on = result.stdout.partition("to go on later, as before:\n")[2].splitlines()
+    policy = "--upgrade-constraint-policy CatalogProvided"
+    assert on[0] == f"  olm upgrade {updated} --version 0.x {policy}"
+    olm.control_plane.kubectl(*shlex.split(on[1])[2:])
     spec = (api.get(extension_path(updated)) or {})["spec"]["source"]["catalog"]
     assert (spec["version"], spec["upgradeConstraintPolicy"]) == ("0.x", "CatalogProvided")
     # Nothing offers what the range asks for now, and what is installed stays.

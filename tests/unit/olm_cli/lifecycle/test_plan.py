@@ -85,7 +85,8 @@ def test_what_operator_controller_would_stop_at_in_its_order() -> None:
         "ConfigMap ns/y: is inval",
     ]
     assert found[1].hint == (
-        "grant them: olm rbac p --version 2.0.0 --update-from 1.0.0 --extension ext "
+        "grant them: olm upgrade ext --grant\n"
+        "or olm rbac p --version 2.0.0 --update-from 1.0.0 --extension ext "
         "--install-namespace ns --service-account sa "
         "| kubectl apply --server-side --field-manager=olm -f -"
     )

@@ -1,0 +1,48 @@
+"""What `olm upgrade` prints. Pure, except that click decides on colours."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import click
+
+from olm_cli.lifecycle.outlook import Outlook, Standing
+from olm_cli.lifecycle.plan_page import body_lines, obstacle_lines
+from olm_cli.lifecycle.upgrading import Upgrade
+from olm_cli.rollback_plan import appliers
+from olm_cli.table import table
+
+
+def upgrade_lines(upgrade: Upgrade) -> Iterator[str]:
+    """The plan in short, and what stands in the way of this upgrade."""
+    yield from body_lines(upgrade.plan)
+    yield from obstacle_lines(upgrade.obstacles)
+    owners = appliers(upgrade.record.raw) if upgrade.patch else []
+    if owners:
+        yield (
+            f"note: spec.source.catalog is applied by {', '.join(owners)}: make the change where "
+            "its YAML is kept too, or it is undone"
+        )
+
+
+def outlook_table(found: Iterable[Outlook], *, wide: bool) -> Iterator[str]:
+    """A line for each extension, those that are held first."""
+    order = list(Standing)
+    rows = sorted(found, key=lambda each: (order.index(each.standing), each.extension))
+    titles = ("EXTENSION", "INSTALLED", "COMING", "NEWEST", "STANDING", "WHY")
+    yield from table(titles, [_row(each) for each in rows], wide=wide)
+
+
+def _row(each: Outlook) -> Sequence[str]:
+    standing = click.style(each.standing.value, fg=each.standing.colour)
+    cells = (each.installed or "-", each.coming or "-", each.newest or "-")
+    return (each.extension, *cells, standing, "; ".join(each.reasons))
+
+
+def outlook_lines(found: Outlook) -> Iterator[str]:
+    """One extension at length."""
+    newest = f"; {found.newest} is the newest" if found.newest != found.installed else ""
+    coming = f"; {found.coming} comes by itself" if found.coming else ""
+    installed = f"{found.installed} is installed" if found.installed else "nothing is installed"
+    standing = click.style(found.standing.value, fg=found.standing.colour)
+    yield f"{found.extension}: {standing}: {installed}{coming}{newest}"
+    yield from (f"  {each}" for each in found.reasons)
+    yield from (f"  hint: {each}" for each in found.commands)
