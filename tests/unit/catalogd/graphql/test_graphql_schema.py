@@ -4,10 +4,13 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
+import graphql
 import orjson
 import pytest
 from graphql import GraphQLError, get_introspection_query
+from graphql.execution import Executor
 
+from catalogd.graphql import schema
 from catalogd.graphql.names import field_name, root_name, type_name
 from catalogd.graphql.schema import CatalogSchema, Reading
 from catalogd.graphql.shape import MAX_FIELDS, BadShapeError, CatalogShape
@@ -280,3 +283,73 @@ def test_the_time_of_a_query_is_bounded() -> None:
 def test_a_stored_shape_of_another_form_is_refused(document: Any) -> None:
     with pytest.raises(BadShapeError):
         CatalogShape.from_document(document)
+
+
+QUERIES = [
+    "{ olmbundles(limit: 3) { name again: image properties { type value } } }",
+    "{ olmchannels { entries { name replaces skips __typename } __typename } }",
+    """query($no: Boolean!) { olmpackages { name @skip(if: $no) icon ...more } }
+    fragment more on OlmPackage { defaultChannel name @include(if: $no) }""",
+    "{ olmodds { count ratio flag none mixed parts { number list } } }",
+    "{ one: olmbundles(limit: 1) { name } other: olmbundles(limit: 1) { image } }",
+]
+ODD = {
+    "schema": "olm.odd",
+    "name": "odd",
+    "count": 3.0,
+    "ratio": 0.5,
+    "flag": False,
+    "none": None,
+    "mixed": [1, "a"],
+    "parts": [{"number": 1, "list": [{"a": 1}]}, {"number": None}, {}],
+}
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_objects_are_read_as_the_library_reads_them(
+    query: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    variables = {"no": True} if "$no" in query else None
+    catalog = [*CATALOG, ODD]
+    here = ask(query, catalog, variables=variables)
+    monkeypatch.setattr(schema, "ProjectingExecutor", Executor)
+    assert here == ask(query, catalog, variables=variables)
+    assert "errors" not in here
+
+
+def test_an_object_that_does_not_fit_is_told_with_its_place() -> None:
+    """A shape of another catalog: what it says to be a number is none here."""
+    shape = CatalogShape()
+    shape.add("olm.odd", ODD)
+    bad = orjson.dumps({**ODD, "count": "many"})
+    reading = Reading(lambda *_, **__: iter([orjson.dumps(ODD), bad]), lambda: None)
+    found = CatalogSchema(shape).answer("{ olmodds { count } }", reading)
+    assert found["data"] == {"olmodds": [{"count": 3}, {"count": None}]}
+    assert found["errors"][0]["path"] == ["olmodds", 1, "count"]
+
+
+def test_queries_that_differ_in_texts_alone_are_validated_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    validated = []
+
+    def validate(*given: Any) -> Any:
+        validated.append(given)
+        return graphql.validate(*given)
+
+    monkeypatch.setattr(schema, "validate", validate)
+    shape = CatalogShape()
+    shape.add("olm.bundle", BUNDLES[0])
+    types = CatalogSchema(shape)
+    twice = "{ a: olmbundles(package: %s) { name } a: olmbundles(package: %s) { name } }"
+    reading = Reading(lambda *_, **__: iter(()), lambda: None)
+    for one, other, valid in [
+        ('"x"', '"x"', True),
+        ('"y"', '"y"', True),
+        ('"x"', '"y"', False),
+        ("7", "7", False),
+        ("[]", '"y"', False),
+    ]:
+        answer = types.answer(twice % (one, other), reading)
+        assert ("errors" not in answer) is valid, (one, other)
+    assert len(validated) == 4
