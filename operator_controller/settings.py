@@ -12,8 +12,11 @@ import click
 
 from api.olm.v1 import names
 from olm_content.render.options import CertificateProvider
-from olm_runtime.certificates.rotation import DEFAULT_LIFETIME, DEFAULT_SETTLE
-from olm_runtime.certificates.serving import ServingCertificate
+from olm_runtime.certificates.wanted import (
+    DEFAULT_LIFETIME,
+    DEFAULT_SETTLE,
+    ServingCertificate,
+)
 from olm_runtime.cli.gates import Gate
 from olm_runtime.cli.limit_flags import limit_options
 from olm_runtime.cli.values import parse_address, parse_count, parse_duration, parse_pair

@@ -20,11 +20,6 @@ from olm_runtime.certificates.secret import BACKDATE, Fresh, Pair, SecretContent
 RENEW_AFTER = 2 / 3
 """The part of a lifetime after which the next certificate is prepared."""
 
-DEFAULT_LIFETIME = timedelta(days=90)
-DEFAULT_SETTLE = timedelta(minutes=5)
-"""Longer than an API server takes to see a changed webhook configuration."""
-
-
 Issue = Callable[[Sequence[str], datetime], Fresh]
 """Issues a certificate for DNS names, at a time."""
 

@@ -8,7 +8,6 @@ import asyncio
 import logging
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from olm_runtime.certificates.secret import (
     SecretContent,
     parse,
 )
+from olm_runtime.certificates.wanted import ServingCertificate
 from olm_runtime.controller.attempt import attempt
 from olm_runtime.disk import disk_errors
 from olm_runtime.kube.client import KubeClient
@@ -34,18 +34,6 @@ FIRST_LOOK_SECONDS = 0.5
 """While something is not there yet."""
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class ServingCertificate:
-    """A Secret, the DNS names that its certificate is for, and who trusts its CA.
-
-    webhooks   names of MutatingWebhookConfigurations
-    """
-
-    secret: str
-    dns_names: tuple[str, ...]
-    webhooks: tuple[str, ...] = ()
 
 
 class CertificateFiles:

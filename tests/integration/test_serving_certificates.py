@@ -18,8 +18,8 @@ from olm_runtime.certificates.serving import (
     WEBHOOKS,
     CertificateFiles,
     CertificateIssuer,
-    ServingCertificate,
 )
+from olm_runtime.certificates.wanted import ServingCertificate
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError, ConflictError
