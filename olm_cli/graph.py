@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from olm_cli.catalogs.completing import known_channels, known_versions
 from olm_cli.catalogs.details import Details, records_of
 from olm_cli.catalogs.extensions import known_extensions
 from olm_cli.catalogs.names import package_argument
@@ -29,9 +30,20 @@ _MARK = re.compile(r"\[(head|installed|deprecated)\]")
 
 @click.command("graph", cls=ClusterCommand)
 @package_argument
-@click.option("--channel", default="", metavar="NAME", help="Only this channel.")
 @click.option(
-    "--from", "oldest", default="", metavar="VERSION", help="Only what leads on from this one."
+    "--channel",
+    default="",
+    metavar="NAME",
+    shell_complete=known_channels,
+    help="Only this channel.",
+)
+@click.option(
+    "--from",
+    "oldest",
+    default="",
+    metavar="VERSION",
+    shell_complete=known_versions,
+    help="Only what leads on from this one.",
 )
 @click.option(
     "--extension",

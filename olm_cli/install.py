@@ -12,6 +12,7 @@ from api.olm.v1.clusterextension import ClusterExtension
 from api.wire import InvalidObjectError
 from olm_cli.bundle_files import read_source, registries
 from olm_cli.catalogs.choice import Form, chosen
+from olm_cli.catalogs.completing import known_namespaces
 from olm_cli.catalogs.names import package_argument
 from olm_cli.catalogs.offered import Catalogs
 from olm_cli.cluster_options import ClusterCommand
@@ -51,6 +52,7 @@ from olm_runtime.kube.client import KubeClient
     "install_namespace",
     callback=namespace_name,
     metavar="NS",
+    shell_complete=known_namespaces,
     help="Default: the one that the bundle suggests, else PACKAGE. It is made if need be.",
 )
 @click.option(

@@ -9,6 +9,12 @@ import click
 from olm_cli.bundle import DEFAULT_PROVIDER
 from olm_cli.bundle_files import registry_options
 from olm_cli.catalogs.choice import catalogs_option
+from olm_cli.catalogs.completing import (
+    known_channels,
+    known_namespaces,
+    known_packages,
+    known_versions,
+)
 from olm_cli.cluster_options import ClusterCommand, cluster_options
 from olm_cli.kube_names import namespace_name, object_name
 from olm_cli.output import DATA, TEXT, YAML, Format, Output, output_of, show
@@ -22,8 +28,22 @@ from olm_runtime.cli.async_work import run_async
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _OPTIONS = (
-    click.option("--version", "versions", default="", metavar="RANGE", help="Of PACKAGE."),
-    click.option("--channel", "channels", multiple=True, metavar="NAME", help="Of PACKAGE."),
+    click.option(
+        "--version",
+        "versions",
+        default="",
+        metavar="RANGE",
+        shell_complete=known_versions,
+        help="Of PACKAGE.",
+    ),
+    click.option(
+        "--channel",
+        "channels",
+        multiple=True,
+        metavar="NAME",
+        shell_complete=known_channels,
+        help="Of PACKAGE.",
+    ),
     catalogs_option,
     click.option(
         "--extension",
@@ -35,6 +55,7 @@ _OPTIONS = (
         "--install-namespace",
         callback=namespace_name,
         metavar="NS",
+        shell_complete=known_namespaces,
         help="Default: the one that the bundle suggests, else PACKAGE.",
     ),
     click.option(
@@ -81,7 +102,7 @@ def _with_options(command: Command) -> Command:
 
 
 @click.command("rbac", cls=ClusterCommand)
-@click.argument("target", required=False, metavar="PACKAGE|BUNDLE")
+@click.argument("target", required=False, metavar="PACKAGE|BUNDLE", shell_complete=known_packages)
 @_with_options
 @registry_options
 @cluster_options

@@ -8,6 +8,7 @@ import click
 from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter, UpgradeConstraintPolicy
 from olm_cli import fields
 from olm_cli.catalogs.choice import CatalogChoice, Form
+from olm_cli.catalogs.completing import known_channels, known_packages, known_versions
 from olm_cli.catalogs.offered import offered, read_catalogs
 from olm_cli.catalogs.sources import catalog_options, near_packages
 from olm_cli.cluster_options import ClusterCommand
@@ -28,10 +29,27 @@ DEFAULT_POLICY = UpgradeConstraintPolicy.CATALOG_PROVIDED
 
 
 @click.command("resolve", cls=ClusterCommand)
-@click.option("--package", metavar="NAME", help="The package to find a bundle of.")
-@click.option("--version", "versions", default="", metavar="RANGE", help="Versions to choose from.")
 @click.option(
-    "--channel", "channels", multiple=True, metavar="NAME", help="A channel; may be repeated."
+    "--package",
+    metavar="NAME",
+    shell_complete=known_packages,
+    help="The package to find a bundle of.",
+)
+@click.option(
+    "--version",
+    "versions",
+    default="",
+    metavar="RANGE",
+    shell_complete=known_versions,
+    help="Versions to choose from.",
+)
+@click.option(
+    "--channel",
+    "channels",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=known_channels,
+    help="A channel; may be repeated.",
 )
 @click.option(
     "--policy",

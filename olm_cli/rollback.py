@@ -8,6 +8,7 @@ from typing import Any
 import click
 import orjson
 
+from olm_cli.catalogs.completing import known_revisions
 from olm_cli.catalogs.extensions import extension_argument
 from olm_cli.cluster_options import ClusterCommand, reach_options
 from olm_cli.extension import EXTENSION
@@ -48,6 +49,7 @@ HOPELESS = (
     "number",
     type=click.IntRange(min=1),
     metavar="N",
+    shell_complete=known_revisions,
     help="The revision, as olm history numbers them; default: the newest of a lower version.",
 )
 @click.option("--dry-run", is_flag=True, help="Check and print the change, but do not make it.")

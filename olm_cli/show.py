@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from olm_cli.bundle_files import read_source, registries
+from olm_cli.catalogs.completing import known_channels, known_versions
 from olm_cli.catalogs.details import Details, package_details, records_of
 from olm_cli.catalogs.names import package_argument
 from olm_cli.catalogs.sources import Sources, catalog_options, unavailable, warn, with_package
@@ -19,8 +20,21 @@ VERSIONS_SHOWN = 8
 
 @click.command("show", cls=ClusterCommand)
 @package_argument
-@click.option("--version", "versions", default="", metavar="RANGE", help="Of the bundle to tell.")
-@click.option("--channel", default="", metavar="NAME", help="Default: the default channel.")
+@click.option(
+    "--version",
+    "versions",
+    default="",
+    metavar="RANGE",
+    shell_complete=known_versions,
+    help="Of the bundle to tell.",
+)
+@click.option(
+    "--channel",
+    default="",
+    metavar="NAME",
+    shell_complete=known_channels,
+    help="Default: the default channel.",
+)
 @click.option("--bundle-image", is_flag=True, help="Pull the bundle to show its permissions.")
 @output_option
 @catalog_options

@@ -17,6 +17,7 @@ from pathlib import Path
 from olm_cli.catalogs.content import FORMAT, Content, ContentWriter
 from olm_runtime.errors import TerminalError
 
+DIGEST = "sha256:"
 MAX_BYTES = 1 << 30
 _SUFFIX = f".{FORMAT}.sqlite"
 
@@ -77,6 +78,12 @@ class ContentCache:
             file.name.removesuffix(_SUFFIX) for file in self._folder.glob(f"sha256-*{_SUFFIX}")
         )
         return sorted(name.replace("-", ":", 1) for name in names)
+
+    def find_unique(self, digest: str) -> Content | None:
+        """The content whose digest begins so; None if there is none here, or several."""
+        prefix = digest if digest.startswith(DIGEST) else DIGEST + digest
+        found = [each for each in self.digests() if each.startswith(prefix)]
+        return self.find(found[0]) if len(found) == 1 else None
 
     def all(self) -> list[Content]:
         """Every content that can be read."""

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from olm_cli.catalogs.quick_list import CATALOGS, quick_list
 from olm_cli.cluster_options import Reach
 from olm_runtime.errors import TerminalError
 
@@ -98,10 +97,12 @@ def known_catalogs(
 
     File names, where a path was begun.
     """
+    from olm_cli.catalogs.quick_list import quick_list
+
     if "/" in incomplete or incomplete.startswith("."):
         return [CompletionItem(incomplete, type="dir")]
     taken = ctx.params.get("catalogs") or ()
-    found = quick_list(Reach.of(ctx.params), CATALOGS, seconds=SECONDS) or ()
+    found = quick_list(Reach.of(ctx.params), seconds=SECONDS) or ()
     images = {each["metadata"]["name"]: _image(each) for each in found}
     return [
         CompletionItem(name, help=image)

@@ -10,16 +10,20 @@ from typing import Any
 import orjson
 import zstandard
 
+from olm_cli.catalogs.choices import Choices, choices_of
 from olm_cli.catalogs.summary import Summary, summary_of
 from olm_content.fbc.packages import package_of
 
-FORMAT = 2
+FORMAT = 3
 """Part of the names of files: those of another format are made anew."""
 
 _SCHEMA = """
 PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
-CREATE TABLE packages (name TEXT PRIMARY KEY, digest BLOB NOT NULL, entry BLOB NOT NULL);
+CREATE TABLE packages (
+    name TEXT PRIMARY KEY, display TEXT NOT NULL, digest BLOB NOT NULL,
+    entry BLOB NOT NULL, choices BLOB NOT NULL
+);
 CREATE TABLE blobs (package TEXT NOT NULL, data BLOB NOT NULL);
 """
 _LEVEL = 1
@@ -41,6 +45,15 @@ class Content:
         """All packages, by name."""
         rows = self._db.execute("SELECT entry FROM packages ORDER BY name")
         return [Summary.from_json(orjson.loads(row)) for (row,) in rows]
+
+    def display_names(self) -> dict[str, str]:
+        """What people call the packages, by name."""
+        return dict(self._db.execute("SELECT name, display FROM packages ORDER BY name"))
+
+    def choices(self, package: str) -> Choices | None:
+        """What there is to choose of a package; None for an unknown package."""
+        rows = self._db.execute("SELECT choices FROM packages WHERE name = ?", (package,))
+        return next((Choices(**orjson.loads(row)) for (row,) in rows), None)
 
     def digests(self) -> dict[str, bytes]:
         """The packages by name; equal digests, equal packages."""
@@ -85,8 +98,10 @@ class ContentWriter:
         names = db.execute("SELECT DISTINCT package FROM blobs").fetchall()
         for (name,) in names:
             values = [orjson.loads(blob) for blob in _blobs(db, name)]
-            summary = orjson.dumps(summary_of(name, values).to_json())
-            db.execute("INSERT INTO packages VALUES (?, ?, ?)", (name, _digest(values), summary))
+            summary = summary_of(name, values)
+            told = (orjson.dumps(each.to_json()) for each in (summary, choices_of(values)))
+            row = (name, summary.display_name, _digest(values), *told)
+            db.execute("INSERT INTO packages VALUES (?, ?, ?, ?, ?)", row)
         db.commit()
 
 

@@ -18,7 +18,8 @@ from olm_runtime.errors import OLMError
 from olm_runtime.http import request_log
 from olm_runtime.kube.access import ClusterAccess, quick_access
 
-CATALOGS, EXTENSIONS = "ClusterCatalog", "ClusterExtension"
+CATALOGS, EXTENSIONS, REVISIONS = "ClusterCatalog", "ClusterExtension", "ClusterObjectSet"
+NAMESPACES = "Namespace"
 SECONDS = 10.0
 
 _UNUSUAL = (OLMError, OSError, ValueError, LookupError, http.client.HTTPException)
@@ -42,7 +43,8 @@ def _list(access: ClusterAccess, kind: str, seconds: float) -> list[dict[str, An
         url.hostname or "", url.port or 443, context=access.tls(), timeout=seconds
     )
     with contextlib.closing(connection):
-        path = f"/apis/olm.operatorframework.io/v1/{kind.lower()}s?limit=500"
+        group = "/api/v1" if kind == NAMESPACES else "/apis/olm.operatorframework.io/v1"
+        path = f"{group}/{kind.lower()}s?limit=500"
         headers = [("Accept", "application/json"), *access.headers()]
         connection.putrequest("GET", url.path.rstrip("/") + path)
         for name, value in headers:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from olm_cli.catalogs.cache import ContentCache, folder_key
+from olm_cli.catalogs.cache import DIGEST, ContentCache, folder_key
 from olm_cli.catalogs.choice import CatalogChoice, Form, catalogs_option, chosen
 from olm_cli.catalogs.cluster import Cluster, Served
 from olm_cli.catalogs.content import Content
@@ -23,8 +23,6 @@ from olm_runtime.registry.workstation import Registries
 from olm_runtime.suggestions import suggestion, suggestion_or_all
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-DIGEST = "sha256:"
 
 
 def catalog_options(command: Command) -> Command:
@@ -127,15 +125,11 @@ class Sources:
         raise absent_catalog(name, [each.name for each in self._served])
 
     def _cached(self, text: str) -> Content:
-        digest = text.partition("@")[2]
-        prefix = digest if digest.startswith(DIGEST) else DIGEST + digest
-        found = [each for each in self._cache.digests() if each.startswith(prefix)]
-        content = self._cache.find(found[0]) if len(found) == 1 else None
+        content = self._cache.find_unique(text.partition("@")[2])
         if content is None:
             known = ", ".join(each[: len(DIGEST) + 12] for each in self._cache.digests()) or "none"
             raise TerminalError(
-                f"{text}: {'several contents' if len(found) > 1 else 'no content'} of that digest "
-                "kept on this machine",
+                f"{text}: no content of that digest kept on this machine, or several",
                 hint=f"only what was read before is kept: {known}",
             )
         return content

@@ -9,6 +9,7 @@ from api.olm.v1.clusterextension import UpgradeConstraintPolicy
 from api.olm.v1.install_options import Enforcement
 from olm_cli.bundle import read_config, with_watch_namespace
 from olm_cli.catalogs.choice import Form, catalog_option, chosen
+from olm_cli.catalogs.completing import known_channels, known_versions
 from olm_cli.kube_names import namespace_name
 from olm_cli.lifecycle.spec_fields import SpecFields, of_catalog, parse_selector
 from olm_content.render import CertificateProvider
@@ -17,9 +18,20 @@ from olm_runtime.errors import TerminalError
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _SPEC = (
-    click.option("--version", "versions", metavar="RANGE", help="Versions to choose from."),
     click.option(
-        "--channel", "channels", multiple=True, metavar="NAME", help="A channel; may be repeated."
+        "--version",
+        "versions",
+        metavar="RANGE",
+        shell_complete=known_versions,
+        help="Versions to choose from.",
+    ),
+    click.option(
+        "--channel",
+        "channels",
+        multiple=True,
+        metavar="NAME",
+        shell_complete=known_channels,
+        help="A channel; may be repeated.",
     ),
     catalog_option,
     click.option(

@@ -1,7 +1,11 @@
 """`olm catalog` against a real cluster, registry and catalogd."""
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -37,6 +41,21 @@ class Catalogs:
         result = self(command, *arguments, "-o", "json")
         assert result.returncode == code, result.stdout + result.stderr
         return json.loads(result.stdout)
+
+    def tab(self, *words: str) -> list[str]:
+        """What the Tab key offers for the last word."""
+        asked = {
+            "_OLM_COMPLETE": "bash_complete",
+            "COMP_WORDS": " ".join(["olm", *words]),
+            "COMP_CWORD": str(len(words)),
+            "KUBECONFIG": str(self._shell.kubeconfig),
+            "XDG_CACHE_HOME": str(self._shell.cache),
+        }
+        program = str(Path(sys.executable).with_name("olm"))
+        told = subprocess.run(
+            [program], capture_output=True, text=True, check=True, env=os.environ | asked
+        )
+        return [line.removeprefix("plain,") for line in told.stdout.splitlines()]
 
 
 @pytest.fixture
@@ -86,6 +105,12 @@ def test_a_catalog_is_added_refreshed_switched_off_and_on_and_removed(
     assert told[0] == f"{package}: Serving"
     assert f"  image     {image}" in told
     assert f"  {package} ({package} 1.0.0)" in told
+
+    assert catalogs.tab("plan", package, "--version", "") == ["1.1.0", "1.0.0"]
+    assert catalogs.tab("rollback", package, "--to", "") == ["1"]
+    assert catalogs.tab("install", package, "--channel", "") == ["stable"]
+    assert package in catalogs.tab("install", package, "-n", "pkg-")
+    assert package in catalogs.tab("catalog", "show", package[:6])
 
     [off] = catalogs.answer("disable", package, "--wait")["catalogs"]
     assert (off["phase"], off["changed"]) == ("Off", True)
