@@ -11,6 +11,14 @@ import click
 from olm_cli.cluster_options import on_front
 from olm_runtime.cli.command_line import Lazy, LazyGroup, run
 
+
+def _completing(lazy: Lazy) -> click.Command:
+    """Without importing the command, once that was done."""
+    from olm_cli.command_shapes import quick_command
+
+    return quick_command(lazy)
+
+
 COMMANDS: Mapping[str, Lazy] = MappingProxyType(
     {
         "bundle": Lazy("olm_cli.bundle", "bundle", "Look into registry+v1 bundles."),
@@ -46,7 +54,10 @@ COMMANDS: Mapping[str, Lazy] = MappingProxyType(
 
 
 @click.group(
-    cls=LazyGroup, lazily=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]}
+    cls=LazyGroup,
+    lazily=COMMANDS,
+    completing=_completing,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(package_name="olmv1", prog_name="olm")
 def cli(**_: Any) -> None:

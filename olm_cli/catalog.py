@@ -5,6 +5,7 @@ from types import MappingProxyType
 
 import click
 
+from olm_cli.command_shapes import quick_command
 from olm_runtime.cli.command_line import Lazy, LazyGroup
 
 _HERE = "olm_cli.cluster_catalogs"
@@ -24,7 +25,7 @@ COMMANDS: Mapping[str, Lazy] = MappingProxyType(
 )
 
 
-@click.group(cls=LazyGroup, lazily=COMMANDS)
+@click.group(cls=LazyGroup, lazily=COMMANDS, completing=quick_command)
 def catalog() -> None:
     """Work with the catalogs of a cluster, from which extensions are installed.
 

@@ -10,22 +10,17 @@ import hashlib
 import os
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 from olm_cli.catalogs.content import FORMAT, Content, ContentWriter
+from olm_cli.user_cache import user_cache
 from olm_runtime.errors import TerminalError
 
 DIGEST = "sha256:"
 MAX_BYTES = 1 << 30
 _SUFFIX = f".{FORMAT}.sqlite"
-
-
-def cache_folder(environment: Mapping[str, str], home: Path) -> Path:
-    """Where contents are cached."""
-    root = Path(environment.get("XDG_CACHE_HOME", ""))
-    return (root if root.is_absolute() else home / ".cache") / "olm" / "catalogs"
 
 
 class ContentCache:
@@ -38,7 +33,7 @@ class ContentCache:
     @classmethod
     def of_user(cls) -> "ContentCache":
         """The cache of the user who runs this."""
-        return cls(cache_folder(os.environ, Path.home()))
+        return cls(user_cache() / "catalogs")
 
     def find(self, key: str) -> Content | None:
         """The content of that name; None if it is not here. One that is damaged is removed."""

@@ -4,7 +4,7 @@ import gc
 import importlib
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -30,28 +30,40 @@ class Lazy:
     attribute: str
     summary: str
 
+    def load(self) -> click.Command:
+        """The command, imported."""
+        command: click.Command = getattr(importlib.import_module(self.module), self.attribute)
+        return command
+
 
 class LazyGroup(click.Group):
     """A group whose commands are imported only to run them or to show their own help.
 
     Starting must be fast: most of a short command's time would else go into importing others.
+    `completing` gives what stands for a command when a shell only completes.
     """
 
-    def __init__(self, *args: Any, lazily: Mapping[str, Lazy], **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        lazily: Mapping[str, Lazy],
+        completing: Callable[[Lazy], click.Command] = Lazy.load,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
         self._lazily = lazily
+        self._completing = completing
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """The names, in the order of the list."""
         return sorted(self._lazily)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command, imported; None if there is none of that name."""
         lazy = self._lazily.get(cmd_name)
         if lazy is None:
             return None
-        command: click.Command = getattr(importlib.import_module(lazy.module), lazy.attribute)
-        return command
+        return self._completing(lazy) if ctx.resilient_parsing else lazy.load()
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

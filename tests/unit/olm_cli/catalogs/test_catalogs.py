@@ -12,7 +12,7 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
-from olm_cli.catalogs.cache import ContentCache, cache_folder, folder_key
+from olm_cli.catalogs.cache import ContentCache, folder_key
 from olm_cli.catalogs.cluster import Cluster, Served
 from olm_cli.catalogs.content import FORMAT, Content
 from olm_cli.catalogs.ranking import ranked
@@ -22,6 +22,7 @@ from olm_cli.diff import diff
 from olm_cli.graph import graph_command
 from olm_cli.search import search
 from olm_cli.show import show_command
+from olm_cli.user_cache import cache_folder
 from olm_runtime.errors import OLMError
 from olm_runtime.suggestions import near
 
@@ -293,7 +294,7 @@ def test_nothing_is_cached_of_a_catalog_that_broke_off(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("value", "folder"),
-    [("/x", "/x/olm/catalogs"), ("", "/h/.cache/olm/catalogs"), ("r", "/h/.cache/olm/catalogs")],
+    [("/x", "/x/olm"), ("", "/h/.cache/olm"), ("r", "/h/.cache/olm")],
 )
 def test_where_the_cache_is(value: str, folder: str) -> None:
     assert cache_folder({"XDG_CACHE_HOME": value}, Path("/h")) == Path(folder)
