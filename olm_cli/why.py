@@ -166,7 +166,8 @@ def _condition(answer: Answer, kind: ConditionType) -> str:
     """Status, reason and first line of a condition; empty if there is none."""
     for found in answer.situation.extension.status.conditions:
         if found.type == kind:
-            return f"{found.status.value} {found.reason}: {found.message.partition(chr(10))[0]}"
+            message = found.message.partition("\n")[0]
+            return f"{found.status.value} {found.reason}" + (f": {message}" if message else "")
     return ""
 
 

@@ -79,7 +79,8 @@ def _settled(raw: KubeObject) -> State:
         return State.of_message(Phase.DEGRADED, str(available.get("message") or ""))
     deprecated = condition(raw, ConditionType.DEPRECATED) or {}
     if deprecated.get("status") == "True":
-        return State(Phase.INSTALLED, f"deprecated: {deprecated.get('message')}")
+        message = deprecated.get("message")
+        return State(Phase.INSTALLED, f"deprecated: {message}" if message else "deprecated")
     return State(Phase.INSTALLED)
 
 

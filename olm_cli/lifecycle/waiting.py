@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from api.objects import KubeObject, metadata
 from olm_cli.extension import EXTENSION
 from olm_cli.lifecycle.overview import Phase, State, extension_state, installed_bundle
+from olm_cli.lifecycle.readiness import Readiness
 from olm_content.versions import parse_bundle_version
 from olm_runtime.cli.display import LiveDisplay
 from olm_runtime.errors import OLMError, TerminalError
@@ -15,6 +16,7 @@ from olm_runtime.kube.errors import ApiError
 
 POLL_SECONDS = 0.5
 SERVER_FAULT = 500
+_ROLLING_OUT = {Phase.INSTALLING, Phase.UPDATING, Phase.RETRYING}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,7 @@ class Wait:
     ) -> KubeObject | None:
         """The extension as soon as it is done; `not_yet` is what a timeout reports."""
         last = State(Phase.PENDING)
+        readiness, objects = Readiness(self.kube, self.name), list[str]()
         clock = asyncio.get_running_loop().time
         begun = clock()
         try:
@@ -111,12 +114,15 @@ class Wait:
                         return raw
                     if fault or raw is not None:
                         last = extension_state(raw) if raw else State(last.phase, fault)
-                    self.display.show(_lines(self.name, last), seconds=clock() - begun)
+                    objects = await readiness.lines() if last.phase in _ROLLING_OUT else []
+                    shown = [*_lines(self.name, last), *(f"  {line}" for line in objects)]
+                    self.display.show(shown, seconds=clock() - begun)
                     await asyncio.sleep(POLL_SECONDS)
         except TimeoutError as error:
             again = f"it is still tried; look again: olm status {self.name}"
+            message = "\n".join((last.message, *objects))
             raise OLMError(
-                f"{self.name} {not_yet} after {self.seconds} s: {last.phase}: {last.message}",
+                f"{self.name} {not_yet} after {self.seconds} s: {last.phase}: {message}",
                 hint=f"{last.hint}; {again}" if last.hint else again,
             ) from error
         finally:
