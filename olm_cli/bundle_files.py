@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from olm_runtime.cli.async_work import run_async
+from olm_runtime.cli.progress import Progress
 from olm_runtime.errors import OLMError, TerminalError
 from olm_runtime.images.layers import Rules
 from olm_runtime.images.limits import BUNDLE_LIMITS
@@ -33,11 +34,13 @@ def registry_options(command: Command) -> Command:
 
 
 def registries(given: dict[str, Any]) -> Registries:
-    """What the options of `registry_options` say."""
+    """What the options of `registry_options` say; pulls are shown as they go."""
+    progress = Progress()
     return Registries(
         plain_http=given["plain_http"],
         cas_dir=Path(given["cas_dir"]) if given["cas_dir"] else None,
         auth_file=Path(given["auth_file"]) if given["auth_file"] else None,
+        on_bytes=lambda image, came, total: progress.show_bytes(f"pulling {image}", came, total),
     )
 
 

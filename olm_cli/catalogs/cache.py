@@ -58,8 +58,11 @@ class ContentCache:
         try:
             with closing(sqlite3.connect(name)) as db:
                 writer = ContentWriter(db)
-                yield writer
-                writer.finish()
+                try:
+                    yield writer
+                    writer.finish()
+                finally:
+                    writer.end()
             Path(name).replace(self._file(key))
         except (sqlite3.Error, OSError) as error:
             raise self._unwritable(error) from error

@@ -13,6 +13,8 @@ import zstandard
 from olm_cli.catalogs.choices import Choices, choices_of
 from olm_cli.catalogs.summary import Summary, summary_of
 from olm_content.fbc.packages import package_of
+from olm_runtime.cli.progress import Progress
+from olm_runtime.plurals import counted
 
 FORMAT = 3
 """Part of the names of files: those of another format are made anew."""
@@ -71,6 +73,7 @@ def write(file: Path, blobs: Iterable[bytes]) -> None:
         for blob in blobs:
             writer.add(blob)
         writer.finish()
+        writer.end()
 
 
 class ContentWriter:
@@ -79,10 +82,14 @@ class ContentWriter:
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
         self._pack = zstandard.ZstdCompressor(level=_LEVEL)
+        self._progress = Progress()
+        self._size = 0
         db.executescript(_SCHEMA)
 
     def add(self, blob: bytes) -> None:
         """One JSON object. What belongs to no package is left out. ValueError if it is none."""
+        self._size += len(blob)
+        self._progress.show(f"reading a catalog: {self._size / (1 << 20):.1f} MiB")
         value = orjson.loads(blob)
         if not isinstance(value, dict):
             raise ValueError("it is no JSON object")  # noqa: TRY004 - of the data, not of the code
@@ -96,13 +103,18 @@ class ContentWriter:
         db = self._db
         db.execute("CREATE INDEX of_package ON blobs (package)")
         names = db.execute("SELECT DISTINCT package FROM blobs").fetchall()
-        for (name,) in names:
+        for number, (name,) in enumerate(names):
+            self._progress.show(f"reading a catalog: {number} of {counted(len(names), 'package')}")
             values = [orjson.loads(blob) for blob in _blobs(db, name)]
             summary = summary_of(name, values)
             told = (orjson.dumps(each.to_json()) for each in (summary, choices_of(values)))
             row = (name, summary.display_name, _digest(values), *told)
             db.execute("INSERT INTO packages VALUES (?, ?, ?, ?, ?)", row)
         db.commit()
+
+    def end(self) -> None:
+        """Clears what is shown of the work."""
+        self._progress.end()
 
 
 def _blobs(db: sqlite3.Connection, package: str) -> Iterator[bytes]:

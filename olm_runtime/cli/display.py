@@ -1,5 +1,6 @@
 """Shows progress: redrawn in place on a terminal; elsewhere each new line once."""
 
+import os
 import shutil
 import sys
 import textwrap
@@ -17,7 +18,7 @@ class LiveDisplay:
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
-        self._live = self._stream.isatty()
+        self._live = self._stream.isatty() and os.environ.get("TERM") != "dumb"
         self._drawn = 0
         self._frame = 0
         self._printed: list[str] = []
@@ -52,7 +53,8 @@ class LiveDisplay:
         # What is taller than the terminal could not be taken back line by line.
         shown = [_cut(line, size.columns) for line in lines][: max(1, size.lines - 1)]
         back = _UP_AND_CLEAR.format(self._drawn) if self._drawn else ""
-        click.echo(back + "".join(f"{line}\n" for line in shown), file=self._stream, nl=False)
+        self._stream.write(back)  # not by click, which strips it where no colours are wanted
+        click.echo("".join(f"{line}\n" for line in shown), file=self._stream, nl=False)
         self._drawn = len(shown)
 
 

@@ -40,7 +40,7 @@ from olm_runtime.registry.calls import Call, read_bounded, refusal
 from olm_runtime.registry.errors import RegistryError, UnreachableError
 from olm_runtime.registry.http import registry_path, retrying
 from olm_runtime.registry.registries_file import read_registries
-from olm_runtime.registry.settings import PullSettings, registry_http
+from olm_runtime.registry.settings import OnBytes, PullSettings, registry_http
 
 CHUNK_BYTES = 256 << 10
 RESOLVE_SECONDS = 120.0
@@ -103,6 +103,7 @@ class RegistryClient:
         conf = read_registries(settings.registries_conf)
         self._registries = with_mirrors(conf, settings.cluster.mirrors)
         self._insecure = settings.insecure
+        self._on_bytes = settings.on_bytes
         self._http = registry_http(settings)
 
     async def __aenter__(self) -> Self:
@@ -213,9 +214,10 @@ class RegistryClient:
             found = read_manifest(data, media_type, self._platform, self.limits)
         if not isinstance(found, Manifest):
             raise _nested(ref)
-        config = await self._blob(source, found.config, folder)
+        came = _Arriving(str(ref), found, self._on_bytes)
+        config = await self._blob(source, found.config, folder, came)
         labels = read_labels(await asyncio.to_thread(config.path.read_bytes))
-        layers = [await self._blob(source, layer, folder) for layer in found.layers]
+        layers = [await self._blob(source, layer, folder, came) for layer in found.layers]
         return FetchedImage(canonical, labels, tuple(layers))
 
     async def _digest(self, source: Source) -> str:
@@ -257,21 +259,31 @@ class RegistryClient:
         except ImageContentError as error:
             raise ImageContentError(error.message, hint=raise_hint("manifest_bytes")) from error
 
-    async def _blob(self, source: Source, blob: Descriptor, folder: Path) -> LayerFile:
+    async def _blob(
+        self, source: Source, blob: Descriptor, folder: Path, came: "_Arriving"
+    ) -> LayerFile:
         target = folder / blob.digest.replace(":", "-")
-        await self._fetch_to(source, blob, target)
+        await self._fetch_to(source, blob, target, came)
         return LayerFile(target, blob)
 
-    async def _fetch_to(self, source: Source, blob: Descriptor, target: Path) -> None:
+    async def _fetch_to(
+        self, source: Source, blob: Descriptor, target: Path, came: "_Arriving | None" = None
+    ) -> None:
         if not await asyncio.to_thread(target.exists):
-            await retrying(lambda: self._download(source, blob, target), self._jitter)
+            await retrying(lambda: self._download(source, blob, target, came), self._jitter)
 
-    async def _download(self, source: Source, blob: Descriptor, target: Path) -> None:
+    async def _download(
+        self, source: Source, blob: Descriptor, target: Path, came: "_Arriving | None"
+    ) -> None:
         part = target.with_suffix(".part")
+        size = 0
         try:
             with await asyncio.to_thread(part.open, "wb") as file:
                 async for chunk in self._verified(source, blob, CHUNK_BYTES):
                     await asyncio.to_thread(file.write, chunk)
+                    size += len(chunk)
+                    if came is not None:
+                        came.note(blob, size)
         except BaseException:
             part.unlink(missing_ok=True)
             raise
@@ -294,6 +306,21 @@ class RegistryClient:
             raise ImageContentError(
                 f'image "{source.ref}": blob {blob.digest} is corrupt: its size or digest is wrong'
             )
+
+
+class _Arriving:
+    """Counts what comes of an image; a blob that is asked for again counts anew."""
+
+    def __init__(self, image: str, manifest: Manifest, tell: OnBytes | None) -> None:
+        self._image = image
+        self._total = sum(blob.size for blob in (manifest.config, *manifest.layers))
+        self._tell = tell
+        self._sizes: dict[str, int] = {}
+
+    def note(self, blob: Descriptor, size: int) -> None:
+        if self._tell is not None:
+            self._sizes[blob.digest] = size
+            self._tell(self._image, sum(self._sizes.values()), self._total)
 
 
 async def within(seconds: float, source: Source, ask: Callable[[Source], Awaitable[T]]) -> T:

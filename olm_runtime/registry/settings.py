@@ -2,7 +2,7 @@
 
 import os
 import platform as machine
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,6 +12,9 @@ from olm_runtime.images.oci import Platform
 from olm_runtime.registry.http import RegistryHttp
 from olm_runtime.registry.login_files import LoginFiles
 from olm_runtime.registry.tokens import PULL
+
+OnBytes = Callable[[str, int, int], None]
+"""Told of an image's reference, the bytes of it that came, and how many there are."""
 
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "armv7l": "arm"}
 
@@ -32,7 +35,7 @@ class PullSettings:
     name may be run.
     `registries_conf` is read in place of the system's. Proxies are those of the environment, else
     those of the `cluster`, whose mirrors and CAs are added to ours. `bulk` says that gigabytes will
-    go.
+    go. `on_bytes` is told of what comes of an image.
     """
 
     cas_dir: Path | None = None
@@ -46,6 +49,7 @@ class PullSettings:
     cluster: ClusterSettings = field(default_factory=ClusterSettings)
     limits: Limits = field(default_factory=Limits)
     bulk: bool = False
+    on_bytes: OnBytes | None = None
 
 
 def registry_http(settings: PullSettings, actions: str = PULL) -> RegistryHttp:

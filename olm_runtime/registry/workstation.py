@@ -19,7 +19,7 @@ from olm_runtime.images.reference import ImageRef, parse_ref
 
 if TYPE_CHECKING:
     from olm_runtime.registry.image_store import PulledImage
-    from olm_runtime.registry.settings import PullSettings
+    from olm_runtime.registry.settings import OnBytes, PullSettings
 
 DEFAULT_LIMITS = Limits()
 
@@ -27,13 +27,14 @@ DEFAULT_LIMITS = Limits()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registries:
     """How to reach registries: without TLS, whatever their certificate, with CAs of a folder, with
-    credentials of one file in place of the user's logins.
+    credentials of one file in place of the user's logins. `on_bytes` is told of what comes.
     """
 
     plain_http: bool = False
     skip_tls_verify: bool = False
     cas_dir: Path | None = None
     auth_file: Path | None = None
+    on_bytes: "OnBytes | None" = None
 
     def settings(self, ref: ImageRef, limits: Limits = DEFAULT_LIMITS) -> "PullSettings":
         """The same for one image. Raises TerminalError for a file or folder that is not there."""
@@ -57,6 +58,7 @@ class Registries:
             plain_http=here if self.plain_http else frozenset(),
             insecure=here if self.skip_tls_verify else frozenset(),
             limits=limits,
+            on_bytes=self.on_bytes,
         )
 
 
