@@ -43,6 +43,7 @@ from olm_runtime.outcome import Failed, Outcome, Retry
 from olm_runtime.program import run, steady_clock, utc_now
 from olm_runtime.registry.cluster_pulls import ClusterPulls
 from olm_runtime.registry.pull_secrets import PullSecrets
+from olm_runtime.tracing import start_tracing
 
 LEASE = "catalogd-operator-lock"
 CONTROLLER = "olm.operatorframework.io/catalogd"
@@ -57,7 +58,9 @@ log = logging.getLogger(__name__)
 def main(settings: Settings) -> None:
     """The console script `catalogd`."""
     share_one_arena()
-    configure_logging(settings.log_level)
+    configure_logging(settings.log_level, settings.log_format)
+    if settings.tracing:
+        start_tracing("catalogd")
     run(lambda: serve(settings))
 
 

@@ -76,6 +76,7 @@ class CatalogSteps:
             finalize=self.finalize,
             gone=self.forget,
             events=events,
+            attributes=lambda context: {"olm.catalog": context.name},
         )
 
     async def load(self, context: Context) -> Context:

@@ -16,6 +16,7 @@ from olm_runtime.cli.values import Address, log_level, parse_address, parse_secr
 from olm_runtime.http.tls import TlsProfile, profile_of
 from olm_runtime.images.limits import Limits
 from olm_runtime.kube.access import own_namespace
+from olm_runtime.logs import LogFormat
 
 DISTRIBUTION = "olmv1"
 """What pip calls us; it knows the version."""
@@ -47,6 +48,8 @@ class DaemonSettings:
     tls_profile: TlsProfile
     health_address: Address | None
     log_level: int
+    log_format: LogFormat
+    tracing: bool
 
 
 def daemon(
@@ -112,6 +115,12 @@ def _shared_options(gates: Mapping[str, Gate], log: logging.Logger) -> tuple[Opt
         option("--health-probe-bind-address", "health_address", type=parse_address,
                default=":8081", show_default=True, metavar="ADDRESS",
                help="Address of /healthz and /readyz."),
+        option("--logging-format", "log_format", default=LogFormat.TEXT.value, show_default=True,
+               type=click.Choice([each.value for each in LogFormat]),
+               callback=lambda _, __, text: LogFormat(text),
+               help="How lines of the log look; json has the ids of traces."),
+        option("--tracing", is_flag=True,
+               help="Send spans by OTLP over HTTP, as the variables OTEL_* say."),
         option("--pprof-bind-address", expose_value=False, metavar="ADDRESS",
                help="Accepted, without effect."),
     )  # fmt: skip

@@ -14,6 +14,7 @@ from olm_runtime.kube.client import KubeClient
 from olm_runtime.logs import configure_logging
 from olm_runtime.memory import keep_large_blocks_apart, keep_small, share_one_arena
 from olm_runtime.program import run, utc_now
+from olm_runtime.tracing import start_tracing
 from operator_controller.io.certificates import rotation
 from operator_controller.metrics import Metrics, Readings
 from operator_controller.settings import MetricsSettings, Settings, parse_settings
@@ -27,7 +28,9 @@ def main(settings: Settings) -> None:
     """The console script `operator-controller`."""
     share_one_arena()
     keep_large_blocks_apart()
-    configure_logging(settings.log_level)
+    configure_logging(settings.log_level, settings.log_format)
+    if settings.tracing:
+        start_tracing("operator-controller")
     run(lambda: serve(settings))
 
 

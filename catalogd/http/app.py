@@ -6,9 +6,10 @@ from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse
 
 from catalogd.http.content import ContentApp, Library, Receive, Scope, Send
-from catalogd.http.metrics import Asgi, Timed
+from catalogd.http.metrics import Asgi, Timed, Traced
 from catalogd.http.webhook import webhook_router
 from catalogd.metrics import Metrics
+from olm_runtime import tracing
 from olm_runtime.http.pages import plain_error
 
 CATALOGS_PATH, QUERIES_PATH = "/catalogs/", "/api/v1/graphql"
@@ -19,13 +20,18 @@ def content_app(library: Library, metrics: Metrics, *, metas: bool, graphql: boo
 
     They are not mounted in it: its layers cost as much again as a small answer does.
     """
-    catalogs, others = Timed(ContentApp(library, metas=metas), metrics), _bare("catalogd content")
-    queries: Asgi = catalogs
+    others = _bare("catalogd content")
+    catalogs: Asgi = Timed(ContentApp(library, metas=metas), metrics)
+    if tracing.is_on():
+        catalogs = Traced(catalogs)
+    queries = catalogs
     if graphql:
         from catalogd.http.graphql import graphql_router
 
         others.include_router(graphql_router(library))
         queries = Timed(others, metrics)
+        if tracing.is_on():
+            queries = Traced(queries)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         chosen: Asgi = others

@@ -1,4 +1,4 @@
-"""Measures answers."""
+"""Measures answers, and has them in traces."""
 
 import logging
 import time
@@ -7,6 +7,7 @@ from typing import Any
 
 from catalogd.http.content import Receive, Scope, Send
 from catalogd.metrics import Metrics
+from olm_runtime import tracing
 
 Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
 
@@ -38,6 +39,24 @@ class Timed:
             self._metrics.observe_request(status, seconds)
             if access_log.isEnabledFor(logging.INFO):
                 _log(scope, status, seconds)
+
+
+class Traced:
+    """Answers in a span, below that of the client if its request names one."""
+
+    def __init__(self, app: Asgi) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers one request."""
+        given = {key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]}
+        asked = {
+            "http.request.method": scope["method"],
+            "url.path": scope["path"],
+            "url.query": scope["query_string"].decode("latin-1"),
+        }
+        with tracing.served_span("serve", given, asked):
+            await self._app(scope, receive, send)
 
 
 def _log(scope: Scope, status: int, seconds: float) -> None:

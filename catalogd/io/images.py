@@ -20,6 +20,7 @@ from olm_content.fbc.documents import MAX_DOCUMENT_BYTES
 from olm_runtime.errors import TerminalError, TransientError, bounded
 from olm_runtime.images.cluster_settings import ClusterSettings
 from olm_runtime.images.limits import Limits
+from olm_runtime.tracing import span
 
 PARSING_AT_ONCE = 2
 """Parsing takes a core and a half each; the serving loop must get its share."""
@@ -122,15 +123,17 @@ class Images:
         """Hands over the job, grants a turn if one is asked for, takes the result."""
         if process.stdin is None or process.stdout is None:
             raise TransientError("ingest process has no pipes")
-        with suppress(ConnectionError):  # it has ended; how, its exit code says
-            process.stdin.write(orjson.dumps(job) + b"\n")
-            await process.stdin.drain()
-        first = await process.stdout.readline()
+        with span("pull", {"olm.image": job.reference}):
+            with suppress(ConnectionError):  # it has ended; how, its exit code says
+                process.stdin.write(orjson.dumps(job) + b"\n")
+                await process.stdin.drain()
+            first = await process.stdout.readline()
         if first != TURN:
             return first + await process.stdout.read()
-        async with self._turns:
-            process.stdin.write(TURN)
-            return await process.stdout.read()
+        with span("unpack"):
+            async with self._turns:
+                process.stdin.write(TURN)
+                return await process.stdout.read()
 
 
 async def _start() -> asyncio.subprocess.Process:

@@ -53,6 +53,8 @@ class Olm:
         self.operator_controller: ChildProcess | None = None
         self.api_for_operator_controller: Endpoint | None = None
         """What operator-controller reaches the API server through, if not directly."""
+        self.environment: Mapping[str, str] = {}
+        """Variables for both programs."""
         self.machine: Machine | None = None
         """What operator-controller runs on, if that is to go wrong."""
         self._catalogs_port = free_port(HOST)
@@ -188,7 +190,9 @@ class Olm:
                 *arguments,
             ],
             log=self.work_dir / "logs" / f"{program}.log",
-            env=service_environment(PYTHONUNBUFFERED="1", **(environment or {})),
+            env=service_environment(
+                PYTHONUNBUFFERED="1", **self.environment, **(environment or {})
+            ),
         )
         child.start()
         with httpx.Client(timeout=2.0, verify=False, trust_env=False) as client:  # plain HTTP

@@ -26,6 +26,7 @@ from olm_rollout.probes import Probes, describe
 from olm_rollout.progress import Progress
 from olm_rollout.webhooks import is_configuration
 from olm_runtime.kube.client import KubeClient
+from olm_runtime.tracing import span
 
 PARALLEL_REQUESTS = 8
 SETTLE_SECONDS = 5.0
@@ -193,7 +194,8 @@ class Rollout:
     async def _run_phase(self, phase: Phase, unhealthy: list[str]) -> list[str]:
         probes, prober = self.probes, self._prober
         await self._watch(phase.objects)
-        await self._apply_all(phase)
+        with span("apply", {"phase": phase.name}):
+            await self._apply_all(phase)
         held_up = [obj for obj in phase.objects if probes.hold_up(gvk_of(obj))]
         waiting = await prober.wait(held_up, self._created)
         named = {key_of(obj) for obj, _ in waiting}

@@ -164,6 +164,7 @@ class Manager:
             workers=registration.workers,
             gate=registration.gate,
         )
+        queue.span_name = f"reconcile {registration.name}"
         for watch in registration.watches:
             self.store(watch.kind).add_event_handler(partial(_handle, watch, queue.add))
         self._registered[registration.name] = registration, queue

@@ -26,6 +26,7 @@ from api.objects import (
     name_of,
     namespace_of,
 )
+from olm_runtime import tracing
 from olm_runtime.controller.attempt import attempt
 from olm_runtime.controller.events import EventBroadcaster
 from olm_runtime.controller.kstatus import with_kstatus
@@ -100,6 +101,10 @@ def _no_events(_: object, __: object, ___: object) -> Sequence[Happening]:
     return ()
 
 
+def _no_attributes(_: object) -> Mapping[str, str]:
+    return {}
+
+
 def _unobserved(_: object, __: object, ___: object) -> None:
     pass
 
@@ -119,6 +124,7 @@ class Controller(Generic[C]):
     gone        for a request whose object does not exist any more
     events      for a status that was written: the object before, the status, the last context
     observe     each status, for metrics, and how many seconds the reconcile took; None if cut short
+    attributes  of a context, for traces
     """
 
     kind: GVK
@@ -133,6 +139,7 @@ class Controller(Generic[C]):
     gone: Callable[[Request], Awaitable[None]] = _nothing
     events: Callable[[KubeObject, Status, C | None], Iterable[Happening]] = _no_events
     observe: Callable[[KubeObject, Status, float | None], None] = _unobserved
+    attributes: Callable[[C], Mapping[str, str]] = _no_attributes
 
 
 class ObjectReconciler(Generic[C]):
@@ -170,6 +177,8 @@ class ObjectReconciler(Generic[C]):
         context, ended = await self._run(controller.steps, controller.begin(obj), request)
         if isinstance(ended, Stop):
             return ended.outcome
+        if tracing.is_on():
+            tracing.describe(controller.attributes(context))
         outcome = await controller.conclude(context, ended)
         status = controller.status(context, outcome, self._clock())
         seconds = asyncio.get_running_loop().time() - begun
@@ -197,13 +206,27 @@ class ObjectReconciler(Generic[C]):
     ) -> tuple[C, Outcome | Stop]:
         """The last context, and how the steps ended."""
         for step in steps:
-            found = await attempt(step(context), f"{self._controller.kind.kind} {request}")
+            found = await attempt(
+                self._traced(step, context), f"{self._controller.kind.kind} {request}"
+            )
             if isinstance(found, Finish):
                 return found.context, Done()
             if isinstance(found, Failed | Stop):
                 return context, found
             context = found
         return context, Done()
+
+    async def _traced(self, step: Step[C], context: C) -> C | Stop | Finish[C]:
+        """Runs a step in a span of its name, with what is known of the object afterwards."""
+        if not tracing.is_on():
+            return await step(context)
+        attributes = self._controller.attributes
+        with tracing.span(step.__name__, attributes(context)):
+            found = await step(context)
+            if not isinstance(found, Stop):
+                known = attributes(found.context if isinstance(found, Finish) else found)
+                tracing.describe(known)
+        return found
 
     async def _prepared(self, obj: KubeObject) -> KubeObject:
         prepare = self._controller.prepare or self._missing_finalizers

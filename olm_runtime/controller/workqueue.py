@@ -16,6 +16,7 @@ from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from olm_runtime import tracing
 from olm_runtime.controller.attempt import attempt, failure_of
 from olm_runtime.controller.priority import Priority, PriorityGate
 from olm_runtime.kube.errors import ApiError
@@ -113,6 +114,7 @@ class WorkQueue(Generic[Key]):
         Keys of low priority wait for the others of all queues that share a `gate`.
         """
         self.meter = QueueMeter()
+        self.span_name = "reconcile"
         self._handle = handle
         self._report = report
         self._backoff = backoff
@@ -211,6 +213,13 @@ class WorkQueue(Generic[Key]):
         return True
 
     async def _work(self, key: Key, place: _Place[Key]) -> None:
+        with tracing.span(self.span_name, {"olm.request": str(key)}) as current:
+            outcome = await self._run_in(key, place)
+            if isinstance(outcome, Retry | Blocked):
+                tracing.failed(current, outcome.message)
+            self._schedule(key, outcome)
+
+    async def _run_in(self, key: Key, place: _Place[Key]) -> Outcome:
         loop = asyncio.get_running_loop()
         begun = loop.time()
         self.meter.started(key, begun)
@@ -228,7 +237,7 @@ class WorkQueue(Generic[Key]):
         self.meter.finished(key, ended, outcome)
         if ended - begun < self._patience:
             self._slow.discard(key)
-        self._schedule(key, outcome)
+        return outcome
 
     def _step_aside(self, key: Key, place: _Place[Key]) -> None:
         """Moves a key that takes long to the slots of slow keys, while one is free."""

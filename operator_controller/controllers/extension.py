@@ -3,7 +3,7 @@
 Rolling out is the work of the revision's own controller (`controllers.object_set`).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -48,6 +48,7 @@ def extension_controller(
         observe=observe,
         finalize=deletion.finalize,
         gone=deletion.gone,
+        attributes=_attributes,
     )
 
 
@@ -70,6 +71,17 @@ def _begin(obj: KubeObject) -> Context:
         return Context(obj, ClusterExtension.from_object(obj))
     except InvalidObjectError as error:
         raise TerminalError(str(error)) from error
+
+
+def _attributes(context: Context) -> Mapping[str, str]:
+    """What of an extension is known so far."""
+    found = {"olm.extension": context.name}
+    if context.bundle is not None:
+        found["olm.bundle"] = context.bundle.name
+        found["olm.version"] = context.bundle.version
+    if context.history.latest is not None:
+        found["olm.revision"] = context.history.latest.name
+    return found
 
 
 def _status(context: Context, outcome: Outcome, now: datetime) -> Status:

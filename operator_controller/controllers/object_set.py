@@ -1,11 +1,12 @@
 """The controller of ClusterObjectSets: when one is reconciled again, and its status."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from api import wire
-from api.objects import KubeObject, condition, metadata
+from api.objects import KubeObject, condition, labels_of, metadata
 from api.olm.v1 import names
 from api.olm.v1.conditions import ConditionStatus, ConditionType, merge_conditions
 from olm_rollout.progress import Progress
@@ -64,7 +65,19 @@ def object_set_controller(steps: ObjectSetSteps) -> Controller[RevisionContext]:
         afterwards=(steps.archive_older, steps.write_record),
         finalize=finalize,
         gone=steps.forget,
+        attributes=_attributes,
     )
+
+
+def _attributes(context: RevisionContext) -> Mapping[str, str]:
+    revision = context.revision
+    owner = labels_of(revision.raw).get(names.LABEL_OWNER_NAME, "")
+    return {
+        "olm.extension": owner,
+        "olm.bundle": revision.bundle.name,
+        "olm.version": revision.bundle.version,
+        "olm.revision": revision.name,
+    }
 
 
 class ObjectSetReconciler:

@@ -12,6 +12,7 @@ from olm_content.render.certificates import provider_in
 from olm_content.render.install import InstallRequest, install_objects
 from olm_content.render.kinds import placed
 from olm_content.render.options import ALL_FEATURES, CertificateProvider, Features
+from olm_runtime import tracing
 from olm_runtime.disk import DiskError
 from olm_runtime.errors import OLMError, TerminalError, TransientError
 from olm_runtime.kube.client import KubeClient
@@ -100,7 +101,8 @@ class BundleSource:
         """
         try:
             await self._refresh()
-            image = await self._images.pull(bundle.image, owner=owner)
+            with tracing.span("pull", {"olm.image": bundle.image}):
+                image = await self._images.pull(bundle.image, owner=owner)
             async with self._reading:
                 loaded = await asyncio.to_thread(load, await image.read())
             provider = await self.certificate_provider(loaded, installed)

@@ -18,6 +18,7 @@ import httpx
 import orjson
 
 from olm_content.fbc.needed import needed
+from olm_runtime import tracing
 from olm_runtime.errors import TransientError, bounded
 from olm_runtime.http.proxied import http_client
 from olm_runtime.http.tls import TlsProfile
@@ -101,8 +102,10 @@ class Catalogd:
         Raises CatalogUnavailableError, naming the catalog and the cause.
         """
         self.check(address)
-        async with self._client() as http:
-            return await fetch(http, address, package, etag=etag)
+        asked = {"olm.catalog": address.catalog, "olm.package": package}
+        with tracing.span("ask catalog", asked):
+            async with self._client() as http:
+                return await fetch(http, address, package, etag=etag)
 
     def check(self, address: Address) -> None:
         """Refuses an address that is not to be asked, and logs whom one names that is.
@@ -191,7 +194,7 @@ async def fetch(
 
 
 async def _ask(http: httpx.AsyncClient, address: Address, package: str, etag: str) -> Blobs | None:
-    headers = {"If-None-Match": etag} if etag else {}
+    headers = tracing.headers() | ({"If-None-Match": etag} if etag else {})
     query = {"package": package}
     url = f"{address.base}/api/v1/metas"
     async with answer_of(http, url, address.source, params=query, headers=headers) as response:
