@@ -1,6 +1,6 @@
 """Spans of OpenTelemetry, sent over HTTP where tracing is switched on.
 
-Where it is off nothing of OpenTelemetry is imported, and `span` gives one that does nothing. All
+Where it is off the SDK is not imported, and `span` gives one that does nothing. All
 else is the SDK's: the variables OTEL_* say where spans go and how they are sampled.
 """
 

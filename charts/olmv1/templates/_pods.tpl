@@ -136,6 +136,16 @@ env:
 - name: NO_PROXY
   value: {{ list (get $proxy "no") ".svc,.cluster.local,localhost,$(KUBERNETES_SERVICE_HOST)" | compact | join "," | quote }}
 {{- end }}
+{{- if .Values.tracing.enabled }}
+{{- with .Values.tracing.endpoint }}
+- name: OTEL_EXPORTER_OTLP_ENDPOINT
+  value: {{ . | quote }}
+{{- end }}
+{{- range $name, $value := .Values.tracing.environment }}
+- name: {{ $name }}
+  value: {{ $value | quote }}
+{{- end }}
+{{- end }}
 {{- end -}}
 
 {{- define "olmv1.arguments.common" -}}
@@ -149,6 +159,12 @@ env:
 {{- end }}
 {{- with $root.Values.globalPullSecret }}
 - --global-pull-secret={{ . }}
+{{- end }}
+{{- if ne $root.Values.logging.format "text" }}
+- --logging-format={{ $root.Values.logging.format }}
+{{- end }}
+{{- if $root.Values.tracing.enabled }}
+- --tracing
 {{- end }}
 {{- range $gate, $on := $values.featureGates }}
 - --feature-gates={{ $gate }}={{ $on }}
