@@ -29,11 +29,13 @@ LAZY = {
 
 
 def offered(command: click.Command, *words: str) -> list[tuple[str, str, str | None]]:
+    """But for the options of the help, which click keeps as the first user of a command had them."""
     *before, incomplete = words
     found: list[CompletionItem] = ShellComplete(command, {}, "x", "").get_completions(
         list(before), incomplete
     )
-    return [(item.value, item.type, item.help) for item in found]
+    told = [(item.value, item.type, item.help) for item in found]
+    return [each for each in told if each[0] not in ("-h", "--help")]
 
 
 def lines(command: click.Command, *path: str) -> Iterator[tuple[str, ...]]:
