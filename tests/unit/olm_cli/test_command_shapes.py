@@ -29,7 +29,7 @@ LAZY = {
 
 
 def offered(command: click.Command, *words: str) -> list[tuple[str, str, str | None]]:
-    """But for the options of the help, which click keeps as the first user of a command had them."""
+    """But for the options of the help: click keeps them as a command was first used."""
     *before, incomplete = words
     found: list[CompletionItem] = ShellComplete(command, {}, "x", "").get_completions(
         list(before), incomplete
