@@ -30,6 +30,7 @@ from olm_cli.lifecycle.upgrading import (
     check_alone,
     has_own_roles,
     prepare,
+    sharing,
     until_alone,
     write_roles,
     write_spec,
@@ -120,8 +121,8 @@ async def _upgrade(
             if found.outlook.commands:
                 echo("\n".join(outlook_lines(found.outlook)))
             return facts, False
-        if given["grant"]:
-            await check_alone(kube, found.plan)
+        if found.roles:
+            check_alone(found.plan, await sharing(kube, found.plan))
         if given["dry_run"]:
             echo("nothing was written: this is a dry run")
             return {**facts, "roles": [each.obj for each in found.roles]}, False
@@ -157,9 +158,13 @@ async def _carry_out(
     echo(f"{plan.extension}: {before}{there} is installed; objects: {counts_text(plan.changes)}")
     if state.message and state.phase is not Phase.INSTALLED:
         echo(f"note: {_NOW.get(state.phase, state.phase.value)}: {state.message}")
-    if given["grant"] and plan.moves and await has_own_roles(kube, plan):
+    if given["grant"] and plan.moves and await _may_take_back(kube, plan):
         await _take_back(kube, plan, given["timeout"], echo, note)
     return status
+
+
+async def _may_take_back(kube: KubeClient, plan: Plan) -> bool:
+    return await has_own_roles(kube, plan) and not await sharing(kube, plan)
 
 
 async def _take_back(

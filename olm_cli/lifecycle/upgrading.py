@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from api.objects import KubeObject, gvk_of, name_of, namespace_of
+from api.objects import KubeObject, gvk_of, is_deleting, name_of, namespace_of
 from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter, ClusterExtension
 from olm_cli.extension import EXTENSION
 from olm_cli.history_cluster import Record, change, read_record
@@ -24,6 +24,7 @@ from operator_controller.controllers.choice import installed_of
 from operator_controller.resolve import Request
 
 SETTLE_SECONDS = 0.5
+_THERE = ("Namespace", "ServiceAccount")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,8 @@ async def prepare(
 ) -> Upgrade:
     """Without a version the newest that the update graph leads to. Raises OLMError."""
     record = await read_record(kube, extension)
+    if is_deleting(record.raw):
+        raise TerminalError(f"ClusterExtension {extension} is being deleted")
     desired = record.extension.spec.source.catalog
     offers = await planner.offers(desired.package_name)
     installed = installed_of(record.revisions.installed)
@@ -107,20 +110,24 @@ def _with_ways(
     return replace(plan, faults=[*before, found])
 
 
-async def check_alone(kube: KubeClient, plan: Plan) -> None:
-    """Raises TerminalError where the roles to write are those of other extensions, too."""
+async def sharing(kube: KubeClient, plan: Plan) -> list[str]:
+    """The other extensions whose accounts have the same name: their ClusterRole is the same."""
     found, _ = await kube.list_all(EXTENSION)
-    sharing = [
+    return [
         name_of(raw)
         for raw in found
         if name_of(raw) != plan.extension
         and (raw["spec"].get("serviceAccount") or {}).get("name") == plan.account
     ]
-    if sharing:
+
+
+def check_alone(plan: Plan, others: Sequence[str]) -> None:
+    """Raises TerminalError where the roles to write are those of other extensions, too."""
+    if others:
         raise TerminalError(
-            f"service account {plan.account} is that of {', '.join(sharing)}, too: roles for "
+            f"service account {plan.account} is that of {', '.join(others)}, too: roles for "
             f"{plan.extension} alone would take their rights",
-            hint=f"write its roles by hand; what is missing: olm plan {plan.extension}",
+            hint=f"add to its roles by hand what is missing: olm plan {plan.extension} --details",
         )
 
 
@@ -138,13 +145,14 @@ async def has_own_roles(kube: KubeClient, plan: Plan) -> bool:
 async def write_roles(
     kube: KubeClient, plan: Plan, roles: Sequence[Document], note: Callable[[Applied], None]
 ) -> None:
-    """Writes the account with these roles. Raises TerminalError."""
+    """Writes these roles and their bindings; the account itself is there. Raises TerminalError."""
     hints = Hints(
         forbidden=f"somebody who may write roles can do it: {plan.grant_hint}",
         conflict="somebody else keeps it otherwise: change it there, or give the extension an "
         "account of its own (spec.serviceAccount)",
     )
-    async for applied in apply_all(kube, [each.obj for each in roles], hints):
+    objects = [each.obj for each in roles if each.obj["kind"] not in _THERE]
+    async for applied in apply_all(kube, objects, hints):
         note(applied)
 
 
