@@ -24,6 +24,7 @@ from olm_cli.lifecycle.overview import Phase, extension_facts, extension_state, 
 from olm_cli.lifecycle.plan import Plan
 from olm_cli.lifecycle.plan_text import counts_text, plan_facts
 from olm_cli.lifecycle.planning import Planner
+from olm_cli.lifecycle.spec_fields import SpecFields
 from olm_cli.lifecycle.upgrade_text import outlook_lines, outlook_table, upgrade_lines
 from olm_cli.lifecycle.upgrading import (
     Upgrade,
@@ -90,26 +91,26 @@ def upgrade(extension: str | None, output: Output, **given: Any) -> None:
         raise click.UsageError("--check writes nothing: leave --grant, --dry-run and --wait out")
     if given["dry_run"] and given["wait"]:
         raise click.UsageError("give --dry-run or --wait")
+    fields = spec_fields_of(given)
     if given["check"]:
-        _check(extension, given, output)
+        _check(extension, fields, given, output)
     if extension is None:
         raise click.UsageError("name an EXTENSION; --check tells which have updates")
     message = f"stopped; what was written stays: olm status {extension}"
-    found, stopped = run(_upgrade(extension, given, output), message=message)
+    found, stopped = run(_upgrade(extension, fields, given, output), message=message)
     if not output.is_text:
         show(found, output)
     raise SystemExit(STOPPED if stopped else DONE)
 
 
 async def _upgrade(
-    extension: str, given: Mapping[str, Any], output: Output
+    extension: str, fields: SpecFields, given: Mapping[str, Any], output: Output
 ) -> tuple[dict[str, Any], bool]:
     """The result as data, and whether something stood in the way."""
     echo: Callable[[str], None] = click.echo if output.is_text else _silent
     access = given["reach"].access()
     async with KubeClient.connect(access) as kube:
         planner = Planner(kube, access, given)
-        fields = spec_fields_of(given)
         found = await prepare(kube, planner, extension, fields, grant=given["grant"])
         echo("\n".join(upgrade_lines(found)))
         facts = {**plan_facts(found.plan), "obstacles": [], "written": False}
@@ -195,10 +196,12 @@ def _silent(_: str) -> None:
     """Where the answer is for a program."""
 
 
-def _check(extension: str | None, given: Mapping[str, Any], output: Output) -> None:
+def _check(
+    extension: str | None, fields: SpecFields, given: Mapping[str, Any], output: Output
+) -> None:
     """Answers --check, and ends the program."""
     try:
-        found, meets = run(_checked(extension, given))
+        found, meets = run(_checked(extension, fields, given))
     except OLMError as error:
         fail(error, UNANSWERED)
     if not output.is_text:
@@ -218,7 +221,7 @@ def _check(extension: str | None, given: Mapping[str, Any], output: Output) -> N
 
 
 async def _checked(
-    extension: str | None, given: Mapping[str, Any]
+    extension: str | None, fields: SpecFields, given: Mapping[str, Any]
 ) -> tuple[list[Outlook], Upgrade | None]:
     """The outlooks, and of one extension what the next update would meet."""
     access = given["reach"].access()
@@ -227,7 +230,7 @@ async def _checked(
         found = await look_out(kube, planner, extension)
         if extension is None or not found[0].commands:
             return found, None
-        fields, [about] = spec_fields_of(given), found
+        [about] = found
         if fields.version is None and not about.coming and about.step:
             fields = replace(fields, version=about.step)
         return found, await prepare(kube, planner, extension, fields, grant=False)
