@@ -117,7 +117,7 @@ async def _upgrade(
         if found.obstacles:
             echo(click.style("nothing was written", fg="red"))
             return {**plan_facts(found.plan), "written": False}, True
-        if found.is_empty:
+        if found.is_empty and not (given["grant"] and given["wait"]):
             echo("nothing is to be done")
             if found.outlook.commands:
                 echo("\n".join(outlook_lines(found.outlook)))
@@ -159,7 +159,7 @@ async def _carry_out(
     echo(f"{plan.extension}: {before}{there} is installed; objects: {counts_text(plan.changes)}")
     if state.message and state.phase is not Phase.INSTALLED:
         echo(f"note: {_NOW.get(state.phase, state.phase.value)}: {state.message}")
-    if given["grant"] and plan.moves and await _may_take_back(kube, plan):
+    if given["grant"] and await _may_take_back(kube, plan):
         await _take_back(kube, plan, given["timeout"], echo, note)
     return status
 

@@ -78,7 +78,7 @@ def test_an_upgrade_asks_for_rights_then_brings_them_and_the_version(
     assert (spec(api, served), roles(api, served)) == (before, rights)
 
     _killed_after_the_rights(api, shell, served, rights)
-    done = shell("upgrade", served, "--grant", "--wait", "--timeout=180")
+    done = shell("upgrade", served, "--version=2.0.0", "--grant", "--wait", "--timeout=180")
     assert done.returncode == 0, done.stdout + done.stderr
     api.wait_installed(served, "2.0.0")
     assert spec(api, served)["source"]["catalog"]["version"] == "2.0.0"
@@ -96,7 +96,7 @@ def test_an_upgrade_asks_for_rights_then_brings_them_and_the_version(
 
 def _killed_after_the_rights(api: Api, shell: Shell, package: str, rights: dict[str, str]) -> None:
     """Wherever it is hit, the same command goes on from there."""
-    stopped = shell.start("upgrade", package, "--grant")
+    stopped = shell.start("upgrade", package, "--version=2.0.0", "--grant")
     while roles(api, package) == rights and stopped.poll() is None:
         pass
     stopped.send_signal(signal.SIGKILL)
