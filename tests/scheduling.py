@@ -4,7 +4,14 @@ from xdist.scheduler import LoadFileScheduling
 
 OWN_CLUSTER = {
     f"tests/integration/{folder}"
-    for folder in ("catalogd", "cluster_pulls", "cluster_updates", "faults", "object_sets")
+    for folder in (
+        "catalogd",
+        "cluster_pulls",
+        "cluster_updates",
+        "doctor",
+        "faults",
+        "object_sets",
+    )
 }
 """Folders with a control plane of their own."""
 

@@ -1,0 +1,208 @@
+"""A doctor, and objects that lock each other up."""
+
+import base64
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner
+
+from api.objects import KubeObject
+from e2e.harness.controlplane import ControlPlane
+from olm_cli.__main__ import cli
+
+
+class Doctor:
+    """Runs `olm doctor` as a user of its own, so that what it asked is in the audit log."""
+
+    def __init__(self, control_plane: ControlPlane, folder: Path) -> None:
+        self.control_plane = control_plane
+        self.kubeconfig = control_plane.kubeconfig_for("doctor", ["system:masters"])
+        kubectl = " ".join(map(shlex.quote, control_plane.binaries.kubectl.argv))
+        wrapper = folder / "kubectl"
+        wrapper.write_text(f'#!/bin/sh\nexec {kubectl} "$@"\n')
+        wrapper.chmod(0o755)
+        self.path = f"{folder}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+        self.arguments: list[str] = []
+
+    def __call__(self, *arguments: str, kubeconfig: Path | None = None) -> tuple[int, Any]:
+        """The exit code and the answer as data."""
+        where = ["--kubeconfig", str(kubeconfig or self.kubeconfig), "-o", "json"]
+        done = CliRunner().invoke(cli, ["doctor", *self.arguments, *arguments, *where])
+        return done.exit_code, json.loads(done.stdout)
+
+    def finds(self, check: str, severity: str, text: str) -> dict[str, Any]:
+        """The finding of a check with a text in it; the cluster is the same before and after."""
+        before = dump(self.control_plane)
+        code, told = self("--check", check)
+        assert dump(self.control_plane) == before
+        found = [f for f in told["findings"] if f["severity"] == severity and text in f["message"]]
+        assert found, json.dumps(told, indent=2)
+        assert code == (1 if severity == "error" else code)
+        assert found[0]["check"] == check
+        result: dict[str, Any] = found[0]
+        return result
+
+    def is_content(self, check: str, text: str = "") -> bool:
+        """Whether a check finds no error, or none with a text in it, any more."""
+        _, told = self("--check", check)
+        bad = [f for f in told["findings"] if f["severity"] in ("error", "unknown")]
+        return not [f for f in bad if text in f["message"] + f["why"]]
+
+    def follow(self, finding: dict[str, Any], effect: str) -> None:
+        """Runs the commands of the remedy with this effect, as a person pastes them."""
+        [remedy] = [each for each in finding["remedies"] if effect in each["effect"]]
+        for command in remedy["commands"]:
+            subprocess.run(
+                ["bash", "-c", command],
+                env={"PATH": self.path, "KUBECONFIG": str(self.control_plane.kubeconfig)},
+                check=True,
+                capture_output=True,
+                text=True,
+                timeout=60,
+            )
+
+
+def dump(control_plane: ControlPlane) -> dict[str, Any]:
+    """All objects, without what controllers tell of themselves from second to second."""
+    found: dict[str, Any] = {}
+    with control_plane.client() as http:
+        groups = http.get("/apis").json()["groups"]
+        roots = ["/api/v1", *(f"/apis/{g['preferredVersion']['groupVersion']}" for g in groups)]
+        for root in roots:
+            answer = http.get(root)
+            for each in answer.json()["resources"] if answer.is_success else ():
+                if "list" in each["verbs"] and each["name"] not in ("leases", "events"):
+                    listed = http.get(f"{root}/{each['name']}")
+                    for obj in listed.json().get("items") or () if listed.is_success else ():
+                        found[obj["metadata"]["uid"]] = stable(obj)
+    return found
+
+
+def stable(obj: KubeObject) -> KubeObject:
+    changing = ("resourceVersion", "managedFields")
+    metadata = {key: value for key, value in obj["metadata"].items() if key not in changing}
+    rest = {key: value for key, value in obj.items() if key != "status"}
+    return {**rest, "metadata": metadata}
+
+
+def is_leaving(obj: KubeObject | None) -> bool:
+    return obj is not None and "deletionTimestamp" in obj["metadata"]
+
+
+def thing(group: str, namespace: str, name: str) -> str:
+    return f"""
+apiVersion: {group}.example.com/v1
+kind: Thing
+metadata: {{name: {name}, namespace: {namespace}, finalizers: [example.com/cleanup]}}
+---
+"""
+
+
+def definition(
+    group: str, *, labels: dict[str, str] | None = None, storage: str = "v1", **spec: Any
+) -> KubeObject:
+    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+    versions = [
+        {"name": each, "served": True, "storage": each == storage, "schema": schema}
+        for each in ("v1", "v2")
+    ]
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"things.{group}.example.com", "labels": labels or {}},
+        "spec": {
+            "group": f"{group}.example.com",
+            "names": {"kind": "Thing", "plural": "things", "singular": "thing"},
+            "scope": "Namespaced",
+            "versions": versions,
+            **spec,
+        },
+    }
+
+
+def webhook(kind: str, namespace: str, authority: bytes = b"") -> KubeObject:
+    service = {"name": "guard", "namespace": namespace, "path": "/"}
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"]}
+    return {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": f"{kind}WebhookConfiguration",
+        "metadata": {"name": f"guard-{namespace}"},
+        "webhooks": [
+            {
+                "name": f"guard.{namespace}.example.com",
+                "clientConfig": {
+                    "service": service,
+                    **({"caBundle": base64.b64encode(authority).decode()} if authority else {}),
+                },
+                "rules": [{**rule, "resources": ["pods"]}],
+                "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
+                "failurePolicy": "Fail",
+                "sideEffects": "None",
+                "timeoutSeconds": 1,
+                "admissionReviewVersions": ["v1"],
+            }
+        ],
+    }
+
+
+WORKLOAD = """
+apiVersion: v1
+kind: Service
+metadata: {{name: guard, namespace: {namespace}}}
+spec: {{selector: {{app: guard}}, ports: [{{port: 443}}]}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: guard, namespace: {namespace}}}
+spec:
+  selector: {{matchLabels: {{app: guard}}}}
+  template:
+    metadata: {{labels: {{app: guard}}}}
+    spec:
+      containers: [{{name: guard, image: registry.example.com/guard}}]
+      volumes: [{{name: serving, secret: {{secretName: {secret}}}}}]
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata:
+  name: guard-1
+  namespace: {namespace}
+  labels: {{kubernetes.io/service-name: guard}}
+addressType: IPv4
+ports: [{{port: 443}}]
+endpoints: [{{addresses: [10.1.2.3], conditions: {{ready: false}}}}]
+"""
+
+
+def secret(name: str, namespace: str, files: dict[str, bytes]) -> KubeObject:
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": name, "namespace": namespace},
+        "data": {key: base64.b64encode(data).decode() for key, data in files.items()},
+    }
+
+
+def program(name: str, namespace: str, flag: str = "x=y", secret: str = "none") -> str:
+    return f"""
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: {name}-controller-manager, namespace: {namespace}}}
+spec:
+  replicas: 0
+  selector: {{matchLabels: {{app: {name}}}}}
+  template:
+    metadata: {{labels: {{app: {name}}}}}
+    spec:
+      containers:
+        - name: manager
+          image: registry.example.com/olm:v1
+          args: [--{flag}]
+          volumeMounts: [{{name: certs, mountPath: /c}}]
+      volumes: [{{name: certs, secret: {{secretName: {secret}}}}}]
+"""
