@@ -14,6 +14,8 @@ from olm_runtime.kube.errors import ApiError, ForbiddenError, NotFoundError
 from olm_runtime.kube.media_types import GROUP_DISCOVERY, METADATA_LIST
 
 PARALLEL_REQUESTS = 16
+LIST_SECONDS = 10.0
+"""For one list; where a conversion webhook does not answer, the API server would take a minute."""
 DEFINITIONS_PER_PAGE = 50
 """A definition has up to a megabyte, most of it the schema, which is dropped page by page."""
 MOST = 500
@@ -160,10 +162,13 @@ class Lists:
         plural: str = "",
     ) -> Read:
         try:
-            async with self._slots:
+            async with self._slots, asyncio.timeout(LIST_SECONDS):
                 return list(await read()), []
         except NotFoundError:
             return [], []
+        except TimeoutError:
+            late = ApiError(f"the API server did not answer within {LIST_SECONDS:.0f} s")
+            return [], [lack_of(late, verb, kind, namespace, plural)]
         except ApiError as error:
             return [], [lack_of(error, verb, kind, namespace, plural)]
 
@@ -171,7 +176,8 @@ class Lists:
 def lack_of(error: ApiError, verb: str, kind: GVK, namespace: str, plural: str = "") -> Lack:
     """Why objects are not known; where a right is missing, which."""
     where = f" in namespace {namespace}" if namespace else ""
-    message = f"objects of kind {kind.kind}{where} could not be read"
+    group = f" ({kind.group})" if kind.group else ""
+    message = f"objects of kind {kind.kind}{group}{where} could not be read"
     if not isinstance(error, ForbiddenError):
         return Lack(message, error.message)
     resource = ".".join(filter(None, (plural or f"{kind.kind.lower()}s", kind.group)))

@@ -67,7 +67,8 @@ def _unanswered(snapshot: Snapshot, alike: Sequence[Call], backend: Backend) -> 
     locked = next(filter(None, (_locked(snapshot, call, backend) for call in refusing)), None)
     if locked is not None:
         workload, attempt = locked
-        message += f", and refuse what {key_of(workload)} needs to answer: a deadlock"
+        refuse = "refuses" if len(alike) == 1 else "refuse"
+        message += f", and {refuse} what {key_of(workload)} needs to answer: a deadlock"
         why += (
             f"; that is {attempt.operation} of {attempt.resource} in namespace "
             f"{alike[0].namespace}, too, where the pods of {name_of(workload)} are to run"

@@ -19,6 +19,7 @@ from olm_cli.diagnosis.findings import Finding, Remedy, Severity
 from olm_cli.diagnosis.words import counted
 from olm_cli.field_manager import APPLY
 from olm_cli.lifecycle.overview import HINT, Phase, State, extension_state
+from olm_rollout.ownership import controller_of
 
 _TAKEN = re.compile(
     r"(\S+) '([^']+)' already exists(?: in namespace '([^']+)')? and cannot be managed"
@@ -143,12 +144,14 @@ def accounts_well(snapshot: Snapshot) -> str:
 
 
 def stuck_revisions(snapshot: Snapshot) -> list[KubeObject]:
-    """Active revisions that do not come further."""
+    """Active revisions that do not come further, of extensions that are to stay."""
+    leaving = {name_of(obj) for obj in snapshot.all(Fact.EXTENSIONS) if is_deleting(obj)}
     return [
         obj
         for obj in snapshot.all(Fact.OBJECT_SETS)
         if (obj.get("spec") or {}).get("lifecycleState") != "Archived"
         and not is_deleting(obj)
+        and (controller_of(obj) or {}).get("name") not in leaving
         and (condition(obj, "Progressing") or {}).get("reason") in _STUCK
     ]
 

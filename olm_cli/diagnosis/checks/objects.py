@@ -29,7 +29,7 @@ def leftovers(snapshot: Snapshot) -> Iterator[Finding]:
     orphans: dict[str, list[KubeObject]] = {}
     for obj in snapshot.all(Fact.OWNED):
         owner = labels_of(obj).get(names.LABEL_OWNER_NAME, "")
-        if owner not in known and not is_deleting(obj):
+        if owner and owner not in known and not is_deleting(obj):
             orphans.setdefault(owner, []).append(obj)
     for owner, objects in sorted(orphans.items()):
         yield _orphaned(owner, objects)

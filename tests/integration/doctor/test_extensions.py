@@ -64,8 +64,11 @@ def test_pods_that_a_quota_does_not_let_be_made(olm: Olm, api: Api, doctor: Doct
     path = "/api/v1/namespaces/narrow/resourcequotas/none"
     api.patch(f"{path}/status", {"status": {"hard": {"pods": "0"}, "used": {"pods": "0"}}})
     kubectl("apply", "-f", "-", stdin=WORKLOAD.format(namespace="narrow", secret="none"))
-    label = f"{names.LABEL_OWNER_KIND}={names.CLUSTER_EXTENSION}"
-    kubectl("label", "deployment", "guard", label, "--namespace=narrow")
+    labels = (
+        f"{names.LABEL_OWNER_KIND}={names.CLUSTER_EXTENSION}",
+        f"{names.LABEL_OWNER_NAME}=guard",
+    )
+    kubectl("label", "deployment", "guard", *labels, "--namespace=narrow")
     deployment = "/apis/apps/v1/namespaces/narrow/deployments/guard"
     api.wait_condition(deployment, "ReplicaFailure", "True", message="exceeded quota")
     found = doctor.finds("quotas", "error", "pods of Deployment narrow/guard cannot be made")

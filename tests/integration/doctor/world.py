@@ -67,19 +67,23 @@ class Doctor:
             )
 
 
-def dump(control_plane: ControlPlane) -> dict[str, Any]:
+UNSTABLE = ("leases", "events", "componentstatuses")
+
+
+def dump(control_plane: ControlPlane) -> dict[tuple[str, ...], Any]:
     """All objects, without what controllers tell of themselves from second to second."""
-    found: dict[str, Any] = {}
+    found: dict[tuple[str, ...], Any] = {}
     with control_plane.client() as http:
         groups = http.get("/apis").json()["groups"]
         roots = ["/api/v1", *(f"/apis/{g['preferredVersion']['groupVersion']}" for g in groups)]
         for root in roots:
             answer = http.get(root)
             for each in answer.json()["resources"] if answer.is_success else ():
-                if "list" in each["verbs"] and each["name"] not in ("leases", "events"):
+                if "list" in each["verbs"] and each["name"] not in UNSTABLE:
                     listed = http.get(f"{root}/{each['name']}")
                     for obj in listed.json().get("items") or () if listed.is_success else ():
-                        found[obj["metadata"]["uid"]] = stable(obj)
+                        meta = obj["metadata"]
+                        found[each["name"], meta.get("namespace"), meta["name"]] = stable(obj)
     return found
 
 
