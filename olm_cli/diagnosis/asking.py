@@ -7,12 +7,12 @@ from typing import Any
 
 import httpx
 
-from api.objects import KubeObject, condition, name_of
+from api.objects import KubeObject, name_of
 from api.olm.v1 import names
-from api.olm.v1.conditions import Reason
 from olm_cli.diagnosis.facts import Answer, Fact, Lack, Right, Snapshot
 from olm_cli.diagnosis.programs import CATALOGD, CONTROLLER, namespaces_of
 from olm_cli.diagnosis.references import image_of, registry_of
+from olm_cli.lifecycle.overview import Phase, catalog_state
 from olm_runtime.errors import OLMError, bounded
 from olm_runtime.http.proxied import http_client
 from olm_runtime.http.transport_faults import causes, reason
@@ -99,8 +99,7 @@ async def ask_registries(snapshot: Snapshot) -> Snapshot:
 
 
 def _fails(catalog: KubeObject) -> bool:
-    found = condition(catalog, "Progressing") or {}
-    return found.get("reason") in (Reason.RETRYING, Reason.BLOCKED)
+    return catalog_state(catalog).phase in (Phase.BLOCKED, Phase.RETRYING)
 
 
 def _base(catalog: KubeObject) -> str:

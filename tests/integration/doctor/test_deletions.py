@@ -26,10 +26,9 @@ def test_an_extension_that_waits_for_a_resource_whose_controller_is_gone(
     kubectl = olm.control_plane.kubectl
     kubectl("apply", "-f", "-", stdin=thing(package, package, "first"))
     kubectl("delete", "clusterextension", package, "--wait=false")
-    deployment = f"/apis/apps/v1/namespaces/{package}/deployments/{package}-operator"
-    api.wait_gone(deployment)
     instance = f"/apis/{package}.example.com/v1/namespaces/{package}/things/first"
     api.wait(instance, is_leaving, what="the server deletes the objects of the definition")
+    kubectl("delete", "deployment", f"{package}-operator", f"--namespace={package}")
     found = doctor.finds("deletions", "error", "Thing")
     assert found["object"]["name"] == "first"
     assert f"no Deployment of extension {package} is there" in found["why"]
