@@ -16,10 +16,7 @@ from api.objects import (
 from api.olm.v1 import names
 from olm_cli.diagnosis.facts import CATALOG, DEFINITION, EXTENSION, OURS, Fact, Snapshot, crd_name
 from olm_cli.diagnosis.findings import Finding, Remedy, Severity
-from olm_cli.diagnosis.programs import (
-    PROGRAMS,
-    deployments_of,
-)
+from olm_cli.diagnosis.programs import PROGRAMS, deployments_of
 from olm_cli.diagnosis.schemas import missing_fields
 
 OLDEST_SERVER = (1, 30)
