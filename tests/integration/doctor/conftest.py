@@ -57,7 +57,7 @@ def installed(
         packages.append(bundle.package)
         serve_catalog(bundle.package, publish_catalog(bundle))
         manifest = with_administrator(bundle.package, bundle.version)
-        olm.control_plane.kubectl("apply", "-f", "-", stdin=manifest)
+        olm.control_plane.apply(manifest)
         api.wait_installed(bundle.package, bundle.version)
 
     yield install

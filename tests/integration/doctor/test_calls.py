@@ -26,8 +26,8 @@ def test_a_webhook_that_refuses_the_pods_that_are_to_answer_it(
 ) -> None:
     kubectl = olm.control_plane.kubectl
     kubectl("create", "namespace", "locked")
-    kubectl("apply", "-f", "-", stdin=json.dumps(webhook("Validating", "locked")))
-    kubectl("apply", "-f", "-", stdin=WORKLOAD.format(namespace="locked", secret="none"))
+    olm.control_plane.apply(json.dumps(webhook("Validating", "locked")))
+    olm.control_plane.apply(WORKLOAD.format(namespace="locked", secret="none"))
     deployment = "/apis/apps/v1/namespaces/locked/deployments/guard"
     api.wait_condition(deployment, "ReplicaFailure", "True", message="failed calling webhook")
     found = doctor.finds("webhooks", "error", "a deadlock")
@@ -57,10 +57,10 @@ def test_a_webhook_that_is_called_with_another_ca_than_signed_what_is_served(
         "tls.crt": (tmp_path / "guard.crt").read_bytes(),
         "tls.key": (tmp_path / "guard.key").read_bytes(),
     }
-    kubectl("apply", "-f", "-", stdin=json.dumps(secret("guard-cert", "mistrusted", files)))
-    kubectl("apply", "-f", "-", stdin=WORKLOAD.format(namespace="mistrusted", secret="guard-cert"))
+    olm.control_plane.apply(json.dumps(secret("guard-cert", "mistrusted", files)))
+    olm.control_plane.apply(WORKLOAD.format(namespace="mistrusted", secret="guard-cert"))
     configuration = webhook("Mutating", "mistrusted", other.certificate)
-    kubectl("apply", "-f", "-", stdin=json.dumps(configuration))
+    olm.control_plane.apply(json.dumps(configuration))
     found = doctor.finds("webhook-certificates", "error", "trusts another CA")
     assert "Secret mistrusted/guard-cert" in found["why"]
     doctor.follow(found, "put the CA of the Secret into it")
@@ -70,17 +70,17 @@ def test_a_webhook_that_is_called_with_another_ca_than_signed_what_is_served(
 
 def test_a_definition_whose_objects_nobody_converts(olm: Olm, api: Api, doctor: Doctor) -> None:
     kubectl = olm.control_plane.kubectl
-    kubectl("apply", "-f", "-", stdin=json.dumps(definition("turned")))
+    olm.control_plane.apply(json.dumps(definition("turned")))
     kubectl("wait", "--for=condition=Established", "crd/things.turned.example.com")
     plain = thing("turned", "default", "old").replace(", finalizers: [example.com/cleanup]", "")
-    kubectl("apply", "-f", "-", stdin=plain)
+    olm.control_plane.apply(plain)
     config = {"service": {"name": "converter", "namespace": "nowhere"}}
     conversion = {
         "strategy": "Webhook",
         "webhook": {"clientConfig": config, "conversionReviewVersions": ["v1"]},
     }
     changed = definition("turned", storage="v2", conversion=conversion)
-    kubectl("apply", "-f", "-", stdin=json.dumps(changed))
+    olm.control_plane.apply(json.dumps(changed))
     path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.turned.example.com"
 
     def unreadable() -> bool:
@@ -101,7 +101,7 @@ def test_a_namespace_that_an_api_service_without_a_server_holds(
 ) -> None:
     kubectl = olm.control_plane.kubectl
     kubectl("create", "namespace", "held-by-discovery")
-    kubectl("apply", "-f", "-", stdin=API_SERVICE)
+    olm.control_plane.apply(API_SERVICE)
     kubectl("delete", "namespace", "held-by-discovery", "--wait=false")
     path = "/api/v1/namespaces/held-by-discovery"
     api.wait_condition(path, "NamespaceDeletionDiscoveryFailure", "True")

@@ -24,7 +24,7 @@ def test_an_extension_that_waits_for_a_resource_whose_controller_is_gone(
 ) -> None:
     installed(BundleSpec(package=package, version="1.0.0", crd_group=f"{package}.example.com"))
     kubectl = olm.control_plane.kubectl
-    kubectl("apply", "-f", "-", stdin=thing(package, package, "first"))
+    olm.control_plane.apply(thing(package, package, "first"))
     kubectl("delete", "clusterextension", package, "--wait=false")
     instance = f"/apis/{package}.example.com/v1/namespaces/{package}/things/first"
     api.wait(instance, is_leaving, what="the server deletes the objects of the definition")
@@ -41,9 +41,9 @@ def test_an_extension_that_waits_for_a_resource_whose_controller_is_gone(
 def test_a_definition_whose_many_objects_nobody_lets_go(olm: Olm, api: Api, doctor: Doctor) -> None:
     kubectl = olm.control_plane.kubectl
     labels = {names.LABEL_OWNER_KIND: names.CLUSTER_EXTENSION, names.LABEL_OWNER_NAME: "gone"}
-    kubectl("apply", "-f", "-", stdin=json.dumps(definition("many", labels=labels)))
+    olm.control_plane.apply(json.dumps(definition("many", labels=labels)))
     kubectl("wait", "--for=condition=Established", "crd/things.many.example.com")
-    kubectl("apply", "-f", "-", stdin="".join(thing("many", "default", f"t{n}") for n in range(7)))
+    olm.control_plane.apply("---".join(thing("many", "default", f"t{n}") for n in range(7)))
     kubectl("delete", "crd", "things.many.example.com", "--wait=false")
     path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.many.example.com"
     api.wait_condition(path, "Terminating", "True")

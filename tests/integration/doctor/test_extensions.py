@@ -27,7 +27,7 @@ def test_a_revision_that_wants_an_object_of_somebody_else(
     kubectl("create", "namespace", package)
     kubectl("create", "configmap", f"{package}-settings", f"--namespace={package}")
     serve_catalog(package, publish_catalog(BundleSpec(package=package, version="1.0.0")))
-    kubectl("apply", "-f", "-", stdin=with_administrator(package, "1.0.0"))
+    olm.control_plane.apply(with_administrator(package, "1.0.0"))
     api.wait_condition(
         extension_path(package), "Progressing", "True", message="cannot be managed by"
     )
@@ -63,7 +63,7 @@ def test_pods_that_a_quota_does_not_let_be_made(olm: Olm, api: Api, doctor: Doct
     # Its controller does not run here.
     path = "/api/v1/namespaces/narrow/resourcequotas/none"
     api.patch(f"{path}/status", {"status": {"hard": {"pods": "0"}, "used": {"pods": "0"}}})
-    kubectl("apply", "-f", "-", stdin=WORKLOAD.format(namespace="narrow", secret="none"))
+    olm.control_plane.apply(WORKLOAD.format(namespace="narrow", secret="none"))
     labels = (
         f"{names.LABEL_OWNER_KIND}={names.CLUSTER_EXTENSION}",
         f"{names.LABEL_OWNER_NAME}=guard",

@@ -82,20 +82,14 @@ def test_a_certificate_of_catalogd_that_operator_controller_does_not_trust(
         "tls.key": (tmp_path / "c.key").read_bytes(),
     }
     kubectl("create", "namespace", "certs")
-    kubectl("apply", "-f", "-", stdin=json.dumps(secret("catalogd-cert", "certs", serving)))
+    olm.control_plane.apply(json.dumps(secret("catalogd-cert", "certs", serving)))
     trusted = secret("olmv1-cert", "certs", {"ca.crt": other.certificate})
-    kubectl("apply", "-f", "-", stdin=json.dumps(trusted))
-    kubectl(
-        "apply",
-        "-f",
-        "-",
-        stdin=program("catalogd", "certs", "tls-cert=/c/tls.crt", "catalogd-cert"),
+    olm.control_plane.apply(json.dumps(trusted))
+    olm.control_plane.apply(
+        program("catalogd", "certs", "tls-cert=/c/tls.crt", "catalogd-cert"),
     )
-    kubectl(
-        "apply",
-        "-f",
-        "-",
-        stdin=program("operator-controller", "certs", "catalogd-cas-dir=/c", "olmv1-cert"),
+    olm.control_plane.apply(
+        program("operator-controller", "certs", "catalogd-cas-dir=/c", "olmv1-cert"),
     )
     try:
         found = doctor.finds("certificates", "error", "operator-controller does not trust")
@@ -108,7 +102,7 @@ def test_a_certificate_of_catalogd_that_operator_controller_does_not_trust(
 
 def test_a_catalog_whose_registry_does_not_answer(olm: Olm, api: Api, doctor: Doctor) -> None:
     image = f"127.0.0.1:{free_port()}/team/catalog:latest"
-    olm.control_plane.kubectl("apply", "-f", "-", stdin=catalog("unreachable", image))
+    olm.control_plane.apply(catalog("unreachable", image))
     api.wait_condition(catalog_path("unreachable"), "Progressing", "True", message="refused")
     doctor.finds("catalogs", "error", "ClusterCatalog unreachable cannot be renewed")
     found = doctor.finds("registries", "error", "answers neither the cluster nor from here")
@@ -121,7 +115,7 @@ def test_a_catalog_whose_registry_does_not_answer(olm: Olm, api: Api, doctor: Do
 def test_two_installations(olm: Olm, doctor: Doctor) -> None:
     kubectl = olm.control_plane.kubectl
     kubectl("create", "namespace", "second")
-    kubectl("apply", "-f", "-", stdin=program("operator-controller", "second"))
+    olm.control_plane.apply(program("operator-controller", "second"))
     try:
         found = doctor.finds("installations", "error", "operator-controller is installed 2 times")
         assert f"in {SYSTEM_NAMESPACE}, second" in found["message"]

@@ -124,7 +124,6 @@ def thing(group: str, namespace: str, name: str) -> str:
 apiVersion: {group}.example.com/v1
 kind: Thing
 metadata: {{name: {name}, namespace: {namespace}, finalizers: [example.com/cleanup]}}
----
 """
 
 
