@@ -1,4 +1,4 @@
-"""A cluster that has no OLM yet; the first file, before it has."""
+"""A cluster that has no OLM yet: the first file by name, before the others install it."""
 
 import pytest
 
