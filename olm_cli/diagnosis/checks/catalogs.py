@@ -169,7 +169,7 @@ def catalogs(snapshot: Snapshot) -> Iterator[Finding]:
         yield Finding(
             Severity.WARNING,
             "there is no catalog: nothing can be installed",
-            remedies=(Remedy("add one, see docs/how-to/install.md", ("olm status",)),),
+            remedies=(Remedy("add one", ("olm catalog add NAME IMAGE",)),),
         )
     for catalog in snapshot.all(Fact.CATALOGS):
         state = catalog_state(catalog)
@@ -191,6 +191,10 @@ def _failing(catalog: KubeObject, message: str, hint: str) -> Finding:
         remedies=(
             *((Remedy(hint, named),) if named else ()),
             Remedy("see the whole message", (look,)),
+            Remedy(
+                "try again at once, when the cause is mended",
+                (f"olm catalog refresh {name_of(catalog)}",),
+            ),
             _switching_off(catalog),
         ),
     )
@@ -198,8 +202,8 @@ def _failing(catalog: KubeObject, message: str, hint: str) -> Finding:
 
 def _switching_off(catalog: KubeObject) -> Remedy:
     return Remedy(
-        f"switch catalog {name_of(catalog)} off until it can be pulled",
-        (patch(catalog, {"spec": {"availabilityMode": "Unavailable"}}),),
+        f"take catalog {name_of(catalog)} out of use until it can be pulled",
+        (f"olm catalog disable {name_of(catalog)}",),
         loses="its packages are not offered meanwhile",
     )
 

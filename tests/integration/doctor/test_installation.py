@@ -106,7 +106,7 @@ def test_a_catalog_whose_registry_does_not_answer(olm: Olm, api: Api, doctor: Do
     api.wait_condition(catalog_path("unreachable"), "Progressing", "True", message="refused")
     doctor.finds("catalogs", "error", "ClusterCatalog unreachable cannot be renewed")
     found = doctor.finds("registries", "error", "answers neither the cluster nor from here")
-    doctor.follow(found, "switch catalog unreachable off")
+    doctor.follow(found, "take catalog unreachable out of use")
     assert doctor.is_content("catalogs", "unreachable")
     assert doctor.is_content("registries")
     olm.control_plane.kubectl("delete", "clustercatalog", "unreachable")
