@@ -27,7 +27,11 @@ class Doctor:
         wrapper = folder / "kubectl"
         wrapper.write_text(f'#!/bin/sh\nexec {kubectl} "$@"\n')
         wrapper.chmod(0o755)
-        self.path = f"{folder}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+        self.environment = {
+            "HOME": str(folder),
+            "KUBECONFIG": str(control_plane.kubeconfig),
+            "PATH": f"{folder}:{Path(sys.executable).parent}:{os.environ['PATH']}",
+        }
         self.arguments: list[str] = []
 
     def __call__(self, *arguments: str, kubeconfig: Path | None = None) -> tuple[int, Any]:
@@ -70,7 +74,7 @@ class Doctor:
         for command in remedy["commands"]:
             subprocess.run(
                 ["bash", "-c", command],
-                env={"PATH": self.path, "KUBECONFIG": str(self.control_plane.kubeconfig)},
+                env=self.environment,
                 check=True,
                 capture_output=True,
                 text=True,
