@@ -62,7 +62,8 @@ def _no_catalog(desired: CatalogFilter, known: Sequence[str], switched_off: Sequ
         return f'there is no catalog "{named}": {instead}'
     if known:
         return f"the selector means none of the catalogs: {instead}"
-    return "; ".join(map(_off, switched_off)) or "there is no catalog: create a ClusterCatalog"
+    none = "there is no catalog: olm catalog add NAME IMAGE adds one"
+    return "; ".join(map(_off, switched_off)) or none
 
 
 def _without_package(
@@ -77,7 +78,7 @@ def _without_package(
 
 
 def _off(catalog: str) -> str:
-    return f"catalog {catalog} is switched off: see its spec.availabilityMode"
+    return f"catalog {catalog} is switched off: olm catalog enable {catalog} takes it into use"
 
 
 def _unread(selected: Iterable[CatalogContent], message: str) -> Iterator[str]:

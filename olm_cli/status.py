@@ -162,7 +162,7 @@ def _tables(facts: Facts, *, wide: bool) -> Iterator[str]:
         ]
         yield from table(titles, rows, wide=wide, cut=("UNPACKED",))
     else:
-        yield "no catalogs; create a ClusterCatalog"
+        yield "no catalogs; olm catalog add NAME IMAGE adds one"
 
 
 def _extension_row(facts: Facts, *, wide: bool) -> Sequence[str]:

@@ -69,7 +69,7 @@ class Sources:
         if not offers:
             raise TerminalError(
                 "the cluster has no catalog",
-                hint="create a ClusterCatalog, or give --catalog DIR|IMAGE",
+                hint="olm catalog add NAME IMAGE adds one; or give --catalog DIR|IMAGE",
             )
         faults = [offer.fault for offer in offers if offer.fault is not None]
         if len(faults) == len(offers):

@@ -332,7 +332,7 @@ def test_a_name_that_is_wrong_is_told_with_what_there_is(
     api.patch(catalog_path(served), off)
     try:
         api.wait_condition(catalog_path(served), "Serving", "False")
-        is_off = f"catalog {served} is switched off: see its spec.availabilityMode"
+        is_off = f"catalog {served} is switched off: olm catalog enable {served} takes it into use"
         assert is_off in hint("install", served, "--catalog", served)
         why = shell("why", served)
         assert is_off in why.stdout
