@@ -1,30 +1,25 @@
 """`olm status`: the state of extensions and catalogs, once or on every change."""
 
 import sys
-from collections.abc import AsyncGenerator, Iterator, Sequence
-from contextlib import aclosing
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
 import orjson
 
-from api.objects import GVK, KubeObject, name_of
+from api.objects import GVK
 from api.olm.v1 import names
 from olm_cli.catalogs.extensions import known_extensions
+from olm_cli.catalogs.quick_list import CATALOGS, EXTENSIONS, quick_list
 from olm_cli.cluster_options import ClusterCommand, Reach, reach_options
-from olm_cli.extension import EXTENSION, no_extension
-from olm_cli.history_cluster import OBJECT_SET, cluster
 from olm_cli.kube_names import object_name
-from olm_cli.lifecycle.informer_cache import InformerCache, Objects
-from olm_cli.lifecycle.interrupt import run
-from olm_cli.lifecycle.overview import Phase, catalog_facts, extension_facts
+from olm_cli.lifecycle.overview import Phase, overview_facts
 from olm_cli.output import Format, Output, show, table_output_option, typed_name
 from olm_cli.short_hashes import short_digests
-from olm_cli.status_one import facts_of, lines_of
 from olm_cli.table import table
 from olm_runtime.cli.display import LiveDisplay
-from olm_runtime.kube.client import KubeClient
 
+EXTENSION = GVK(names.GROUP, names.VERSION, names.CLUSTER_EXTENSION)
 CATALOG = GVK(names.GROUP, names.VERSION, names.CLUSTER_CATALOG)
 
 Facts = dict[str, Any]
@@ -53,18 +48,15 @@ def status(extension: str | None, watch: bool, reach: Reach, output: Output) -> 
 
     Only reads. The objects of an extension are told to who may get Secrets in the system namespace.
     """
-    run(_status(extension, reach, output, watch=watch))
-
-
-async def _status(extension: str | None, reach: Reach, output: Output, *, watch: bool) -> None:
     printed = _Printer(output, watch=watch, one=extension is not None)
-    async with cluster(reach) as kube:
-        states = _states(kube, extension)
-        async with aclosing(states):
-            async for facts, fault in states:
-                printed(facts, fault)
-                if not watch:
-                    return
+    quick = None if extension or watch else _quick_overview(reach)
+    if quick is not None:
+        printed(quick, "")
+        return
+    from olm_cli.lifecycle.interrupt import run
+    from olm_cli.status_states import tell
+
+    run(tell(extension, reach, printed, watch=watch))
 
 
 class _Printer:
@@ -80,7 +72,7 @@ class _Printer:
         """`fault` is why the facts may be outdated, or empty."""
         if self._output.is_text:
             wide = self._output.is_wide
-            lines = lines_of(facts, wide=wide) if self._one else _tables(facts, wide=wide)
+            lines = _lines_of_one(facts, wide=wide) if self._one else _tables(facts, wide=wide)
             self._show([*lines, *([f"warning: {fault}"] if fault else [])])
         elif self._watch and self._output.format is Format.JSON:
             click.echo(orjson.dumps(facts))
@@ -96,41 +88,17 @@ class _Printer:
             click.echo("\n".join(lines))
 
 
-async def _states(
-    kube: KubeClient, extension: str | None
-) -> AsyncGenerator[tuple[Facts, str], None]:
-    """The facts now and after each change, and why they may be outdated."""
-    cache = InformerCache(kube, (EXTENSION, OBJECT_SET) if extension else (EXTENSION, CATALOG))
-    before: Facts | None = None
-    async with aclosing(cache.states()) as states:
-        async for objects in states:
-            facts = (
-                await facts_of(kube, _one(objects, extension), objects[OBJECT_SET])
-                if extension
-                else _overview(objects)
-            )
-            if facts != before or cache.fault:
-                yield facts, cache.fault
-            before = facts
+def _quick_overview(reach: Reach) -> Facts | None:
+    """The facts by two requests; None where the client of the programs is needed."""
+    extensions = quick_list(reach, EXTENSIONS)
+    catalogs = None if extensions is None else quick_list(reach, CATALOGS)
+    return None if catalogs is None else overview_facts(extensions or (), catalogs)
 
 
-def _one(objects: Objects, name: str) -> KubeObject:
-    for raw in objects[EXTENSION]:
-        if name_of(raw) == name:
-            return raw
-    raise no_extension(name, map(name_of, objects[EXTENSION]))
+def _lines_of_one(facts: Facts, *, wide: bool) -> Iterator[str]:
+    from olm_cli.status_one import lines_of
 
-
-def _overview(objects: Objects) -> Facts:
-    return {
-        "extensions": _urgent_first(map(extension_facts, objects[EXTENSION])),
-        "catalogs": _urgent_first(map(catalog_facts, objects[CATALOG])),
-    }
-
-
-def _urgent_first(found: Iterator[Facts]) -> list[Facts]:
-    order = list(Phase)
-    return sorted(found, key=lambda facts: order.index(Phase(facts["phase"])))
+    return lines_of(facts, wide=wide)
 
 
 def _names(facts: Facts) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """The state of extensions and catalogs, from their objects: phase, fault, what to do. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -156,3 +156,18 @@ def source_text(raw: KubeObject) -> str:
     policy = desired.get("upgradeConstraintPolicy") or "CatalogProvided"
     named = f"channels {', '.join(channels)}" if channels else "any channel"
     return f"package {desired.get('packageName', '')}, {version}, {named}, {policy}"
+
+
+def overview_facts(
+    extensions: Iterable[KubeObject], catalogs: Iterable[KubeObject]
+) -> dict[str, Any]:
+    """The facts of all extensions and catalogs, the most urgent first."""
+    return {
+        "extensions": _urgent_first(map(extension_facts, extensions)),
+        "catalogs": _urgent_first(map(catalog_facts, catalogs)),
+    }
+
+
+def _urgent_first(found: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    order = list(Phase)
+    return sorted(found, key=lambda facts: order.index(Phase(facts["phase"])))
