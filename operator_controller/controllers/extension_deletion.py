@@ -14,11 +14,8 @@ from olm_runtime.controller.reconciler import Finalized
 from olm_runtime.controller.status_writer import with_condition
 from olm_runtime.outcome import Wait
 from operator_controller.apply.revisions import Revision
-from operator_controller.controllers.retirement import (
-    REMOVAL_SECONDS,
-    is_orphaning,
-    may_drop_finalizers,
-)
+from operator_controller.controllers.relations import is_orphaning
+from operator_controller.controllers.retirement import REMOVAL_SECONDS, may_drop_finalizers
 from operator_controller.io.bundles import BundleSource
 from operator_controller.io.revisions import RevisionStore
 from operator_controller.status.extension import removing

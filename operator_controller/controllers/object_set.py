@@ -17,7 +17,8 @@ from olm_runtime.controller.status_writer import readable_conditions
 from olm_runtime.outcome import Done, Failed, Outcome, Retry, Wait
 from operator_controller.apply.revisions import Revision, deadline_minutes, parse_revision
 from operator_controller.controllers.object_changes import ObjectChanges
-from operator_controller.controllers.object_set_steps import ObjectSetSteps, RevisionContext
+from operator_controller.controllers.object_set_steps import ObjectSetSteps
+from operator_controller.controllers.revision_context import RevisionContext
 from operator_controller.io.revisions import OBJECT_SET
 from operator_controller.status.object_set import RevisionFacts, revision_conditions
 

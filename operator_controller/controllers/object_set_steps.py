@@ -6,7 +6,7 @@ ClusterObjectSet of no extension owns its objects itself.
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -18,17 +18,15 @@ from olm_rollout.checks import check_phases
 from olm_rollout.io.rollout import Rollout
 from olm_rollout.io.stale_webhooks import remove_stale_webhooks
 from olm_rollout.io.watches import ManagedWatches
-from olm_rollout.ownership import Owner, controller_of
-from olm_rollout.phases import Phase
+from olm_rollout.ownership import Owner
 from olm_rollout.probes import Gate, Probes
-from olm_rollout.progress import Progress
 from olm_runtime.controller.reconciler import Finish, Step, Stop
-from olm_runtime.errors import OLMError, TerminalError, WaitingError
+from olm_runtime.errors import OLMError, WaitingError
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import NotFoundError
 from olm_runtime.outcome import Done, Outcome, Wait
 from olm_runtime.watch.store import Store
-from operator_controller.apply.observed import ObservedPhases, check_unchanged
+from operator_controller.apply.observed import check_unchanged
 from operator_controller.apply.owners import owner_of
 from operator_controller.apply.progression import read_probes
 from operator_controller.apply.revisions import (
@@ -38,41 +36,17 @@ from operator_controller.apply.revisions import (
     parse_revision,
     seconds_left,
 )
-from operator_controller.apply.suspension import Suspension, suspension_of
 from operator_controller.controllers.memory import Memory
 from operator_controller.controllers.object_changes import ObjectChanges
+from operator_controller.controllers.relations import Relations
 from operator_controller.controllers.retirement import Retirement, may_drop_finalizers
+from operator_controller.controllers.revision_context import RevisionContext
 from operator_controller.io.certificates import RevisionCertificates
 from operator_controller.io.revisions import RevisionStore
 
 SUPERSEDED_SECONDS = 5.0
-SUSPENDED_SECONDS = 1.0
-GOING_SECONDS = 5.0
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class RevisionContext:
-    """What one reconcile of a revision has found so far.
-
-    record      how a revision that nothing replaces left its objects
-    leaving     it is deleted, or goes with its owner
-    removed     its objects are: it is archived
-    suspension  None if neither it nor its extension is suspended
-    """
-
-    revision: Revision
-    siblings: Revisions = field(default_factory=Revisions)
-    account: KubeClient | None = None
-    probes: Probes | None = None
-    observed: ObservedPhases = field(default_factory=list)
-    phases: Sequence[Phase] = ()
-    progress: Progress = field(default_factory=Progress)
-    record: str = ""
-    leaving: bool = False
-    removed: bool = False
-    suspension: Suspension | None = None
 
 
 @dataclass(slots=True)
@@ -91,18 +65,16 @@ class ObjectSetSteps:
     allow_controller_identity: bool = False
     changes: ObjectChanges = field(init=False)
     _memories: dict[str, Memory] = field(default_factory=dict)
+    _relations: Relations = field(init=False)
     _retirement: Retirement = field(init=False)
 
     def __post_init__(self) -> None:
         self.changes = ObjectChanges(self._memories, self.watches, self.enqueue)
+        self._relations = Relations(
+            self.client, self.extensions, self.store, self.allow_controller_identity
+        )
         self._retirement = Retirement(
-            self.client,
-            self.store,
-            self.watches,
-            self.clock,
-            self.monotonic,
-            self._identity,
-            self.enqueue,
+            self._relations, self.store, self.watches, self.clock, self.monotonic, self.enqueue
         )
 
     def in_order(self) -> tuple[Step[RevisionContext], ...]:
@@ -113,7 +85,7 @@ class ObjectSetSteps:
         """The context of a set that is not being deleted."""
         revision = parse_revision(obj)
         leaving = self._memory(revision).owner_deleted
-        suspension = None if leaving else self._suspension(revision)
+        suspension = None if leaving else self._relations.suspension(revision)
         return RevisionContext(revision, leaving=leaving, suspension=suspension)
 
     def retire(self, revision: Revision) -> bool:
@@ -148,7 +120,7 @@ class ObjectSetSteps:
             return replace(context, suspension=None)
         if revision.archived:
             return Finish(context)
-        siblings = await self._siblings(revision)
+        siblings = await self._relations.siblings(revision)
         found = await self.read_content(replace(context, siblings=siblings))
         if found.account is None or found.probes is None:
             return Finish(found)
@@ -166,7 +138,7 @@ class ObjectSetSteps:
             await self.forget(revision.name)
             return self._stop(revision, Done())
         memory = await self._memory_of_removal(revision)
-        siblings = Revisions() if memory.owner_deleted else await self._siblings(revision)
+        siblings = Revisions() if memory.owner_deleted else await self._relations.siblings(revision)
         outcome = await self._remove_objects(revision, memory, siblings)
         if isinstance(outcome, Wait) and outcome.message:
             raise WaitingError(outcome.message, seconds=outcome.seconds)
@@ -183,7 +155,7 @@ class ObjectSetSteps:
         """Leaves a revision alone for a while that a newer one is about to replace."""
         if context.removed:
             return context
-        siblings = await self._siblings(context.revision)
+        siblings = await self._relations.siblings(context.revision)
         pause = self._pause(context.revision, siblings)
         return Stop(Wait(pause)) if pause > 0 else replace(context, siblings=siblings)
 
@@ -192,7 +164,7 @@ class ObjectSetSteps:
         if context.removed:
             return context
         revision, raw = context.revision, context.revision.raw
-        account = self._identity(revision)
+        account = self._relations.identity(revision)
         probes = self._probes(revision)
         content = await self.store.content(raw, account)
         check_unchanged(raw.get("status") or {}, content.observed)
@@ -242,9 +214,9 @@ class ObjectSetSteps:
             probes=probes,
             applied=memory.applied,
             probed=memory.probed,
-            newer=partial(self._newer, revision),
+            newer=partial(self._relations.newer, revision),
             settled=revision.succeeded,
-            check=partial(self._check_not_suspended, revision),
+            check=partial(self._relations.check_not_suspended, revision),
         )
 
     # Once the status is written
@@ -257,7 +229,7 @@ class ObjectSetSteps:
         revision = context.revision
         complete = context.progress.complete and context.suspension is None
         older = context.siblings.older_than(revision.number) if complete else ()
-        if older and await self._is_in_service(revision):
+        if older and await self._relations.is_in_service(revision):
             for each in older:
                 log.info("%s replaces %s", revision.name, each.name)
                 await self.store.archive(each)
@@ -285,19 +257,6 @@ class ObjectSetSteps:
         return Done()
 
     # What several of them need
-
-    def _suspension(self, revision: Revision) -> Suspension | None:
-        """Its own, or that of its extension. An extension that is being deleted has none."""
-        controller = controller_of(revision.raw)
-        if controller is None or controller.get("kind") != names.CLUSTER_EXTENSION:
-            return suspension_of(revision.raw)
-        extension = self.extensions.get(str(controller["name"]))
-        return suspension_of(extension) if extension is not None else None
-
-    def _check_not_suspended(self, revision: Revision) -> None:
-        """Raises WaitingError for one that was suspended since its reconcile began."""
-        if self._suspension(revision) is not None:
-            raise WaitingError(f"{revision.name} is suspended", seconds=SUSPENDED_SECONDS)
 
     def _stop(self, revision: Revision, outcome: Outcome) -> Stop:
         self.store.release(revision.raw)
@@ -336,7 +295,7 @@ class ObjectSetSteps:
     async def _memory_of_removal(self, revision: Revision) -> Memory:
         memory = self._memory(revision)
         if not memory.owner_deleted:
-            memory.owner_deleted = await self._retirement.is_deleted_with_owner(revision)
+            memory.owner_deleted = await self._relations.is_deleted_with_owner(revision)
         return memory
 
     def _pause(self, revision: Revision, siblings: Revisions) -> float:
@@ -354,41 +313,6 @@ class ObjectSetSteps:
         if not revision.succeeded:
             return SUPERSEDED_SECONDS
         return memory.pause(SUPERSEDED_SECONDS, self.monotonic())
-
-    async def _is_in_service(self, revision: Revision) -> bool:
-        """Whether a revision is active at this moment."""
-        raw = await self.store.find(revision.name, at_this_moment=True)
-        now = parse_revision(raw) if raw is not None else None
-        return now is not None and now.uid == revision.uid and not (now.archived or now.deleting)
-
-    async def _siblings(self, revision: Revision, *, at_this_moment: bool = False) -> Revisions:
-        controller = controller_of(revision.raw)
-        if controller is None or controller.get("kind") != names.CLUSTER_EXTENSION:
-            return Revisions((revision,))
-        return await self.store.of_extension(str(controller["name"]), at_this_moment=at_this_moment)
-
-    async def _newer(self, revision: Revision) -> frozenset[int]:
-        now = await self.store.find(revision.name, at_this_moment=True)
-        if now is None or await self._retirement.is_owner_deleted(parse_revision(now)):
-            raise WaitingError(
-                f"the owner of {revision.name} is being deleted", seconds=GOING_SECONDS
-            )
-        return owner_of(revision, await self._siblings(revision, at_this_moment=True)).newer
-
-    def _identity(self, revision: Revision) -> KubeClient:
-        notes = annotations_of(revision.raw)
-        name = notes.get(names.ANNOTATION_SERVICE_ACCOUNT_NAME)
-        namespace = notes.get(names.ANNOTATION_SERVICE_ACCOUNT_NAMESPACE)
-        if name and namespace:
-            return self.client.as_service_account(namespace, name)
-        if self.allow_controller_identity:
-            return self.client
-        raise TerminalError(
-            f"ClusterObjectSet {revision.name} names no service account to act as",
-            hint=f"set the annotations {names.ANNOTATION_SERVICE_ACCOUNT_NAMESPACE} and "
-            f"{names.ANNOTATION_SERVICE_ACCOUNT_NAME}, or start operator-controller with "
-            "--allow-controller-identity",
-        )
 
 
 def record_of(revision: Revision) -> str:

@@ -11,24 +11,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
-from api.objects import GVK, KubeObject, ObjectKey, key_of, metadata
-from api.olm.v1 import names
+from api.objects import KubeObject, ObjectKey, key_of
 from olm_rollout.io.teardown import Removal, Teardown
 from olm_rollout.io.watches import ManagedWatches
-from olm_rollout.ownership import Owner, controller_of
+from olm_rollout.ownership import Owner
 from olm_rollout.phases import Identity, identity
 from olm_runtime.errors import OLMError, TerminalError
-from olm_runtime.kube.client import KubeClient
-from olm_runtime.kube.errors import NotFoundError
 from olm_runtime.outcome import Done, Outcome, Wait
 from operator_controller.apply.revisions import Revision
 from operator_controller.apply.unpack import MissingContentError
 from operator_controller.controllers.memory import Memory
+from operator_controller.controllers.relations import Relations, is_orphaning
 from operator_controller.io.revisions import RevisionStore
-
-EXTENSION = GVK(names.GROUP, names.VERSION, names.CLUSTER_EXTENSION)
-ORPHAN_FINALIZER = "orphan"
-"""The server's own, while `kubectl delete --cascade=orphan` takes it off its dependents."""
 
 QUIET_SECONDS = 5.0
 """What is gone within this time is not reported."""
@@ -48,12 +42,11 @@ log = logging.getLogger(__name__)
 class Retirement:
     """Takes revisions down."""
 
-    client: KubeClient
+    relations: Relations
     store: RevisionStore
     watches: ManagedWatches
     clock: Callable[[], datetime]
     monotonic: Callable[[], float]
-    identity_of: Callable[[Revision], KubeClient]
     enqueue: Callable[[str, float], None]
     """Enqueues a revision, by name, after so many seconds."""
 
@@ -69,7 +62,7 @@ class Retirement:
         removal = memory.removal
         seconds = removal.seconds(self.monotonic())
         try:
-            account = self.identity_of(in_service[-1] if in_service else revision)
+            account = self.relations.identity(in_service[-1] if in_service else revision)
             if removal.phases is None:
                 removal.begin((await self.store.content(revision.raw, account)).phases)
         except (MissingContentError, TerminalError) as error:
@@ -105,30 +98,10 @@ class Retirement:
 
     async def _content_of(self, revisions: Iterable[Revision]) -> frozenset[Identity]:
         found = [
-            await self.store.content(revision.raw, self.identity_of(revision))
+            await self.store.content(revision.raw, self.relations.identity(revision))
             for revision in revisions
         ]
         return frozenset(identity(obj) for each in found for p in each.phases for obj in p.objects)
-
-    async def is_owner_deleted(self, revision: Revision) -> bool:
-        """Whether the owner of a revision's objects is being deleted, or gone."""
-        owner = await self._owner(revision)
-        return owner is None or is_deleted(owner)
-
-    async def is_deleted_with_owner(self, revision: Revision) -> bool:
-        """Whether the owner of a revision's objects is gone, or is deleted together with them."""
-        owner = await self._owner(revision)
-        return owner is None or (is_deleted(owner) and not is_orphaning(owner))
-
-    async def _owner(self, revision: Revision) -> KubeObject | None:
-        controller = controller_of(revision.raw)
-        if controller is None or controller.get("kind") != names.CLUSTER_EXTENSION:
-            return revision.raw
-        try:
-            found = await self.client.get(EXTENSION, str(controller["name"]), metadata_only=True)
-        except NotFoundError:
-            return None
-        return found if metadata(found)["uid"] == controller["uid"] else None
 
 
 def may_drop_finalizers(raw: KubeObject, seconds: float) -> bool:
@@ -138,16 +111,6 @@ def may_drop_finalizers(raw: KubeObject, seconds: float) -> bool:
     does not count.
     """
     return is_orphaning(raw) or seconds > REMOVAL_SECONDS
-
-
-def is_orphaning(raw: KubeObject) -> bool:
-    """Whether an object is deleted while the server removes it as the owner of its dependents."""
-    return ORPHAN_FINALIZER in (metadata(raw).get("finalizers") or ())
-
-
-def is_deleted(raw: KubeObject) -> bool:
-    """Whether the deletion of an object has been asked for."""
-    return bool(metadata(raw).get("deletionTimestamp"))
 
 
 def _left_to_garbage_collection(revision: Revision, left: Iterable[OLMError | str]) -> Outcome:
