@@ -123,6 +123,38 @@ class TestControlPlane:
                 what="dependent collected",
             )
 
+    def test_manifests_are_applied_as_by_kubectl(
+        self, control_plane: ControlPlane, kubectl: Kubectl, namespace: str
+    ) -> None:
+        """Kinds that were defined a moment ago, lists, the default namespace; typos are refused."""
+        group = f"{namespace}.example.com"
+        schema = {"openAPIV3Schema": {"type": "object"}}
+        version = {"name": "v1", "served": True, "storage": True, "schema": schema}
+        definition = {
+            "apiVersion": "apiextensions.k8s.io/v1",
+            "kind": "CustomResourceDefinition",
+            "metadata": {"name": f"things.{group}"},
+            "spec": {
+                "group": group,
+                "scope": "Namespaced",
+                "names": {"plural": "things", "kind": "Thing"},
+                "versions": [version],
+            },
+        }
+        thing = {"apiVersion": f"{group}/v1", "kind": "Thing", "metadata": {"name": namespace}}
+        items = [thing, {**config_map(namespace), "data": {"a": "1"}}]
+
+        control_plane.apply(json.dumps(definition))
+        control_plane.apply(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+        control_plane.apply(json.dumps({**config_map(namespace), "data": {"b": "2"}}))
+
+        assert kubectl("get", "things", namespace, "-n", "default", "-o", "name")
+        found = json.loads(kubectl("get", "configmap", namespace, "-n", "default", "-o", "json"))
+        assert found["data"] == {"b": "2"}
+        with pytest.raises(httpx.HTTPStatusError, match="field not declared in schema"):
+            control_plane.apply(json.dumps({**config_map(namespace), "dta": {}}))
+        kubectl("delete", "crd", f"things.{group}")
+
     def test_deleted_namespace_ends(self, control_plane: ControlPlane, kubectl: Kubectl) -> None:
         kubectl("create", "namespace", "short-lived")
         kubectl("create", "configmap", "content", "-n", "short-lived")
