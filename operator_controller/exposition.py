@@ -59,7 +59,7 @@ def _extensions(metrics: Metrics) -> Iterator[Metric]:
     )
     yield counter(
         EXTENSION + "errors_total",
-        "Reconciles that ended in a fault, by Progressing's reason.",
+        "Reconciles that ended in an error, by the reason of Progressing.",
         (
             ({**who, "reason": reason}, count)
             for who, counts in extensions
@@ -73,7 +73,7 @@ def _rest(readings: Readings) -> Iterator[Metric]:
     yield of_client(readings.answers)
     yield counter(
         "operator_controller_catalog_lookups_total",
-        "Packages looked up in catalogs; a hit asked nobody.",
+        "Packages looked up in catalogs; a hit is answered from memory.",
         (({"result": result}, count) for result, count in sorted(readings.lookups.items())),
     )
     there, broken = readings.watches

@@ -26,7 +26,7 @@ _POLLS: tuple[Family[CatalogCounts], ...] = (
     Family(
         gauge,
         CATALOG + "unpack_duration_seconds",
-        "Time from asking the registry to the last new content.",
+        "Time that the last unpack took, from the request to the registry on.",
         lambda counts: None if counts.unpack_seconds is None else round(counts.unpack_seconds, 3),
     ),
 )
@@ -48,7 +48,7 @@ def _polls(metrics: Metrics) -> Iterator[Metric]:
     yield from families_of(_POLLS, catalogs)
     yield counter(
         CATALOG + "polls_total",
-        "How often the registry was asked, by what came of it.",
+        "Requests to the registry for the catalog's image, by result.",
         (
             ({**who, "result": result.value}, counts.polls[result])
             for who, counts in catalogs

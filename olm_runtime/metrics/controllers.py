@@ -22,30 +22,35 @@ class _Reading:
 
 
 _QUEUES: tuple[Family[_Reading], ...] = (
-    Family(gauge, "workqueue_depth", "Keys that wait to be handled.", lambda r: r.meter.depth),
-    Family(counter, "workqueue_adds_total", "Keys that were added.", lambda r: r.meter.adds),
+    Family(gauge, "workqueue_depth", "Keys that wait in the work queue.", lambda r: r.meter.depth),
+    Family(
+        counter,
+        "workqueue_adds_total",
+        "Keys that were added to the work queue.",
+        lambda r: r.meter.adds,
+    ),
     Family(
         counter,
         "workqueue_retries_total",
-        "Keys to be tried again after a fault.",
+        "Keys that were requeued after an error.",
         lambda r: r.meter.retries,
     ),
     Family(
         gauge,
         "workqueue_unfinished_work_seconds",
-        "For how long all keys in flight have been handled, summed.",
+        "Seconds that the running reconciles have taken so far, summed.",
         lambda r: sum(r.running),
     ),
     Family(
         gauge,
         "workqueue_longest_running_processor_seconds",
-        "For how long the key longest in flight has been handled.",
+        "Seconds that the longest of the running reconciles has taken so far.",
         lambda r: max(r.running, default=0.0),
     ),
     Family(
         histogram,
         "workqueue_queue_duration_seconds",
-        "Time that keys waited to be handled.",
+        "Time that keys waited in the work queue.",
         lambda r: r.meter.waited,
     ),
 )
@@ -54,13 +59,13 @@ _RECONCILES: tuple[Family[_Reading], ...] = (
     Family(
         counter,
         "controller_runtime_reconcile_errors_total",
-        "Reconciles that ended in a fault.",
+        "Reconciles that ended in an error.",
         lambda r: r.meter.results[Result.ERROR],
     ),
     Family(
         counter,
         "controller_runtime_terminal_reconcile_errors_total",
-        "Those of them that only a person can help.",
+        "Reconciles that ended in a terminal error: they are not retried.",
         lambda r: r.meter.blocked,
     ),
     Family(
@@ -72,13 +77,13 @@ _RECONCILES: tuple[Family[_Reading], ...] = (
     Family(
         gauge,
         "controller_runtime_active_workers",
-        "Keys in flight, prompt and slow.",
+        "Workers that reconcile a key, prompt and slow ones.",
         lambda r: r.meter.active,
     ),
     Family(
         gauge,
         "controller_runtime_max_concurrent_reconciles",
-        "Prompt keys that are handled at a time, at most.",
+        "Prompt workers, at most.",
         lambda r: r.queue.workers,
     ),
 )
@@ -106,7 +111,7 @@ def of_client(answers: Mapping[tuple[str, str], int]) -> Metric:
     """The answers of the API server, by method and code."""
     return counter(
         "rest_client_requests_total",
-        "Answers of the API server; a watch is one.",
+        "Requests to the API server, by method and status code; a watch is one.",
         (
             ({"code": code, "method": method}, count)
             for (method, code), count in sorted(answers.items())

@@ -263,7 +263,7 @@ class BundleMetadata:
         str | None,
         Doc(
             """
-            Tells bundles of the same version apart that were published one after the other;
+            Distinguishes bundles of the same version that were published one after the other;
             a higher one is preferred. Absent when the bundle has none.
             """
         ),
@@ -332,7 +332,7 @@ class ClusterExtension:
 
     Say in spec.source which package, channel and versions are wanted, and in spec.namespace and
     spec.serviceAccount where and with which rights it is installed. The conditions Installed and
-    Progressing tell what came of it.
+    Progressing report the result.
     """
 
     metadata: Annotated[ObjectMeta, Presence.NOT_REQUIRED]
