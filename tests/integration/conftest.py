@@ -18,31 +18,39 @@ from opm.__main__ import cli
 from tests.integration.clusters import own_olm
 from tests.integration.logs import tracebacks
 
-LONG = (
-    "catalogd/test_life",
-    "faults/test_faults",
-    "object_sets/test_life",
-    "test_catalog_changes",
-    "test_chart_install",
-    "test_taking_over",
+HERE = Path(__file__).parent
+LONGEST = (
+    "test_pages",
+    "faults",
+    "object_sets",
+    "catalogd",
     "test_preflight",
     "test_least_rights",
-    "test_large_bundles",
-    "test_installing",
-    "test_opm_catalogs",
-    "cluster_updates/test_cluster_operator",
-    "test_pages",
     "test_real_bundles",
-    "test_stored_objects",
+    "from_upstream",
+    "test_installing",
+    "cluster_pulls",
+    "test_catalog_changes",
+    "test_opm_catalogs",
     "test_extensions",
-    "object_sets/test_probes",
+    "test_stored_objects",
+    "test_opm_indexes",
+    "cluster_updates",
+    "test_chart_install",
 )
-"""Files that take a minute or more. A file stays with one worker, so they are begun first."""
+"""Files and folders that take a minute or more, the longest first. Each stays with one worker."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long files first; the order is else as it was."""
-    items.sort(key=lambda item: not item.path.with_suffix("").as_posix().endswith(LONG))
+    """What takes long is begun first; the order is else as it was."""
+    ranks = {name: rank for rank, name in enumerate(LONGEST)}
+
+    def rank(item: pytest.Item) -> int:
+        first = item.path.relative_to(HERE).parts[0].removesuffix(".py")
+        return ranks.get(first, len(ranks))
+
+    if all(item.path.is_relative_to(HERE) for item in items):
+        items.sort(key=rank)
 
 
 @pytest.fixture(scope="session", autouse=True)
