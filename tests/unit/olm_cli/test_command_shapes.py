@@ -31,7 +31,9 @@ LAZY = {
 def offered(command: click.Command, *words: str) -> list[tuple[str, str, str | None]]:
     """But for the options of the help: click keeps them as a command was first used."""
     *before, incomplete = words
-    found: list[CompletionItem] = ShellComplete(command, {}, "x", "").get_completions(
+    # As the front has it: click keeps the option of a command that was once asked for its help.
+    context = {"help_option_names": ["-h", "--help"]}
+    found: list[CompletionItem] = ShellComplete(command, context, "x", "").get_completions(
         list(before), incomplete
     )
     told = [(item.value, item.type, item.help) for item in found]
