@@ -15,6 +15,8 @@ from click.testing import CliRunner
 from api.objects import KubeObject
 from e2e.harness.controlplane import ControlPlane
 from olm_cli.__main__ import cli
+from olm_runtime.kube.discovery import parse_groups
+from olm_runtime.kube.media_types import GROUP_DISCOVERY
 
 
 class Doctor:
@@ -90,15 +92,13 @@ def dump(control_plane: ControlPlane) -> dict[tuple[str, ...], Any]:
     """All objects that can be read, without what changes from second to second by itself."""
     found: dict[tuple[str, ...], Any] = {}
     with control_plane.client() as http:
-        groups = http.get("/apis").json()["groups"]
-        roots = ["/api/v1", *(f"/apis/{g['preferredVersion']['groupVersion']}" for g in groups)]
-        for root in roots:
-            answer = http.get(root)
-            for each in answer.json()["resources"] if answer.is_success else ():
-                if "list" in each["verbs"] and each["name"] not in UNSTABLE:
-                    for obj in items(http, f"{root}/{each['name']}"):
-                        meta = obj["metadata"]
-                        found[each["name"], meta.get("namespace"), meta["name"]] = stable(obj)
+        groups = [http.get(root, headers={"Accept": GROUP_DISCOVERY}) for root in ("/api", "/apis")]
+        served = [each for answer in groups for each in parse_groups(answer.json())]
+        for resource, verbs in served:
+            if "list" in verbs and resource.plural not in UNSTABLE:
+                for obj in items(http, resource.path()):
+                    meta = obj["metadata"]
+                    found[resource.plural, meta.get("namespace"), meta["name"]] = stable(obj)
     return found
 
 
