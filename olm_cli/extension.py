@@ -32,9 +32,13 @@ async def _known(kube: KubeClient) -> list[str]:
     return [name_of(obj) for obj in found]
 
 
-def no_extension(name: str, known: Iterable[str]) -> TerminalError:
+class NoExtensionError(TerminalError):
+    """There is no extension of that name."""
+
+
+def no_extension(name: str, known: Iterable[str]) -> NoExtensionError:
     """The error where there is none of that name, but `known` ones."""
-    return TerminalError(
+    return NoExtensionError(
         f'there is no ClusterExtension "{name}"',
         hint=suggestion_or_all(name, known, none="see which there are: olm status"),
     )

@@ -1,33 +1,45 @@
 """`olm uninstall`: removes an extension, after showing what is deleted with it."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import click
 
-from api.objects import metadata, name_of
+from api.objects import key_of, name_of
 from olm_cli.catalogs.extensions import extension_argument
 from olm_cli.cluster_options import ClusterCommand, Reach, reach_options
-from olm_cli.extension import EXTENSION
-from olm_cli.history_cluster import Record, cluster, read_record
+from olm_cli.extension import EXTENSION, NoExtensionError
+from olm_cli.history_cluster import cluster, read_record
+from olm_cli.lifecycle.account_removal import AccountRemoval
+from olm_cli.lifecycle.deleting import Deletion
 from olm_cli.lifecycle.interrupt import run, stop
 from olm_cli.lifecycle.options import timeout_option
 from olm_cli.lifecycle.removal import Removal, facts, lines, remains
-from olm_cli.lifecycle.removing import preview_removal
-from olm_cli.lifecycle.waiting import Wait
+from olm_cli.lifecycle.removing import preview_removal, preview_rest
 from olm_cli.output import Output, object_output_option, show, typed_name
 from olm_runtime.cli.display import LiveDisplay
 from olm_runtime.errors import TerminalError
-from olm_runtime.kube.client import KubeClient
-from olm_runtime.kube.errors import ApiError, ConflictError
 
 
 @click.command("uninstall", cls=ClusterCommand)
 @extension_argument
 @click.option("--preview", is_flag=True, help="Say what would be deleted, and delete nothing.")
+@click.option(
+    "--cascade",
+    is_flag=True,
+    help="Delete custom resources first, and the rest only when they are gone.",
+)
+@click.option(
+    "--keep-account", is_flag=True, help="Leave the namespace, the account and its roles there."
+)
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
-@click.option("--wait", is_flag=True, help="Return when it is gone, or fail after --timeout.")
+@click.option(
+    "--wait/--no-wait",
+    default=None,
+    help="Whether to return when it is gone, or fail after --timeout.  [default: wait]",
+)
 @timeout_option
 @reach_options
 @object_output_option
@@ -35,17 +47,27 @@ def uninstall(extension: str, output: Output, **given: Any) -> None:
     """Remove EXTENSION with all its objects, its CustomResourceDefinitions among them.
 
     Says first what would be deleted, how many custom resources would go with the definitions, and
-    what would be in the way; then asks. The namespace and the account stay.
+    what would be in the way; then asks.
+
+    Custom resources whose operator clears finalizers of theirs go well only while it runs. With
+    --cascade they are deleted first, owners before what they own, and nothing else is touched
+    until they are gone.
+
+    At last it deletes what olm install wrote: the roles, the account and the namespace. What
+    somebody else wrote, changed or needs stays, and is named. A command that was stopped can be
+    run again, also when only the account is left.
 
     \b
     Examples:
       olm uninstall argocd --preview
-      olm uninstall argocd --wait
+      olm uninstall argocd
+      olm uninstall argocd --cascade --timeout 600
       olm uninstall argocd --yes -o json
     """
-    if given["preview"] and (given["yes"] or given["wait"]):
-        raise click.UsageError("--preview deletes nothing: leave --yes and --wait out")
-    record, removal = run(_look(extension, given["reach"]))
+    _refuse_contradictions(given)
+    removal = run(_look(extension, given["reach"]))
+    if given["keep_account"]:
+        removal = replace(removal, after=AccountRemoval())
     if output.is_text:
         click.echo("\n".join(lines(removal)))
     if given["preview"]:
@@ -54,23 +76,44 @@ def uninstall(extension: str, output: Output, **given: Any) -> None:
         return
     if not given["yes"]:
         _ask(extension)
-    message = f"stopped; the deletion goes on: olm status {extension}"
-    run(_remove(record, given), message=message)
-    _report(removal, output, gone=given["wait"])
+    waits = given["wait"] is not False
+    done = run(_remove(removal, given, waits=waits), message=_stopped(removal, given))
+    _report(done, output, gone=waits)
 
 
-async def _look(extension: str, reach: Reach) -> tuple[Record, Removal]:
+def _refuse_contradictions(given: Mapping[str, Any]) -> None:
+    if given["preview"] and (given["yes"] or given["wait"] is not None):
+        raise click.UsageError("--preview deletes nothing: leave --yes and --wait out")
+    if given["cascade"] and given["wait"] is False:
+        raise click.UsageError("--cascade waits for custom resources: leave --no-wait out")
+
+
+async def _look(extension: str, reach: Reach) -> Removal:
     async with cluster(reach) as kube:
-        record = await read_record(kube, extension)
-        return record, await preview_removal(kube, record)
+        try:
+            record = await read_record(kube, extension)
+        except NoExtensionError:
+            rest = await preview_rest(kube, extension)
+            if rest is None:
+                raise
+            return rest
+        return await preview_removal(kube, record)
 
 
-async def _remove(record: Record, given: Mapping[str, Any]) -> None:
+async def _remove(removal: Removal, given: Mapping[str, Any], *, waits: bool) -> Removal:
+    """Returns the removal with what became of the account."""
     async with cluster(given["reach"]) as kube:
-        await _delete(kube, record)
-        if given["wait"]:
-            wait = Wait(kube, name_of(record.raw), given["timeout"], LiveDisplay())
-            await wait.until_gone(str(metadata(record.raw)["uid"]))
+        deletion = Deletion(kube, removal, given["timeout"], LiveDisplay())
+        if not removal.gone:
+            if given["cascade"]:
+                await deletion.custom_resources()
+            await deletion.extension()
+            if not waits:
+                return removal
+            await deletion.until_gone()
+        if given["keep_account"]:
+            return removal
+        return replace(removal, after=await deletion.account())
 
 
 def _ask(extension: str) -> None:
@@ -92,25 +135,35 @@ def _ask(extension: str) -> None:
         raise SystemExit(1)
 
 
-async def _delete(kube: KubeClient, record: Record) -> None:
-    try:
-        await kube.delete(record.raw, uid=str(metadata(record.raw)["uid"]))
-    except ConflictError as error:
-        raise TerminalError(
-            f"{name_of(record.raw)} was made anew meanwhile", hint="run the command again"
-        ) from error
-    except ApiError as error:
-        raise TerminalError(f"{name_of(record.raw)} was not deleted: {error.message}") from error
+def _stopped(removal: Removal, given: Mapping[str, Any]) -> str:
+    """What Ctrl-C means."""
+    name = name_of(removal.extension)
+    again = f"go on with: olm uninstall {name}"
+    if given["cascade"]:
+        return f"stopped; what is being deleted goes on; {again} --cascade"
+    return f"stopped; the deletion goes on: olm status {name}; to remove its account, {again}"
 
 
 def _report(removal: Removal, output: Output, *, gone: bool) -> None:
     name = name_of(removal.extension)
     if not output.is_text:
-        show({**facts(removal), "gone": gone}, output, [typed_name(EXTENSION, name)])
+        left = {} if gone else {"remains": remains(removal)}
+        answer = {**facts(removal), "gone": gone, **left}
+        show(answer, output, [typed_name(EXTENSION, name)])
         return
-    click.echo(f"{name} is gone" if gone else f"{name} is being deleted; see: olm status {name}")
-    left = remains(removal)
-    if left:
-        click.echo(f"its account and namespace {removal.account[0]} stay; what olm install wrote:")
-        for command in left:
+    if gone:
+        click.echo("\n".join([*_account_text(removal.after), f"{name} is gone"]))
+        return
+    click.echo(f"{name} is being deleted; see: olm status {name}")
+    if commands := remains(removal):
+        click.echo("what olm install wrote stays; when it is gone:")
+        for command in commands:
             click.echo(f"  {command}")
+
+
+def _account_text(account: AccountRemoval) -> Iterator[str]:
+    """What became of the account."""
+    yield from (f"{key_of(obj)}: deleted" for obj in account.deleted)
+    yield from (f"{key_of(obj)} stays: {reason}" for obj, reason in account.kept)
+    if account.fault:
+        yield f"its account stays: what olm install wrote is not known: {account.fault}"

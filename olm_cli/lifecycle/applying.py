@@ -8,14 +8,12 @@ from enum import StrEnum
 from api.objects import KubeObject, ObjectKey, gvk_of, key_of, metadata, name_of, namespace_of
 from api.olm.v1 import names
 from olm_cli.extension import not_served
-from olm_cli.field_manager import FIELD_MANAGER
+from olm_cli.field_manager import FIELD_MANAGER, OF_KUBECTL
 from olm_content.rights.installer import is_written_by_olm
 from olm_runtime.errors import TerminalError
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError, ConflictError, ForbiddenError, NotFoundError
 
-_OF_KUBECTL = frozenset({"kubectl", "kubectl-client-side-apply"})
-"""As whom kubectl applies what is piped into it without more ado."""
 _MANAGER = re.compile(r'conflict with "([^"]+)"')
 
 _ONLY_CREATED = frozenset({"Namespace", names.CLUSTER_EXTENSION})
@@ -128,7 +126,7 @@ def _managers(error: ConflictError) -> set[str]:
 
 async def _is_own(kube: KubeClient, obj: KubeObject, managers: set[str]) -> bool:
     """Whether what is there comes from `olm`, by its field managers or by its label."""
-    if not managers or not managers <= {FIELD_MANAGER, *_OF_KUBECTL}:
+    if not managers or not managers <= {FIELD_MANAGER, *OF_KUBECTL}:
         return False
     live = await kube.find(gvk_of(obj), name_of(obj), namespace_of(obj))
     return managers == {FIELD_MANAGER} or (live is not None and is_written_by_olm(live))

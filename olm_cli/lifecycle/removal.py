@@ -1,11 +1,21 @@
 """What deleting an extension takes along, and what would hold it up. Pure."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from api.objects import GVK, KubeObject, gvk_of, key_of, metadata, name_of, namespace_of
+from api.objects import (
+    GVK,
+    KubeObject,
+    gvk_of,
+    is_deleting,
+    key_of,
+    metadata,
+    name_of,
+    namespace_of,
+)
 from api.olm.v1 import names
+from olm_cli.lifecycle.account_removal import AccountRemoval, account_facts, account_lines
 from olm_cli.lifecycle.obstacle import Obstacle, obstacle_facts, obstacle_lines
 from olm_runtime.plurals import counted
 
@@ -33,7 +43,8 @@ class Removal:
     """What becomes of an extension's objects.
 
     `deleted` would be deleted, `kept` belong to another owner by now, `unknown` could not be read
-    (with the reason). `fault` is why the objects of the extension are not known.
+    (with the reason). `after`: the account, for when all this is gone. `gone`: it is, and only
+    the account is left. `fault` is why the objects of the extension are not known.
     """
 
     extension: KubeObject
@@ -42,7 +53,14 @@ class Removal:
     kept: Sequence[KubeObject] = ()
     unknown: Sequence[tuple[KubeObject, str]] = ()
     instances: Sequence[Instances] = ()
+    after: AccountRemoval = field(default_factory=AccountRemoval)
+    gone: bool = False
     fault: str = ""
+
+    @property
+    def custom_resources(self) -> list[KubeObject]:
+        """The objects of all definitions that go."""
+        return [obj for each in self.instances for obj in each.objects]
 
     @property
     def account(self) -> tuple[str, str]:
@@ -69,14 +87,13 @@ def obstacles(removal: Removal) -> list[Obstacle]:
 
 
 def _instances_held(found: Instances) -> Obstacle:
-    resource = found.crd
     finalizers = sorted({f for obj in found.held for f in metadata(obj)["finalizers"]})
     kind = found.kind.kind
     have = counted(len(found.held), f"{kind} object has", f"{kind} objects have")
     return Obstacle(
         f"{have} finalizers ({', '.join(finalizers)}): if their operator clears them, they go "
         "before it; if it does not work, they stay",
-        hint=f"delete them first, and see: kubectl delete {resource} --all --all-namespaces",
+        hint="--cascade deletes custom resources first, and the rest only when they are gone",
     )
 
 
@@ -111,13 +128,39 @@ _KUBERNETES_OWN = frozenset(
 
 
 def remains(removal: Removal) -> list[str]:
-    """The commands that remove what `olm install` wrote and deleting an extension leaves."""
-    namespace, account = removal.account
-    if not account:
-        return []
-    whole = f"kubectl delete clusterrolebinding,clusterrole {account} --ignore-not-found"
-    inside = f"kubectl delete rolebinding,role,serviceaccount {account} --ignore-not-found"
-    return [whole, f"{inside} --namespace {namespace}"]
+    """The commands that remove what `olm install` wrote, where the account is left alone."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for obj in removal.after.deleted:
+        resource = _RESOURCES[gvk_of(obj).kind]
+        found.setdefault((resource, namespace_of(obj)), []).append(name_of(obj))
+    return [
+        f"kubectl delete {resource} {' '.join(named)}" + (f" --namespace {place}" if place else "")
+        for (resource, place), named in found.items()
+    ]
+
+
+_RESOURCES = {
+    "ClusterRoleBinding": "clusterrolebinding",
+    "RoleBinding": "rolebinding",
+    "ClusterRole": "clusterrole",
+    "Role": "role",
+    "ServiceAccount": "serviceaccount",
+    "Namespace": "namespace",
+}
+
+
+def next_to_delete(objects: Sequence[KubeObject]) -> list[KubeObject]:
+    """Of custom resources those whose deletion is to be asked for now: owners before what they own.
+
+    What an owner has is left to the garbage collector and to its operator, until the owner is gone.
+    """
+    uids = {metadata(obj).get("uid") for obj in objects}
+    free = [
+        obj
+        for obj in objects
+        if not any(r.get("uid") in uids for r in metadata(obj).get("ownerReferences") or ())
+    ]
+    return [obj for obj in free or objects if not is_deleting(obj)]
 
 
 def facts(removal: Removal) -> dict[str, Any]:
@@ -128,9 +171,9 @@ def facts(removal: Removal) -> dict[str, Any]:
         "customResources": [instances_facts(each) for each in removal.instances],
         "kept": [_facts(obj) for obj in removal.kept],
         "unknown": [{**_facts(obj), "message": why} for obj, why in removal.unknown],
+        "account": account_facts(removal.after),
         "obstacles": obstacle_facts(obstacles(removal)),
         **({"objectsUnknown": removal.fault} if removal.fault else {}),
-        "remains": remains(removal),
     }
 
 
@@ -163,7 +206,9 @@ def _place(obj: KubeObject) -> str:
 
 def lines(removal: Removal) -> Iterator[str]:
     """As text."""
-    if removal.fault:
+    if removal.gone:
+        yield f"{name_of(removal.extension)} is gone, but not its account"
+    elif removal.fault:
         yield f"what would be deleted is not known: {removal.fault}"
     elif removal.deleted:
         yield f"would be deleted, {counted(len(removal.deleted), 'object')}:"
@@ -177,20 +222,20 @@ def lines(removal: Removal) -> Iterator[str]:
         yield from _indented(str(key_of(obj)) for obj in removal.kept)
     for obj, why in removal.unknown:
         yield f"{key_of(obj)}: not known: {why}"
+    yield from account_lines(removal.after)
     yield from obstacle_lines(obstacles(removal))
 
 
 def instances_line(found: Instances) -> str:
     """As text: how many are deleted with a definition, and some of their names."""
+    kind = found.kind.kind
     if found.fault:
-        return (
-            f"with {found.crd} all {found.kind.kind} objects; they cannot be counted: {found.fault}"
-        )
+        return f"with {found.crd} all {kind} objects; they cannot be counted: {found.fault}"
     if not found.objects:
-        return f"with {found.crd} no {found.kind.kind} objects: there are none"
+        return f"with {found.crd} no {kind} objects: there are none"
     named = ", ".join(map(_place, found.objects[:NAMED]))
     more = f" and {len(found.objects) - NAMED} more" if len(found.objects) > NAMED else ""
-    number = counted(len(found.objects), f"{found.kind.kind} object")
+    number = counted(len(found.objects), f"{kind} object")
     return f"with {found.crd} {'the' if len(found.objects) == 1 else 'all'} {number}: {named}{more}"
 
 

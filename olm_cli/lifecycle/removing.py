@@ -2,19 +2,22 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 
-from api.objects import GVK, KubeObject, key_of, metadata, name_of
+from api.objects import KubeObject, key_of, metadata, name_of
+from olm_cli.extension import EXTENSION
 from olm_cli.history_cluster import Record, content_of
+from olm_cli.lifecycle.account_reading import SERVICE_ACCOUNT, find_left_account, read_account
+from olm_cli.lifecycle.account_removal import AccountRemoval, account_removal
 from olm_cli.lifecycle.live_objects import PARALLEL_REQUESTS
 from olm_cli.lifecycle.removal import Instances, Removal
+from olm_content.rights import Account
 from olm_rollout.ownership import controller_of
 from olm_rollout.phases import Identity, identity
 from olm_rollout.remains import instances_kind
 from olm_runtime.errors import OLMError
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError
-
-SERVICE_ACCOUNT = GVK("", "v1", "ServiceAccount")
 
 Found = KubeObject | None | OLMError
 """A live object; None if absent; the error if it could not be read."""
@@ -26,12 +29,14 @@ async def preview_removal(kube: KubeClient, record: Record) -> Removal:
     try:
         content = await _objects(kube, record)
     except OLMError as error:
-        return Removal(record.raw, exists, fault=error.message)
+        unknown = AccountRemoval(fault="what is deleted before is not known")
+        return Removal(record.raw, exists, after=unknown, fault=error.message)
     found = await _live(kube, content)
     uid = metadata(record.raw).get("uid")
     live = {key: obj for key, obj in found.items() if isinstance(obj, dict)}
     deleted = [obj for obj in live.values() if (controller_of(obj) or {}).get("uid") == uid]
-    return Removal(
+    definitions = [await instances_of(kube, obj) for obj in deleted]
+    removal = Removal(
         record.raw,
         exists,
         deleted=deleted,
@@ -41,10 +46,36 @@ async def preview_removal(kube: KubeClient, record: Record) -> Removal:
             for key, error in found.items()
             if isinstance(error, OLMError)
         ],
-        instances=[
-            instances for obj in deleted if (instances := await instances_of(kube, obj)) is not None
-        ],
+        instances=[each for each in definitions if each is not None],
     )
+    return replace(removal, after=await preview_account(kube, removal))
+
+
+async def preview_rest(kube: KubeClient, name: str) -> Removal | None:
+    """What is left of an extension that is gone; None if nothing is. Raises ApiError."""
+    account = await find_left_account(kube, name)
+    if account is None:
+        return None
+    extension = {
+        "apiVersion": EXTENSION.api_version,
+        "kind": EXTENSION.kind,
+        "metadata": {"name": name},
+        "spec": {"namespace": account.namespace, "serviceAccount": {"name": account.name}},
+    }
+    removal = Removal(extension, account_exists=True, gone=True)
+    return replace(removal, after=await preview_account(kube, removal))
+
+
+async def preview_account(kube: KubeClient, removal: Removal) -> AccountRemoval:
+    """What becomes of the account once all else of the removal is gone."""
+    namespace, name = removal.account
+    if not name:
+        return AccountRemoval()
+    try:
+        found = await read_account(kube, Account(namespace, name), name_of(removal.extension))
+    except ApiError as error:
+        return AccountRemoval(fault=error.message)
+    return account_removal(found, [*removal.deleted, *removal.custom_resources])
 
 
 async def _account_exists(kube: KubeClient, record: Record) -> bool:

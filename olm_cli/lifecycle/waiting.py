@@ -1,7 +1,7 @@
 """Waits for an extension and shows its progress."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from api.objects import KubeObject, metadata
@@ -21,12 +21,16 @@ _ROLLING_OUT = {Phase.INSTALLING, Phase.UPDATING, Phase.RETRYING}
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """How to wait: for which extension, how long at most, and where it is shown."""
+    """How to wait: for which extension, how long at most, and where it is shown.
+
+    `progress` gives lines that are shown above the extension's own.
+    """
 
     kube: KubeClient
     name: str
-    seconds: int
+    seconds: float
     display: LiveDisplay
+    progress: Callable[[], Awaitable[list[str]]] | None = None
 
     async def until_installed(self, bundle: str = "") -> KubeObject:
         """The extension once that bundle (or any) is installed and nothing is left to do.
@@ -114,15 +118,17 @@ class Wait:
                         return raw
                     if fault or raw is not None:
                         last = extension_state(raw) if raw else State(last.phase, fault)
+                    above = await self.progress() if self.progress else []
                     objects = await readiness.lines() if last.phase in _ROLLING_OUT else []
-                    shown = [*_lines(self.name, last), *(f"  {line}" for line in objects)]
+                    below = (f"  {line}" for line in objects)
+                    shown = [*above, *_lines(self.name, last), *below]
                     self.display.show(shown, seconds=clock() - begun)
                     await asyncio.sleep(POLL_SECONDS)
         except TimeoutError as error:
             again = f"it is still tried; look again: olm status {self.name}"
             message = "\n".join((last.message, *objects))
             raise OLMError(
-                f"{self.name} {not_yet} after {self.seconds} s: {last.phase}: {message}",
+                f"{self.name} {not_yet} after {self.seconds:.0f} s: {last.phase}: {message}",
                 hint=f"{last.hint}; {again}" if last.hint else again,
             ) from error
         finally:

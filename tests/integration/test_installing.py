@@ -5,12 +5,13 @@ import json
 import re
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from api.objects import is_deleting
 from e2e.harness.components import AuditLevel
 from e2e.olm.api import Api, catalog_path, extension_path
 from e2e.olm.bundles import BundleSpec
@@ -249,37 +250,84 @@ def _what_was_planned_comes_true(api: Api, shell: Shell, package: str, plan: Any
 
 def _uninstall(olm: Olm, api: Api, shell: Shell, package: str) -> None:
     kubectl, crd = olm.control_plane.kubectl, f"things.{package}.example.com"
-    thing: dict[str, Any] = {
-        "apiVersion": f"{package}.example.com/v1",
-        "kind": "Thing",
-        "metadata": {"name": "mine", "namespace": package, "finalizers": ["example.com/clean"]},
-    }
-    kubectl("apply", "-f", "-", stdin=json.dumps(thing))
+    for thing in things(package):
+        kubectl("apply", "-f", "-", stdin=json.dumps(thing))
     preview = shell.answer("uninstall", package, "--preview")
     assert {each["kind"] for each in preview["objects"]} >= {
         *("ConfigMap", "Deployment", "CustomResourceDefinition", "ClusterRole"),
     }
-    [things] = preview["customResources"]
-    assert (things["crd"], things["count"], things["examples"]) == (crd, 1, [f"{package}/mine"])
+    [found] = preview["customResources"]
+    assert (found["crd"], found["count"]) == (crd, 2)
+    assert found["examples"] == [f"{package}/mine", f"{package}/owned"]
     [obstacle] = preview["obstacles"]
     assert obstacle["message"].startswith("1 Thing object has finalizers (example.com/clean)")
+    account = {(each["kind"], each["namespace"]) for each in preview["account"]["deleted"]}
+    assert account == ACCOUNT | {("Role", package), ("RoleBinding", package)} | {
+        ("ServiceAccount", package)
+    }
+    assert preview["account"]["kept"] == []
     asked = shell("uninstall", package)
     assert asked.returncode == 1
     assert "--yes deletes without asking" in asked.stderr
     assert api.get(extension_path(package)) is not None
+    _cascade_waits_for_finalizers(api, shell, package)
 
-    held = shell("uninstall", package, "--yes", "--wait", "--timeout=2")
+    held = shell("uninstall", package, "--yes", "--timeout=2")
     assert held.returncode == 1
     assert f"{package} is not gone after 2 s" in held.stderr
+    assert " objects are gone\n" in held.stderr
     waits = f"{crd} is being deleted and waits for its objects to go"
     api.wait_condition(extension_path(package), "Progressing", "True", message=waits)
     facts = shell.answer("status", package)
     assert (facts["phase"], waits in facts["message"]) == ("Deleting", True)
-    patch = ("--type=merge", "-p", '{"metadata":{"finalizers":null}}')
-    kubectl("patch", crd, "mine", "-n", package, *patch)
+    kubectl("patch", crd, "mine", "-n", package, *UNHELD)
     api.wait_gone(extension_path(package))
-    api.wait_gone(f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{crd}")
-    assert api.get(f"/api/v1/namespaces/{package}") is not None
+    done = shell("uninstall", package, "--yes")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"{package} is gone, but not its account\n")
+    assert f"Namespace {package}: deleted\n{package} is gone\n" in done.stdout
+    assert api.get(f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{crd}") is None
+    assert api.get(f"/api/v1/namespaces/{package}") is None
+    assert "there is no ClusterExtension" in shell("uninstall", package, "--yes").stderr
+
+
+UNHELD = ("--type=merge", "-p", '{"metadata":{"finalizers":null}}')
+ACCOUNT = {("Namespace", ""), ("ClusterRole", ""), ("ClusterRoleBinding", "")}
+
+
+def things(package: str) -> Iterator[dict[str, Any]]:
+    """Two objects of a definition that comes with the package, one of them held."""
+    for name, finalizers in (("mine", ["example.com/clean"]), ("owned", [])):
+        yield {
+            "apiVersion": f"{package}.example.com/v1",
+            "kind": "Thing",
+            "metadata": {"name": name, "namespace": package, "finalizers": finalizers},
+        }
+
+
+def _cascade_waits_for_finalizers(api: Api, shell: Shell, package: str) -> None:
+    """The owner goes first; nothing of the extension is touched before it is gone."""
+    path = f"/apis/{package}.example.com/v1/namespaces/{package}/things"
+    owner = api.get(f"{path}/mine") or {}
+    reference = {
+        "apiVersion": owner["apiVersion"],
+        "kind": "Thing",
+        "name": "mine",
+        "uid": owner["metadata"]["uid"],
+    }
+    api.patch(f"{path}/owned", {"metadata": {"ownerReferences": [reference]}})
+    held = shell("uninstall", package, "--cascade", "--yes", "--timeout=1")
+    assert held.returncode == 1
+    assert (
+        f"0 of 2 custom resources are gone after 1 s, and {package} is not deleted" in held.stderr
+    )
+    assert f"Thing {package}/mine is being deleted and waits for the finalizers" in held.stderr
+    assert "example.com/clean\n" in held.stderr
+    assert f"{package} does not work: " in held.stderr, "its Deployment is not available here"
+    assert f"kubectl patch thing.{package}.example.com mine --namespace {package}" in held.stderr
+    owned = api.get(f"{path}/owned") or {}
+    assert "deletionTimestamp" not in owned["metadata"]
+    assert "deletionTimestamp" not in (api.get(extension_path(package)) or {})["metadata"]
 
 
 # What is planned before it is there
@@ -308,6 +356,26 @@ def test_what_install_prints_can_be_planned_and_applied(
     refused = shell("plan", "-", stdin=second)
     assert refused.returncode == 1
     assert f"it belongs to ClusterExtension '{served}'" in refused.stdout
+    _cascade(olm, api, shell, served)
+
+
+def _cascade(olm: Olm, api: Api, shell: Shell, package: str) -> None:
+    """Nothing else goes before the last custom resource; then all that olm wrote."""
+    [thing, _] = things(package)
+    olm.control_plane.kubectl("apply", "-f", "-", stdin=json.dumps(thing))
+    path = f"/apis/{package}.example.com/v1/namespaces/{package}/things/mine"
+    removing = shell.start("uninstall", package, "--cascade", "--yes")
+    api.wait(path, lambda live: live is not None and is_deleting(live), what="it is deleted")
+    assert api.get(f"/apis/apps/v1/namespaces/{package}/deployments/{package}-operator") is not None
+    assert "deletionTimestamp" not in (api.get(extension_path(package)) or {})["metadata"]
+    api.patch(path, {"metadata": {"finalizers": None}})
+    told, progress = removing.communicate(timeout=120)
+    assert removing.returncode == 0, progress
+    assert "0 of 1 custom resources are gone\n" in progress
+    assert f"ServiceAccount {package}/{package}-installer: deleted\n" in told
+    assert f"Namespace {package} stays: olm did not make it\n{package} is gone\n" in told
+    crd = f"things.{package}.example.com"
+    assert api.get(f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{crd}") is None
 
 
 # What goes wrong

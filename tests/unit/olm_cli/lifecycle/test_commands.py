@@ -104,6 +104,7 @@ def test_a_package_that_is_not_there_is_reported_with_one_that_is(catalog: Path)
         (["install", "op", "--catalog", "a", "--selector", "b"], "give --catalog or --selector"),
         (["plan", "{}/op/catalog.json", "--version", "1"], "a FILE says itself what is wanted"),
         (["uninstall", "op", "--preview", "--yes"], "--preview deletes nothing"),
+        (["uninstall", "op", "--cascade", "--no-wait"], "--cascade waits for custom resources"),
     ],
 )
 def test_contradictions_are_usage_errors(catalog: Path, arguments: list[str], said: str) -> None:

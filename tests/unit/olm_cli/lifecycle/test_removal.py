@@ -2,8 +2,20 @@
 
 from typing import Any
 
+import pytest
+
 from api.objects import GVK, KubeObject
-from olm_cli.lifecycle.removal import NAMED, Instances, Removal, facts, lines, obstacles, remains
+from olm_cli.lifecycle.account_removal import AccountRemoval
+from olm_cli.lifecycle.removal import (
+    NAMED,
+    Instances,
+    Removal,
+    facts,
+    lines,
+    next_to_delete,
+    obstacles,
+    remains,
+)
 
 
 def obj(kind: str, name: str, namespace: str = "", *finalizers: str) -> KubeObject:
@@ -54,7 +66,7 @@ def test_what_goes_with_what_is_said() -> None:
 def test_custom_resources_whose_operator_goes_first_are_in_the_way() -> None:
     [found] = obstacles(Removal(extension(), True, instances=[things("a", "b", free=1)]))
     assert found.message.startswith("2 Thing objects have finalizers (example.com/clean)")
-    assert found.hint.endswith("kubectl delete things.example.com --all --all-namespaces")
+    assert found.hint.startswith("--cascade deletes custom resources first")
 
 
 def test_finalizers_of_others_are_in_the_way_and_those_of_kubernetes_are_not() -> None:
@@ -84,11 +96,45 @@ def test_what_is_not_known_is_said() -> None:
     assert reported[-1].endswith("all Thing objects; they cannot be counted: forbidden")
 
 
-def test_what_an_install_wrote_with_the_extension_remains() -> None:
-    assert remains(Removal(extension(account=""), True)) == []
-    assert [
-        command.partition(" --ignore")[0] for command in remains(Removal(extension(), True))
-    ] == [
-        "kubectl delete clusterrolebinding,clusterrole sa",
-        "kubectl delete rolebinding,role,serviceaccount sa",
+def test_commands_remove_what_an_install_wrote() -> None:
+    assert remains(Removal(extension(), True)) == []
+    written = [obj("ClusterRole", "sa"), obj("Role", "sa", "ns"), obj("Namespace", "ns")]
+    removal = Removal(extension(), True, after=AccountRemoval(written))
+    assert remains(removal) == [
+        "kubectl delete clusterrole sa",
+        "kubectl delete role sa --namespace ns",
+        "kubectl delete namespace ns",
     ]
+    assert [each["kind"] for each in facts(removal)["account"]["deleted"]] == [
+        *("ClusterRole", "Role", "Namespace"),
+    ]
+
+
+def custom_resource(name: str, *owners: str, deleting: bool = False) -> KubeObject:
+    references = [{"uid": owner} for owner in owners]
+    meta: dict[str, Any] = {"name": name, "uid": name, "ownerReferences": references}
+    meta |= {"deletionTimestamp": "2026-01-01T00:00:00Z"} if deleting else {}
+    return {"apiVersion": "example.com/v1", "kind": "Thing", "metadata": meta}
+
+
+@pytest.mark.parametrize(
+    ("objects", "chosen"),
+    [
+        ([("a",), ("b",)], "ab"),
+        ([("a",), ("b", "a"), ("c", "b")], "a"),
+        ([("b", "gone"), ("c", "b")], "b"),
+        ([("a", "b"), ("b", "a")], "ab"),
+        ([], ""),
+    ],
+    ids=["free", "owners first", "orphans", "a circle", "none"],
+)
+def test_owners_are_deleted_before_what_they_own(
+    objects: list[tuple[str, ...]], chosen: str
+) -> None:
+    found = next_to_delete([custom_resource(*each) for each in objects])
+    assert "".join(each["metadata"]["name"] for each in found) == chosen
+
+
+def test_what_is_being_deleted_is_waited_for() -> None:
+    owner = custom_resource("a", deleting=True)
+    assert next_to_delete([owner, custom_resource("b", "a")]) == []
