@@ -1,10 +1,12 @@
 """Install and update a real operator on an embedded control plane, and show it.
 
-DEMO_ONCE=1 ends after the update; otherwise the demo stays up until Ctrl-C.
+DEMO_ONCE=1 ends after the update; otherwise the demo stays up until Ctrl-C. It writes demo.env into
+the present folder, to be sourced by whoever goes on.
 DEMO_BUNDLES=FOLDER[:FOLDER] adds packages, as PACKAGE/VERSION bundle folders.
 """
 
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -15,6 +17,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from e2e.demo.bundles import Versions, own, publish, real
+from e2e.demo.environment import Environment
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.errors import HarnessError
 from e2e.harness.images import catalog_image
@@ -28,6 +31,9 @@ SAMPLE = CONFIG / "samples" / "hello-operator.yaml"
 SAMPLE_REGISTRY = "registry.example.com"
 INSTALL_SECONDS = 60.0
 PREVIEW_BYTES = 400
+ENVIRONMENT = "demo.env"
+BACK = "--version 0.1.0 --upgrade-constraint-policy SelfCertified --crd-upgrade-safety None"
+"""What brings hello back to its first version: neither graph nor definition allow for it."""
 
 
 class Demo:
@@ -97,6 +103,7 @@ class Demo:
         """Prints what a user reads first."""
         self.show("get", "clustercatalog,clusterextension")
         print(conditions_text(api.get(extension_path("hello"))))
+        print(NO_NODE)
         self.show_objects()
         self.curl("/catalogs/demo/api/v1/metas?schema=olm.channel&package=hello-operator")
         self.curl("/catalogs/demo/api/v1/all")
@@ -156,23 +163,55 @@ class Demo:
         api.wait_installed(name, second.version, timeout=INSTALL_SECONDS)
         self.say(f"extension {name}: {second.version} Installed")
 
-    def explain(self) -> None:
+    @property
+    def commands(self) -> list[str]:
+        """What to try next."""
+        return [
+            "olm search hello",
+            f"olm plan hello {BACK}",
+            f"opm render {self.registry.address}/demo/catalog:latest",
+        ]
+
+    def write_environment(self, file: Path) -> None:
+        """For whoever goes on, in a file that goes with the demo."""
+        environment = Environment(
+            folder=self._folder,
+            kubeconfig=self.control_plane.kubeconfig,
+            kubectl=self.control_plane.binaries.kubectl.argv,
+            authorities={
+                "CATALOGD_CA": self.olm.catalogs_ca,
+                **({"REGISTRY_CA": self.registry.ca_file} if self.registry.ca_file else {}),
+            },
+            others={"CATALOGD": self.olm.catalogs_url, "REGISTRY": self.registry.address},
+        )
+        environment.write(file)
+        self._stack.callback(file.unlink, missing_ok=True)
+
+    def explain(self, file: Path) -> None:
         """How to go on from here."""
+        commands = "\n".join(f"  {command}" for command in self.commands)
         print(
             f"""
 The demo is up. In another terminal:
 
-  export KUBECONFIG={self.control_plane.kubeconfig}
-  kubectl get clustercatalog,clusterextension
-  kubectl describe clusterextension hello
-  curl --cacert {self.olm.catalogs_ca} {self.olm.catalogs_url}/catalogs/demo/api/v1/all
+  . {shlex.quote(str(file))}
+{commands}
 
-  registry  {self.registry.url} (CA {self.registry.ca_file})
-  logs      {self.olm.work_dir / "logs"}
+The file sets PATH with olm, opm and kubectl, KUBECONFIG, and SSL_CERT_FILE with the CAs of catalogd
+({self.olm.catalogs_ca}) and of the registry ({self.registry.ca_file}).
+Then also: kubectl get clustercatalog,clusterextension; olm status hello; olm --help
+
+{NO_NODE}
+Logs: {self.olm.work_dir / "logs"}
 
 Ctrl-C stops everything and leaves nothing behind.""",
             flush=True,
         )
+
+
+NO_NODE = """\
+No node runs pods here: Deployments stay at 0 available, so Available is False and olm status says
+Degraded. On Linux, as root, make demo NODE=1 runs the pods, too."""
 
 
 def main() -> int:
@@ -187,7 +226,9 @@ def main() -> int:
             if os.environ.get("DEMO_ONCE") == "1":
                 demo.say("done")
                 return 0
-            demo.explain()
+            file = Path(ENVIRONMENT).absolute()
+            demo.write_environment(file)
+            demo.explain(file)
             wait_for_interrupt()
         except KeyboardInterrupt:
             print("\nstopping ...", flush=True)
