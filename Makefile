@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install docs demo test debian faults test-quick test-unit test-property test-integration test-pages lint fmt bench bench-catalogd bench-controller bench-node e2e e2e-node generate verify chart image lock binaries helm clean
+.PHONY: help install docs demo test debian faults test-quick test-unit test-property test-integration test-pages lint fmt bench bench-catalogd bench-controller bench-node e2e e2e-node generate verify chart image krew lock binaries helm clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -122,6 +122,10 @@ bench-controller: binaries ## Measure operator-controller: every figure (docs/be
 
 docs: $(STAMP) ## Write the documentation as a site with search (build/docs)
 	@$(BIN)/python -m config.docs_site
+
+KREW_URL ?= https://releases.example.com/olmv1/v0.1.0
+krew: $(STAMP) ## Make `kubectl olm` for krew, and an index of it, in build/krew (KREW_URL=...)
+	@$(BIN)/python -m config.krew --url=$(KREW_URL)
 
 generate: $(STAMP) ## Write the generated files anew (CRDs, parts of the chart)
 	@$(BIN)/python -m config.generate

@@ -55,6 +55,7 @@ HELM = GoModule(
     ),
 )
 GITOPS = GoModule(name="gitops", title="evaluation of health", packages=615)
+KREW = GoModule(name="krew", title="krew", packages=330, program="sigs.k8s.io/krew/cmd/krew")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +114,11 @@ def gitops_binary() -> Executable:
     Errors: BinaryUnavailable, BuildFailed.
     """
     return Executable((str(built(GITOPS)),), "built")
+
+
+def krew_binary() -> Executable:
+    """Find krew, or build it (a minute, once). Errors: BinaryUnavailable, BuildFailed."""
+    return Executable((str(built(KREW)),), "built")
 
 
 def _from_assets() -> dict[str, Executable] | None:

@@ -1,0 +1,1 @@
+"""The plugin `kubectl olm` as krew installs it."""

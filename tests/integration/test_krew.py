@@ -1,0 +1,136 @@
+"""`kubectl olm` as krew installs it, from an index in the layout of this repository."""
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+import yaml
+
+from config.krew.__main__ import MANIFEST, manifest
+from e2e.demo.bundles import own
+from e2e.harness.binaries import control_plane_binaries, krew_binary
+from e2e.harness.errors import HarnessError
+from e2e.harness.images import read_folder
+from e2e.olm.fbc import PublishedBundle, catalog_files, package_blobs
+from olm_content.bundle import load
+from tests.requirements import leave_out
+
+pytestmark = pytest.mark.integration
+
+ROOT = Path(__file__).parents[2]
+HELLO = "hello-operator"
+PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
+
+Kubectl = Callable[..., str]
+
+
+@pytest.fixture(scope="module")
+def krew() -> str:
+    try:
+        return krew_binary().argv[0]
+    except HarnessError as error:
+        leave_out("krew", f"there is no krew: {error}")
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The index that `make krew` writes, for this machine alone, and the archive served."""
+    folder = tmp_path_factory.mktemp("published")
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    given = (f"--python={PYTHON}", "--platform=linux/amd64", f"--output={folder}")
+    url = f"--url=http://127.0.0.1:{server.server_port}"
+    run(sys.executable, "-m", "config.krew", *given, url, cwd=ROOT)
+    try:
+        yield folder
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serves a folder and says nothing of it."""
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name upstream
+        """Nothing."""
+
+
+def run(*argv: str | Path, **how: object) -> str:
+    done = subprocess.run(
+        [str(word) for word in argv],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        **how,  # type: ignore[call-overload]
+    )
+    assert done.returncode == 0, f"{argv}: {done.stdout}\n{done.stderr}"
+    return str(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def kubectl(krew: str, published: Path, tmp_path_factory: pytest.TempPathFactory) -> Kubectl:
+    """kubectl of somebody who has installed the plugin from the index."""
+    home = tmp_path_factory.mktemp("home")
+    bin_folder = home / "krew" / "bin"
+    environment = {
+        "HOME": str(home),
+        "KREW_ROOT": str(home / "krew"),
+        "PATH": f"{bin_folder}:{os.environ['PATH']}",
+        "OLM_PYTHON": sys.executable,
+    }
+    index = tmp_path_factory.mktemp("index")
+    (index / "plugins").mkdir()
+    (index / "plugins" / "olm.yaml").write_bytes((published / "plugins" / "olm.yaml").read_bytes())
+    author = ("-c", "user.name=a", "-c", "user.email=a@example.com")
+    run("git", "init", "--quiet", cwd=index)
+    run("git", "add", ".", cwd=index)
+    run("git", *author, "commit", "--quiet", "-m", "olm", cwd=index)
+    run(krew, "index", "add", "own", f"file://{index}", env=environment)
+    run(krew, "install", "own/olm", env=environment, cwd=home)
+    program = control_plane_binaries().kubectl.argv
+    return lambda *words: run(*program, *words, env=environment, cwd=home)
+
+
+def test_it_is_a_plugin_of_kubectl(kubectl: Kubectl) -> None:
+    assert "/krew/bin/kubectl-olm" in kubectl("plugin", "list")
+    assert kubectl("olm", "version", "match", ">=1 <2", "1.4.0") == "1.4.0 is in >=1 <2\n"
+    assert kubectl("olm", "--help").startswith("Usage: kubectl olm ")
+
+
+def test_it_finds_and_renders_without_a_cluster(kubectl: Kubectl, tmp_path: Path) -> None:
+    bundle = own().first
+    name = load(read_folder(bundle)).csv.name
+    image = "registry.example.com/hello:v0.1.0"
+    blobs = package_blobs([PublishedBundle(HELLO, name, "0.1.0", image)])
+    for path, content in catalog_files([blobs]).items():
+        file = tmp_path / "catalog" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+    assert HELLO in kubectl("olm", "search", "hello", "--catalog", str(tmp_path / "catalog"))
+    rendered = kubectl("olm", "bundle", "render", str(bundle), "--install-namespace=apps")
+    assert "kind: Deployment" in rendered
+
+
+def test_every_command_has_what_it_imports(kubectl: Kubectl) -> None:
+    listed = kubectl("olm", "--help").partition("Commands:\n")[2].splitlines()
+    commands = [line.split()[0] for line in listed if line.startswith("  ") and line[2:3].strip()]
+    assert {"install", "plan", "uninstall", "why"} <= set(commands)
+    for command in commands:
+        assert kubectl("olm", command, "--help").startswith(f"Usage: kubectl olm {command} ")
+
+
+def test_the_index_is_the_repositorys_with_the_digests(published: Path) -> None:
+    [archive] = published.glob("*.tar.gz")
+    written = yaml.safe_load((published / "plugins" / "olm.yaml").read_text())
+    [platform] = written["spec"]["platforms"]
+    again = manifest({"linux/amd64": archive}, platform["uri"].rpartition("/")[0])
+    assert written == again
+    original = yaml.safe_load(MANIFEST.read_text())
+    assert {**written["spec"], "platforms": []} == {**original["spec"], "platforms": []}
