@@ -1,9 +1,13 @@
 """`kubectl olm` as krew installs it, from an index in the layout of this repository."""
 
+import io
 import os
+import re
 import subprocess
 import sys
+import tarfile
 import threading
+import tomllib
 from collections.abc import Callable, Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -124,6 +128,17 @@ def test_every_command_has_what_it_imports(kubectl: Kubectl) -> None:
     assert {"install", "plan", "uninstall", "why"} <= set(commands)
     for command in commands:
         assert kubectl("olm", command, "--help").startswith(f"Usage: kubectl olm {command} ")
+
+
+def test_it_has_our_packages_and_nothing_of_tests(published: Path) -> None:
+    with tarfile.open(next(published.glob("*.tar.gz"))) as archive:
+        [record] = [n for n in archive.getnames() if re.search(r"/olmv1-[^/]+/RECORD$", n)]
+        listed = (archive.extractfile(record) or io.BytesIO()).read().decode().splitlines()
+        kinds = {entry.type for entry in archive}
+    assert kinds == {tarfile.REGTYPE}, "krew unpacks nothing else"
+    folders = {line.partition("/")[0] for line in listed if "dist-info" not in line}
+    ours = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    assert folders - {"..", "bin"} == set(ours["root_packages"])
 
 
 def test_the_index_is_the_repositorys_with_the_digests(published: Path) -> None:
