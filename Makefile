@@ -35,8 +35,13 @@ binaries: $(STAMP) ## Find or build the control plane and the registry
 helm: binaries
 	@$(BIN)/python -m e2e.harness helm
 
-demo: binaries ## Install and update a real operator on an embedded control plane
+demo: binaries ## Install and update a real operator on an embedded control plane (NODE=1: with pods)
+ifdef NODE
+	@$(BIN)/python -m e2e.node prepare
+	@$(BIN)/python -m e2e.node run -- $(CURDIR)/$(BIN)/python -m e2e.demo.on_node
+else
 	@$(BIN)/python -m e2e.demo
+endif
 
 # Each run of pytest adds to this file what it skipped.
 SKIPPED := build/skipped.txt

@@ -40,7 +40,7 @@ OF_DAEMONS = frozenset(
     {
         *("fastapi", "graphql-core", "grpcio", "grpcio-health-checking", "grpcio-reflection"),
         *("httptools", "iso8601", "kopf", "prometheus-client", "protobuf", "python-json-logger"),
-        *("starlette", "uvicorn", "uvloop"),
+        *("starlette", "uvicorn"),
     }
 )
 """Libraries that no command of `olm` imports."""

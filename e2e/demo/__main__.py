@@ -1,25 +1,18 @@
 """Install and update a real operator on an embedded control plane, and show it.
 
-DEMO_ONCE=1 ends after the update; otherwise the demo stays up until Ctrl-C. It writes demo.env into
-the present folder, to be sourced by whoever goes on.
 DEMO_BUNDLES=FOLDER[:FOLDER] adds packages, as PACKAGE/VERSION bundle folders.
 """
 
-import os
-import shlex
 import shutil
-import signal
 import subprocess
 import sys
-import tempfile
-import time
 from contextlib import ExitStack
 from pathlib import Path
 
 from e2e.demo.bundles import Versions, own, publish, real
 from e2e.demo.environment import Environment
+from e2e.demo.story import Story, tell
 from e2e.harness.controlplane import ControlPlane
-from e2e.harness.errors import HarnessError
 from e2e.harness.images import catalog_image
 from e2e.harness.registry import Registry
 from e2e.olm.api import Api, catalog_path, conditions_text, extension_path
@@ -31,30 +24,18 @@ SAMPLE = CONFIG / "samples" / "hello-operator.yaml"
 SAMPLE_REGISTRY = "registry.example.com"
 INSTALL_SECONDS = 60.0
 PREVIEW_BYTES = 400
-ENVIRONMENT = "demo.env"
 BACK = "--version 0.1.0 --upgrade-constraint-policy SelfCertified --crd-upgrade-safety None"
 """What brings hello back to its first version: neither graph nor definition allow for it."""
 
 
-class Demo:
-    """The steps, each shown with the time since the start."""
+class Demo(Story):
+    """Our programs as processes beside a control plane and a registry."""
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
-        self._started = time.monotonic()
-        self._folder = folder
-        self._stack = stack
+        super().__init__(folder, stack)
         self.control_plane = ControlPlane(folder / "control-plane")
         self.registry = Registry(folder / "registry")
         self.olm = Olm(folder / "olm", self.control_plane, self.registry)
-
-    def say(self, text: str) -> None:
-        """A step that is done."""
-        print(f"[{time.monotonic() - self._started:6.1f} s] {text}", flush=True)
-
-    def show(self, *kubectl: str) -> None:
-        """A kubectl command and what it prints."""
-        print(f"\n$ kubectl {' '.join(kubectl)}")
-        print(self.control_plane.kubectl(*kubectl), flush=True)
 
     def run(self) -> None:
         """All steps, in order."""
@@ -71,11 +52,11 @@ class Demo:
 
     def start(self) -> None:
         """Control plane, registry, both programs."""
-        self._stack.enter_context(self.control_plane)
+        self.stack.enter_context(self.control_plane)
         self.say(f"control plane: {self.control_plane.url}")
-        self._stack.enter_context(self.registry)
+        self.stack.enter_context(self.registry)
         self.say(f"registry: {self.registry.url}")
-        self._stack.enter_context(self.olm)
+        self.stack.enter_context(self.olm)
         self.say(f"catalogd: {self.olm.catalogs_url}; operator-controller: running")
 
     def publish(self, packages: list[Versions]) -> dict[str, list[PublishedBundle]]:
@@ -90,7 +71,7 @@ class Demo:
     def install_hello(self, api: Api) -> None:
         """The sample, as an administrator would apply it."""
         text = SAMPLE.read_text().replace(SAMPLE_REGISTRY, self.registry.address)
-        sample = self._folder / SAMPLE.name
+        sample = self.folder / SAMPLE.name
         sample.write_text(text)
         print(f"\n$ kubectl apply -f {sample}")
         print(self.control_plane.kubectl("apply", "-f", str(sample)), flush=True)
@@ -102,7 +83,8 @@ class Demo:
     def overview(self, api: Api) -> None:
         """Prints what a user reads first."""
         self.show("get", "clustercatalog,clusterextension")
-        print(conditions_text(api.get(extension_path("hello"))))
+        no_pods = api.wait_condition(extension_path("hello"), "Available", "False")
+        print(conditions_text(no_pods))
         print(NO_NODE)
         self.show_objects()
         self.curl("/catalogs/demo/api/v1/metas?schema=olm.channel&package=hello-operator")
@@ -172,10 +154,21 @@ class Demo:
             f"opm render {self.registry.address}/demo/catalog:latest",
         ]
 
-    def write_environment(self, file: Path) -> None:
-        """For whoever goes on, in a file that goes with the demo."""
-        environment = Environment(
-            folder=self._folder,
+    @property
+    def notes(self) -> str:
+        """What else to know."""
+        return f"""\
+The file sets PATH with olm, opm and kubectl, KUBECONFIG, and SSL_CERT_FILE with the CAs of catalogd
+({self.olm.catalogs_ca}) and of the registry ({self.registry.ca_file}).
+Then also: kubectl get clustercatalog,clusterextension; olm status hello; olm --help
+
+{NO_NODE}
+Logs: {self.olm.work_dir / "logs"}"""
+
+    def environment(self) -> Environment:
+        """For whoever goes on."""
+        return Environment(
+            folder=self.folder,
             kubeconfig=self.control_plane.kubeconfig,
             kubectl=self.control_plane.binaries.kubectl.argv,
             authorities={
@@ -184,29 +177,6 @@ class Demo:
             },
             others={"CATALOGD": self.olm.catalogs_url, "REGISTRY": self.registry.address},
         )
-        environment.write(file)
-        self._stack.callback(file.unlink, missing_ok=True)
-
-    def explain(self, file: Path) -> None:
-        """How to go on from here."""
-        commands = "\n".join(f"  {command}" for command in self.commands)
-        print(
-            f"""
-The demo is up. In another terminal:
-
-  . {shlex.quote(str(file))}
-{commands}
-
-The file sets PATH with olm, opm and kubectl, KUBECONFIG, and SSL_CERT_FILE with the CAs of catalogd
-({self.olm.catalogs_ca}) and of the registry ({self.registry.ca_file}).
-Then also: kubectl get clustercatalog,clusterextension; olm status hello; olm --help
-
-{NO_NODE}
-Logs: {self.olm.work_dir / "logs"}
-
-Ctrl-C stops everything and leaves nothing behind.""",
-            flush=True,
-        )
 
 
 NO_NODE = """\
@@ -214,35 +184,5 @@ No node runs pods here: Deployments stay at 0 available, so Available is False a
 Degraded. On Linux, as root, make demo NODE=1 runs the pods, too."""
 
 
-def main() -> int:
-    """Run the demo; 0 when everything that it shows came true."""
-    # In the background of a shell SIGINT is ignored unless asked for.
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.default_int_handler)
-    with tempfile.TemporaryDirectory(prefix="olmv1-demo-") as folder, ExitStack() as stack:
-        demo = Demo(Path(folder), stack)
-        try:
-            demo.run()
-            if os.environ.get("DEMO_ONCE") == "1":
-                demo.say("done")
-                return 0
-            file = Path(ENVIRONMENT).absolute()
-            demo.write_environment(file)
-            demo.explain(file)
-            wait_for_interrupt()
-        except KeyboardInterrupt:
-            print("\nstopping ...", flush=True)
-        except (HarnessError, TimeoutError, subprocess.SubprocessError) as error:
-            print(f"error: {error}", file=sys.stderr)
-            return 1
-        return 0
-
-
-def wait_for_interrupt() -> None:
-    """Sleeps until Ctrl-C."""
-    while True:
-        signal.pause()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tell(Demo))

@@ -5,6 +5,7 @@ ends, the kernel ends everything else in the box.
 """
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -24,6 +25,7 @@ def main() -> None:
     _network()
     socket.sethostname(NODE_NAME)
     command = subprocess.Popen(sys.argv[1:])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the command has Ctrl-C too, and ends in order
     while True:
         pid, status = os.wait()
         if pid == command.pid:

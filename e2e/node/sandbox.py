@@ -42,6 +42,11 @@ def work_folder() -> Path:
     return cache_folder() / "node" / "work"
 
 
+def pid_file() -> Path:
+    """Where the number of a process is, as the machine counts, that has the box's network."""
+    return work_folder() / "box.pid"
+
+
 def run_in_box(command: Sequence[str]) -> int:
     """Run a command in a new box and wait; its exit code. One box at a time on a machine.
 
@@ -54,6 +59,7 @@ def run_in_box(command: Sequence[str]) -> int:
     with _only_one(), _work(), _folders(), cgroups.of_the_node():
         environment = dict(os.environ) | {IN_BOX: "1"}
         box = subprocess.Popen((*launcher, unshare, *NAMESPACES, "--", *first), env=environment)
+        pid_file().write_text(str(box.pid))
         try:
             return _wait(box)
         finally:

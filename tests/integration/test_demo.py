@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.demo.__main__ import ENVIRONMENT
+from e2e.demo.story import ENVIRONMENT
 
 pytestmark = pytest.mark.integration
 

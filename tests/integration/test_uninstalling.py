@@ -46,8 +46,9 @@ MONITORING = (
 
 @dataclass(frozen=True)
 class Case:
-    """A bundle of the corpus; `own_namespace`: it has to be told to watch that."""
+    """A bundle of a catalog; `own_namespace`: it has to be told to watch that."""
 
+    catalog: str
     published: PublishedBundle
     own_namespace: bool
 
@@ -78,24 +79,27 @@ Serve = Callable[[Iterable[Path]], list[Case]]
 def serve(olm: Olm, registry: Registry) -> Iterator[Serve]:
     """Pushes bundles and serves a catalog of them."""
     kubectl = olm.control_plane.kubectl
+    names: list[str] = []
 
     def served(folders: Iterable[Path]) -> list[Case]:
-        cases = [read_case(folder, registry) for folder in folders]
+        name = f"{CATALOG}-{len(names)}"
+        names.append(name)
+        cases = [read_case(folder, registry, name) for folder in folders]
         blobs = [package_blobs([case.published]) for case in cases]
-        image = registry.push(catalog_image(catalog_files(blobs)), "leaving/catalog", tag="latest")
-        kubectl("apply", "-f", "-", stdin=catalog(CATALOG, image.tag_reference))
+        image = registry.push(catalog_image(catalog_files(blobs)), "leaving/catalog", tag=name)
+        kubectl("apply", "-f", "-", stdin=catalog(name, image.tag_reference))
         with Api(olm.control_plane) as api:
-            api.wait_condition(catalog_path(CATALOG), "Serving", "True")
+            api.wait_condition(catalog_path(name), "Serving", "True")
         return cases
 
     yield served
-    kubectl("delete", "clustercatalog", CATALOG)
+    kubectl("delete", "clustercatalog", *names)
 
 
-def read_case(folder: Path, registry: Registry) -> Case:
+def read_case(folder: Path, registry: Registry, catalog: str) -> Case:
     pushed = registry.push(bundle_image(folder), f"leaving/{folder.parent.name}")
     own = not load(read_folder(folder)).csv.supports(InstallMode.ALL_NAMESPACES)
-    return Case(bundle_facts(folder, pushed.reference), own)
+    return Case(catalog, bundle_facts(folder, pushed.reference), own)
 
 
 @dataclass(frozen=True)
@@ -113,7 +117,8 @@ class User:
     def answer(self, command: Sequence[str], case: Case) -> Any:
         words = [word.format(case.name) for word in command]
         if command[0] == "install":
-            words += [case.published.package, "--version", case.published.version]
+            words += [case.published.package, f"--version={case.published.version}"]
+            words += [f"--catalog={case.catalog}"]
             words += ["--watch-namespace", case.name] if case.own_namespace else []
         argv = [str(Path(sys.executable).with_name("olm")), *words, "-o", "json"]
         done = subprocess.run(
@@ -170,13 +175,15 @@ def monitored(olm: Olm, manifests: Path) -> Iterator[None]:
     kubectl = olm.control_plane.kubectl
     kubectl("apply", "--server-side", *files)
     kubectl("wait", "--for=condition=Established", *files)
-    yield
-    kubectl("delete", *files)
+    try:
+        yield
+    finally:
+        kubectl("delete", *files)
 
 
 def leaves_nothing(olm: Olm, user: User, cases: Sequence[Case]) -> None:
     before = settled_dump(olm.control_plane, timeout=SECONDS)
-    asked = ("install", "--extension={}", "--namespace={}", f"--catalog={CATALOG}")
+    asked = ("install", "--extension={}", "--namespace={}")
     user.each([case for case in cases if case.published.name in NOT_HERE], *asked)
     installable = [case for case in cases if case.published.name not in NOT_HERE]
     user.each(installable, *asked, "--wait", f"--timeout={SECONDS}")
