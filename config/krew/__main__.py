@@ -115,6 +115,7 @@ def _name_of(block: str) -> str:
 
 
 def _wheel(folder: Path) -> Path:
+    shutil.rmtree(ROOT / "build" / "lib", ignore_errors=True)  # what was deleted since would be in
     pip = (sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation")
     _run(*pip, "--wheel-dir", str(folder), str(ROOT))
     [found] = folder.glob("*.whl")
@@ -178,7 +179,7 @@ def _write(target: Path, folder: Path) -> None:
     """Krew reads folders and plain files; no time and no owner, so that it is always the same."""
     with (
         target.open("wb") as file,
-        gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed,
+        gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0) as packed,
         tarfile.open(fileobj=packed, mode="w", format=tarfile.GNU_FORMAT) as archive,
     ):
         for path in _files(folder):
