@@ -10,6 +10,8 @@ import orjson
 from e2e.harness.images import read_folder
 from olm_content.bundle import load
 from olm_content.formats.kube_yaml import load_all
+from olm_content.names import CSV_KIND, CSV_METADATA, PACKAGE
+from opm.migrate import csv_metadata
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,21 +22,28 @@ class PublishedBundle:
     name: str
     version: str
     image: str
+    csv_metadata: Mapping[str, Any] | None = None
+    """What people read of it, if the catalog has it."""
 
 
 def bundle_facts(folder: Path, image: str) -> PublishedBundle:
-    """Package, name and version of a bundle folder. Raises BundleError if it is none."""
-    bundle = load(read_folder(folder))
-    return PublishedBundle(bundle.package_name, bundle.csv.name, version_of(folder), image)
+    """A bundle folder as catalogs describe it. Raises BundleError if it is none."""
+    bundle, csv = load(read_folder(folder)), _csv(folder)
+    version = str(csv["spec"]["version"])
+    return PublishedBundle(bundle.package_name, bundle.csv.name, version, image, csv_metadata(csv))
 
 
 def version_of(folder: Path) -> str:
     """The version in a bundle folder's CSV. ValueError if it has none."""
+    return str(_csv(folder)["spec"]["version"])
+
+
+def _csv(folder: Path) -> dict[str, Any]:
     for path in sorted((folder / "manifests").iterdir()):
         for document in load_all(path.read_bytes()):
-            if document.get("kind") == "ClusterServiceVersion":
-                return str(document["spec"]["version"])
-    raise ValueError(f"no ClusterServiceVersion in {folder}")
+            if document.get("kind") == CSV_KIND:
+                return dict(document)
+    raise ValueError(f"no {CSV_KIND} in {folder}")
 
 
 def package_blobs(bundles: Iterable[PublishedBundle]) -> list[Mapping[str, Any]]:
@@ -54,12 +63,15 @@ def package_blobs(bundles: Iterable[PublishedBundle]) -> list[Mapping[str, Any]]
 
 def _bundle_blob(bundle: PublishedBundle) -> Mapping[str, Any]:
     value = {"packageName": bundle.package, "version": bundle.version}
+    properties: list[Mapping[str, Any]] = [{"type": PACKAGE, "value": value}]
+    if bundle.csv_metadata:
+        properties.append({"type": CSV_METADATA, "value": bundle.csv_metadata})
     return {
         "schema": "olm.bundle",
         "package": bundle.package,
         "name": bundle.name,
         "image": bundle.image,
-        "properties": [{"type": "olm.package", "value": value}],
+        "properties": properties,
     }
 
 

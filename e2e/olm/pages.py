@@ -1,11 +1,14 @@
 """Commands of the documentation, as tests run them.
 
 A block ```sh is run as it stands, by a shell of its own in the same folder as the others. A block
-```text right after it is what it prints: `...` stands for anything, alone on a line for any lines;
-the length of blanks and ages do not count. A block ```sh pods needs pods that run.
+```text right after it is what it prints. A block ```console has both: lines after `$ ` are
+commands, the lines below each are what it prints. In what is printed `...` stands for anything,
+alone on a line for any lines; the length of blanks and ages do not count. A further word says what
+a block needs: `pods` that run, a container `engine`, or `minutes`.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -35,7 +38,17 @@ class Step:
     line: int
     command: str
     expected: str | None
-    pods: bool
+    needs: tuple[str, ...] = ()
+
+    @property
+    def pods(self) -> bool:
+        """Whether pods must run."""
+        return "pods" in self.needs
+
+    @property
+    def minutes(self) -> bool:
+        """Whether it takes too long, or what no test has, to be run as it stands."""
+        return not {"engine", "minutes"}.isdisjoint(self.needs)
 
 
 def blocks(page: Path) -> list[Block]:
@@ -53,17 +66,28 @@ def blocks(page: Path) -> list[Block]:
 def steps(page: Path) -> list[Step]:
     """The steps of a page, in order."""
     everything = blocks(page)
-    return [
-        Step(
-            block.section,
-            block.line,
-            block.body,
-            after.body if after and after.info == ("text",) and _adjoin(block, after) else None,
-            "pods" in block.info,
-        )
-        for block, after in zip_longest(everything, everything[1:])
-        if block.info[:1] == ("sh",)
-    ]
+    found = []
+    for block, after in zip_longest(everything, everything[1:]):
+        match block.info[:1]:
+            case ("sh",):
+                shown = after.body if after and _prints(block, after) else None
+                found.append(Step(block.section, block.line, block.body, shown, block.info[1:]))
+            case ("console",):
+                found.extend(_dialogue(block))
+    return found
+
+
+def _dialogue(block: Block) -> Iterator[Step]:
+    """The commands of a block ```console; a backslash at the end of one goes on with it."""
+    parts = re.split(r"^\$ ((?:.*\\\n)*.*\n)", block.body, flags=re.MULTILINE)
+    line = block.line + 1 + parts[0].count("\n")
+    for command, printed in zip(parts[1::2], parts[2::2], strict=True):
+        yield Step(block.section, line, command, printed or None, block.info[1:])
+        line += command.count("\n") + printed.count("\n")
+
+
+def _prints(block: Block, after: Block) -> bool:
+    return after.info == ("text",) and _adjoin(block, after)
 
 
 def _adjoin(first: Block, second: Block) -> bool:

@@ -3,6 +3,7 @@
 import json
 import logging
 import secrets
+import shlex
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from e2e.harness.controlplane import ControlPlane
 from e2e.olm.api import OLM, Api, extension_path
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import with_administrator
+from e2e.olm.pages import HOW_TO, shows, steps
 from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
@@ -32,11 +34,7 @@ pytestmark = pytest.mark.integration
 
 CLUSTER_OPERATORS = "/apis/config.openshift.io/v1/clusteroperators"
 CLUSTER_OPERATOR = f"{CLUSTER_OPERATORS}/olm"
-COMMAND = (
-    *("get", "clusteroperator", "olm", "-o"),
-    'jsonpath={.status.conditions[?(@.type=="Upgradeable")].message}',
-)
-"""As in docs/how-to/openshift.md."""
+ASK, DELETE = steps(HOW_TO / "openshift.md")
 
 Serve = Callable[[str, str], None]
 Publish = Callable[..., str]
@@ -109,8 +107,8 @@ def test_what_is_installed_keeps_openshift_from_its_next_version(
         "Degraded": ("False", "AsExpected"),
         "Upgradeable": ("False", "IncompatibleOperatorsInstalled"),
     }
-    message = kubectl(*COMMAND)
-    assert message == (condition(found, "Upgradeable") or {})["message"]
+    page = (ASK.expected or "").replace("hello", package)
+    assert shows(page, kubectl(*shlex.split(ASK.command)[1:]))
     assert [each["name"] for each in found["status"]["versions"]] == ["operator"]
     related = [(each["resource"], each["name"]) for each in found["status"]["relatedObjects"]]
     assert ("namespaces", SYSTEM_NAMESPACE) in related
@@ -140,6 +138,7 @@ def test_what_is_installed_keeps_openshift_from_its_next_version(
     kubectl("delete", "clusterextension", package)
     wait_upgradeable(api, "True", "nothing that is installed forbids OpenShift 4.20")
 
+    kubectl(*shlex.split(DELETE.command)[1:])
     openshift.disappear()
     olm.control_plane.apply(with_administrator(package))
     api.wait_installed(package, "1.1.0")

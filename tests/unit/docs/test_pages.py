@@ -15,17 +15,26 @@ from olm_runtime.metrics.exposition import written
 from operator_controller.metrics import Metrics, Readings
 
 ROOT = DOCS.parent
-PAGES = sorted([*DOCS.rglob("*.md"), *ROOT.glob("*.md"), *ROOT.glob("charts/**/*.md")])
-RUN = {
-    *(HOW_TO / f"{name}.md" for name in (
-        "disconnected", "high-availability", "install", "monitoring", "proxy", "troubleshooting",
-        "upgrade",
-    )),
-    DOCS / "concepts" / "security-model.md",
+PAGES = sorted(
+    [*DOCS.rglob("*.md"), *ROOT.glob("*.md"), *ROOT.glob("charts/**/*.md"), ROOT / "e2e/README.md"]
+)
+TESTS = ROOT / "tests"
+FOLLOWED_BY = {
+    "integration/test_pages.py": (
+        "how-to/disconnected.md", "how-to/high-availability.md", "how-to/install.md",
+        "how-to/monitoring.md", "how-to/proxy.md", "how-to/troubleshooting.md",
+        "how-to/upgrade.md", "concepts/security-model.md",
+    ),
+    "integration/test_opm_catalogs.py": ("how-to/build-a-catalog.md",),
+    "integration/test_opm_indexes.py": ("how-to/sqlite-indexes.md",),
+    "integration/test_least_rights.py": ("how-to/permissions.md",),
+    "integration/from_upstream/test_taking_over.py": ("how-to/from-upstream.md",),
 }  # fmt: skip
-"""Pages of which tests/integration/test_pages.py and tests/node/test_pages.py run everything."""
-OTHERS_RUN = {"build-a-catalog.md", "from-upstream.md", "permissions.md", "sqlite-indexes.md"}
-"""Of which other tests do."""
+"""The test that runs the commands of a page."""
+RUN = [DOCS / page for page in FOLLOWED_BY["integration/test_pages.py"]]
+COMMANDS, DATA = {"sh", "console"}, {"json", "python", "text", "yaml"}
+NEEDS = {"pods", "engine", "minutes"}
+PROGRAM = re.compile(r"(\$ |(curl|docker|helm|kubectl|make|olm|opm|pip|pipx|python) )")
 
 named = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 
@@ -55,17 +64,36 @@ def test_the_table_of_contents_has_all_pages() -> None:
     assert {page for page in pages if f"({page})" not in contents} == set()
 
 
-@pytest.mark.parametrize("page", sorted(RUN), ids=lambda page: page.stem)
+@named
 def test_every_block_says_what_it_is(page: Path) -> None:
-    for block in blocks(page):
-        assert block.info[:1] in (("sh",), ("text",)), f"{page.name}, line {block.line}"
-    assert steps(page)
+    assert re.search(r"^ +```", page.read_text(), re.MULTILINE) is None, "no block is indented"
+    shown = {step.line for step in steps(page)}
+    for block, before in zip(blocks(page), [None, *blocks(page)], strict=False):
+        where = f"{page.name}, line {block.line}"
+        language, *needs = block.info or ("",)
+        assert language in COMMANDS | DATA, where
+        assert set(needs) <= (NEEDS if language in COMMANDS else set()), where
+        if language == "text" and not (before and before.line in shown):
+            assert not any(map(PROGRAM.match, block.body.splitlines())), f"{where}: commands"
 
 
-def test_pages_with_commands_are_run() -> None:
-    with_commands = {page for page in PAGES if steps(page)}
-    rest = {page.name for page in with_commands - RUN}
-    assert rest - OTHERS_RUN <= {"install-and-remove.md", "openshift.md"}
+def test_pages_with_commands_are_followed() -> None:
+    with_commands = {page for page in PAGES if any(not step.minutes for step in steps(page))}
+    assert with_commands == {DOCS / page for pages in FOLLOWED_BY.values() for page in pages}
+    for test, pages in FOLLOWED_BY.items():
+        text = (TESTS / test).read_text()
+        assert {page for page in pages if f'"{Path(page).stem}' not in text} == set()
+
+
+def test_what_takes_minutes_is_there() -> None:
+    """Builds and benchmarks: their targets and modules."""
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for page in PAGES:
+        text = "".join(step.command for step in steps(page) if step.minutes)
+        assert set(re.findall(r"^make ([\w-]+)", text, re.MULTILINE)) <= targets
+        modules = {name.replace(".", "/") for name in re.findall(r"python -m ([\w.]+)", text)}
+        for path in [*modules, *re.findall(r"python (tests\S+)\.py", text)]:
+            assert (ROOT / f"{path}.py").exists() or (ROOT / path / "__main__.py").exists(), path
 
 
 @pytest.mark.parametrize(
