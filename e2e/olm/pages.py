@@ -4,7 +4,8 @@ A block ```sh is run as it stands, by a shell of its own in the same folder as t
 ```text right after it is what it prints. A block ```console has both: lines after `$ ` are
 commands, the lines below each are what it prints. In what is printed `...` stands for anything,
 alone on a line for any lines; the length of blanks and ages do not count. A further word says what
-a block needs: `pods` that run, a container `engine`, or `minutes`.
+a block needs: `pods` that run, a container `engine`, or `minutes`; or that each of its commands
+`fails`.
 """
 
 import re
@@ -39,6 +40,11 @@ class Step:
     command: str
     expected: str | None
     needs: tuple[str, ...] = ()
+
+    @property
+    def fails(self) -> bool:
+        """Whether the exit code is not to be 0."""
+        return "fails" in self.needs
 
     @property
     def pods(self) -> bool:

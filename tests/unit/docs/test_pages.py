@@ -33,7 +33,7 @@ FOLLOWED_BY = {
 """The test that runs the commands of a page."""
 RUN = [DOCS / page for page in FOLLOWED_BY["integration/test_pages.py"]]
 COMMANDS, DATA = {"sh", "console"}, {"json", "python", "text", "yaml"}
-NEEDS = {"pods", "engine", "minutes"}
+NEEDS = {"pods", "engine", "minutes", "fails"}
 PROGRAM = re.compile(r"(\$ |(curl|docker|helm|kubectl|make|olm|opm|pip|pipx|python) )")
 
 named = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
