@@ -25,7 +25,7 @@ FOLLOWED = (
     "olm_cli/",
     "opm/",
     "requirements/",
-    "tests/integration/test_pages.py",
+    "tests/integration/pages/",
 )
 """Files and folders that pages quote or run."""
 

@@ -11,6 +11,7 @@ OWN_CLUSTER = {
         "doctor",
         "faults",
         "object_sets",
+        "pages",
     )
 }
 """Folders with a control plane of their own."""

@@ -20,7 +20,7 @@ from tests.integration.logs import tracebacks
 
 HERE = Path(__file__).parent
 LONGEST = (
-    "test_pages",
+    "pages",
     "faults",
     "object_sets",
     "catalogd",

@@ -1,4 +1,4 @@
-"""Commands of pages that need pods which run; tests/integration/test_pages.py runs all others."""
+"""Commands of pages that need pods which run; tests/integration/pages runs all others."""
 
 from pathlib import Path
 

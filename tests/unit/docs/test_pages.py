@@ -20,7 +20,7 @@ PAGES = sorted(
 )
 TESTS = ROOT / "tests"
 FOLLOWED_BY = {
-    "integration/test_pages.py": (
+    "integration/pages/test_operating.py": (
         "how-to/disconnected.md", "how-to/high-availability.md", "how-to/install.md",
         "how-to/monitoring.md", "how-to/proxy.md", "how-to/troubleshooting.md",
         "how-to/upgrade.md", "concepts/security-model.md",
@@ -31,7 +31,7 @@ FOLLOWED_BY = {
     "integration/from_upstream/test_taking_over.py": ("how-to/from-upstream.md",),
 }  # fmt: skip
 """The test that runs the commands of a page."""
-RUN = [DOCS / page for page in FOLLOWED_BY["integration/test_pages.py"]]
+RUN = [DOCS / page for page in FOLLOWED_BY["integration/pages/test_operating.py"]]
 COMMANDS, DATA = {"sh", "console"}, {"json", "python", "text", "yaml"}
 NEEDS = {"pods", "engine", "minutes", "fails"}
 PROGRAM = re.compile(r"(\$ |(curl|docker|helm|kubectl|make|olm|opm|pip|pipx|python) )")

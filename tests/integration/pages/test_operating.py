@@ -1,7 +1,4 @@
-"""Follows the pages for those who run the product, with the chart on a real API server.
-
-Pods are processes (e2e/olm/kubelet.py). Commands that need true ones are run by tests/node.
-"""
+"""Follows the pages for those who run the product. The last one uninstalls it."""
 
 import asyncio
 import threading
@@ -9,113 +6,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-import yaml
 
-from e2e.demo.bundles import own, publish
 from e2e.harness.controlplane import ControlPlane, wait_until
 from e2e.harness.forward_proxy import ForwardProxy
-from e2e.harness.images import build_image, catalog_image
-from e2e.harness.registry import PasswordAuth, Registry
+from e2e.harness.registry import Registry
 from e2e.olm.api import Api, catalog_path, conditions_text, extension_path
-from e2e.olm.bundles import BundleSpec
 from e2e.olm.chart import CHART, NAMESPACE, RELEASE, helm
-from e2e.olm.fbc import catalog_files, package_blobs
-from e2e.olm.kubelet import Kubelet
-from e2e.olm.pages import DOCS, HOW_TO, Step, blocks, shows, steps
+from e2e.olm.pages import DOCS, HOW_TO, blocks, shows, steps
 from e2e.olm.reader import Reader
-from tests.integration.clusters import own_control_plane
+from tests.integration.pages.world import FEWER, GREETER, HELLO, LAST, MIRROR, PROXY, PUBLIC, page
 
 pytestmark = pytest.mark.pages
-
-PUBLIC, MIRROR, PROXY = "registry.example.com", "mirror.example.org", "proxy.example.com:3128"
-HELLO, GREETER = "hello-operator", "greeter"
-FEWER = {"catalogd": {"replicas": 1}, "operatorController": {"replicas": 1}}
-"""Each pod costs a process."""
-NO_NETWORK = {"webhook": {"enabled": False}}
-"""Here no Service leads anywhere, and the API server would wait for the webhook."""
-LAST = "Uninstall"
-
-
-control_plane = own_control_plane()
-"""Helm takes over nothing that others have made."""
-
-
-@pytest.fixture(scope="module")
-def public(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Registry]:
-    """What the pages call registry.example.com."""
-    with Registry(tmp_path_factory.mktemp("public"), names=[PUBLIC]) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def mirror(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Registry]:
-    """What they call mirror.example.org: another CA, and a password."""
-    with Registry(tmp_path_factory.mktemp("mirror"), auth=PasswordAuth()) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def reader(
-    tmp_path_factory: pytest.TempPathFactory,
-    control_plane: ControlPlane,
-    public: Registry,
-    mirror: Registry,
-) -> Iterator[Reader]:
-    """Has installed the product as install.md says, with what it needs for the other pages."""
-    publish_catalog(public)
-    folder = tmp_path_factory.mktemp("reader")
-    values = folder / "fewer.yaml"
-    values.write_text(yaml.safe_dump(FEWER | NO_NETWORK))
-    authorities = {r: r.ca_file.read_bytes() for r in (public, mirror) if r.ca_file}
-    (folder / "mirror-ca.pem").write_bytes(authorities[mirror])
-    (folder / "password").write_text((mirror.credentials or PasswordAuth().credentials).password)
-    (folder / "system-cas.pem").write_bytes(authorities[public])
-    reader = Reader(
-        folder,
-        control_plane,
-        names={PUBLIC: public.address, MIRROR: mirror.address},
-        values=values,
-        authorities=b"".join(authorities.values()),
-    )
-    pods = Kubelet(
-        folder / "pods",
-        control_plane,
-        NAMESPACE,
-        environment={"SSL_CERT_FILE": str(folder / "system-cas.pem")},
-    )
-    with pods:
-        reader.follow(page("install", but=LAST))
-        yield reader
-
-
-@pytest.fixture
-def api(control_plane: ControlPlane) -> Iterator[Api]:
-    with Api(control_plane) as api:
-        yield api
-
-
-def publish_catalog(registry: Registry) -> None:
-    """The operator of the pages, with its own image, and another package."""
-    hello = list(map(dict, package_blobs(publish(registry, own()))))
-    operator = registry.push(build_image([{"operator": b"hello"}]), "hello/operator", tag="v1")
-    related = [{"name": "operator", "image": operator.reference}]
-    hello = [b | {"relatedImages": related} if "image" in b else b for b in hello]
-    greeter = package_blobs([spec.publish(registry) for spec in GREETERS])
-    image = catalog_image(catalog_files([hello, greeter]))
-    registry.push(image, "team/my-catalog", tag="latest")
-
-
-GREETERS = [
-    BundleSpec(package=GREETER, version="1.0.0"),
-    BundleSpec(package=GREETER, version="1.1.0", configmaps=("settings", "extra")),
-    BundleSpec(package=GREETER, version="1.2.0"),
-]
-
-
-def page(name: str, *, only: str = "", but: str = "") -> list[Step]:
-    """The steps of a page that need no pods, or of one section, or without one."""
-    found = [step for step in steps(HOW_TO / f"{name}.md") if not step.pods]
-    return [s for s in found if (not only or s.section == only) and (not but or s.section != but)]
 
 
 # Pages

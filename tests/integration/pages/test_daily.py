@@ -1,0 +1,75 @@
+"""Follows the pages for those who use the product every day."""
+
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from e2e.demo.bundles import own
+from e2e.olm.api import Api
+from e2e.olm.pages import DOCS
+from e2e.olm.reader import Reader
+from tests.integration.pages.world import GREETER, HELLO, page
+
+pytestmark = pytest.mark.pages
+
+TASKS = DOCS / "tasks.md"
+MINUTES = ("make demo", "make test")
+OTHERS_RUN = ("helm install",)
+"""By install.md, and what those before it need to run at all."""
+
+
+@pytest.fixture
+def without_extensions(reader: Reader) -> Iterator[None]:
+    """Nothing is installed from the catalog, which is there again afterwards."""
+    reader.run("kubectl get clustercatalog my-catalog -o yaml > my-catalog.yaml")
+    remove(reader, HELLO, GREETER)
+    yield
+    remove(reader, HELLO, GREETER)
+    done = reader.run("kubectl replace --force -f my-catalog.yaml")
+    assert done.returncode == 0, done.stderr
+    reader.follow(page("install", only="See that it works"))
+
+
+def remove(reader: Reader, *extensions: str) -> None:
+    for extension in extensions:
+        reader.run(f"olm resume {extension}; olm uninstall {extension} --yes --wait")
+
+
+def test_quick_start(reader: Reader, without_extensions: None) -> None:
+    reader.run("kubectl delete clustercatalog my-catalog")
+    reader.follow(page("../quick-start"))
+
+
+def tasks() -> list[tuple[str, str]]:
+    """Each task, and the command of it."""
+    row = re.compile(r"^\| ([\w ,]+) \| `(.+)` \| ", re.MULTILINE)
+    return [(task, command.replace("\\|", "|")) for task, command in row.findall(TASKS.read_text())]
+
+
+def test_tasks(reader: Reader, api: Api, without_extensions: None) -> None:
+    """One after the other; the times are those that the page tells."""
+    reader.run("kubectl delete clustercatalog my-catalog")
+    shutil.copytree(own().first, reader.folder / "bundle-0.1.0")
+    shutil.copytree(own().second, reader.folder / "bundle-0.2.0")
+    assert len(tasks()) == 20
+    for task, command in tasks():
+        if command.startswith((*MINUTES, *OTHERS_RUN)):
+            continue
+        started = time.monotonic()
+        done = watched(reader, command) if "--watch" in command else reader.run(command)
+        print(f"{task}: {time.monotonic() - started:.1f} s")
+        assert done.returncode in (0, 1), f"{command}\n{done.stdout}\n{done.stderr}"
+        assert "error:" not in done.stderr, f"{command}\n{done.stdout}\n{done.stderr}"
+
+
+def watched(reader: Reader, command: str) -> subprocess.CompletedProcess[str]:
+    """What never ends is looked at for a moment."""
+    return reader.run(f"timeout 3 {command} || test $? = 124")
+
+
+def test_find_extensions(reader: Reader) -> None:
+    reader.follow(page("find-extensions"))
