@@ -13,6 +13,7 @@ from e2e.harness.controlplane import ControlPlane
 from e2e.olm.api import Api
 from e2e.olm.chart import CHART, NAMESPACE
 from e2e.olm.pages import Step, shows
+from e2e.olm.programs import CONFIG
 
 CATALOGD_CERT = f"/api/v1/namespaces/{NAMESPACE}/secrets/catalogd-service-cert"
 SECONDS = 180.0
@@ -36,6 +37,7 @@ class Reader:
         self._control_plane = control_plane
         self._authorities = authorities
         (folder / "charts").symlink_to(CHART.parent)
+        (folder / "config").symlink_to(CONFIG)
         self._program("kubectl", control_plane.binaries.kubectl.argv)
         self._program("helm", helm_binary().argv, f"'--values={values}'" if values else "")
         self._environment = {

@@ -1,5 +1,6 @@
 """Follows the pages for those who use the product every day."""
 
+import logging
 import re
 import shutil
 import subprocess
@@ -10,12 +11,13 @@ import pytest
 
 from e2e.demo.bundles import own
 from e2e.olm.api import Api
-from e2e.olm.pages import DOCS
+from e2e.olm.pages import DOCS, steps
 from e2e.olm.reader import Reader
 from tests.integration.pages.world import GREETER, HELLO, page
 
 pytestmark = pytest.mark.pages
 
+LOGGER = logging.getLogger(__name__)
 TASKS = DOCS / "tasks.md"
 MINUTES = ("make demo", "make test")
 OTHERS_RUN = ("helm install",)
@@ -61,7 +63,7 @@ def test_tasks(reader: Reader, api: Api, without_extensions: None) -> None:
             continue
         started = time.monotonic()
         done = watched(reader, command) if "--watch" in command else reader.run(command)
-        print(f"{task}: {time.monotonic() - started:.1f} s")
+        LOGGER.info("%s: %.1f s", task, time.monotonic() - started)
         assert done.returncode in (0, 1), f"{command}\n{done.stdout}\n{done.stderr}"
         assert "error:" not in done.stderr, f"{command}\n{done.stdout}\n{done.stderr}"
 
@@ -73,3 +75,14 @@ def watched(reader: Reader, command: str) -> subprocess.CompletedProcess[str]:
 
 def test_find_extensions(reader: Reader) -> None:
     reader.follow(page("find-extensions"))
+
+
+def test_manage_catalogs(reader: Reader) -> None:
+    reader.follow(page("manage-catalogs"))
+    reader.follow(steps(DOCS / "reference" / "catalogd.md"))
+
+
+def test_gitops(reader: Reader) -> None:
+    """Argo CD's own ConfigMap is there, as its installation makes it."""
+    reader.run("kubectl create namespace argocd && kubectl -n argocd create configmap argocd-cm")
+    reader.follow(page("gitops"))

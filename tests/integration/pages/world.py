@@ -17,7 +17,7 @@ LAST = "Uninstall"
 
 
 def publish_catalog(registry: Registry) -> None:
-    """The operator of the pages, with its own image, and another package."""
+    """The operator of the pages, with its own image, and another package; and a small catalog."""
     hello = list(map(dict, package_blobs(publish(registry, own()))))
     operator = registry.push(build_image([{"operator": b"hello"}]), "hello/operator", tag="v1")
     related = [{"name": "operator", "image": operator.reference}]
@@ -25,6 +25,8 @@ def publish_catalog(registry: Registry) -> None:
     greeter = package_blobs([spec.publish(registry) for spec in GREETERS])
     image = catalog_image(catalog_files([hello, greeter]))
     registry.push(image, "team/my-catalog", tag="latest")
+    hammer = package_blobs([BundleSpec(package="hammer", version="1.0.0").publish(registry)])
+    registry.push(catalog_image(catalog_files([hammer])), "team/tools", tag="latest")
 
 
 GREETERS = [
