@@ -78,10 +78,8 @@ async def content_of(kube: KubeClient, revision: Revision, *, what_for: str) -> 
     return [obj for phase in unpack(spec, secrets, home) for obj in phase.objects]
 
 
-async def definitions_of(kube: KubeClient, revision: Revision) -> dict[str, KubeObject]:
-    """The CustomResourceDefinitions that a revision holds, by name. Raises TerminalError."""
-    what_for = "a rollback is checked against what revisions hold"
-    objects = await content_of(kube, revision, what_for=what_for)
+def definitions_in(objects: Iterable[KubeObject]) -> dict[str, KubeObject]:
+    """The CustomResourceDefinitions among objects, by name."""
     return {name_of(obj): obj for obj in objects if gvk_of(obj) == DEFINITION}
 
 

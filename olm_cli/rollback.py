@@ -2,12 +2,14 @@
 
 import asyncio
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import click
 import orjson
 
+from api.objects import KubeObject
 from olm_cli.catalogs.completing import known_revisions
 from olm_cli.catalogs.extensions import extension_argument
 from olm_cli.cluster_options import ClusterCommand, reach_options
@@ -16,19 +18,26 @@ from olm_cli.history_cluster import (
     Record,
     change,
     cluster,
-    definitions_of,
+    content_of,
+    definitions_in,
     live,
     read_record,
 )
+from olm_cli.lifecycle.applying import Applied
 from olm_cli.lifecycle.commands import command_of_patch
 from olm_cli.lifecycle.interrupt import run
+from olm_cli.lifecycle.obstacle import UNSERVED
 from olm_cli.lifecycle.options import timeout_option
+from olm_cli.lifecycle.rights import rights_of_change
+from olm_cli.lifecycle.roles import Roles
 from olm_cli.lifecycle.waiting import Wait
 from olm_cli.output import Output, object_output_option, show, typed_name
 from olm_cli.rollback_plan import Plan, appliers, choose, going, is_impossible, obstacles
 from olm_content.crds import report
 from olm_content.crds.findings import SWITCH_OFF
+from olm_content.rights import Account
 from olm_rollout.io.stored_objects import count
+from olm_rollout.phases import Identity, identity
 from olm_runtime.cli.display import LiveDisplay
 from olm_runtime.errors import TerminalError
 from olm_runtime.kube.client import KubeClient
@@ -52,6 +61,7 @@ HOPELESS = (
     shell_complete=known_revisions,
     help="The revision, as olm history numbers them; default: the newest of a lower version.",
 )
+@click.option("--grant", is_flag=True, help="Agree that its account gets the rights it lacks.")
 @click.option("--dry-run", is_flag=True, help="Check and print the change, but do not make it.")
 @click.option("--wait", is_flag=True, help="Return when it is installed, or fail after --timeout.")
 @timeout_option
@@ -64,12 +74,13 @@ def rollback(extension: str, number: int | None, output: Output, **given: Any) -
     SelfCertified; so it stays there until the spec says otherwise. Configuration stays as it is.
 
     Refused where stored objects of a CustomResourceDefinition stand against it, unless
-    spec.install.preflight.crdUpgradeSafety.enforcement is None.
+    spec.install.preflight.crdUpgradeSafety.enforcement is None; and where the service account lacks
+    rights, unless --grant agrees: then its roles are written first, as olm upgrade does.
 
     \b
     Examples:
       olm rollback quay --dry-run
-      olm rollback quay --wait
+      olm rollback quay --grant --wait
       olm rollback quay --to 3
     """
     message = f"stopped; a change that was made stays: olm status {extension}"
@@ -83,22 +94,49 @@ async def _rollback(
     async with cluster(given["reach"]) as kube:
         record = await read_record(kube, extension)
         plan = choose(record.extension, record.revisions, number)
-        await _refuse_unsafe(kube, plan, record)
+        contents = await _contents(kube, plan, record)
+        await _refuse_unsafe(kube, plan, record, contents)
+        roles = await _roles(kube, plan, contents, grant=given["grant"])
         if output.is_text:
             click.echo("\n".join(_lines(plan, record, dry_run=dry_run)))
         if not dry_run:
-            await change(kube, record, plan.patch)
-            if given["wait"]:
-                wait = Wait(kube, extension, given["timeout"], LiveDisplay())
-                await wait.until_installed(plan.target.bundle.name)
+            echo: Callable[[str], None] = click.echo if output.is_text else _silent
+            await _carry_out(kube, plan, record, roles, given, echo)
         if not output.is_text:
             show(
                 _facts(plan, record, changed=not dry_run),
                 output,
                 [typed_name(EXTENSION, extension)],
             )
-        elif given["wait"] and not dry_run:
-            click.echo(f"{extension}: {plan.target.bundle.name} is installed")
+
+
+async def _carry_out(
+    kube: KubeClient,
+    plan: Plan,
+    record: Record,
+    roles: Roles,
+    given: Mapping[str, Any],
+    echo: Callable[[str], None],
+) -> None:
+    """Writes the roles, then the spec, and waits if asked to. Raises OLMError."""
+    name = roles.extension
+
+    def note(applied: Applied) -> None:
+        echo(f"  {applied.key}: {applied.result}")
+
+    if roles.rights.missing:
+        await roles.grant(kube, note)
+    await change(kube, record, plan.patch)
+    if given["wait"]:
+        wait = Wait(kube, name, given["timeout"], LiveDisplay())
+        await wait.until_installed(plan.target.bundle.name)
+        echo(f"{name}: {plan.target.bundle.name} is installed")
+        if given["grant"]:
+            await roles.take_back(kube, given["timeout"], echo, note)
+
+
+def _silent(_: str) -> None:
+    """Where the answer is for a program."""
 
 
 def _facts(plan: Plan, record: Record, *, changed: bool) -> dict[str, Any]:
@@ -118,11 +156,47 @@ def _revision(revision: Revision) -> dict[str, Any]:
     return {"revision": revision.number, "bundle": bundle.name, "version": bundle.version}
 
 
-async def _refuse_unsafe(kube: KubeClient, plan: Plan, record: Record) -> None:
+@dataclass(frozen=True, slots=True)
+class _Contents:
+    """The objects of the revision to go to, and of those in service."""
+
+    target: Sequence[KubeObject]
+    present: Sequence[KubeObject]
+
+
+async def _contents(kube: KubeClient, plan: Plan, record: Record) -> _Contents:
+    what_for = "a rollback is checked against what revisions hold"
+    target = await content_of(kube, plan.target, what_for=what_for)
+    present: dict[Identity, KubeObject] = {}
+    for revision in record.revisions.active:
+        for obj in await content_of(kube, revision, what_for=what_for):
+            present[identity(obj)] = obj
+    return _Contents(target, list(present.values()))
+
+
+async def _roles(kube: KubeClient, plan: Plan, contents: _Contents, *, grant: bool) -> Roles:
+    """Raises TerminalError if the account lacks rights and is not to be granted them."""
+    extension, number = plan.extension, plan.target.number
+    name, account = extension.metadata.name, extension.spec.service_account_name
+    rights = await rights_of_change(
+        kube, Account(extension.spec.namespace, account), name, contents.present, contents.target
+    )
+    hint = f"olm rollback {name} --to {number} --grant"
+    if rights.missing and not (grant and rights.grants_help):
+        raise TerminalError(
+            f"{name} cannot go back to revision {number}:\n{rights.missing}",
+            hint=f"grant them: {hint}" if rights.grants_help else UNSERVED,
+        )
+    roles = Roles(name, account, rights, hint)
+    if rights.missing:
+        await roles.check_alone(kube)
+    return roles
+
+
+async def _refuse_unsafe(kube: KubeClient, plan: Plan, record: Record, contents: _Contents) -> None:
     """Raises TerminalError if the definitions of these revisions do not allow it."""
-    target = await definitions_of(kube, plan.target)
-    present = [await definitions_of(kube, revision) for revision in record.revisions.active]
-    now = await live(kube, {*target, *(name for each in present for name in each)})
+    target = definitions_in(contents.target)
+    now = await live(kube, {*target, *definitions_in(contents.present)})
     found = await asyncio.to_thread(obstacles, plan, target, now)
     if plan.extension.spec.crd_upgrade_safety_enforced:
         found += tuple(await count(kube, going(record.raw, target, now), COUNT_SECONDS))

@@ -28,12 +28,7 @@ from olm_cli.lifecycle.spec_fields import SpecFields
 from olm_cli.lifecycle.upgrade_text import outlook_lines, outlook_table, upgrade_lines
 from olm_cli.lifecycle.upgrading import (
     Upgrade,
-    check_alone,
-    has_own_roles,
     prepare,
-    sharing,
-    until_alone,
-    write_roles,
     write_spec,
 )
 from olm_cli.lifecycle.waiting import Wait, is_higher
@@ -123,7 +118,7 @@ async def _upgrade(
                 echo("\n".join(outlook_lines(found.outlook)))
             return facts, False
         if found.roles:
-            check_alone(found.plan, await sharing(kube, found.plan))
+            await found.account.check_alone(kube)
         if given["dry_run"]:
             echo("nothing was written: this is a dry run")
             return {**facts, "roles": [each.obj for each in found.roles]}, False
@@ -148,7 +143,7 @@ async def _carry_out(
         echo(f"  {applied.key}: {applied.result}")
 
     if found.roles:
-        await write_roles(kube, plan, found.roles, note)
+        await found.account.grant(kube, note)
     await write_spec(kube, found)
     if not given["wait"]:
         echo(f"see how it goes: olm status {plan.extension}")
@@ -159,28 +154,9 @@ async def _carry_out(
     echo(f"{plan.extension}: {before}{there} is installed; objects: {counts_text(plan.changes)}")
     if state.message and state.phase is not Phase.INSTALLED:
         echo(f"note: {_NOW.get(state.phase, state.phase.value)}: {state.message}")
-    if given["grant"] and await _may_take_back(kube, plan):
-        await _take_back(kube, plan, given["timeout"], echo, note)
+    if given["grant"]:
+        await found.account.take_back(kube, given["timeout"], echo, note)
     return status
-
-
-async def _may_take_back(kube: KubeClient, plan: Plan) -> bool:
-    return await has_own_roles(kube, plan) and not await sharing(kube, plan)
-
-
-async def _take_back(
-    kube: KubeClient,
-    plan: Plan,
-    seconds: int,
-    echo: Callable[[str], None],
-    note: Callable[[Applied], None],
-) -> None:
-    """Takes away the rights that only the update needed, once nothing uses them any more."""
-    if await until_alone(kube, plan.extension, seconds):
-        echo("rights that only the update needed are taken back:")
-        await write_roles(kube, plan, plan.rights.afterwards, note)
-    else:
-        echo("note: the old version is still being removed; its rights stay until olm rbac")
 
 
 async def _waited(wait: Wait, plan: Plan) -> KubeObject:

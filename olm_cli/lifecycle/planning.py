@@ -19,9 +19,10 @@ from olm_cli.history_cluster import OBJECT_SET, content_of
 from olm_cli.lifecycle.changes import Action, FieldChange, images_of
 from olm_cli.lifecycle.dry_run import DryRun, Planned, namespaces_in
 from olm_cli.lifecycle.obstacle import Obstacle
-from olm_cli.lifecycle.plan import Plan, Rights
+from olm_cli.lifecycle.plan import Plan
 from olm_cli.lifecycle.removal import Instances
 from olm_cli.lifecycle.removing import instances_of
+from olm_cli.lifecycle.rights import rights_of_change
 from olm_cli.lifecycle.spec_fields import differences
 from olm_cli.resolution_hints import hint_text
 from olm_cli.watch_namespace import with_hint
@@ -35,15 +36,6 @@ from olm_content.render.certificates import provider_in
 from olm_content.render.kinds import placed
 from olm_content.rights import (
     Account,
-    as_rules,
-    authority_of,
-    beyond,
-    guessed_kinds,
-    installer,
-    least,
-    least_while_replacing,
-    needs_of,
-    report,
 )
 from olm_rollout.adoption import Policy, is_refused
 from olm_rollout.io.definitions import DEFINITION
@@ -53,7 +45,6 @@ from olm_rollout.phases import Identity, identity, without
 from olm_runtime.errors import OLMError, TerminalError
 from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
-from olm_runtime.kube.errors import ForbiddenError
 from operator_controller.apply.history import with_content_of
 from operator_controller.apply.order import into_phases
 from operator_controller.apply.owners import owner_labels, owner_of_extension
@@ -64,7 +55,6 @@ from operator_controller.apply.suspension import suspension_of, way_on
 from operator_controller.apply.unpack import MissingContentError
 from operator_controller.controllers.choice import Choice, choose
 from operator_controller.controllers.inputs import inputs_digest, install_request
-from operator_controller.io.access import examine as examine_rights
 from operator_controller.io.bundles import certificate_provider_of
 from operator_controller.resolve import CatalogContent, ResolutionError
 from operator_controller.resolve.deprecation import concerning
@@ -270,7 +260,14 @@ class Planner:
             if not is_refused(each.live, owner, Policy.PREVENT)
         ]
         deleted = await run.deleted(without(old, new))
-        rights = await self._rights(found, target, old, new)
+        rights = await rights_of_change(
+            self._kube,
+            Account(found.namespace, found.account),
+            found.extension,
+            old,
+            new,
+            granted=target.applied_with_it,
+        )
         acting = self._kube
         if found.account and not rights.unknown:
             acting = acting.as_service_account(found.namespace, found.account)
@@ -316,41 +313,6 @@ class Planner:
             findings=worst_first([*found.findings, *lost]),
             stored=tuple(await examine(self._kube, asked, STORED_BOUNDS)),
         )
-
-    async def _rights(
-        self,
-        found: Plan,
-        target: Target,
-        old: Sequence[KubeObject],
-        new: Sequence[KubeObject],
-    ) -> Rights:
-        before, after = (
-            least(needs_of(objects, guessed_kinds(objects), found.extension))
-            for objects in (old, new)
-        )
-        account = Account(found.namespace, found.account)
-        both = least_while_replacing(before, after) if old else after
-        rights = Rights(
-            added=as_rules(beyond(after, before)) if old else (),
-            removed=as_rules(beyond(before, after)) if old else (),
-            meanwhile=installer(account, as_rules(both)),
-            afterwards=installer(account, as_rules(after)),
-        )
-        if not found.account:
-            return rights
-        granted = authority_of(account, target.applied_with_it)
-        try:
-            verdict = await examine_rights(
-                self._kube,
-                account,
-                new,
-                found.extension,
-                removed=without(old, new),
-                granted=granted,
-            )
-        except ForbiddenError as error:
-            return replace(rights, unknown=error.message)
-        return replace(rights, missing=report(verdict), grants_help=not verdict.only_unserved)
 
 
 def _read(raw: KubeObject) -> ClusterExtension:

@@ -1,30 +1,24 @@
 """Prepares an upgrade of an extension, and carries it out: first the rights, then the spec."""
 
-import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from api.objects import KubeObject, gvk_of, is_deleting, name_of, namespace_of
+from api.objects import KubeObject, is_deleting
 from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter, ClusterExtension
-from olm_cli.extension import EXTENSION
 from olm_cli.history_cluster import Record, change, read_record
-from olm_cli.lifecycle.applying import Applied, Hints, apply_all
 from olm_cli.lifecycle.dry_run import accepted
 from olm_cli.lifecycle.obstacle import Obstacle
 from olm_cli.lifecycle.outlook import Outlook, comes, is_pinned, next_step, outlook, ways_of
 from olm_cli.lifecycle.plan import Plan
 from olm_cli.lifecycle.planning import Offers, Planner, Target
+from olm_cli.lifecycle.roles import Roles
 from olm_cli.lifecycle.spec_fields import SpecFields, merge_patch, with_changed_spec
 from olm_content.rights import Document
-from olm_content.rights.installer import is_written_by_olm
 from olm_runtime.errors import TerminalError
 from olm_runtime.kube.client import KubeClient
 from operator_controller.controllers.choice import installed_of
 from operator_controller.resolve import Request
-
-SETTLE_SECONDS = 0.5
-_THERE = ("Namespace", "ServiceAccount")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +40,12 @@ class Upgrade:
         rights = self.plan.rights
         wanted = self.grant and rights.missing and rights.grants_help
         return rights.meanwhile if wanted else ()
+
+    @property
+    def account(self) -> Roles:
+        """How the roles of its account are written."""
+        plan = self.plan
+        return Roles(plan.extension, plan.account, plan.rights, plan.grant_hint)
 
     @property
     def obstacles(self) -> list[Obstacle]:
@@ -110,66 +110,7 @@ def _with_ways(
     return replace(plan, faults=[*before, found])
 
 
-async def sharing(kube: KubeClient, plan: Plan) -> list[str]:
-    """The other extensions whose accounts have the same name: their ClusterRole is the same."""
-    found, _ = await kube.list_all(EXTENSION)
-    return [
-        name_of(raw)
-        for raw in found
-        if name_of(raw) != plan.extension
-        and (raw["spec"].get("serviceAccount") or {}).get("name") == plan.account
-    ]
-
-
-def check_alone(plan: Plan, others: Sequence[str]) -> None:
-    """Raises TerminalError where the roles to write are those of other extensions, too."""
-    if others:
-        raise TerminalError(
-            f"service account {plan.account} is that of {', '.join(others)}, too: roles for "
-            f"{plan.extension} alone would take their rights",
-            hint=f"add to its roles by hand what is missing: olm plan {plan.extension} --details",
-        )
-
-
-async def has_own_roles(kube: KubeClient, plan: Plan) -> bool:
-    """Whether `olm` wrote roles of the account, which it may so write anew."""
-    for document in plan.rights.afterwards:
-        if document.rules:
-            obj = document.obj
-            live = await kube.find(gvk_of(obj), name_of(obj), namespace_of(obj))
-            if live is not None and is_written_by_olm(live):
-                return True
-    return False
-
-
-async def write_roles(
-    kube: KubeClient, plan: Plan, roles: Sequence[Document], note: Callable[[Applied], None]
-) -> None:
-    """Writes these roles and their bindings; the account itself is there. Raises TerminalError."""
-    hints = Hints(
-        forbidden=f"somebody who may write roles can do it: {plan.grant_hint}",
-        conflict="somebody else keeps it otherwise: change it there, or give the extension an "
-        "account of its own (spec.serviceAccount)",
-    )
-    objects = [each.obj for each in roles if each.obj["kind"] not in _THERE]
-    async for applied in apply_all(kube, objects, hints):
-        note(applied)
-
-
 async def write_spec(kube: KubeClient, upgrade: Upgrade) -> None:
     """Makes the change. Raises TerminalError if the extension is another by now."""
     if upgrade.patch:
         await change(kube, upgrade.record, upgrade.patch)
-
-
-async def until_alone(kube: KubeClient, extension: str, seconds: float) -> bool:
-    """Waits until what only older revisions had is removed; False if that takes longer."""
-    try:
-        async with asyncio.timeout(seconds):
-            while True:
-                record = await read_record(kube, extension)
-                if len(record.revisions.unfinished) <= 1:
-                    return True
-                await asyncio.sleep(SETTLE_SECONDS)
-    except TimeoutError:
-        return False

@@ -82,7 +82,8 @@ def test_an_upgrade_asks_for_rights_then_brings_them_and_the_version(
     assert done.returncode == 0, done.stdout + done.stderr
     api.wait_installed(served, "2.0.0")
     assert spec(api, served)["source"]["catalog"]["version"] == "2.0.0"
-    _may_only_what_is_needed(api, shell, served)
+    _may_only_what_is_needed(api, shell, served, "2.0.0")
+    _back_and_on_again(api, shell, served)
 
     assert _outlooks(shell, served, code=1)[0]["commands"] == [f"olm upgrade {served}"]
     last = shell.answer("upgrade", served, "--version", "", "--grant", "--wait")
@@ -104,8 +105,24 @@ def _killed_after_the_rights(api: Api, shell: Shell, package: str, rights: dict[
     assert roles(api, package) != rights
 
 
-def _may_only_what_is_needed(api: Api, shell: Shell, package: str) -> None:
-    items = shell.answer("rbac", package, "--version=2.0.0")["items"]
+def _back_and_on_again(api: Api, shell: Shell, package: str) -> None:
+    """What only the old version needs was taken back, so the way back asks for it."""
+    before = spec(api, package)
+    refused = shell("rollback", package, "--wait")
+    assert refused.returncode == 1, refused.stdout
+    assert f"{package} cannot go back to revision 1:\npre-authorization failed" in refused.stderr
+    assert f"hint: grant them: olm rollback {package} --to 1 --grant" in refused.stderr
+    assert spec(api, package) == before
+    back = shell("rollback", package, "--grant", "--wait", "--timeout=180")
+    assert back.returncode == 0, back.stdout + back.stderr
+    api.wait_installed(package, "1.0.0")
+    _may_only_what_is_needed(api, shell, package, "1.0.0")
+    on = ("--version=2.0.0", "--upgrade-constraint-policy=CatalogProvided", "--grant", "--wait")
+    assert shell("upgrade", package, *on).returncode == 0
+
+
+def _may_only_what_is_needed(api: Api, shell: Shell, package: str, version: str) -> None:
+    items = shell.answer("rbac", package, f"--version={version}")["items"]
     [wanted] = [each for each in items if each["kind"] == "ClusterRole"]
     assert role(api, package)["rules"] == wanted["rules"]
 
