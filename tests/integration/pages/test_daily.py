@@ -86,3 +86,22 @@ def test_gitops(reader: Reader) -> None:
     """Argo CD's own ConfigMap is there, as its installation makes it."""
     reader.run("kubectl create namespace argocd && kubectl -n argocd create configmap argocd-cm")
     reader.follow(page("gitops"))
+
+
+def test_install_and_remove(reader: Reader, without_extensions: None) -> None:
+    reader.run(
+        "mkdir -p catalog && opm render registry.example.com/team/my-catalog:latest > catalog/all.json"
+    )
+    reader.follow(page("install-and-remove"))
+
+
+def test_update(reader: Reader, without_extensions: None) -> None:
+    reader.run(f"olm install {HELLO} --version 0.1.x --wait")
+    reader.follow(page("update"))
+
+
+def test_roll_back(reader: Reader, without_extensions: None) -> None:
+    for extension, first, second in ((GREETER, "1.0.x", "1.1.x"), (HELLO, "0.1.x", "0.2.x")):
+        reader.run(f"olm install {extension} --version {first} --wait")
+        reader.run(f"olm upgrade {extension} --version {second} --grant --wait")
+    reader.follow(page("roll-back"))
