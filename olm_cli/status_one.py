@@ -136,9 +136,9 @@ def _conditions(conditions: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     width = max(len(found["type"]) for found in shown)  # those two repeat what others say
     for found in shown:
         text = f"{found['reason']}: {found['message']}" if found["message"] else found["reason"]
-        first, *rest = wrapped(text, " " * (width + 9))
+        first, *rest = wrapped(text, " " * (width + 10))
         colours = _WARNINGS if found["type"].endswith("Deprecated") else _COLOURS
-        value = click.style(f"{found['status']:7}", fg=colours.get(found["status"]))
+        value = click.style(f"{found['status']:8}", fg=colours.get(found["status"]))
         yield f"{found['type']:{width}}  {value}{first}"
         yield from rest
 

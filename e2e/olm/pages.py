@@ -76,7 +76,7 @@ def steps(page: Path) -> list[Step]:
     for block, after in zip_longest(everything, everything[1:]):
         match block.info[:1]:
             case ("sh",):
-                shown = after.body if after and _prints(block, after) else None
+                shown = after.body if after and prints(block, after) else None
                 found.append(Step(block.section, block.line, block.body, shown, block.info[1:]))
             case ("console",):
                 found.extend(_dialogue(block))
@@ -92,7 +92,8 @@ def _dialogue(block: Block) -> Iterator[Step]:
         line += command.count("\n") + printed.count("\n")
 
 
-def _prints(block: Block, after: Block) -> bool:
+def prints(block: Block, after: Block) -> bool:
+    """Whether a block is what the commands of the one before it print."""
     return after.info == ("text",) and _adjoin(block, after)
 
 

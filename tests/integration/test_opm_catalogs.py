@@ -14,7 +14,7 @@ from api.objects import KubeObject
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.registry import PasswordAuth, Registry, TokenAuth
 from e2e.olm.api import Api, catalog_path, extension_path
-from e2e.olm.pages import HOW_TO
+from e2e.olm.pages import DOCS, HOW_TO, steps
 from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
 from tests.integration.clusters import own_control_plane
 from tests.integration.opm_user import HELLO, PLACE, Shell, commands, printed, user, values
@@ -114,6 +114,19 @@ def test_the_how_to_does_what_it_says(world: Olm, shell: Shell, locked: Registry
         api.delete(extension_path(HELLO))
         api.wait_gone(extension_path(HELLO))
         api.delete(path)
+
+
+def test_the_reference_does_what_it_says(shell: Shell, locked: Registry) -> None:
+    """After the how-to, whose catalog and bundle it goes on with."""
+    mirror = "mirror.example.org"
+    printed(shell("cp -r my-catalog catalog"))
+    for version in ("v1.0.0", "v1.1.0"):
+        folder = "bundle" if version == "v1.0.0" else "bundle-0.2.0"
+        printed(shell(f"opm build bundle {folder} -t {PLACE}/team/hello-bundle:{version} --push"))
+    printed(shell(f"opm copy {PLACE}/team/hello-bundle:v1.0.0 {PLACE}/team/bundle:v1"))
+    printed(shell(f"opm copy {PLACE}/team/my-catalog:latest {PLACE}/team/catalog:v1"))
+    for step in steps(DOCS / "reference" / "opm.md"):
+        printed(shell(step.command.replace(mirror, f"{PLACE}/mirror")))
 
 
 def resolved(catalog: KubeObject | None) -> str:

@@ -11,7 +11,7 @@ import pytest
 
 from e2e.demo.bundles import own
 from e2e.olm.api import Api
-from e2e.olm.pages import DOCS, steps
+from e2e.olm.pages import DOCS
 from e2e.olm.reader import Reader
 from tests.integration.pages.world import GREETER, HELLO, page
 
@@ -44,6 +44,10 @@ def remove(reader: Reader, *extensions: str) -> None:
 def test_quick_start(reader: Reader, without_extensions: None) -> None:
     reader.run("kubectl delete clustercatalog my-catalog")
     reader.follow(page("../quick-start"))
+
+
+def test_readme(reader: Reader, without_extensions: None) -> None:
+    reader.follow(page("../../README"))
 
 
 def tasks() -> list[tuple[str, str]]:
@@ -79,7 +83,22 @@ def test_find_extensions(reader: Reader) -> None:
 
 def test_manage_catalogs(reader: Reader) -> None:
     reader.follow(page("manage-catalogs"))
-    reader.follow(steps(DOCS / "reference" / "catalogd.md"))
+    reader.follow(page("../reference/catalogd"))
+
+
+def test_reference(reader: Reader) -> None:
+    reader.follow(page("../reference/olm"))
+    reader.run(f"kubectl apply -f - <<'YAML'\n{GREETING}\nYAML")
+    reader.follow(page("../reference/crd-upgrade-safety"))
+    reader.run("kubectl delete greetings.hello.example.com --all --all-namespaces")
+
+
+GREETING = f"""
+apiVersion: hello.example.com/v1alpha1
+kind: Greeting
+metadata: {{name: hi, namespace: {HELLO}}}
+spec: {{text: Good morning}}
+"""
 
 
 def test_gitops(reader: Reader) -> None:
@@ -89,9 +108,8 @@ def test_gitops(reader: Reader) -> None:
 
 
 def test_install_and_remove(reader: Reader, without_extensions: None) -> None:
-    reader.run(
-        "mkdir -p catalog && opm render registry.example.com/team/my-catalog:latest > catalog/all.json"
-    )
+    catalog = "registry.example.com/team/my-catalog:latest"
+    reader.run(f"mkdir -p catalog && opm render {catalog} > catalog/all.json")
     reader.follow(page("install-and-remove"))
 
 

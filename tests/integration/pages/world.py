@@ -38,5 +38,5 @@ GREETERS = [
 
 def page(name: str, *, only: str = "", but: str = "") -> list[Step]:
     """The steps of a page that need no pods, or of one section, or without one."""
-    found = [step for step in steps(HOW_TO / f"{name}.md") if not step.pods]
+    found = [step for step in steps(HOW_TO / f"{name}.md") if not (step.pods or step.minutes)]
     return [s for s in found if (not only or s.section == only) and (not but or s.section != but)]

@@ -10,7 +10,7 @@ import catalogd.http.exposition
 import operator_controller.exposition
 from catalogd.metrics import Metrics as CatalogdMetrics
 from e2e.olm.chart import CHART, SNAPSHOTS
-from e2e.olm.pages import DOCS, HOW_TO, blocks, shows, steps
+from e2e.olm.pages import DOCS, HOW_TO, blocks, prints, shows, steps
 from olm_runtime.metrics.exposition import written
 from operator_controller.metrics import Metrics, Readings
 
@@ -25,7 +25,14 @@ FOLLOWED_BY = {
         "how-to/monitoring.md", "how-to/proxy.md", "how-to/troubleshooting.md",
         "how-to/upgrade.md", "concepts/security-model.md",
     ),
-    "integration/test_opm_catalogs.py": ("how-to/build-a-catalog.md",),
+    "integration/pages/test_daily.py": (
+        "../README.md", "quick-start.md", "how-to/find-extensions.md", "how-to/gitops.md",
+        "how-to/install-and-remove.md", "how-to/manage-catalogs.md", "how-to/roll-back.md",
+        "how-to/update.md", "reference/catalogd.md", "reference/crd-upgrade-safety.md",
+        "reference/olm.md",
+    ),
+    "integration/cluster_updates/test_cluster_operator.py": ("how-to/openshift.md",),
+    "integration/test_opm_catalogs.py": ("how-to/build-a-catalog.md", "reference/opm.md"),
     "integration/test_opm_indexes.py": ("how-to/sqlite-indexes.md",),
     "integration/test_least_rights.py": ("how-to/permissions.md",),
     "integration/from_upstream/test_taking_over.py": ("how-to/from-upstream.md",),
@@ -67,22 +74,22 @@ def test_the_table_of_contents_has_all_pages() -> None:
 @named
 def test_every_block_says_what_it_is(page: Path) -> None:
     assert re.search(r"^ +```", page.read_text(), re.MULTILINE) is None, "no block is indented"
-    shown = {step.line for step in steps(page)}
     for block, before in zip(blocks(page), [None, *blocks(page)], strict=False):
         where = f"{page.name}, line {block.line}"
         language, *needs = block.info or ("",)
         assert language in COMMANDS | DATA, where
         assert set(needs) <= (NEEDS if language in COMMANDS else set()), where
-        if language == "text" and not (before and before.line in shown):
+        if language == "text" and not (before and prints(before, block)):
             assert not any(map(PROGRAM.match, block.body.splitlines())), f"{where}: commands"
 
 
 def test_pages_with_commands_are_followed() -> None:
     with_commands = {page for page in PAGES if any(not step.minutes for step in steps(page))}
-    assert with_commands == {DOCS / page for pages in FOLLOWED_BY.values() for page in pages}
+    followed = {(DOCS / page).resolve() for pages in FOLLOWED_BY.values() for page in pages}
+    assert with_commands == followed
     for test, pages in FOLLOWED_BY.items():
         text = (TESTS / test).read_text()
-        assert {page for page in pages if f'"{Path(page).stem}' not in text} == set()
+        assert {page for page in pages if f"{Path(page).stem}" not in text} == set()
 
 
 def test_what_takes_minutes_is_there() -> None:
