@@ -5,8 +5,9 @@
 
 from dataclasses import dataclass
 
+from api.conditions import Condition, ConditionStatus
 from api.olm.v1.clustercatalog import ClusterCatalog
-from api.olm.v1.conditions import Condition, ConditionStatus, ConditionType
+from api.olm.v1.conditions import ConditionType
 from api.olm.v1.refresh import requested, said_of
 
 REST_SECONDS = 10.0

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from api.conditions import Condition, ConditionStatus, merge_conditions
 from api.olm.v1.clustercatalog import (
     CatalogURLs,
     ClusterCatalog,
@@ -15,13 +16,7 @@ from api.olm.v1.clustercatalog import (
     ResolvedSource,
     SourceType,
 )
-from api.olm.v1.conditions import (
-    Condition,
-    ConditionStatus,
-    ConditionType,
-    Reason,
-    merge_conditions,
-)
+from api.olm.v1.conditions import ConditionType, Reason
 from api.olm.v1.refresh import answer
 from catalogd.refresh import last_answer, open_request
 from catalogd.stored import Stored

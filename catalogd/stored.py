@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 if TYPE_CHECKING:  # each ingest process would load all models for a name
-    from api.olm.v1.common import ObjectMeta
+    from api.metadata import ObjectMeta
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,8 @@
 """What changed from one status to the next, as users read it in `kubectl describe`. Pure."""
 
+from api.conditions import Condition
 from api.olm.v1.clustercatalog import ClusterCatalogStatus
-from api.olm.v1.conditions import Condition, ConditionType, Reason
+from api.olm.v1.conditions import ConditionType, Reason
 from olm_runtime.event import Happening
 
 NEW_CONTENT = "Unpacked"

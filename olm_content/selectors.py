@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from api.olm.v1.common import LabelSelector, LabelSelectorRequirement
+from api.metadata import LabelSelector, LabelSelectorRequirement
 from olm_content.formats.go_text import quote
 from olm_content.label_grammar import key_faults, value_faults
 from olm_runtime.errors import TerminalError

@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+from api.conditions import Condition, ConditionStatus
 from api.olm.v1.clusterextension import BundleMetadata, ClusterExtensionStatus
-from api.olm.v1.conditions import Condition, ConditionStatus, ConditionType, Reason
+from api.olm.v1.conditions import ConditionType, Reason
 from olm_runtime.metrics.queue_meter import Queue
 
 

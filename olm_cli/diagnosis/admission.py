@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from api.metadata import LabelSelector, LabelSelectorRequirement
 from api.objects import KubeObject, labels_of
-from api.olm.v1.common import LabelSelector, LabelSelectorRequirement
 from olm_cli.diagnosis.facts import NAMESPACE, Fact, Snapshot
 from olm_cli.diagnosis.references import pod_labels
 from olm_content.selectors import selects

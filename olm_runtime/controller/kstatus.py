@@ -15,14 +15,9 @@ from datetime import datetime
 from typing import Any
 
 from api import wire
+from api.conditions import Condition, ConditionStatus, merge_conditions
 from api.objects import KubeObject, metadata
-from api.olm.v1.conditions import (
-    Condition,
-    ConditionStatus,
-    ConditionType,
-    Reason,
-    merge_conditions,
-)
+from api.olm.v1.conditions import ConditionType, Reason
 from olm_runtime.controller.status_writer import readable_conditions
 
 Raw = Mapping[str, Any]

@@ -6,14 +6,9 @@ from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
 from api import wire
+from api.conditions import Condition, ConditionStatus, merge_conditions
 from api.objects import KubeObject, ObjectKey, gvk_of, key_of, metadata, name_of, namespace_of
-from api.olm.v1.conditions import (
-    Condition,
-    ConditionStatus,
-    ConditionType,
-    Reason,
-    merge_conditions,
-)
+from api.olm.v1.conditions import ConditionType, Reason
 from api.wire import InvalidObjectError
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ConflictError, NotFoundError

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from api import wire
+from api.conditions import merge_conditions
 from api.objects import GVK, KubeObject, name_of
 from api.olm.v1 import names
 from api.olm.v1.clusterextension import ClusterExtension, ClusterExtensionStatus
-from api.olm.v1.conditions import merge_conditions
 from api.wire import InvalidObjectError
 from olm_runtime.controller.reconciler import Controller, Status
 from olm_runtime.controller.status_writer import read_status

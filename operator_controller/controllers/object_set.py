@@ -6,9 +6,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from api import wire
+from api.conditions import ConditionStatus, merge_conditions
 from api.objects import KubeObject, condition, labels_of, metadata
 from api.olm.v1 import names
-from api.olm.v1.conditions import ConditionStatus, ConditionType, merge_conditions
+from api.olm.v1.conditions import ConditionType
 from olm_rollout.progress import Progress
 from olm_runtime.controller.attempt import attempt
 from olm_runtime.controller.reconciler import Controller, Finalized, Reconciler, Status

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from api import wire
+from api.metadata import LabelSelector
 from api.objects import KubeObject, name_of
-from api.olm.v1.common import LabelSelector
 from api.wire import InvalidObjectError
 from olm_content.selectors import selects
 

@@ -13,8 +13,8 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, product
 
+from api.metadata import LabelSelector
 from api.olm.v1.clusterextension import CatalogFilter, UpgradeConstraintPolicy
-from api.olm.v1.common import LabelSelector
 from operator_controller.resolve.change import Change, Field, NoChange, named
 from operator_controller.resolve.errors import ResolutionError
 from operator_controller.resolve.request import CatalogContent, Request

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from api.metadata import LabelSelector
 from api.olm.v1.clusterextension import CatalogFilter, UpgradeConstraintPolicy
-from api.olm.v1.common import LabelSelector
 from olm_content.fbc.model import Bundle, Package
 from olm_content.ranges import ExtensionRange, RangeError, parse_extension_range
 from olm_content.selectors import SelectorError, check, selects

@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import Any
 
 from api import wire
+from api.conditions import bounded_message
 from api.olm.v1 import names
-from api.olm.v1.conditions import bounded_message
 from operator_controller.status.cluster_updates import Compatibility
 
 NAME = "olm"

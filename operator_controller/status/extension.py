@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from api import wire
+from api.conditions import Condition, ConditionStatus
 from api.objects import KubeObject, condition
 from api.olm.v1.clusterextension import (
     BundleMetadata,
@@ -15,7 +16,7 @@ from api.olm.v1.clusterextension import (
     InstallStatus,
     RevisionStatus,
 )
-from api.olm.v1.conditions import Condition, ConditionStatus, ConditionType, Reason
+from api.olm.v1.conditions import ConditionType, Reason
 from olm_content.fbc.model import Deprecation
 from olm_runtime.outcome import Blocked, Done, Outcome, Retry, Wait
 from operator_controller.apply.revisions import Revision, Revisions

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from api.olm.v1.conditions import Condition, ConditionStatus, ConditionType, Reason
+from api.conditions import Condition, ConditionStatus
+from api.olm.v1.conditions import ConditionType, Reason
 from olm_rollout.progress import Progress
 from olm_runtime.outcome import Blocked, Done, Outcome, Retry, Wait
 

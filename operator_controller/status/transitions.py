@@ -7,8 +7,9 @@ is another is an Event only where it names a fault.
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 
+from api.conditions import Condition, ConditionStatus
 from api.olm.v1.clusterextension import BundleMetadata, ClusterExtensionStatus
-from api.olm.v1.conditions import Condition, ConditionStatus, ConditionType, Reason
+from api.olm.v1.conditions import ConditionType, Reason
 from olm_runtime.event import Happening
 from operator_controller.apply.history import is_lower
 from operator_controller.apply.revisions import BundleIdentity

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from random import Random
 
+from api.metadata import LabelSelector, LabelSelectorRequirement
 from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter, UpgradeConstraintPolicy
-from api.olm.v1.common import LabelSelector, LabelSelectorRequirement
 from olm_content.fbc.model import Bundle, Channel, Deprecation, Entry, Package
 from olm_content.versions import parse_bundle_version
 from olm_runtime.errors import OLMError

@@ -10,8 +10,8 @@ from itertools import product
 
 import pytest
 
+from api.metadata import LabelSelector
 from api.olm.v1.clusterextension import CatalogFilter, UpgradeConstraintPolicy
-from api.olm.v1.common import LabelSelector
 from olm_content.fbc.model import Package
 from olm_content.versions import parse_bundle_version
 from operator_controller.resolve import (

@@ -4,16 +4,11 @@ A kind is read with its `from_object`. Models are facts: frozen, safe to share. 
 as plain JSON (`api.wire.write` makes it of a model).
 """
 
+from api.conditions import Condition, ConditionStatus, merge_conditions
 from api.olm.v1.clustercatalog import ClusterCatalog
 from api.olm.v1.clusterextension import ClusterExtension
 from api.olm.v1.clusterobjectset import ClusterObjectSet
-from api.olm.v1.conditions import (
-    Condition,
-    ConditionStatus,
-    ConditionType,
-    Reason,
-    merge_conditions,
-)
+from api.olm.v1.conditions import ConditionType, Reason
 from api.wire import InvalidObjectError
 
 __all__ = [

@@ -6,10 +6,10 @@ from enum import StrEnum
 from typing import Annotated, Any, Self
 
 from api import wire
+from api.conditions import UNOBSERVED, Conditions, ObservedGeneration
+from api.metadata import ObjectMeta
 from api.olm.v1 import image_rules as ref
 from api.olm.v1 import names
-from api.olm.v1.common import ObjectMeta
-from api.olm.v1.conditions import UNOBSERVED, Conditions, ObservedGeneration
 from api.schema import (
     INT32,
     Doc,

@@ -6,9 +6,10 @@ from enum import StrEnum
 from typing import Annotated, Any, Self
 
 from api import wire
+from api.conditions import UNOBSERVED, Conditions, ObservedGeneration
+from api.metadata import LabelSelector, ObjectMeta
 from api.olm.v1 import names
-from api.olm.v1.common import LABEL, SUBDOMAIN, LabelSelector, ObjectMeta, subdomain
-from api.olm.v1.conditions import UNOBSERVED, Conditions, ObservedGeneration
+from api.olm.v1.common import LABEL, SUBDOMAIN, subdomain
 from api.olm.v1.install_options import InstallOptions
 from api.olm.v1.versions import BUNDLE_RELEASE, BUNDLE_VERSION, VERSION_RANGE
 from api.schema import (

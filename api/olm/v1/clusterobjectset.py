@@ -6,9 +6,10 @@ from enum import StrEnum
 from typing import Annotated, Any, Self
 
 from api import wire
+from api.conditions import UNOBSERVED, Conditions, ObservedGeneration
+from api.metadata import ObjectMeta
 from api.olm.v1 import names
-from api.olm.v1.common import LABEL, ObjectMeta
-from api.olm.v1.conditions import UNOBSERVED, Conditions, ObservedGeneration
+from api.olm.v1.common import LABEL
 from api.olm.v1.probes import ProgressionProbes
 from api.schema import (
     ANY_FIELDS,

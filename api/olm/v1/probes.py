@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
-from api.olm.v1.common import LabelSelector
+from api.metadata import LabelSelector
 from api.schema import (
     ATOMIC_LIST,
     ATOMIC_MAP,

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from api.metadata import LabelSelector
 from api.olm.v1 import (
     ClusterCatalog,
     ClusterExtension,
@@ -15,7 +16,6 @@ from api.olm.v1 import (
 from api.olm.v1.clustercatalog import AvailabilityMode
 from api.olm.v1.clusterextension import UpgradeConstraintPolicy
 from api.olm.v1.clusterobjectset import CollisionProtection
-from api.olm.v1.common import LabelSelector
 from tests.cases.crd.loader import load_cases, merge_patch
 
 EXTENSION = {**load_cases("clusterextensions")[0].object, "metadata": {"name": "argocd"}}

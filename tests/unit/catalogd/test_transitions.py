@@ -3,13 +3,13 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from api.conditions import Condition, ConditionStatus
 from api.olm.v1.clustercatalog import (
     ClusterCatalogStatus,
     ResolvedImage,
     ResolvedSource,
     SourceType,
 )
-from api.olm.v1.conditions import Condition, ConditionStatus
 from catalogd.transitions import transitions
 from olm_runtime.event import Happening
 

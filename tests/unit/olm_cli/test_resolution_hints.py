@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from api.metadata import LabelSelector
 from api.olm.v1.clusterextension import CatalogFilter
-from api.olm.v1.common import LabelSelector
 from olm_cli.resolution_hints import hint_text
 from olm_content.fbc.model import Bundle, Channel, Package
 from olm_content.versions import parse_bundle_version

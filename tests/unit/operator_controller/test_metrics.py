@@ -2,8 +2,8 @@
 
 import re
 
+from api.conditions import Condition, ConditionStatus
 from api.olm.v1.clusterextension import BundleMetadata, ClusterExtensionStatus, InstallStatus
-from api.olm.v1.conditions import Condition, ConditionStatus
 from olm_runtime.metrics.exposition import written
 from olm_runtime.metrics.queue_meter import Queue, QueueMeter
 from olm_runtime.outcome import Done, Outcome, Retry

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from api.metadata import LabelSelector
 from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter, UpgradeConstraintPolicy
-from api.olm.v1.common import LabelSelector
 from olm_content.fbc.model import Bundle, Channel, Entry, Package
 from olm_content.versions import parse_bundle_version
 from olm_runtime.errors import OLMError

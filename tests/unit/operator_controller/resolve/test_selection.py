@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from api.metadata import LabelSelector, LabelSelectorRequirement
 from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter, UpgradeConstraintPolicy
-from api.olm.v1.common import LabelSelector, LabelSelectorRequirement
 from olm_runtime.errors import OLMError
 from operator_controller.catalog import build_package
 from operator_controller.resolve import CatalogContent, Findings, Request, ResolutionError, resolve

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from api.olm.v1.conditions import MAX_MESSAGE_BYTES
+from api.conditions import MAX_MESSAGE_BYTES
 from operator_controller.status.cluster_operator import ClusterFacts, cluster_operator_status
 from operator_controller.status.cluster_updates import Compatibility
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from api.olm.v1.conditions import Condition
+from api.conditions import Condition
 from olm_rollout.progress import Progress
 from olm_runtime.outcome import Blocked, Done, Retry, Wait
 from operator_controller.status.object_set import (

@@ -5,13 +5,13 @@ from datetime import UTC, datetime
 
 import pytest
 
+from api.conditions import Condition, ConditionStatus
 from api.olm.v1.clusterextension import (
     BundleMetadata,
     ClusterExtensionStatus,
     InstallStatus,
     RevisionStatus,
 )
-from api.olm.v1.conditions import Condition, ConditionStatus
 from operator_controller.apply.revisions import BundleIdentity
 from operator_controller.status.transitions import RULES, transitions
 
