@@ -7,19 +7,34 @@ same definition.
 
 import textwrap
 from collections.abc import Mapping
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, field, is_dataclass
 from datetime import datetime
-from enum import Enum
+from enum import Enum, StrEnum
 from typing import Any, get_args, get_origin
 
 from api import wire
-from api.schema import Doc, Keywords, Marker, ModelField, Presence, Rule, fields_of, unwrap
+from api.schema import (
+    Doc,
+    Embedded,
+    Key,
+    Keywords,
+    Marker,
+    ModelField,
+    Presence,
+    Rule,
+    fields_of,
+    unwrap,
+)
 
 Schema = dict[str, Any]
 
 _SCALARS: dict[Any, Schema] = {
     str: {"type": "string"},
     int: {"type": "integer"},
+    int | str: {
+        "x-kubernetes-int-or-string": True,
+        "anyOf": [{"type": "integer"}, {"type": "string"}],
+    },
     bool: {"type": "boolean"},
     datetime: {"type": "string", "format": "date-time"},
     Mapping[str, Any]: {"type": "object"},
@@ -34,6 +49,10 @@ _TYPE_META: dict[str, Schema] = {
     "kind": {"type": "string", "description": "Kind of the object."},
     "metadata": {"type": "object"},
 }
+
+
+REFERENCES = "#/definitions/"
+"""Before the name of the struct in a `$ref`; API servers take none: see `with_structs`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +72,29 @@ def condition_column(condition: str) -> Column:
     return Column(str(condition), f'.status.conditions[?(@.type=="{condition}")].status')
 
 
+class Scope(StrEnum):
+    """Whether objects are in namespaces."""
+
+    CLUSTER = "Cluster"
+    NAMESPACED = "Namespaced"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
-    """A cluster-scoped kind with a status, as the API server shall serve it."""
+    """A version of a kind with a status, as the API server shall serve it."""
 
     model: type
     """Its class name is the kind."""
     group: str
     version: str
     plural: str
-    columns: tuple[Column, ...]
-    annotations: Mapping[str, str]
+    columns: tuple[Column, ...] = ()
+    """Without any, kubectl shows name and age."""
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    scope: Scope = Scope.CLUSTER
+    short_names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    """Names of sets of kinds: `kubectl get olm`."""
 
     @property
     def name(self) -> str:
@@ -71,34 +102,68 @@ class Resource:
         return f"{self.plural}.{self.group}"
 
 
-def definition(resource: Resource) -> dict[str, Any]:
-    """The CustomResourceDefinition of a kind, as plain JSON."""
-    kind = resource.model.__name__
+def definition(resource: Resource, *others: Resource) -> dict[str, Any]:
+    """The CustomResourceDefinition of a kind, as plain JSON.
+
+    It is stored in the version of `resource`. The same kind in `others` is served, too, after a
+    change of apiVersion alone; the schema of the version that is asked for drops what it lacks.
+    """
+    annotations = {"annotations": dict(resource.annotations)} if resource.annotations else {}
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": resource.name, "annotations": dict(resource.annotations)},
+        "metadata": {"name": resource.name, **annotations},
         "spec": {
             "group": resource.group,
-            "names": {
-                "kind": kind,
-                "listKind": f"{kind}List",
-                "plural": resource.plural,
-                "singular": kind.lower(),
-            },
-            "scope": "Cluster",
+            "names": _names(resource),
+            "scope": resource.scope.value,
+            **({"conversion": {"strategy": "None"}} if others else {}),
             "versions": [
-                {
-                    "name": resource.version,
-                    "served": True,
-                    "storage": True,
-                    "additionalPrinterColumns": [_column(column) for column in resource.columns],
-                    "schema": {"openAPIV3Schema": root_schema(resource.model)},
-                    "subresources": {"status": {}},
-                }
+                _version(resource, storage=True),
+                *(_version(other, storage=False) for other in others),
             ],
         },
     }
+
+
+def _names(resource: Resource) -> dict[str, Any]:
+    kind = resource.model.__name__
+    names: dict[str, Any] = {
+        "kind": kind,
+        "listKind": f"{kind}List",
+        "plural": resource.plural,
+        "singular": kind.lower(),
+    }
+    if resource.short_names:
+        names["shortNames"] = list(resource.short_names)
+    if resource.categories:
+        names["categories"] = list(resource.categories)
+    return names
+
+
+def _version(resource: Resource, *, storage: bool) -> dict[str, Any]:
+    columns = [_column(column) for column in resource.columns]
+    return {
+        "name": resource.version,
+        "served": True,
+        "storage": storage,
+        **({"additionalPrinterColumns": columns} if columns else {}),
+        "schema": {"openAPIV3Schema": root_schema(resource.model)},
+        "subresources": {"status": {}},
+    }
+
+
+def with_structs(schema: Any, structs: Mapping[str, Schema]) -> Any:
+    """The schema, or a definition with schemas, with the structs in place of references to them."""
+    match schema:
+        case {"$ref": reference, **said}:
+            return with_structs(structs[reference.removeprefix(REFERENCES)], structs) | said
+        case dict():
+            return {key: with_structs(value, structs) for key, value in schema.items()}
+        case list():
+            return [with_structs(entry, structs) for entry in schema]
+        case _:
+            return schema
 
 
 def root_schema(model: type) -> Schema:
@@ -114,18 +179,18 @@ def model_schema(model: type) -> Schema:
     schema: Schema = {
         "type": "object",
         "description": described(model.__doc__ or ""),
-        "properties": {field.key: field_schema(field) for field in fields},
+        "properties": {each.key: field_schema(each) for each in fields},
     }
-    if required := sorted(field.key for field in fields if field.required):
+    if required := sorted(each.key for each in fields if each.required):
         schema["required"] = required
     return schema
 
 
-def field_schema(field: ModelField) -> Schema:
+def field_schema(model_field: ModelField) -> Schema:
     """The schema of a field: its type's, and over it what the field itself says."""
-    schema = marked(type_schema(field.kind), field.markers)
-    if Presence.DEFAULTED in field.markers:
-        schema["default"] = wire.plain(field.default)
+    schema = marked(type_schema(model_field.kind), model_field.markers)
+    if Presence.DEFAULTED in model_field.markers:
+        schema["default"] = wire.plain(model_field.default)
     return schema
 
 
@@ -154,11 +219,17 @@ def marked(schema: Schema, markers: tuple[Marker, ...]) -> Schema:
                 schema.update(values)
             case Rule(expression, message):
                 rules.append({"rule": expression, "message": message})
-            case Presence():
+            case Embedded(struct):
+                schema = {"$ref": f"{REFERENCES}{struct}"} | _said_of(schema)
+            case Presence() | Key():
                 pass
     if rules:
         schema["x-kubernetes-validations"] = rules
     return schema
+
+
+def _said_of(schema: Schema) -> Schema:
+    return {key: value for key, value in schema.items() if key != "type"}
 
 
 def described(text: str) -> str:

@@ -12,7 +12,8 @@ import types
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from enum import Enum, auto
-from functools import cache
+from functools import cache, reduce
+from operator import or_
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 
@@ -50,7 +51,21 @@ class Presence(Enum):
     """The API server fills in the model's default."""
 
 
-Marker = Doc | Keywords | Rule | Presence
+@dataclass(frozen=True, slots=True)
+class Key:
+    """The name in JSON where it is not the camelCase of the field's name: `startingCSV`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """The value is a struct of Kubernetes, by Go's name: a reference to its schema."""
+
+    struct: str
+
+
+Marker = Doc | Keywords | Rule | Presence | Key | Embedded
 
 
 def max_length(limit: int) -> Keywords:
@@ -94,6 +109,7 @@ def list_map(key: str) -> Keywords:
     return Keywords({"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [key]})
 
 
+SET = Keywords({"x-kubernetes-list-type": "set"})
 ATOMIC_LIST = Keywords({"x-kubernetes-list-type": "atomic"})
 ATOMIC_MAP = Keywords({"x-kubernetes-map-type": "atomic"})
 ANY_FIELDS = Keywords({"x-kubernetes-preserve-unknown-fields": True})
@@ -137,7 +153,7 @@ class ModelField:
 
     name: str
     key: str
-    """The name in JSON: camelCase of `name`."""
+    """The name in JSON: camelCase of `name`, or what its `Key` says."""
     kind: Any
     """The type without `Annotated` and without `None`."""
     markers: tuple[Marker, ...]
@@ -166,7 +182,7 @@ def _model_field(name: str, annotation: Any, default: Any, factory: Any) -> Mode
     required = Presence.REQUIRED in markers or (needed and Presence.NOT_REQUIRED not in markers)
     return ModelField(
         name=name,
-        key=camel_case(name),
+        key=next((each.name for each in markers if isinstance(each, Key)), camel_case(name)),
         kind=kind,
         markers=markers,
         required=required,
@@ -176,14 +192,17 @@ def _model_field(name: str, annotation: Any, default: Any, factory: Any) -> Mode
 
 
 def unwrap(annotation: Any) -> tuple[Any, tuple[Marker, ...]]:
-    """The bare type behind `Annotated` and `| None`, and all markers, outermost first."""
+    """The bare type behind `Annotated` and `| None`, and all markers, outermost first.
+
+    Of several types, which is `int | str` alone, the union is the bare type.
+    """
     origin = get_origin(annotation)
     if origin is Annotated:
         kind, markers = unwrap(annotation.__origin__)
         return kind, (*annotation.__metadata__, *markers)
     if origin in (Union, types.UnionType):
-        (member,) = (arg for arg in get_args(annotation) if arg is not types.NoneType)
-        return unwrap(member)
+        members = [arg for arg in get_args(annotation) if arg is not types.NoneType]
+        return unwrap(members[0]) if len(members) == 1 else (reduce(or_, members), ())
     return annotation, ()
 
 

@@ -212,6 +212,10 @@ def _read_int(raw: Any) -> int:
     return raw
 
 
+def _read_int_or_str(raw: Any) -> int | str:
+    return raw if isinstance(raw, str) else _read_int(raw)
+
+
 def _read_bool(raw: Any) -> bool:
     if not isinstance(raw, bool):
         raise _fault(_wrong("a boolean", raw))
@@ -247,6 +251,7 @@ def _read_strings(raw: Any) -> Mapping[str, str]:
 _READERS: dict[Any, Reader] = {
     str: _read_str,
     int: _read_int,
+    int | str: _read_int_or_str,
     bool: _read_bool,
     datetime: _read_datetime,
     Mapping[str, Any]: _read_object,

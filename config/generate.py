@@ -15,13 +15,18 @@ from typing import Any
 
 import yaml
 
+from api.crd import with_structs
 from api.olm.v1.crds import definitions
+from api.openshift import crds as openshift
+from api.operators import crds as operators
 from config.chart import chart_files
 from config.diagrams import diagram_files
+from config.kubernetes_schemas import Structs
 from config.kubernetes_types import type_files
 from config.protobuf import message_files
 
 CRD_FOLDER = Path(__file__).parent / "crd"
+CLASSIC_CRD_FOLDER = CRD_FOLDER / "classic"
 
 HEADER = "# Generated from api/v1 by `make generate`. Do not edit.\n"
 
@@ -43,12 +48,18 @@ _Dumper.add_representer(str, _represent_text)
 
 def files() -> dict[Path, str]:
     """The content of every generated file."""
-    crds = {
-        f"{name}.yaml": HEADER + yaml.dump(crd, Dumper=_Dumper, width=100)
-        for name, crd in definitions().items()
-    }
+    crds = _yaml(definitions())
+    classic = _yaml(with_structs(operators.definitions() | openshift.definitions(), Structs()))
     written = {CRD_FOLDER / name: text for name, text in crds.items()}
+    written |= {CLASSIC_CRD_FOLDER / name: text for name, text in classic.items()}
     return written | chart_files(crds) | message_files() | type_files() | diagram_files()
+
+
+def _yaml(crds: dict[str, Any]) -> dict[str, str]:
+    return {
+        f"{name}.yaml": HEADER + yaml.dump(crd, Dumper=_Dumper, width=100)
+        for name, crd in crds.items()
+    }
 
 
 def main() -> int:

@@ -1,0 +1,1 @@
+"""API group config.openshift.io: what OLM Classic serves of it. Pure."""

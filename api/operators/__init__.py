@@ -1,0 +1,1 @@
+"""API group operators.coreos.com, of OLM Classic: typed models of the kinds. Pure."""

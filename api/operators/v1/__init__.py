@@ -1,0 +1,1 @@
+"""Version v1 of operators.coreos.com: OLMConfig, Operator, OperatorCondition, OperatorGroup."""

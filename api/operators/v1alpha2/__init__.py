@@ -1,0 +1,1 @@
+"""Version v1alpha2 of operators.coreos.com: OperatorGroup as it was."""

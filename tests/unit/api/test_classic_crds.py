@@ -1,0 +1,140 @@
+"""The definitions of OLM Classic: what is published of each kind, and that schemas are whole."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from api.crd import REFERENCES, with_structs
+from api.openshift import crds as openshift
+from api.operators import crds as operators
+from config.kubernetes_schemas import QUANTITY, Structs
+from tests.unit.api.test_crd_cases import schemas_in
+
+REFERRING = operators.definitions() | openshift.definitions()
+DEFINITIONS: dict[str, dict[str, Any]] = with_structs(REFERRING, Structs())
+BY_PLURAL = {each["spec"]["names"]["plural"]: each["spec"] for each in DEFINITIONS.values()}
+
+PUBLISHED = {
+    "clusterserviceversions": ("Namespaced", ["csv", "csvs"], ["v1alpha1"]),
+    "subscriptions": ("Namespaced", ["sub", "subs"], ["v1alpha1"]),
+    "installplans": ("Namespaced", ["ip"], ["v1alpha1"]),
+    "catalogsources": ("Namespaced", ["catsrc"], ["v1alpha1"]),
+    "operatorgroups": ("Namespaced", ["og"], ["v1", "v1alpha2"]),
+    "operatorconditions": ("Namespaced", ["condition"], ["v2", "v1"]),
+    "olmconfigs": ("Cluster", [], ["v1"]),
+    "operators": ("Cluster", [], ["v1"]),
+    "operatorhubs": ("Cluster", [], ["v1"]),
+}
+"""Scope, short names, and versions with the stored one first."""
+
+COLUMNS = {
+    "clusterserviceversions": {
+        "Display": ".spec.displayName",
+        "Version": ".spec.version",
+        "Release": ".spec.release",
+        "Replaces": ".spec.replaces",
+        "Phase": ".status.phase",
+    },
+    "subscriptions": {
+        "Package": ".spec.name",
+        "Source": ".spec.source",
+        "Channel": ".spec.channel",
+    },
+    "installplans": {
+        "CSV": ".spec.clusterServiceVersionNames[0]",
+        "Approval": ".spec.approval",
+        "Approved": ".spec.approved",
+    },
+    "catalogsources": {
+        "Display": ".spec.displayName",
+        "Type": ".spec.sourceType",
+        "Publisher": ".spec.publisher",
+        "Age": ".metadata.creationTimestamp",
+    },
+}
+
+
+@pytest.mark.parametrize("plural", BY_PLURAL)
+def test_names_and_versions_are_the_published_ones(plural: str) -> None:
+    spec = BY_PLURAL[plural]
+    scope, short_names, versions = PUBLISHED[plural]
+    assert spec["scope"] == scope
+    assert spec["names"].get("shortNames", []) == short_names
+    assert [each["name"] for each in spec["versions"]] == versions
+    assert [each["storage"] for each in spec["versions"]] == [True, *([False] * len(versions[1:]))]
+    assert all(each["served"] for each in spec["versions"])
+    assert all(each["subresources"] == {"status": {}} for each in spec["versions"])
+
+
+def test_kinds_of_the_group_are_in_a_category() -> None:
+    categories = {plural: spec["names"].get("categories") for plural, spec in BY_PLURAL.items()}
+    assert categories.pop("operatorhubs") is None
+    assert all(each == ["olm"] for each in categories.values())
+
+
+@pytest.mark.parametrize("plural", BY_PLURAL)
+def test_columns_are_the_published_ones(plural: str) -> None:
+    for version in BY_PLURAL[plural]["versions"]:
+        columns = version.get("additionalPrinterColumns", [])
+        assert {each["name"]: each["jsonPath"] for each in columns} == COLUMNS.get(plural, {})
+
+
+def test_kinds_of_two_versions_convert_by_name_alone() -> None:
+    converted = {plural for plural, spec in BY_PLURAL.items() if "conversion" in spec}
+    assert converted == {"operatorgroups", "operatorconditions"}
+    assert BY_PLURAL["operatorgroups"]["conversion"] == {"strategy": "None"}
+
+
+def test_no_reference_is_left() -> None:
+    assert REFERENCES in json.dumps(REFERRING)
+    assert "$ref" not in json.dumps(DEFINITIONS)
+
+
+def test_every_schema_has_a_type() -> None:
+    """A schema is structural: it says what it holds, or that it holds anything."""
+    untyped = [
+        f"{plural} {path}"
+        for plural, spec in BY_PLURAL.items()
+        for version in spec["versions"]
+        for path, schema in schemas_in(version["schema"]["openAPIV3Schema"])
+        if "type" not in schema
+        and "x-kubernetes-int-or-string" not in schema
+        and "x-kubernetes-preserve-unknown-fields" not in schema
+    ]
+    assert untyped == []
+
+
+def own_schemas() -> Iterator[Any]:
+    for definition in REFERRING.values():
+        for version in definition["spec"]["versions"]:
+            for path, schema in schemas_in(version["schema"]["openAPIV3Schema"]):
+                if path != "metadata" and not path.endswith("[]"):
+                    name = f"{definition['spec']['names']['plural']} {version['name']}: {path}"
+                    yield pytest.param(schema, id=name)
+
+
+@pytest.mark.parametrize("schema", list(own_schemas()))
+def test_every_field_is_explained(schema: dict[str, Any]) -> None:
+    assert schema["description"].endswith(".")
+
+
+def test_what_a_struct_says_in_a_place_stays() -> None:
+    schema = {"$ref": f"{REFERENCES}quantity", "description": "Memory."}
+    assert with_structs(schema, Structs()) == QUANTITY | {"description": "Memory."}
+
+
+def test_a_struct_that_is_not_known_is_a_programming_error() -> None:
+    with pytest.raises(KeyError, match="Nothing"):
+        with_structs({"$ref": f"{REFERENCES}Nothing"}, Structs())
+
+
+def test_presence_and_types_of_a_struct() -> None:
+    schema = Structs()["EnvVar"]
+    assert schema["required"] == ["name"]
+    assert schema["properties"]["name"] == {"type": "string"}
+    port = Structs()["HTTPGetAction"]["properties"]["port"]
+    assert port["x-kubernetes-int-or-string"] is True
+    assert Structs()["ContainerRestartRule"]["required"] == ["action"]
+    assert Structs()["Volume"]["required"] == ["name"]
