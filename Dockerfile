@@ -39,6 +39,7 @@ COPY olm_rollout olm_rollout
 COPY catalogd catalogd
 COPY operator_controller operator_controller
 COPY opm opm
+COPY olm_classic olm_classic
 COPY olm_cli olm_cli
 RUN PYTHONPATH=/opt/build python3 -m pip install --quiet --no-deps --no-build-isolation \
       --target=/opt/olmv1/programs . \

@@ -31,6 +31,7 @@ PACKAGES = (
     "catalogd",
     "operator_controller",
     "opm",
+    "olm_classic",
     "olm_cli",
 )
 ALLOWED_LINES = 10

@@ -1,0 +1,1 @@
+"""OLM Classic (OLM v0): catalogs, subscriptions, install plans, ClusterServiceVersions."""

@@ -1,0 +1,22 @@
+"""Labels and annotations that OLM Classic puts on objects, and words in them.
+
+They are a contract with clients and with clusters that upstream's OLM has managed.
+"""
+
+ALL_NAMESPACES = ""
+"""What stands for all namespaces in a list of namespaces."""
+
+LABEL_OWNER = "olm.owner"
+LABEL_OWNER_KIND = "olm.owner.kind"
+LABEL_OWNER_NAMESPACE = "olm.owner.namespace"
+LABEL_PERMISSIONS_HASH = "olm.permissions.hash"
+LABEL_COPIED_FROM = "olm.copiedFrom"
+
+COMPONENT_LABEL_PREFIX = "operators.coreos.com/"
+"""Of labels whose rest is `<package>.<namespace>`: the component belongs to that operator."""
+
+AGGREGATION_LABEL_PREFIX = "olm.opgroup.permissions/aggregate-to-"
+"""Of labels whose rest is `<hash of an API>-<level>`: cluster roles are aggregated by them."""
+
+ANNOTATION_INSTALLED_ALONGSIDE = "operatorframework.io/installed-alongside-"
+"""Of annotations of definitions, one per `<namespace>/<csv>` whose plan applied the definition."""

@@ -1,0 +1,1 @@
+"""OperatorGroups: the namespaces and APIs of the operators of a namespace."""

@@ -1,0 +1,76 @@
+"""The smaller computations of OLM Classic, from and to JSON, by the kind of the golden case."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from olm_classic.components import component_label, operator_name
+from olm_classic.csv.install_modes import unsupported
+from olm_classic.hashes import deep_hash
+from olm_classic.operator_groups import targets
+from olm_classic.operator_groups.cluster_roles import LEVELS, cluster_role_name
+from olm_classic.operator_groups.intersection import GroupSurface, judge
+from olm_classic.provided_apis import ProvidedAPI, as_annotation, provided_apis
+
+
+def _install_mode(given: dict[str, Any]) -> dict[str, Any]:
+    supported = {mode["type"] for mode in given["installModes"] or () if mode["supported"]}
+    selected = targets.from_annotation(given["targetNamespacesAnnotation"])
+    problem = unsupported(supported, given["operatorNamespace"], selected)
+    return {"supported": problem is None, "message": problem or ""}
+
+
+def _operator_group_apis(given: dict[str, Any]) -> dict[str, Any]:
+    group = _surface(given["group"])
+    apis = provided_apis(",".join(given["csvProvidedAPIs"] or ()))
+    judgement = judge(apis, group, map(_surface, given["otherGroups"] or ()))
+    output = {
+        "result": judgement.verdict.value,
+        "groupProvidedAPIs": as_annotation(group.apis),
+    }
+    if judgement.apis is not None:
+        output["newAnnotation"] = as_annotation(judgement.apis)
+    if judgement.reason is not None:
+        output |= {"csvPhase": "Failed", "csvReason": judgement.reason.value}
+    return output
+
+
+def _surface(group: dict[str, Any]) -> GroupSurface:
+    return GroupSurface(
+        targets.target_set(group["namespace"], group["statusNamespaces"] or ()),
+        provided_apis(group["providedAPIsAnnotation"]),
+        static=group["static"],
+    )
+
+
+def _operator_group_cluster_roles(given: dict[str, Any]) -> dict[str, Any]:
+    names = {level: cluster_role_name(given["namespace"], given["name"], level) for level in LEVELS}
+    return {**names, "targetNamespaces": targets.as_annotation(given["statusNamespaces"] or ())}
+
+
+def _api_labels(given: dict[str, Any]) -> dict[str, Any]:
+    api = ProvidedAPI(**given)
+    labels = {f"aggregationLabel-{level}": api.aggregation_label(level) for level in LEVELS}
+    return {"gvkString": str(api), "fnv64a": api.hash, **labels}
+
+
+def _deep_hash(given: dict[str, Any]) -> dict[str, Any]:
+    return {"hash": deep_hash("DeploymentSpec", given["spec"])}
+
+
+def _component_label(given: dict[str, Any]) -> dict[str, Any]:
+    package, namespace = given["package"], given["namespace"]
+    return {
+        "name": operator_name(package, namespace),
+        "labelKey": component_label(package, namespace),
+        "error": "",
+    }
+
+
+KINDS: Mapping[str, Callable[[Any], Any]] = {
+    "api-labels": _api_labels,
+    "deep-hash": _deep_hash,
+    "installmode": _install_mode,
+    "operator-component-label": _component_label,
+    "operatorgroup-apis": _operator_group_apis,
+    "operatorgroup-clusterroles": _operator_group_cluster_roles,
+}
