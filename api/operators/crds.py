@@ -7,7 +7,7 @@ from api.operators.names import CATEGORY, GROUP
 from api.operators.v1 import olmconfig, operator
 from api.operators.v1 import operatorcondition as operatorcondition_v1
 from api.operators.v1 import operatorgroup as operatorgroup_v1
-from api.operators.v1alpha1 import catalogsource, installplan, subscription
+from api.operators.v1alpha1 import catalogsource, clusterserviceversion, installplan, subscription
 from api.operators.v1alpha2 import operatorgroup as operatorgroup_v1alpha2
 from api.operators.v2 import operatorcondition as operatorcondition_v2
 
@@ -31,6 +31,16 @@ def _resource(
     )
 
 
+CLUSTER_SERVICE_VERSIONS = _resource(
+    clusterserviceversion.ClusterServiceVersion,
+    "v1alpha1",
+    Column("Display", ".spec.displayName"),
+    Column("Version", ".spec.version"),
+    Column("Release", ".spec.release"),
+    Column("Replaces", ".spec.replaces"),
+    Column("Phase", ".status.phase"),
+    short_names=("csv", "csvs"),
+)
 SUBSCRIPTIONS = _resource(
     subscription.Subscription,
     "v1alpha1",
@@ -66,6 +76,7 @@ OLM_CONFIGS = _resource(olmconfig.OLMConfig, "v1", scope=Scope.CLUSTER)
 OPERATORS = _resource(operator.Operator, "v1", scope=Scope.CLUSTER)
 
 KINDS = (
+    (CLUSTER_SERVICE_VERSIONS,),
     (SUBSCRIPTIONS,),
     (INSTALL_PLANS,),
     (CATALOG_SOURCES,),
