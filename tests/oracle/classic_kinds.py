@@ -3,8 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from api.objects import KubeObject
 from olm_classic.components import component_label, operator_name
 from olm_classic.csv.install_modes import unsupported
+from olm_classic.csv.owner import Owner
+from olm_classic.csv.permissions import AccountObjects, account_objects
 from olm_classic.hashes import deep_hash
 from olm_classic.operator_groups import targets
 from olm_classic.operator_groups.cluster_roles import LEVELS, cluster_role_name
@@ -66,8 +69,31 @@ def _component_label(given: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _csv_rbac(given: dict[str, Any]) -> list[Any] | None:
+    owner = Owner(given["name"], given["namespace"], given["uid"])
+    permissions = given["permissions"] or ()
+    accounts = account_objects(owner, permissions, given["clusterPermissions"] or ())
+    return [_account(account) for account in accounts] or None
+
+
+def _account(account: AccountObjects) -> dict[str, Any]:
+    return {
+        "serviceAccount": _untyped(account.service_account),
+        "roles": list(map(_untyped, account.roles)),
+        "roleBindings": list(map(_untyped, account.role_bindings)),
+        "clusterRoles": list(map(_untyped, account.cluster_roles)),
+        "clusterRoleBindings": list(map(_untyped, account.cluster_role_bindings)),
+    }
+
+
+def _untyped(item: KubeObject) -> KubeObject:
+    """An object as Go's structs have it, whose type says what the object is."""
+    return {key: value for key, value in item.items() if key not in ("apiVersion", "kind")}
+
+
 KINDS: Mapping[str, Callable[[Any], Any]] = {
     "api-labels": _api_labels,
+    "csv-rbac": _csv_rbac,
     "deep-hash": _deep_hash,
     "installmode": _install_mode,
     "operator-component-label": _component_label,
