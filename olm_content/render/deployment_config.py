@@ -28,7 +28,7 @@ def configured(deployment: KubeObject, config: dict[str, Any]) -> KubeObject:
     if config.get("nodeSelector") is not None:
         pod["nodeSelector"] = config["nodeSelector"]
     _apply_affinity(pod, config.get("affinity"))
-    _apply_annotations(deployment, config.get("annotations") or {})
+    add_annotations(deployment, config.get("annotations") or {})
     return deployment
 
 
@@ -94,7 +94,7 @@ def _says_nothing(affinity: dict[str, Any]) -> bool:
     return not required and not affinity.get("preferredDuringSchedulingIgnoredDuringExecution")
 
 
-def _apply_annotations(deployment: KubeObject, given: dict[str, str]) -> None:
+def add_annotations(deployment: KubeObject, given: dict[str, str]) -> None:
     """Users add annotations; what the bundle says stands."""
     if not given:
         return

@@ -5,9 +5,11 @@ from typing import Any
 
 from api.objects import KubeObject
 from olm_classic.components import component_label, operator_name
+from olm_classic.csv.deployment_config import configured
 from olm_classic.csv.install_modes import unsupported
 from olm_classic.csv.owner import Owner
 from olm_classic.csv.permissions import AccountObjects, account_objects
+from olm_classic.dialect import Dialect
 from olm_classic.hashes import deep_hash
 from olm_classic.operator_groups import targets
 from olm_classic.operator_groups.cluster_roles import LEVELS, cluster_role_name
@@ -91,8 +93,15 @@ def _untyped(item: KubeObject) -> KubeObject:
     return {key: value for key, value in item.items() if key not in ("apiVersion", "kind")}
 
 
+def _config_injection(given: dict[str, Any]) -> dict[str, Any]:
+    config, proxy = given["config"], given["clusterProxyEnv"]
+    deployment = configured(given["deployment"], config, proxy, dialect=Dialect.UPSTREAM)
+    return {"deployment": deployment}
+
+
 KINDS: Mapping[str, Callable[[Any], Any]] = {
     "api-labels": _api_labels,
+    "config-injection": _config_injection,
     "csv-rbac": _csv_rbac,
     "deep-hash": _deep_hash,
     "installmode": _install_mode,
