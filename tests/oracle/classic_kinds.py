@@ -3,12 +3,13 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from api.objects import KubeObject
+from api.objects import GVK, KubeObject, name_of
 from olm_classic.components import component_label, operator_name
 from olm_classic.csv.deployment_config import configured
 from olm_classic.csv.install_modes import unsupported
 from olm_classic.csv.owner import Owner
 from olm_classic.csv.permissions import AccountObjects, account_objects
+from olm_classic.csv.requirements import Cluster, are_met, requirements
 from olm_classic.dialect import Dialect
 from olm_classic.hashes import deep_hash
 from olm_classic.operator_groups import targets
@@ -99,6 +100,25 @@ def _config_injection(given: dict[str, Any]) -> dict[str, Any]:
     return {"deployment": deployment}
 
 
+def _requirements(given: dict[str, Any]) -> dict[str, Any]:
+    csv = given["csv"]
+    cluster = Cluster(
+        server_version=given["serverVersion"],
+        crds={name_of(crd): crd for crd in given["crds"] or ()},
+        kinds={_served_kind(text) for text in given["discoveredKinds"] or ()},
+    )
+    ancestors = [name for name in (csv["spec"].get("replaces"),) if name]
+    found = list(requirements(csv, cluster, ancestors))
+    return {"error": "", "met": are_met(found), "requirementStatus": found}
+
+
+def _served_kind(text: str) -> GVK:
+    """A kind written as `apps/v1 Deployment`."""
+    api_version, _, kind = text.partition(" ")
+    group, _, version = api_version.rpartition("/")
+    return GVK(group, version, kind)
+
+
 KINDS: Mapping[str, Callable[[Any], Any]] = {
     "api-labels": _api_labels,
     "config-injection": _config_injection,
@@ -108,4 +128,5 @@ KINDS: Mapping[str, Callable[[Any], Any]] = {
     "operator-component-label": _component_label,
     "operatorgroup-apis": _operator_group_apis,
     "operatorgroup-clusterroles": _operator_group_cluster_roles,
+    "requirements": _requirements,
 }
