@@ -28,7 +28,7 @@ from config.protobuf import message_files
 CRD_FOLDER = Path(__file__).parent / "crd"
 CLASSIC_CRD_FOLDER = CRD_FOLDER / "classic"
 
-HEADER = "# Generated from api/v1 by `make generate`. Do not edit.\n"
+HEADER = "# Generated from the models in api by `make generate`. Do not edit.\n"
 
 
 class _Dumper(yaml.SafeDumper):

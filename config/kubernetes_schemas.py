@@ -37,6 +37,10 @@ _SCALARS: dict[str, Schema] = {
 """Labels and annotations of templates are open, and nobody reads the rest of their metadata."""
 
 
+LENIENT = frozenset({"APIResourceReference"})
+"""Structs of which real bundles leave out fields; Go's decoder takes them for empty ones."""
+
+
 class Structs(dict[str, Schema]):
     """The schema of each struct, by its name; made when asked for."""
 
@@ -62,6 +66,8 @@ def struct_schema(name: str) -> Schema:
 
 def _needed(struct: str, field: str, notation: str) -> bool:
     names = {field, f"{struct}.{field}"}
+    if struct in LENIENT:
+        return False
     return bool(names & OMITTED) or (notation.startswith("!") and not names & WRITTEN)
 
 

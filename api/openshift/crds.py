@@ -3,7 +3,7 @@
 from typing import Any
 
 from api.crd import Resource, definition
-from api.openshift.operatorhub import GROUP, VERSION, OperatorHub
+from api.openshift.v1.operatorhub import GROUP, VERSION, OperatorHub
 
 OPERATOR_HUBS = Resource(model=OperatorHub, group=GROUP, version=VERSION, plural="operatorhubs")
 

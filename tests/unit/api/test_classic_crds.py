@@ -138,3 +138,4 @@ def test_presence_and_types_of_a_struct() -> None:
     assert port["x-kubernetes-int-or-string"] is True
     assert Structs()["ContainerRestartRule"]["required"] == ["action"]
     assert Structs()["Volume"]["required"] == ["name"]
+    assert "required" not in Structs()["APIResourceReference"]
