@@ -186,14 +186,10 @@ def _gvk(description: Description) -> GVK:
 
 def _required_api_service(description: Description, cluster: Cluster) -> Requirement:
     name = _api_service_name(description)
-    service = cluster.api_services.get(name)
-    if (
-        service is None
-        or not is_true(service, "Available")
-        or _gvk(description) not in cluster.kinds
-    ):
-        return _requirement(API_SERVICE, name, Status.NOT_PRESENT)
-    return _requirement(API_SERVICE, name, Status.PRESENT, uid=metadata(service).get("uid", ""))
+    service = cluster.api_services.get(name) or {}
+    if is_true(service, "Available") and _gvk(description) in cluster.kinds:
+        return _requirement(API_SERVICE, name, Status.PRESENT, uid=metadata(service).get("uid", ""))
+    return _requirement(API_SERVICE, name, Status.NOT_PRESENT)
 
 
 def _native_api(gvk: GVK, cluster: Cluster) -> Requirement:

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from api.objects import GVK
 from olm_classic.operator_groups.targets import intersect
-from olm_classic.provided_apis import ProvidedAPI
 
 
 class Verdict(StrEnum):
@@ -29,7 +29,7 @@ class GroupSurface:
     """An OperatorGroup's target set, and the APIs of its annotation."""
 
     targets: frozenset[str]
-    apis: frozenset[ProvidedAPI]
+    apis: frozenset[GVK]
     static: bool = False
     """Its annotation is the user's, and not to be changed."""
 
@@ -42,13 +42,11 @@ class Judgement:
     """
 
     verdict: Verdict
-    apis: frozenset[ProvidedAPI] | None = None
+    apis: frozenset[GVK] | None = None
     reason: ConflictReason | None = None
 
 
-def judge(
-    apis: frozenset[ProvidedAPI], group: GroupSurface, others: Iterable[GroupSurface]
-) -> Judgement:
+def judge(apis: frozenset[GVK], group: GroupSurface, others: Iterable[GroupSurface]) -> Judgement:
     """Compare the APIs that an operator provides with its own group and with all other groups."""
     verdict = _verdict(apis, group, others)
     if verdict is Verdict.NO_CONFLICT:
@@ -61,9 +59,7 @@ def judge(
     return Judgement(verdict, apis=changed)
 
 
-def _verdict(
-    apis: frozenset[ProvidedAPI], group: GroupSurface, others: Iterable[GroupSurface]
-) -> Verdict:
+def _verdict(apis: frozenset[GVK], group: GroupSurface, others: Iterable[GroupSurface]) -> Verdict:
     taken = any(
         intersect(group.targets, other.targets) and not apis.isdisjoint(other.apis)
         for other in others

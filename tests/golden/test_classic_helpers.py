@@ -32,3 +32,8 @@ def test_every_case_of_a_kind_has_upstreams_answer(kind: str, cases: list[dict[s
 def test_deployments_are_written_as_go_writes_them(cases: list[dict[str, Any]]) -> None:
     for case in (case["input"] for case in cases if case["kind"] == "deep-hash"):
         assert go_json.dumps(typed_json("DeploymentSpec", case["spec"])) == case["goJSON"]
+
+
+def test_clusterserviceversions_are_written_as_go_writes_them(cases: list[dict[str, Any]]) -> None:
+    for csv in (case["input"]["csv"] for case in cases if case["kind"] == "requirements"):
+        assert go_json.dumps(typed_json("ClusterServiceVersion", csv)) == go_json.dumps(csv)

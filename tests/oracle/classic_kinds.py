@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from api.objects import GVK, KubeObject, name_of
+from api.objects import GVK, KubeObject, gvk_of, name_of
 from olm_classic.components import component_label, operator_name
 from olm_classic.csv.deployment_config import configured
 from olm_classic.csv.install_modes import unsupported
@@ -15,7 +15,13 @@ from olm_classic.hashes import deep_hash
 from olm_classic.operator_groups import targets
 from olm_classic.operator_groups.cluster_roles import LEVELS, cluster_role_name
 from olm_classic.operator_groups.intersection import GroupSurface, judge
-from olm_classic.provided_apis import ProvidedAPI, as_annotation, provided_apis
+from olm_classic.provided_apis import (
+    aggregation_label,
+    api_hash,
+    api_name,
+    as_annotation,
+    provided_apis,
+)
 
 
 def _install_mode(given: dict[str, Any]) -> dict[str, Any]:
@@ -54,9 +60,9 @@ def _operator_group_cluster_roles(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _api_labels(given: dict[str, Any]) -> dict[str, Any]:
-    api = ProvidedAPI(**given)
-    labels = {f"aggregationLabel-{level}": api.aggregation_label(level) for level in LEVELS}
-    return {"gvkString": str(api), "fnv64a": api.hash, **labels}
+    api = GVK(**given)
+    labels = {f"aggregationLabel-{level}": aggregation_label(api, level) for level in LEVELS}
+    return {"gvkString": api_name(api), "fnv64a": api_hash(api), **labels}
 
 
 def _deep_hash(given: dict[str, Any]) -> dict[str, Any]:
@@ -115,8 +121,7 @@ def _requirements(given: dict[str, Any]) -> dict[str, Any]:
 def _served_kind(text: str) -> GVK:
     """A kind written as `apps/v1 Deployment`."""
     api_version, _, kind = text.partition(" ")
-    group, _, version = api_version.rpartition("/")
-    return GVK(group, version, kind)
+    return gvk_of({"apiVersion": api_version, "kind": kind})
 
 
 KINDS: Mapping[str, Callable[[Any], Any]] = {
