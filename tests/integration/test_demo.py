@@ -99,7 +99,7 @@ def test_the_variables_are_what_other_programs_need(demo: Demo) -> None:
 
 
 def test_it_says_that_no_node_runs_pods(demo: Demo) -> None:
-    said = r"Available=False .*\nNo node runs pods here: Deployments stay at 0 available"
+    said = r"Available=False .*\n(?:.*\n)*No node runs pods here: Deployments stay at 0 available"
     assert re.search(said, demo.printed)
     assert "make demo NODE=1" in demo.printed
 

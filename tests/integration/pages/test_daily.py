@@ -23,6 +23,12 @@ MINUTES = ("make demo", "make test")
 OTHERS_RUN = ("helm install",)
 """By install.md, and what those before it need to run at all."""
 
+CATALOG_FOLDER = (
+    "mkdir -p catalog && opm render --output=yaml registry.example.com/team/my-catalog:latest "
+    "> catalog/catalog.yaml"
+)
+"""What find-extensions.md makes."""
+
 
 @pytest.fixture
 def without_extensions(reader: Reader) -> Iterator[None]:
@@ -61,6 +67,8 @@ def test_tasks(reader: Reader, api: Api, without_extensions: None) -> None:
     reader.run("kubectl delete clustercatalog my-catalog")
     shutil.copytree(own().first, reader.folder / "bundle-0.1.0")
     shutil.copytree(own().second, reader.folder / "bundle-0.2.0")
+    reader.run(CATALOG_FOLDER)
+    reader.follow(page("disconnected")[:1])  # the login
     assert len(tasks()) == 20
     for task, command in tasks():
         if command.startswith((*MINUTES, *OTHERS_RUN)):
@@ -108,8 +116,7 @@ def test_gitops(reader: Reader) -> None:
 
 
 def test_install_and_remove(reader: Reader, without_extensions: None) -> None:
-    catalog = "registry.example.com/team/my-catalog:latest"
-    reader.run(f"mkdir -p catalog && opm render {catalog} > catalog/all.json")
+    reader.run(CATALOG_FOLDER)
     reader.follow(page("install-and-remove"))
 
 
