@@ -23,6 +23,8 @@ QUANTITY = _INT_OR_STRING | {
 }
 _SCALARS: dict[str, Schema] = {
     "str": {"type": "string"},
+    "semver": {"type": "string"},
+    "release": {"type": "string"},
     "int": {"type": "integer", "format": "int64"},
     "int32": {"type": "integer", "format": "int32"},
     "bool": {"type": "boolean"},

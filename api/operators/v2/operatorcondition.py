@@ -5,10 +5,10 @@ from datetime import datetime
 from typing import Annotated, Any, Self
 
 from api import wire
-from api.conditions import Condition, Conditions
+from api.conditions import Condition
 from api.metadata import ObjectMeta
 from api.operators import names
-from api.schema import Doc, list_map
+from api.schema import Doc
 
 UPGRADEABLE = "Upgradeable"
 """The one type of condition that is acted upon."""
@@ -24,7 +24,6 @@ class Override(Condition):
 Overrides = Annotated[
     tuple[Override, ...],
     Doc("What holds instead of the operator's conditions of the same types."),
-    list_map("type"),
 ]
 
 
@@ -38,7 +37,7 @@ class OperatorConditionSpec:
     deployments: Annotated[tuple[str, ...], Doc("Deployments of the operator.")] = ()
     overrides: Overrides = ()
     conditions: Annotated[
-        Conditions,
+        tuple[Condition, ...],
         Doc("What the operator says. Upgradeable with status False holds upgrades back."),
     ] = ()
 
@@ -48,7 +47,7 @@ class OperatorConditionStatus:
     """What the operator said last."""
 
     conditions: Annotated[
-        Conditions, Doc("The conditions of spec, with the generation that they are of.")
+        tuple[Condition, ...], Doc("The conditions of spec, with the generation that they are of.")
     ] = ()
 
 

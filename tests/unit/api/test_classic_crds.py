@@ -10,6 +10,7 @@ from api.crd import REFERENCES, with_structs
 from api.openshift import crds as openshift
 from api.operators import crds as operators
 from config.kubernetes_schemas import QUANTITY, Structs
+from tests.cases.crd.loader import load_cases
 from tests.unit.api.test_crd_cases import schemas_in
 
 REFERRING = operators.definitions() | openshift.definitions()
@@ -139,3 +140,48 @@ def test_presence_and_types_of_a_struct() -> None:
     assert Structs()["ContainerRestartRule"]["required"] == ["action"]
     assert Structs()["Volume"]["required"] == ["name"]
     assert "required" not in Structs()["APIResourceReference"]
+
+
+def shape(schema: dict[str, Any]) -> Any:
+    """The fields of a schema, their types and presence; without what is said of them."""
+    if "properties" in schema:
+        fields = {key: shape(part) for key, part in schema["properties"].items()}
+        return fields, set(schema.get("required", ()))
+    if "items" in schema:
+        return [shape(schema["items"])]
+    return schema.get("type"), schema.get("additionalProperties")
+
+
+def test_versions_have_the_fields_that_bundles_are_read_with() -> None:
+    """Of two sources: the models, and the types of `olm_content`."""
+    [version] = BY_PLURAL["clusterserviceversions"]["versions"]
+    fields, _ = shape(version["schema"]["openAPIV3Schema"])
+    of_types, _ = shape(Structs()["ClusterServiceVersion"])
+    assert fields["spec"] == of_types["spec"]
+    assert fields["status"] == of_types["status"]
+
+
+def test_subscriptions_configure_what_bundles_can_be_configured_with() -> None:
+    [version] = BY_PLURAL["subscriptions"]["versions"]
+    fields, _ = shape(version["schema"]["openAPIV3Schema"])
+    spec, _ = fields["spec"]
+    config, _ = spec["config"]
+    of_types, _ = shape(Structs()["DeploymentConfig"])
+    assert config == of_types | {"selector": shape(Structs()["LabelSelector"])}
+
+
+@pytest.mark.parametrize("plural", BY_PLURAL)
+def test_every_rule_has_a_refused_case(plural: str) -> None:
+    rules = {
+        rule["message"]
+        for version in BY_PLURAL[plural]["versions"]
+        for _, schema in schemas_in(version["schema"]["openAPIV3Schema"])
+        for rule in schema.get("x-kubernetes-validations", ())
+    }
+    refused = {
+        message
+        for case in load_cases(f"classic/{plural}")
+        for complaint in case.refused
+        for message in complaint.values()
+    }
+    assert rules - refused == set()
