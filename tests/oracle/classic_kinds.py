@@ -5,6 +5,7 @@ from typing import Any
 
 from api.objects import GVK, KubeObject, gvk_of, name_of
 from olm_classic.components import component_label, operator_name
+from olm_classic.csv.copies import copy_of
 from olm_classic.csv.deployment_config import configured
 from olm_classic.csv.install_modes import unsupported
 from olm_classic.csv.owner import Owner
@@ -124,9 +125,27 @@ def _served_kind(text: str) -> GVK:
     return gvk_of({"apiVersion": api_version, "kind": kind})
 
 
+def _copied_csv(given: dict[str, Any]) -> dict[str, Any] | None:
+    """The copy, and the hashes of what is not its status and of its status.
+
+    No visible case shows the keys; None where they are others.
+    """
+    csv = given.get("csv") or {}
+    if "spec" not in csv:
+        return None
+    copy = copy_of(csv, given.get("namespace") or "")
+    rest = {key: value for key, value in copy.items() if key != "status"}
+    return {
+        "copy": copy,
+        "nonStatusHash": deep_hash("ClusterServiceVersion", rest),
+        "statusHash": deep_hash("CSVStatus", copy["status"]),
+    }
+
+
 KINDS: Mapping[str, Callable[[Any], Any]] = {
     "api-labels": _api_labels,
     "config-injection": _config_injection,
+    "copied-csv": _copied_csv,
     "csv-rbac": _csv_rbac,
     "deep-hash": _deep_hash,
     "installmode": _install_mode,
