@@ -1,0 +1,132 @@
+"""From what a namespace has and asks to what its plan is to contain."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from api.objects import KubeObject, name_of
+from olm_classic.resolve.entries import Catalog, Entry
+from olm_classic.resolve.errors import Limit, ResolutionError
+from olm_classic.resolve.installed import installed_entries
+from olm_classic.resolve.solve import solve
+from olm_classic.resolve.subscriptions import add_freestanding, add_subscription
+from olm_classic.resolve.variables import Universe
+
+EXCLUDE_GLOBAL = "olm.operatorframework.io/exclude-global-namespace-resolution"
+
+
+@dataclass(frozen=True, slots=True)
+class Namespace:
+    """What is resolved together; objects are of the cluster's, catalogs of every namespace."""
+
+    name: str
+    global_namespace: str
+    groups: tuple[KubeObject, ...]
+    subscriptions: tuple[KubeObject, ...]
+    csvs: tuple[KubeObject, ...]
+    catalogs: tuple[Catalog, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A bundle of the solution, and the CSV that it replaces: installed, or by its channel."""
+
+    entry: Entry
+    replaces: str
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """`chosen` are the solution's bundles of catalogs, `planned` those of them that are new.
+
+    `generated` are the Subscriptions that the plan makes: name and spec. `updated` has the new
+    `currentCSV` of Subscriptions by name; without any there is no plan.
+    """
+
+    chosen: tuple[Chosen, ...]
+    planned: tuple[Chosen, ...]
+    generated: tuple[tuple[str, dict[str, Any]], ...]
+    updated: tuple[tuple[str, str], ...]
+
+
+def resolve(namespace: Namespace, limit: Limit) -> Resolution:
+    """The preferred solution. Raises UnsatisfiableError, or ResolutionError."""
+    if len(namespace.groups) != 1:
+        count = len(namespace.groups)
+        raise ResolutionError(f"expected 1 OperatorGroup in the namespace, found {count}")
+    subscriptions = sorted(namespace.subscriptions, key=name_of)
+    installed = installed_entries(namespace.name, namespace.csvs, subscriptions, namespace.groups)
+    universe = Universe(_visible(namespace), installed, namespace.name, limit)
+    add_freestanding(universe, subscriptions)
+    _refuse_unhealthy(universe.catalogs.values())
+    for subscription in subscriptions:
+        add_subscription(universe, subscription)
+    true = solve(universe.variables, universe.invariants(), limit)
+    chosen = []
+    for id_ in sorted(true):
+        variable = universe.variables[id_]
+        if variable.entry is not None and not variable.entry.source.virtual:
+            chosen.append(Chosen(variable.entry, variable.replaces or variable.entry.replaces))
+    return _outcome(chosen, subscriptions, {name_of(csv) for csv in namespace.csvs})
+
+
+def _visible(namespace: Namespace) -> list[Catalog]:
+    annotations = namespace.groups[0]["metadata"].get("annotations") or {}
+    seen = {namespace.name}
+    if annotations.get(EXCLUDE_GLOBAL) != "true":
+        seen.add(namespace.global_namespace)
+    return [each for each in namespace.catalogs if each.key.namespace in seen]
+
+
+def _refuse_unhealthy(catalogs: Iterable[Catalog]) -> None:
+    problems = [
+        f"error using catalogsource {each.key.namespace}/{each.key.name}: {each.problem}"
+        for each in sorted(catalogs, key=lambda each: each.key)
+        if each.problem
+    ]
+    if problems:
+        raise ResolutionError(problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]")
+
+
+def _outcome(
+    chosen: list[Chosen], subscriptions: list[KubeObject], existing: set[str]
+) -> Resolution:
+    planned, generated, updated = [], [], []
+    for each in chosen:
+        entry = each.entry
+        matching = [sub for sub in subscriptions if _matches(sub, entry)]
+        stale = [sub for sub in matching if _current(sub) != entry.name]
+        if matching and not stale and entry.name in existing:
+            continue
+        planned.append(each)
+        updated += [(name_of(sub), entry.name) for sub in stale]
+        if not matching:
+            generated.append(_subscription(entry))
+    return Resolution(tuple(chosen), tuple(planned), tuple(generated), tuple(sorted(updated)))
+
+
+def _matches(subscription: KubeObject, entry: Entry) -> bool:
+    spec = subscription["spec"]
+    return (
+        spec.get("name") == entry.package
+        and spec.get("channel") in {None, "", entry.channel}
+        and spec.get("source") in {None, "", entry.source.name}
+        and spec.get("sourceNamespace") in {None, "", entry.source.namespace}
+    )
+
+
+def _current(subscription: KubeObject) -> str:
+    return str((subscription.get("status") or {}).get("currentCSV") or "")
+
+
+def _subscription(entry: Entry) -> tuple[str, dict[str, Any]]:
+    """The Subscription of a dependency."""
+    name = f"{entry.package}-{entry.channel}-{entry.source.name}-{entry.source.namespace}"
+    return name, {
+        "channel": entry.channel,
+        "installPlanApproval": "Automatic",
+        "name": entry.package,
+        "source": entry.source.name,
+        "sourceNamespace": entry.source.namespace,
+        "startingCSV": entry.name,
+    }
