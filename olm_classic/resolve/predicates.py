@@ -35,17 +35,17 @@ class Predicate:
     holds: Callable[[Entry], bool]
 
 
-def requirements(properties: tuple[Property, ...]) -> Iterator[Predicate]:
-    """Each requirement once, in order. Raises ResolutionError for one that cannot be read."""
+def requirements(properties: tuple[Property, ...]) -> Iterator[tuple[str, Predicate]]:
+    """Each requirement once, in order, with what tells it from others. Raises ResolutionError for one that cannot be read."""
     seen = set[str]()
     for each in properties:
         kind, value = str(each.get("type")), each.get("value")
         if kind not in READERS:
             continue
-        found = READERS[kind](value)
-        if found.text not in seen:
-            seen.add(found.text)
-            yield found
+        key = kind + json.dumps(value, sort_keys=True)
+        if key not in seen:
+            seen.add(key)
+            yield key, READERS[kind](value)
 
 
 def _gvk(value: Any) -> Predicate:

@@ -114,12 +114,17 @@ class _Problem:
         return {literal for literal in self._solver.get_model() or () if literal > 0}
 
     def _core(self) -> Iterator[int]:
-        """Rules that contradict one another, each needed for it, as far as the time allows."""
+        """Rules that contradict one another, each needed for it as far as a short look tells."""
         core = sorted(self._solver.get_core() or self._rules)
         kept = list(core)
         for rule in core:
             rest = [each for each in kept if each != rule]
-            if rule in kept and not self._satisfiable(rest):
+            if rule in kept and self._quickly_unsatisfiable(rest):
                 smaller = set(self._solver.get_core() or ())
                 kept = [each for each in rest if each in smaller]
         yield from kept
+
+    def _quickly_unsatisfiable(self, assumed: list[int]) -> bool:
+        self._limit.check()
+        self._solver.conf_budget(PORTION)
+        return self._solver.solve_limited(assumptions=assumed) is False

@@ -54,6 +54,7 @@ class Universe:
         self.namespace = namespace
         self.limit = limit
         self.variables: dict[str, Variable] = {}
+        self._met: dict[tuple[str, SourceKey], list[Entry]] = {}
         self._entries = [*self.installed, *(e for c in self.catalogs.values() for e in c.entries)]
         self._places: dict[tuple[SourceKey, str, str], list[Entry]] = {}
         for entry in self._entries:
@@ -73,15 +74,21 @@ class Universe:
         if any(each.get("type") == "olm.deprecated" for each in entry.properties):
             variable.prohibited = f"bundle {entry.id} is deprecated"
         found: dict[str, Entry] = {}
-        for predicate in requirements(entry.properties):
-            candidates = self._meeting(predicate, entry.source)
+        for key, predicate in requirements(entry.properties):
+            candidates = self._meeting(key, predicate, entry.source)
             text = f"bundle {entry.name} requires an operator {predicate.text}"
             variable.choices.append(Choice(text, tuple(each.id for each in candidates)))
             found.update((each.id, each) for each in candidates)
         return list(found.values())
 
-    def _meeting(self, predicate: Predicate, dependent: SourceKey) -> list[Entry]:
+    def _meeting(self, key: str, predicate: Predicate, dependent: SourceKey) -> list[Entry]:
         """The entries that meet it, preferred first: of all channels that have one, in order."""
+        found = self._met.get((key, dependent))
+        if found is None:
+            found = self._met[key, dependent] = self._search(predicate, dependent)
+        return found
+
+    def _search(self, predicate: Predicate, dependent: SourceKey) -> list[Entry]:
         places = set()
         for number, entry in enumerate(self._entries):
             if not number % 256:
