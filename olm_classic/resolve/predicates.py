@@ -36,7 +36,10 @@ class Predicate:
 
 
 def requirements(properties: tuple[Property, ...]) -> Iterator[tuple[str, Predicate]]:
-    """Each requirement once, in order, with what tells it from others. Raises ResolutionError for one that cannot be read."""
+    """Each requirement once, in order, after what tells it from others.
+
+    Raises ResolutionError for one that cannot be read.
+    """
     seen = set[str]()
     for each in properties:
         kind, value = str(each.get("type")), each.get("value")
