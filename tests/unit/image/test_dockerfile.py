@@ -1,9 +1,11 @@
 """What the image is built from is named by digest: a version is always built from the same."""
 
 import re
+import tomllib
 from pathlib import Path
 
-DOCKERFILE = (Path(__file__).parents[3] / "Dockerfile").read_text()
+ROOT = Path(__file__).parents[3]
+DOCKERFILE = (ROOT / "Dockerfile").read_text()
 DEFAULTS = dict(re.findall(r"^ARG (\w+)=(\S+)$", DOCKERFILE, re.MULTILINE))
 PINNED = re.compile(r"[a-z0-9./-]+:(?P<tag>[\w.-]+)@sha256:[0-9a-f]{64}")
 
@@ -29,3 +31,13 @@ def test_the_base_has_a_python_that_we_run_on_and_says_which() -> None:
     major, minor, *_ = map(int, re.findall(r"\d+", found["tag"]))
     assert (major, minor) >= (3, 11)
     assert re.match(r"\d+\.\d+\.\d+-", found["tag"]), "the digest's own version, to be compared by"
+
+
+def test_every_package_is_copied_and_none_is_ignored() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    included = project["tool"]["setuptools"]["packages"]["find"]["include"]
+    packages = {pattern.removesuffix("*") for pattern in included}
+    copied = re.findall(r"^COPY ([a-z_]+) \1$", DOCKERFILE, re.MULTILINE)
+    let_in = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines()}
+    assert packages <= set(copied)
+    assert set(copied) <= let_in
