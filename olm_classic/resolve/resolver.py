@@ -59,8 +59,7 @@ def resolve(namespace: Namespace, limit: Limit) -> Resolution:
     universe = Universe(_visible(namespace), installed, namespace.name, limit)
     add_freestanding(universe, subscriptions)
     _refuse_unhealthy(universe.catalogs.values())
-    for subscription in subscriptions:
-        add_subscription(universe, subscription)
+    _add_all(universe, subscriptions)
     true = solve(universe.variables, universe.invariants(), limit)
     chosen = []
     for id_ in sorted(true):
@@ -79,13 +78,28 @@ def _visible(namespace: Namespace) -> list[Catalog]:
 
 
 def _refuse_unhealthy(catalogs: Iterable[Catalog]) -> None:
-    problems = [
+    _raise_all(
         f"error using catalogsource {each.key.namespace}/{each.key.name}: {each.problem}"
         for each in sorted(catalogs, key=lambda each: each.key)
         if each.problem
-    ]
-    if problems:
-        raise ResolutionError(problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]")
+    )
+
+
+def _add_all(universe: Universe, subscriptions: Iterable[KubeObject]) -> None:
+    problems = []
+    for subscription in subscriptions:
+        try:
+            add_subscription(universe, subscription)
+        except ResolutionError as error:
+            problems.append(error.message)
+    _raise_all(problems)
+
+
+def _raise_all(problems: Iterable[str]) -> None:
+    """Raises ResolutionError with the distinct problems, as Kubernetes joins errors."""
+    distinct = list(dict.fromkeys(problems))
+    if distinct:
+        raise ResolutionError(distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]")
 
 
 def _outcome(

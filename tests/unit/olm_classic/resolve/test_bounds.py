@@ -1,0 +1,85 @@
+"""Hostile catalogs: a resolution ends at its limit, with an error that says so."""
+
+import itertools
+from collections.abc import Mapping
+
+import pytest
+
+from olm_classic.resolve import (
+    Catalog,
+    Entry,
+    Limit,
+    Namespace,
+    ResolutionError,
+    SourceKey,
+    resolve,
+)
+
+KEY = SourceKey("cat", "olm")
+
+
+def bundle(package: str, minor: int, *properties: Mapping[str, object]) -> Entry:
+    return Entry(
+        f"{package}.v{minor}",
+        KEY,
+        package,
+        "stable",
+        f"{package}.v{minor - 1}" if minor else "",
+        properties=(
+            {"type": "olm.package", "value": {"packageName": package, "version": f"1.{minor}.0"}},
+            *properties,
+        ),
+    )
+
+
+def namespace(entries: list[Entry]) -> Namespace:
+    subscriptions = tuple(
+        {
+            "metadata": {"name": name},
+            "spec": {"name": name, "source": "cat", "sourceNamespace": "olm"},
+        }
+        for name in sorted({each.package for each in entries})
+    )
+    groups = ({"metadata": {"name": "og"}, "spec": {}},)
+    return Namespace("ns", "olm", groups, subscriptions, (), (Catalog(KEY, 0, tuple(entries)),))
+
+
+def pigeons(holes: int) -> list[Entry]:
+    """One package more than APIs, each of which one may provide: hard for every solver."""
+    return [
+        bundle(f"p{number}", api, {"type": "olm.gvk", "value": {"group": "g", "kind": f"K{api}"}})
+        for number in range(holes + 1)
+        for api in range(holes)
+    ]
+
+
+def test_a_search_without_end_stops_at_the_limit() -> None:
+    ticks = itertools.count()  # every look at the clock is a second
+    limit = Limit(lambda: float(next(ticks)), seconds=30)
+    with pytest.raises(ResolutionError, match="took longer than 30 seconds"):
+        resolve(namespace(pigeons(14)), limit)
+
+
+def test_too_many_bundles_are_refused() -> None:
+    entries = [bundle("a", minor) for minor in range(20)]
+    with pytest.raises(ResolutionError, match="more than 10 bundles"):
+        resolve(namespace(entries), Limit(lambda: 0.0, variables=10))
+
+
+def test_a_rule_of_very_many_steps_is_as_one_that_fails() -> None:
+    rule = "".join(f"properties.all({name}, " for name in "abcdefgh") + "true" + ")" * 8
+    many = ({"type": "x", "value": number} for number in range(100))
+    cel = {"type": "olm.constraint", "value": {"cel": {"rule": rule}}}
+    with pytest.raises(ResolutionError, match="requires an operator with constraint"):
+        resolve(namespace([bundle("a", 0, *many, cel)]), Limit(lambda: 0.0))
+
+
+def test_the_faults_of_several_subscriptions_are_told_together() -> None:
+    empty = {"type": "olm.constraint", "value": {}}
+    bogus = {"type": "olm.package.required", "value": {"packageName": "x", "versionRange": "bogus"}}
+    with pytest.raises(ResolutionError) as raised:
+        resolve(namespace([bundle("a", 0, empty), bundle("b", 0, bogus)]), Limit(lambda: 0.0))
+    assert raised.value.message == (
+        "[convert olm.constraint to resolver predicate: constraint is empty, "
+        'Could not get version from string: "bogus"]'
+    )
