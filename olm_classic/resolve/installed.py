@@ -1,8 +1,9 @@
 """The CSVs of a namespace as entries of its virtual source."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+
+import orjson
 
 from api.objects import KubeObject, name_of
 from olm_classic.resolve.entries import EXISTING, Entry, Property, SourceKey, tolerant_version
@@ -61,7 +62,7 @@ def _entry(namespace: str, csv: KubeObject, subscriptions: list[KubeObject]) -> 
 
 def _noted(name: str, text: str) -> tuple[Property, ...]:
     try:
-        value = json.loads(text)
+        value = orjson.loads(text)
     except ValueError as error:
         problem = f"failed to unmarshal properties annotation: {error}"
         raise ResolutionError(
