@@ -99,6 +99,7 @@ def _storage() -> Path:
 
 
 def _prune() -> None:
+    _buildah("rm", "--all")  # what a build that failed left, which would hold its images
     _buildah("rmi", "--prune")  # what had a name before
 
 
