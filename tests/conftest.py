@@ -1,5 +1,6 @@
 """Fixtures for all tests."""
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,10 @@ pytest_plugins = ["e2e.harness.pytest_plugin"]
 
 settings.register_profile("olmv1", deadline=None)  # a slow machine is no fault
 settings.load_profile("olmv1")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell starts what goes to its background so, and programs under test would never end.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_configure() -> None:
