@@ -196,7 +196,7 @@ def _print(order: _Order, output: Output) -> None:
 
 async def _carry_out(order: _Order, given: Mapping[str, Any], output: Output) -> dict[str, Any]:
     """Applies the objects and waits if asked to. Returns the result as data."""
-    echo = click.echo if output.is_text else _silent
+    echo = output.echo
     done: list[dict[str, str]] = []
     async with cluster(given["reach"]) as kube:
         objects = await _to_write(kube, order)
@@ -214,10 +214,6 @@ async def _carry_out(order: _Order, given: Mapping[str, Any], output: Output) ->
     facts = {"extension": order.name, "bundle": order.bundle, "version": order.version}
     status = {"status": extension_facts(found)} if found else {}
     return {**facts, "catalog": order.catalog, "objects": done, **status}
-
-
-def _silent(_: str) -> None:
-    """Where the answer is for a program."""
 
 
 async def _to_write(kube: KubeClient, order: _Order) -> list[KubeObject]:

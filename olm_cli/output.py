@@ -47,6 +47,11 @@ class Output:
         """Whether people read it."""
         return self.format in (Format.TEXT, Format.WIDE)
 
+    def echo(self, text: str) -> None:
+        """Prints for people; nothing where the answer is for a program."""
+        if self.is_text:
+            click.echo(text)
+
     @property
     def is_wide(self) -> bool:
         """Whether all is to be told, however long lines become."""

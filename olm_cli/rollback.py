@@ -100,7 +100,7 @@ async def _rollback(
         if output.is_text:
             click.echo("\n".join(_lines(plan, record, dry_run=dry_run)))
         if not dry_run:
-            echo: Callable[[str], None] = click.echo if output.is_text else _silent
+            echo = output.echo
             await _carry_out(kube, plan, record, roles, given, echo)
         if not output.is_text:
             show(
@@ -133,10 +133,6 @@ async def _carry_out(
         echo(f"{name}: {plan.target.bundle.name} is installed")
         if given["grant"]:
             await roles.take_back(kube, given["timeout"], echo, note)
-
-
-def _silent(_: str) -> None:
-    """Where the answer is for a program."""
 
 
 def _facts(plan: Plan, record: Record, *, changed: bool) -> dict[str, Any]:

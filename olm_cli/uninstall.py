@@ -1,6 +1,5 @@
 """`olm uninstall`: removes an extension, after showing what is deleted with it."""
 
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -13,14 +12,14 @@ from olm_cli.cluster_options import ClusterCommand, Reach, reach_options
 from olm_cli.extension import EXTENSION, NoExtensionError
 from olm_cli.history_cluster import cluster, read_record
 from olm_cli.lifecycle.account_removal import AccountRemoval
+from olm_cli.lifecycle.asking import ask_to_delete
 from olm_cli.lifecycle.deleting import Deletion
-from olm_cli.lifecycle.interrupt import run, stop
+from olm_cli.lifecycle.interrupt import run
 from olm_cli.lifecycle.options import timeout_option
 from olm_cli.lifecycle.removal import Removal, facts, lines, remains
 from olm_cli.lifecycle.removing import preview_removal, preview_rest
 from olm_cli.output import Output, object_output_option, show, typed_name
 from olm_runtime.cli.display import LiveDisplay
-from olm_runtime.errors import TerminalError
 
 
 @click.command("uninstall", cls=ClusterCommand)
@@ -75,7 +74,7 @@ def uninstall(extension: str, output: Output, **given: Any) -> None:
             show(facts(removal), output, [typed_name(EXTENSION, extension)])
         return
     if not given["yes"]:
-        _ask(extension)
+        ask_to_delete(f"delete {extension} and all of this?")
     waits = given["wait"] is not False
     done = run(_remove(removal, given, waits=waits), message=_stopped(removal, given))
     _report(done, output, gone=waits)
@@ -114,25 +113,6 @@ async def _remove(removal: Removal, given: Mapping[str, Any], *, waits: bool) ->
         if given["keep_account"]:
             return removal
         return replace(removal, after=await deletion.account())
-
-
-def _ask(extension: str) -> None:
-    """Returns if the answer is yes; else the program ends.
-
-    Not inside the event loop, which would keep Ctrl-C to itself while a person thinks.
-    """
-    if not sys.stdin.isatty():
-        raise TerminalError(
-            "nobody can be asked whether to delete: standard input is no terminal",
-            hint="--yes deletes without asking, --preview only says what would be deleted",
-        )
-    try:
-        agreed = click.confirm(f"delete {extension} and all of this?", err=True)
-    except click.Abort:
-        stop("nothing was deleted")
-    if not agreed:
-        click.echo("nothing was deleted", err=True)
-        raise SystemExit(1)
 
 
 def _stopped(removal: Removal, given: Mapping[str, Any]) -> str:

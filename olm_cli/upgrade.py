@@ -102,7 +102,7 @@ async def _upgrade(
     extension: str, fields: SpecFields, given: Mapping[str, Any], output: Output
 ) -> tuple[dict[str, Any], bool]:
     """The result as data, and whether something stood in the way."""
-    echo: Callable[[str], None] = click.echo if output.is_text else _silent
+    echo = output.echo
     access = given["reach"].access()
     async with KubeClient.connect(access) as kube:
         planner = Planner(kube, access, given)
@@ -166,10 +166,6 @@ async def _waited(wait: Wait, plan: Plan) -> KubeObject:
     new, old = plan.bundle.version, plan.installed.version if plan.installed else ""
     goes_on = not old or is_higher(new, old)
     return await wait.until_updated(plan.bundle.name, beyond=new if goes_on else "")
-
-
-def _silent(_: str) -> None:
-    """Where the answer is for a program."""
 
 
 def _check(
