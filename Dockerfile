@@ -35,6 +35,7 @@ COPY pyproject.toml README.md LICENSE ./
 COPY api api
 COPY olm_runtime olm_runtime
 COPY olm_content olm_content
+COPY olm_catalogs olm_catalogs
 COPY olm_rollout olm_rollout
 COPY catalogd catalogd
 COPY operator_controller operator_controller

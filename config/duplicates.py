@@ -27,6 +27,7 @@ PACKAGES = (
     "api",
     "olm_runtime",
     "olm_content",
+    "olm_catalogs",
     "olm_rollout",
     "catalogd",
     "operator_controller",

@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 
 from grpc_tools import protoc
 
-SERVE = Path(__file__).parents[1] / "opm" / "serve"
+REGISTRY = Path(__file__).parents[1] / "olm_catalogs" / "registry"
 SOURCE = "registry.proto"
 
 
@@ -15,6 +15,6 @@ def message_files() -> dict[Path, str]:
     known = files("grpc_tools") / "_proto"
     with TemporaryDirectory() as folder:
         out = [f"--python_out={folder}", f"--pyi_out={folder}"]
-        if protoc.main(["protoc", f"-I{SERVE}", f"-I{known}", *out, SOURCE]):
-            raise RuntimeError(f"protoc refused {SERVE / SOURCE}")
-        return {SERVE / path.name: path.read_text() for path in sorted(Path(folder).iterdir())}
+        if protoc.main(["protoc", f"-I{REGISTRY}", f"-I{known}", *out, SOURCE]):
+            raise RuntimeError(f"protoc refused {REGISTRY / SOURCE}")
+        return {REGISTRY / path.name: path.read_text() for path in sorted(Path(folder).iterdir())}

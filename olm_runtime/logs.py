@@ -51,6 +51,7 @@ def configure_logging(level: int, form: LogFormat = LogFormat.TEXT) -> None:
         "api",
         "olm_runtime",
         "olm_content",
+        "olm_catalogs",
         "olm_rollout",
         "catalogd",
         "operator_controller",

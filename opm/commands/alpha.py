@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from olm_catalogs.validate import check
 from olm_content.fbc.documents import parse
 from olm_content.fbc.records import Record
 from olm_runtime.errors import TerminalError
@@ -25,7 +26,6 @@ from opm.templates import (
     parse_template,
     to_basic,
 )
-from opm.validate import check
 
 
 @click.group("alpha")

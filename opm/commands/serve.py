@@ -13,7 +13,7 @@ from olm_runtime.cli.go_command import GoCommand
 from olm_runtime.errors import OLMError, TerminalError
 
 if TYPE_CHECKING:
-    from opm.serve.cache import Catalog
+    from olm_catalogs.io.cache import Catalog
 
 
 @click.command("serve", cls=GoCommand)
@@ -89,7 +89,7 @@ def cached(source: Path, cache: Path, *, enforced: bool = False) -> "Catalog":
 
     Raises TerminalError, also where one would have to be made if its integrity is enforced.
     """
-    from opm.serve.cache import make_cache, open_cache
+    from olm_catalogs.io.cache import make_cache, open_cache
 
     try:
         return open_cache(cache, source)
@@ -106,7 +106,7 @@ def serve_catalog(catalog: "Catalog", port: int, shown: str) -> None:
     import os
 
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # its own log of what we print in a sentence
-    from opm.serve import server
+    from olm_catalogs.io import server
 
     runs_on()
     asyncio.run(server.serve(catalog, port, _announce(shown)))

@@ -7,12 +7,12 @@ from typing import Any
 import click
 import orjson
 
+from olm_catalogs.validate import Fault, check
 from olm_content.fbc.documents import FbcError
 from olm_content.fbc.records import Place, RecordError
 from olm_runtime.errors import TerminalError
 from olm_runtime.plurals import counted
 from opm.io.references import read_all
-from opm.validate import Fault, check
 
 
 @click.command("validate")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from olm_catalogs.io.folder import read_folder
 from olm_content.bundle.files import MANIFESTS, METADATA, BundleError
 from olm_content.bundle.reader import Contents
 from olm_content.fbc.documents import FbcError
@@ -72,13 +73,6 @@ def _records(reference: str, how: Reading) -> Iterable[Record]:
 def is_bundle_folder(folder: Path) -> bool:
     """Whether it holds a bundle: folders `manifests` and `metadata`."""
     return (folder / MANIFESTS).is_dir() and (folder / METADATA).is_dir()
-
-
-def read_folder(root: Path) -> Iterator[Record]:
-    """The records of a catalog folder. Raises OLMError at the first that is none."""
-    for path, blobs in read_files(root, CatalogFormat(empty_too=True)):
-        for blob in blobs:
-            yield record(blob, Place(path, blob.line))
 
 
 def read_all(root: Path) -> tuple[list[Record], list[FbcError | RecordError]]:

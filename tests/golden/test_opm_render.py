@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from olm_catalogs.validate import check
 from opm.io.references import Reading, read_all, read_reference
 from opm.migrate import migrate
-from opm.validate import check
 from tests.requirements import CORPUS
 
 GOLDENS = sorted((CORPUS / "goldens" / "opm-render").glob("*.json"))

@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from olm_catalogs.validate import check
 from olm_classic.resolve import (
     Catalog,
     Chosen,
@@ -24,7 +25,6 @@ from olm_content.fbc.documents import FbcError, parse
 from olm_content.fbc.packages import read_package
 from olm_content.fbc.records import RecordError, record
 from olm_content.names import BUNDLE, PACKAGE
-from opm.validate import check
 from tests.oracle.classic_kinds import KINDS
 
 Json = dict[str, Any]

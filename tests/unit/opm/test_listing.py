@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from olm_runtime.errors import TerminalError
 from opm.__main__ import cli
-from tests.unit.opm.test_validate import catalog
+from tests.unit.olm_catalogs.test_validate import catalog
 
 
 def alpha_list(folder: Path, *arguments: str) -> list[str]:

@@ -14,12 +14,12 @@ from google.protobuf.message_factory import GetMessageClass
 from grpc_health.v1 import health_pb2
 from grpc_reflection.v1alpha import reflection_pb2
 
+from olm_catalogs.io.cache import FORMAT, make_cache, open_cache
+from olm_catalogs.io.server import make_server
+from olm_catalogs.registry.answers import ANSWERS
+from olm_catalogs.registry.registry_pb2 import DESCRIPTOR
 from olm_runtime.errors import OLMError, TerminalError
 from opm.__main__ import cli
-from opm.serve.answers import ANSWERS
-from opm.serve.cache import FORMAT, make_cache, open_cache
-from opm.serve.registry_pb2 import DESCRIPTOR
-from opm.serve.server import make_server
 
 METHODS = [each for service in DESCRIPTOR.services_by_name.values() for each in service.methods]
 WIDGET = {"group": "example.com", "kind": "Widget", "version": "v1"}

@@ -8,7 +8,7 @@ from olm_content.fbc.graph import from_edge, graph, of_package
 from olm_content.fbc.records import Record, record
 from olm_runtime.errors import TerminalError
 from opm.mermaid import mermaid
-from tests.unit.opm.test_validate import bundle, catalog
+from tests.unit.olm_catalogs.test_validate import bundle, catalog
 
 
 def records() -> list[Record]:

@@ -7,9 +7,9 @@ from typing import Any
 import orjson
 import pytest
 
+from olm_catalogs.validate import Fault, check
 from olm_content.fbc.documents import parse
 from olm_content.fbc.records import Place, record
-from opm.validate import Fault, check
 
 Blob = dict[str, Any]
 

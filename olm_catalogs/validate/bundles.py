@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from olm_catalogs.pull_spec import pull_spec_fault
+from olm_catalogs.validate.faults import Fault, Group
 from olm_content.fbc.records import Record, channel_of, properties
 from olm_content.fbc.shapes import ShapeError, read
 from olm_content.formats.go_text import quote
@@ -19,8 +21,6 @@ from olm_content.names import (
     PACKAGE_REQUIRED,
 )
 from olm_content.versions import BundleVersion, VersionError, parse_bundle_version
-from opm.pull_spec import pull_spec_fault
-from opm.validate.faults import Fault, Group
 
 PROPERTY_SHAPES: Mapping[str, str] = MappingProxyType(
     {

@@ -16,16 +16,16 @@ from typing import IO
 
 from google.protobuf import json_format, struct_pb2
 
+from olm_catalogs.io.folder import read_folder
+from olm_catalogs.registry import registry_pb2
+from olm_catalogs.registry.building import build, check_meta, refuse_faults
+from olm_catalogs.registry.index import Index, ServedEntry
+from olm_catalogs.registry.stored import Span, Stored, dump, load
 from olm_content.fbc.files import CatalogFormat
 from olm_content.fbc.records import Record
 from olm_content.names import BUNDLE, CHANNEL, DEPRECATIONS, PACKAGE
 from olm_runtime.errors import TerminalError
 from olm_runtime.file_trees import tree_files
-from opm.io.references import read_folder
-from opm.serve import registry_pb2
-from opm.serve.building import build, check_meta, refuse_faults
-from opm.serve.index import Index, ServedEntry
-from opm.serve.stored import Span, Stored, dump, load
 
 FORMAT = "opm.v1"
 """Changes whenever what is stored does."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from olm_catalogs.registry import registry_pb2
 from olm_content.fbc.records import Record, properties
 from olm_content.fbc.shapes import ShapeError, read
 from olm_content.formats import go_json
@@ -27,7 +28,6 @@ from olm_content.names import (
     PACKAGE_REQUIRED,
 )
 from olm_runtime.errors import TerminalError
-from opm.serve import registry_pb2
 
 Api = tuple[str, str, str]
 """Group, version and kind."""

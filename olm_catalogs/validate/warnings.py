@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from olm_catalogs.validate.faults import Fault
 from olm_content.fbc.records import Record, properties
 from olm_content.names import BUNDLE, GVK, GVK_REQUIRED, PACKAGE_REQUIRED, SCHEMAS
 from olm_content.ranges import RangeError, parse_skip_range
-from opm.validate.faults import Fault
 
 _GROUP = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _VERSION = re.compile(r"v[1-9][0-9]*((alpha|beta)[1-9][0-9]*)?|[a-z]([-a-z0-9]*[a-z0-9])?")

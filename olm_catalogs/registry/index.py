@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from olm_catalogs.registry.bundles import Api
 from olm_content.fbc.model import Entry
 from olm_content.formats.go_text import quote
-from opm.serve.bundles import Api
 
 T = TypeVar("T")
 

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterator
 
+from olm_catalogs.validate.faults import Fault, Group, bundle_names
 from olm_content import names
 from olm_content.fbc.model import Deprecation
 from olm_content.fbc.records import Record, deprecations_of
 from olm_content.formats.go_text import quote
-from opm.validate.faults import Fault, Group, bundle_names
 
 MAX_NAME_LENGTH = 63
 _DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")

@@ -6,8 +6,8 @@ from typing import Any
 
 import orjson
 
-from opm.serve.bundles import Api
-from opm.serve.index import Channel, Index, Package, ServedEntry
+from olm_catalogs.registry.bundles import Api
+from olm_catalogs.registry.index import Channel, Index, Package, ServedEntry
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
+from olm_catalogs.validate.bundles import check_bundles
+from olm_catalogs.validate.channels import check_channels
+from olm_catalogs.validate.faults import Fault, Group, groups
+from olm_catalogs.validate.packages import check_deprecations, check_package
+from olm_catalogs.validate.warnings import check_records
 from olm_content.fbc.records import Record
-from opm.validate.bundles import check_bundles
-from opm.validate.channels import check_channels
-from opm.validate.faults import Fault, Group, groups
-from opm.validate.packages import check_deprecations, check_package
-from opm.validate.warnings import check_records
 
 PACKAGE_RULES: tuple[Callable[[Group], Iterator[Fault]], ...] = (
     check_package,

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from opm.serve import registry_pb2
-from opm.serve.building import META_WORD
-from opm.serve.index import Index, ServedEntry, Update
+from olm_catalogs.registry import registry_pb2
+from olm_catalogs.registry.building import META_WORD
+from olm_catalogs.registry.index import Index, ServedEntry, Update
 
 
 class InvalidRequestError(ValueError):

@@ -11,10 +11,10 @@ from google.protobuf.message_factory import GetMessageClass
 from grpc_health.v1 import health, health_pb2
 from grpc_reflection.v1alpha import reflection, reflection_pb2
 
+from olm_catalogs.registry.answers import ANSWERS, Answer, Catalog, InvalidRequestError
+from olm_catalogs.registry.index import NotFoundError
+from olm_catalogs.registry.registry_pb2 import DESCRIPTOR
 from olm_runtime.errors import TerminalError
-from opm.serve.answers import ANSWERS, Answer, Catalog, InvalidRequestError
-from opm.serve.index import NotFoundError
-from opm.serve.registry_pb2 import DESCRIPTOR
 
 ACKNOWLEDGEMENT = "x-acknowledge-experimental"
 """The metadata that a client of the experimental service must send, with the value `true`."""

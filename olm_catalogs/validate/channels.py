@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
+from olm_catalogs.validate.faults import Fault, Group, bundle_names
 from olm_content.fbc.chain import ChainError, check_chain
 from olm_content.fbc.model import Channel, Entry
 from olm_content.fbc.records import Record, channel_of
 from olm_content.ranges import RangeError, parse_skip_range
-from opm.validate.faults import Fault, Group, bundle_names
 
 
 def check_channels(group: Group) -> Iterator[Fault]:

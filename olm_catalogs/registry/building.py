@@ -3,14 +3,14 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from olm_catalogs.registry.bundles import Served, served
+from olm_catalogs.registry.index import Channel, Package, ServedEntry
+from olm_catalogs.validate import check
+from olm_catalogs.validate.faults import Group, groups
 from olm_content.fbc.chain import head
 from olm_content.fbc.records import Record, channel_of, deprecations_of
 from olm_content.names import BUNDLE, CHANNEL, PACKAGE
 from olm_runtime.errors import TerminalError
-from opm.serve.bundles import Served, served
-from opm.serve.index import Channel, Package, ServedEntry
-from opm.validate import check
-from opm.validate.faults import Group, groups
 
 META_WORD = re.compile(r"^[a-zA-Z0-9][a-zA-Z0-9._-]*$")
 """What schema and package of other records than OLM's may be named."""

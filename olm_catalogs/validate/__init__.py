@@ -4,7 +4,7 @@ Sources of the rules: the product documents' chapter on file-based catalogs, and
 `opm validate` refuses. What the documents forbid and upstream lets pass is a warning.
 """
 
-from opm.validate.checks import check
-from opm.validate.faults import Fault
+from olm_catalogs.validate.checks import check
+from olm_catalogs.validate.faults import Fault
 
 __all__ = ["Fault", "check"]

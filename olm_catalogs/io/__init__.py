@@ -1,0 +1,1 @@
+"""Catalogs on disk, and the server of the registry API."""

@@ -1,1 +1,0 @@
-"""The registry API of OLM Classic: gRPC answers about a catalog, from a cache on disk."""
