@@ -84,16 +84,6 @@ class Entry:
         return isinstance(accepted, SkipRange) and accepted.matches(installed.version)
 
 
-@dataclass(frozen=True, slots=True)
-class Catalog:
-    """A catalog's entries; `problem` says why it cannot be asked."""
-
-    key: SourceKey
-    priority: int = 0
-    entries: tuple[Entry, ...] = ()
-    problem: str = ""
-
-
 def entries_of(
     package: Package, properties: Mapping[str, Iterable[Property]], key: SourceKey
 ) -> list[Entry]:

@@ -7,7 +7,12 @@ from olm_runtime.errors import TerminalError
 
 
 class ResolutionError(TerminalError):
-    """What keeps a namespace from being resolved: condition reason `ErrorPreventedResolution`."""
+    """What keeps a namespace from being resolved: condition reason `ErrorPreventedResolution`.
+
+    `bundle` is the id of the one whose requirement cannot be read; empty for other causes.
+    """
+
+    bundle = ""
 
 
 class UnsatisfiableError(ResolutionError):

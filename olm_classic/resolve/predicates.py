@@ -1,66 +1,52 @@
-"""What bundles require of others: a text for messages, and a test of one entry."""
+"""Tests of one entry: what a simple requirement asks of the bundle that is to meet it."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from olm_classic.resolve.cel_rules import compile_rule
-from olm_classic.resolve.entries import Entry, Property
+from olm_classic.resolve.entries import Entry
 from olm_classic.resolve.errors import ResolutionError
+from olm_classic.resolve.readers import api_key, label_key, package_key
 from olm_content.formats.go_text import quote
 from olm_content.ranges.errors import RangeError
 from olm_content.ranges.skip import parse_skip_range
 
-MAX_CONSTRAINT = 2 << 16
-"""Bytes of the JSON of an `olm.constraint`."""
-MAX_DEPTH = 64
-
-KEYS: Mapping[str, frozenset[str]] = {
-    "olm.constraint": frozenset({"failureMessage", "cel", "gvk", "package", "all", "any", "not"}),
-    "gvk": frozenset({"group", "kind", "version"}),
-    "package": frozenset({"packageName", "versionRange"}),
-    "cel": frozenset({"rule"}),
-    "all": frozenset({"constraints"}),
-    "any": frozenset({"constraints"}),
-    "not": frozenset({"constraints"}),
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """`text` is how messages show it; `holds` tells whether an entry meets it."""
+    """`text` is how messages show it; `holds` tells whether an entry meets it.
 
+    `id` tells it from others. An entry that meets it has one of `keys`; None for any entry.
+    """
+
+    id: str
     text: str
     holds: Callable[[Entry], bool]
+    keys: frozenset[str] | None = None
 
 
-def requirements(properties: tuple[Property, ...]) -> Iterator[tuple[str, Predicate]]:
-    """Each requirement once, in order, after what tells it from others.
-
-    Raises ResolutionError for one that cannot be read.
-    """
-    seen = set[str]()
-    for each in properties:
-        kind, value = str(each.get("type")), each.get("value")
-        if kind not in READERS:
-            continue
-        key = kind + json.dumps(value, sort_keys=True)
-        if key not in seen:
-            seen.add(key)
-            yield key, READERS[kind](value)
+def gvk(value: Any) -> Predicate:
+    """The bundle provides an API. Raises ResolutionError."""
+    given = as_object(value)
+    group, version, kind = (str(given.get(key) or "") for key in ("group", "version", "kind"))
+    api = (group, version, kind)
+    text = f"providing an API with group: {group}, version: {version}, kind: {kind}"
+    keys = frozenset({api_key(api)})
+    return Predicate(_id("gvk", api), text, lambda entry: api in entry.apis, keys)
 
 
-def _gvk(value: Any) -> Predicate:
-    given = _object(value)
-    api = tuple(str(given.get(key) or "") for key in ("group", "version", "kind"))
-    text = f"providing an API with group: {api[0]}, version: {api[1]}, kind: {api[2]}"
-    return Predicate(text, lambda entry: api in entry.apis)
+def package(value: Any) -> Predicate:
+    """The bundle is of a package, and its version in a range. Raises ResolutionError."""
+    given = as_object(value)
+    return package_in_range(
+        str(given.get("packageName") or ""), str(given.get("versionRange") or "")
+    )
 
 
-def _package(value: Any) -> Predicate:
-    given = _object(value)
-    name, text = str(given.get("packageName") or ""), str(given.get("versionRange") or "")
+def package_in_range(name: str, text: str) -> Predicate:
+    """The same of values. Raises ResolutionError for a range that cannot be read."""
     try:
         accepted = parse_skip_range(text)
     except RangeError as error:
@@ -71,82 +57,66 @@ def _package(value: Any) -> Predicate:
             entry.of_package(name) and entry.version is not None and accepted.matches(entry.version)
         )
 
-    return Predicate(f"with package: {name} and with version in range: {text}", holds)
+    shown = f"with package: {name} and with version in range: {text}"
+    return Predicate(_id("package", (name, text)), shown, holds, frozenset({package_key(name)}))
 
 
-def _label(value: Any) -> Predicate:
-    label = str(_object(value).get("label") or "")
+def label(value: Any) -> Predicate:
+    """The bundle has a label. Raises ResolutionError."""
+    wanted = str(as_object(value).get("label") or "")
 
     def holds(entry: Entry) -> bool:
         values = (p.get("value") for p in entry.properties if p.get("type") == "olm.label")
-        return any(isinstance(v, Mapping) and v.get("label") == label for v in values)
+        return any(isinstance(v, Mapping) and str(v.get("label") or "") == wanted for v in values)
 
-    return Predicate(f"with label: {label}", holds)
-
-
-def _constraint(value: Any) -> Predicate:
-    size = len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
-    if size > MAX_CONSTRAINT:
-        raise ResolutionError(
-            "parse olm.constraint: olm.constraint value is greater than max constraint size "
-            f"{MAX_CONSTRAINT} bytes"
-        )
-    _check_keys(value, "olm.constraint", 0)
-    return _converted(value)
+    keys = frozenset({label_key(wanted)})
+    return Predicate(_id("label", wanted), f"with label: {wanted}", holds, keys)
 
 
-def _check_keys(value: Any, shape: str, depth: int) -> None:
-    if depth > MAX_DEPTH:
-        raise ResolutionError(f"parse olm.constraint: nested more than {MAX_DEPTH} deep")
-    for key, inner in _object(value).items():
-        if key not in KEYS[shape]:
-            raise ResolutionError(f"parse olm.constraint: json: unknown field {quote(key)}")
-        if key in KEYS and inner is not None:
-            _check_keys(inner, key, depth + 1)
-        elif key == "constraints":
-            for each in inner or ():
-                _check_keys(each, "olm.constraint", depth + 1)
-
-
-def _converted(value: Mapping[str, Any]) -> Predicate:
-    """The predicate of the first key that is there, in upstream's precedence."""
-    if value.get("gvk") is not None:
-        return _gvk(value["gvk"])
-    if value.get("package") is not None:
-        return _package(value["package"])
-    for key, word, together in (("all", " and ", all), ("any", " or ", any)):
-        if value.get(key) is not None:
-            return _compound(value[key], word, together)
-    if value.get("not") is not None:
-        some = _compound(value["not"], " and not ", any)
-        return Predicate(some.text, lambda entry: not some.holds(entry))
-    if value.get("cel") is not None:
-        return _cel(value)
-    raise ResolutionError("convert olm.constraint to resolver predicate: constraint is empty")
-
-
-def _compound(value: Mapping[str, Any], word: str, together: Callable[..., bool]) -> Predicate:
-    parts = [_converted(each) for each in value.get("constraints") or ()]
-    text = word.join(part.text for part in parts)
-    return Predicate(text, lambda entry: together(part.holds(entry) for part in parts))
-
-
-def _cel(value: Mapping[str, Any]) -> Predicate:
-    rule, message = str(value["cel"].get("rule") or ""), str(value.get("failureMessage") or "")
+def cel(value: Any, message: str) -> Predicate:
+    """A rule holds of the bundle's properties. Raises ResolutionError for one that is none."""
+    rule = str(as_object(value).get("rule") or "")
     holds = compile_rule(rule)
     text = f"with constraint: {quote(rule)} and message: {quote(message)}"
-    return Predicate(text, lambda entry: holds(entry.properties))
+    return Predicate(_id("cel", (rule, message)), text, lambda entry: holds(entry.properties))
 
 
-def _object(value: Any) -> Mapping[str, Any]:
+def every(parts: Iterable[Predicate]) -> Predicate:
+    """The bundle meets all of them."""
+    found = tuple(parts)
+    keys = next((part.keys for part in found if part.keys is not None), None)
+    return Predicate(
+        _id("all", [part.id for part in found]),
+        " and ".join(part.text for part in found),
+        lambda entry: all(part.holds(entry) for part in found),
+        keys,
+    )
+
+
+def some(parts: Iterable[Predicate], word: str = " or ") -> Predicate:
+    """The bundle meets one of them."""
+    found = tuple(parts)
+    known = [part.keys for part in found if part.keys is not None]
+    return Predicate(
+        _id("any", [part.id for part in found]),
+        word.join(part.text for part in found),
+        lambda entry: any(part.holds(entry) for part in found),
+        frozenset[str]().union(*known) if len(known) == len(found) else None,
+    )
+
+
+def none(parts: Iterable[Predicate]) -> Predicate:
+    """The bundle meets none of them. Upstream's text has no `not` before the first."""
+    met = some(parts, " and not ")
+    return Predicate(_id("not", met.id), met.text, lambda entry: not met.holds(entry))
+
+
+def as_object(value: Any) -> Mapping[str, Any]:
+    """Raises ResolutionError for what is no JSON object."""
     if isinstance(value, Mapping):
         return value
     raise ResolutionError("a requirement of a bundle is not a JSON object")
 
 
-READERS: Mapping[str, Callable[[Any], Predicate]] = {
-    "olm.gvk.required": _gvk,
-    "olm.package.required": _package,
-    "olm.label.required": _label,
-    "olm.constraint": _constraint,
-}
+def _id(kind: str, value: Any) -> str:
+    return json.dumps([kind, value], sort_keys=True)

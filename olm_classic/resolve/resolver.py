@@ -1,15 +1,17 @@
 """From what a namespace has and asks to what its plan is to contain."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from api.objects import KubeObject, name_of
-from olm_classic.resolve.entries import Catalog, Entry
+from olm_classic.dialect import Dialect
+from olm_classic.resolve.entries import Entry
 from olm_classic.resolve.errors import Limit, ResolutionError
 from olm_classic.resolve.installed import installed_entries
+from olm_classic.resolve.readers import Catalog
 from olm_classic.resolve.solve import solve
-from olm_classic.resolve.subscriptions import add_freestanding, add_subscription
+from olm_classic.resolve.subscriptions import add_freestanding, add_subscription, left_over
 from olm_classic.resolve.variables import Universe
 
 EXCLUDE_GLOBAL = "olm.operatorframework.io/exclude-global-namespace-resolution"
@@ -29,10 +31,14 @@ class Namespace:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A bundle of the solution, and the CSV that it replaces: installed, or by its channel."""
+    """A bundle of the solution, and the CSV that it replaces: installed, or by its channel.
+
+    `updates` are the Subscriptions whose installed CSV it updates.
+    """
 
     entry: Entry
     replaces: str
+    updates: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,36 +46,43 @@ class Resolution:
     """`chosen` are the solution's bundles of catalogs, `planned` those of them that are new.
 
     `generated` are the Subscriptions that the plan makes: name and spec. `updated` has the new
-    `currentCSV` of Subscriptions by name; without any there is no plan.
+    `currentCSV` of Subscriptions by name; without any there is no plan. `adopted` has the installed
+    CSV that a Subscription without one goes on from (not in upstream's dialect).
     """
 
     chosen: tuple[Chosen, ...]
     planned: tuple[Chosen, ...]
     generated: tuple[tuple[str, dict[str, Any]], ...]
     updated: tuple[tuple[str, str], ...]
+    adopted: tuple[tuple[str, str], ...] = ()
 
 
-def resolve(namespace: Namespace, limit: Limit) -> Resolution:
+def resolve(namespace: Namespace, limit: Limit, dialect: Dialect = Dialect.DOCUMENTS) -> Resolution:
     """The preferred solution. Raises UnsatisfiableError, or ResolutionError."""
     if len(namespace.groups) != 1:
         count = len(namespace.groups)
         raise ResolutionError(f"expected 1 OperatorGroup in the namespace, found {count}")
     subscriptions = sorted(namespace.subscriptions, key=name_of)
     installed = installed_entries(namespace.name, namespace.csvs, subscriptions, namespace.groups)
-    universe = Universe(_visible(namespace), installed, namespace.name, limit)
-    add_freestanding(universe, subscriptions)
+    universe = Universe(visible(namespace), installed, namespace.name, limit, dialect)
+    adopted = left_over(universe, subscriptions)
+    add_freestanding(universe, subscriptions, adopted)
     _refuse_unhealthy(universe.catalogs.values())
-    _add_all(universe, subscriptions)
+    _add_all(universe, subscriptions, adopted)
+    universe.forbid()
     true = solve(universe.variables, universe.invariants(), limit)
     chosen = []
     for id_ in sorted(true):
         variable = universe.variables[id_]
         if variable.entry is not None and not variable.entry.source.virtual:
-            chosen.append(Chosen(variable.entry, variable.replaces or variable.entry.replaces))
-    return _outcome(chosen, subscriptions, {name_of(csv) for csv in namespace.csvs})
+            replaces = variable.replaces or variable.entry.replaces
+            chosen.append(Chosen(variable.entry, replaces, frozenset(variable.updates)))
+    found = _outcome(chosen, subscriptions, {name_of(csv) for csv in namespace.csvs})
+    return replace(found, adopted=tuple((name, csv.name) for name, csv in sorted(adopted.items())))
 
 
-def _visible(namespace: Namespace) -> list[Catalog]:
+def visible(namespace: Namespace) -> list[Catalog]:
+    """The catalogs that the namespace may install from."""
     annotations = namespace.groups[0]["metadata"].get("annotations") or {}
     seen = {namespace.name}
     if annotations.get(EXCLUDE_GLOBAL) != "true":
@@ -85,14 +98,18 @@ def _refuse_unhealthy(catalogs: Iterable[Catalog]) -> None:
     )
 
 
-def _add_all(universe: Universe, subscriptions: Iterable[KubeObject]) -> None:
-    problems = []
+def _add_all(
+    universe: Universe, subscriptions: Iterable[KubeObject], adopted: Mapping[str, Entry]
+) -> None:
+    problems: list[ResolutionError] = []
     for subscription in subscriptions:
         try:
-            add_subscription(universe, subscription)
+            add_subscription(universe, subscription, adopted.get(name_of(subscription)))
         except ResolutionError as error:
-            problems.append(error.message)
-    _raise_all(problems)
+            problems.append(error)
+    if len({each.message for each in problems}) == 1:
+        raise problems[0]
+    _raise_all(each.message for each in problems)
 
 
 def _raise_all(problems: Iterable[str]) -> None:
@@ -108,7 +125,9 @@ def _outcome(
     planned, generated, updated = [], [], []
     for each in chosen:
         entry = each.entry
-        matching = [sub for sub in subscriptions if _matches(sub, entry)]
+        matching = [
+            sub for sub in subscriptions if _matches(sub, entry) or name_of(sub) in each.updates
+        ]
         stale = [sub for sub in matching if _current(sub) != entry.name]
         if matching and not stale and entry.name in existing:
             continue

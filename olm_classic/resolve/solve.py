@@ -41,6 +41,7 @@ class _Problem:
         self._literals = {id_: self._pool.id(id_) for id_ in sorted(variables)}
         self._texts: dict[int, str] = {}
         for id_ in sorted(variables):
+            limit.check()
             self._constrain(variables[id_])
         for each in invariants:
             self._at_most_one(each)

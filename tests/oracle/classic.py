@@ -9,10 +9,12 @@ from typing import Any
 import orjson
 
 from olm_catalogs.validate import check
+from olm_classic.dialect import Dialect
 from olm_classic.resolve import (
     Catalog,
     Chosen,
     Limit,
+    MemoryReader,
     Namespace,
     Resolution,
     ResolutionError,
@@ -39,7 +41,7 @@ def answer(line: Json, catalogs: Path | None) -> Json:
     if "kind" in line:
         return {"id": line["id"], "output": KINDS[line["kind"]](line["input"])}
     try:
-        found = resolve(_namespace(line["case"], catalogs), Limit(time.monotonic))
+        found = resolve(_namespace(line["case"], catalogs), Limit(time.monotonic), Dialect.UPSTREAM)
     except InvalidCatalogError as error:
         return {"id": line["id"], "class": "catalog-invalid", "error": str(error)}
     except UnsatisfiableError as error:
@@ -75,7 +77,7 @@ def _catalog(given: Json, catalogs: Path | None) -> Catalog:
     else:
         lines = b"\n".join(orjson.dumps(each) for each in given.get("fbc") or ())
         entries = list(_entries(lines, key))
-    return Catalog(key, priority, tuple(entries))
+    return Catalog(key, priority, MemoryReader(entries))
 
 
 @lru_cache(maxsize=256)

@@ -12,6 +12,7 @@ from olm_classic.resolve import (
     Catalog,
     Entry,
     Limit,
+    MemoryReader,
     Namespace,
     Resolution,
     SourceKey,
@@ -67,7 +68,7 @@ def solved(given: Iterable[Entry], packages: Iterable[str]) -> Resolution | tupl
         }
         for name in packages
     )
-    catalog = Catalog(KEY, entries=tuple(given))
+    catalog = Catalog(KEY, content=MemoryReader(given))
     namespace = Namespace("ns", "olm", (GROUP,), subscriptions, (), (catalog,))
     try:
         return resolve(namespace, Limit(lambda: 0.0))

@@ -9,6 +9,7 @@ from olm_classic.resolve import (
     Catalog,
     Entry,
     Limit,
+    MemoryReader,
     Namespace,
     ResolutionError,
     SourceKey,
@@ -41,7 +42,9 @@ def namespace(entries: list[Entry]) -> Namespace:
         for name in sorted({each.package for each in entries})
     )
     groups = ({"metadata": {"name": "og"}, "spec": {}},)
-    return Namespace("ns", "olm", groups, subscriptions, (), (Catalog(KEY, 0, tuple(entries)),))
+    return Namespace(
+        "ns", "olm", groups, subscriptions, (), (Catalog(KEY, 0, MemoryReader(entries)),)
+    )
 
 
 def pigeons(holes: int) -> list[Entry]:
