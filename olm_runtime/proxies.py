@@ -49,6 +49,19 @@ def read_proxies(environment: Mapping[str, str]) -> Proxies:
     )
 
 
+def read_grpc_proxy(environment: Mapping[str, str]) -> Proxies:
+    """The proxy for registries of catalogs, which is not that of the web: GRPC_PROXY.
+
+    Raises TransientError naming the variable that is wrong.
+    """
+
+    def value(name: str) -> str:
+        return (environment.get(name) or environment.get(name.lower()) or "").strip()
+
+    proxy = _address("environment variable GRPC_PROXY", value("GRPC_PROXY"))
+    return Proxies(http=proxy, exceptions=_exceptions(value("NO_PROXY")))
+
+
 def read_cluster_proxies(status: Mapping[str, Any]) -> Proxies:
     """The proxies of OpenShift's Proxy `cluster`, from its status.
 

@@ -33,6 +33,7 @@ from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.waiting import wait_until_served
 from olm_runtime.metrics.queue_meter import Queue
+from olm_runtime.watch.informer import Hooks, Informer, Selection
 from olm_runtime.watch.packed_store import PackedStore
 from olm_runtime.watch.store import Store
 from olm_runtime.watch.watcher import Source, Watcher
@@ -40,6 +41,8 @@ from olm_runtime.watch.watcher import Source, Watcher
 RESYNC_SECONDS = 600.0
 OTHERS_STATUS_SECONDS = 1.0
 """Whoever insists on a status of his own is not written over more often."""
+RELIST_SECONDS = 5.0
+"""Until a selection that could not be listed is tried again."""
 NAMESPACE = "namespace"
 """The index of the stores by namespace."""
 
@@ -50,9 +53,9 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """A kind whose changes enqueue requests, where all predicates hold."""
+    """A kind, or some objects of one, whose changes enqueue requests, where all predicates hold."""
 
-    kind: GVK
+    kind: GVK | Selection
     handler: EventHandler = enqueue_object
     predicates: Sequence[Predicate] = ()
 
@@ -105,15 +108,20 @@ class Manager:
         self._jitter = jitter
         self._resync_seconds = resync_seconds
         self._stores: dict[GVK, Store[KubeObject]] = {}
+        self._selected: dict[Selection, Store[KubeObject]] = {}
         self._registered: dict[str, tuple[Registration, WorkQueue[Request]]] = {}
         self._watcher: Watcher | None = None
 
     def store(self, kind: GVK) -> Store[KubeObject]:
         """The objects of a kind, which is watched while the manager runs; see NAMESPACE."""
-        if kind not in self._stores:
-            indexers = {NAMESPACE: lambda obj: [namespace_of(obj)]}
-            self._stores[kind] = PackedStore(indexers)
-        return self._stores[kind]
+        return self._stores.setdefault(kind, _new_store())
+
+    def selected(self, selection: Selection) -> Store[KubeObject]:
+        """Some objects of a kind that is not ours, which are watched while the manager runs.
+
+        For kinds of which there are many that do not concern us: by label, or without content.
+        """
+        return self._selected.setdefault(selection, _new_store())
 
     def add(
         self, name: str, controller: Controller[C], watches: Sequence[Watch] = ()
@@ -166,7 +174,7 @@ class Manager:
         )
         queue.span_name = f"reconcile {registration.name}"
         for watch in registration.watches:
-            self.store(watch.kind).add_event_handler(partial(_handle, watch, queue.add))
+            self._store_of(watch).add_event_handler(partial(_handle, watch, queue.add))
         self._registered[registration.name] = registration, queue
         return queue
 
@@ -188,6 +196,10 @@ class Manager:
         """Adds a request to the queue of a controller, by the controller's name."""
         self._registered[name][1].add(request, priority=priority, after=after)
 
+    def _store_of(self, watch: Watch) -> Store[KubeObject]:
+        kind = watch.kind
+        return self.selected(kind) if isinstance(kind, Selection) else self.store(kind)
+
     def _update(self, obj: KubeObject) -> None:
         self._stores[gvk_of(obj)].update(obj)
 
@@ -202,7 +214,12 @@ class Manager:
             sources = [await self._source(*each) for each in self._stores.items()]
             self._watcher = Watcher(access, sources)
             group.create_task(self._watcher.run())
+            informers = [self._informer(*each) for each in self._selected.items()]
+            for informer in informers:
+                group.create_task(informer.run())
             await self._watcher.synced.wait()
+            for informer in informers:
+                await informer.settled.wait()
             for _, queue in self._registered.values():
                 group.create_task(queue.run())
             self.started.set()
@@ -222,9 +239,16 @@ class Manager:
             if failed is not None:
                 log.warning("the resync failed: %s", failed.message)
 
+    def _informer(self, selection: Selection, store: Store[KubeObject]) -> Informer[KubeObject]:
+        return Informer(self.client, selection, store, Hooks(delay=lambda _: RELIST_SECONDS))
+
     async def _source(self, kind: GVK, store: Store[KubeObject]) -> Source:
         resource = await wait_until_served(self.client, kind)
         return Source(kind, resource.plural, store)
+
+
+def _new_store() -> Store[KubeObject]:
+    return PackedStore({NAMESPACE: lambda obj: [namespace_of(obj)]})
 
 
 async def existing(client: KubeClient, kind: GVK) -> list[Request]:

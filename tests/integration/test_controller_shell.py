@@ -29,7 +29,7 @@ from api.objects import (
 from e2e.harness.controlplane import ControlPlane
 from olm_runtime.controller.events import EventBroadcaster
 from olm_runtime.controller.handlers import enqueue_mapped
-from olm_runtime.controller.manager import NAMESPACE, Manager, Watch
+from olm_runtime.controller.manager import NAMESPACE, Manager, Registration, Watch
 from olm_runtime.controller.reconciler import Controller, Finalized, Status
 from olm_runtime.controller.requests import Request, request_of
 from olm_runtime.controller.status_writer import progressing, with_condition
@@ -39,8 +39,9 @@ from olm_runtime.event import Happening
 from olm_runtime.kube.access import ClusterAccess, load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.metrics.queue_meter import QueueMeter, Result
-from olm_runtime.outcome import Outcome
+from olm_runtime.outcome import Done, Failed, Outcome
 from olm_runtime.program import utc_now
+from olm_runtime.watch.informer import Selection
 
 pytestmark = pytest.mark.integration
 
@@ -295,6 +296,39 @@ async def test_what_is_older_than_the_server_has_it_is_read_again(world: World) 
     queue.add(request_of(old))
     async with working(queue.run()):
         await world.until_counted(0)
+
+
+async def test_a_selection_of_a_kind_is_watched_for_a_controller(
+    world: World, access: ClusterAccess
+) -> None:
+    labelled = Selection(CONFIG_MAP, labels=LABEL, metadata_only=True)
+    manager, seen = new_manager(world.client), set[str]()
+    add_counter(manager)
+
+    class Reconciling:
+        async def reconcile(self, request: Request) -> Outcome:
+            seen.add(request)
+            return Done()
+
+        async def report_failure(self, request: Request, failed: Failed) -> None:
+            raise AssertionError(failed)
+
+    manager.register(
+        Registration(name="labelled", reconciler=Reconciling(), watches=[Watch(labelled)])
+    )
+    before = await world.create(CONFIG_MAP, "before", metadata={"labels": {LABEL: "x"}})
+    async with working(manager.run(access)):
+        await until(lambda: has(seen, request_of(before)))
+        await world.create(CONFIG_MAP, "other")
+        after = await world.create(CONFIG_MAP, "after", metadata={"labels": {LABEL: "x"}})
+        await until(lambda: has(seen, request_of(after)))
+        names = {name_of(obj) for obj in manager.selected(labelled).by_index(
+            NAMESPACE, world.namespace)}  # fmt: skip
+        assert names == {"before", "after"}
+
+
+async def has(seen: set[str], request: Request) -> bool:
+    return request in seen
 
 
 async def is_idle(meter: QueueMeter) -> bool:

@@ -7,6 +7,7 @@ from olm_runtime.proxies import (
     Proxies,
     given_first,
     read_cluster_proxies,
+    read_grpc_proxy,
     read_proxies,
     without_password,
 )
@@ -121,3 +122,11 @@ def test_proxies_of_the_environment_win_as_a_whole(
 
 def test_a_password_is_not_shown() -> None:
     assert without_password("http://me:secret@p:1/") == "http://p:1/"
+
+
+def test_registries_of_catalogs_have_a_proxy_of_their_own() -> None:
+    environment = {**PROXIES, "grpc_proxy": "grpc:4", "NO_PROXY": ".svc"}
+    proxies = read_grpc_proxy(environment)
+    assert proxies.choose("http://catalogs.example.com:50051") == "http://grpc:4"
+    assert not proxies.choose("http://catalog.olm.svc:50051")
+    assert not read_grpc_proxy(PROXIES).choose("http://catalogs.example.com:50051")
