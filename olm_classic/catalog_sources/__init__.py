@@ -1,0 +1,1 @@
+"""What a CatalogSource is served by, and what its status says. Pure."""

@@ -1,0 +1,1 @@
+"""The controllers of OLM Classic, one file a kind."""

@@ -1,0 +1,1 @@
+"""What of OLM Classic touches the world."""
