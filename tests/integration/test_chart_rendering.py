@@ -156,7 +156,7 @@ def server(control_plane: ControlPlane) -> Iterator[httpx.Client]:
     """The API server, with the CRDs and the namespaces that are not the chart's."""
     crds = ("-f", str(CHART.parents[1] / "config" / "crd"))
     control_plane.kubectl("apply", "--server-side", "--force-conflicts", *crds)
-    control_plane.kubectl("wait", "--for=condition=Established", "--timeout=120s", *crds)
+    control_plane.kubectl("wait", "--recursive=false", "--for=condition=Established", *crds)
     with control_plane.client() as client:
         for name in ("olmv1-system", "shared", "openshift-config", "openshift-catalogd"):
             labels = {"pod-security.kubernetes.io/warn": "restricted"}

@@ -57,7 +57,7 @@ def api(control_plane: ControlPlane) -> Iterator[httpx.Client]:
     """A client of an API server which serves the three kinds."""
     crds = ("-f", str(CRD_FOLDER))
     control_plane.kubectl("apply", "--server-side", "--force-conflicts", *crds)
-    control_plane.kubectl("wait", "--for=condition=Established", "--timeout=120s", *crds)
+    control_plane.kubectl("wait", "--recursive=false", "--for=condition=Established", *crds)
     with control_plane.client() as client:
         for plural in PLURALS:
             wait_until(partial(is_served, client, plural), what=f"{plural} served")

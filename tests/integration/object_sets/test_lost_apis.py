@@ -55,7 +55,7 @@ def test_our_own_definitions_may_go_and_come_back(world: World) -> None:
     world.api.wait_gone(world.map_path())
     time.sleep(AWAY_SECONDS)
     kubectl("apply", "--server-side", "-f", str(CONFIG / "crd"))
-    kubectl("wait", "--for=condition=Established", "-f", str(CONFIG / "crd"), "--timeout=120s")
+    kubectl("wait", "--recursive=false", "--for=condition=Established", "-f", str(CONFIG / "crd"))
     world.apply(world.object_set([world.config_map()], name="after"))
     world.wait("Succeeded", "True", name="after")
     assert world.api.get(f"{OLM}/clusterobjectsets") is not None
