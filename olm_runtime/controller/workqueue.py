@@ -130,6 +130,8 @@ class WorkQueue(Generic[Key]):
         self._active: set[Key] = set()
         self._again: dict[Key, Priority] = {}
         self._failures: dict[Key, int] = {}
+        self._raised: set[Key] = set()
+        """Keys whose last handling raised an error."""
         self._timers: dict[Key, asyncio.TimerHandle] = {}
 
     def add(self, key: Key, *, priority: Priority = Priority.NORMAL, after: float = 0.0) -> None:
@@ -255,15 +257,19 @@ class WorkQueue(Generic[Key]):
 
     async def _run_one(self, key: Key) -> Outcome:
         try:
-            return await self._handle(key)
+            outcome = await self._handle(key)
         except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - it is logged there
             failed = failure_of(error, str(key))
             # A conflict, or a moment without the API server, has passed by the next try.
-            if not isinstance(error, ApiError) or key in self._failures:
+            passing = isinstance(error, ApiError) and key not in self._raised
+            self._raised.add(key)
+            if not passing:
                 unreported = await attempt(self._report(key, failed), f"the status of {key}")
                 if unreported is not None:
                     log.warning("%s: its status cannot be written: %s", key, unreported.message)
             return failed
+        self._raised.discard(key)
+        return outcome
 
     def _schedule(self, key: Key, outcome: Outcome) -> None:
         retries = self._failures.pop(key, 0)

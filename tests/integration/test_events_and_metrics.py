@@ -88,7 +88,8 @@ def test_each_transition_is_one_event_also_after_a_restart(
     olm.control_plane.apply(extension(package, "1.1.0"))
     api.wait_installed(package, "1.1.0")
     reported = reasons(api, package, "Updated")
-    assert reported == ["Installing", "Installed", "Retrying", "Updating", "Updated"]
+    expected = ["Installing", "Installed", "Retrying", "Updating", "Updated"]
+    assert reported == expected, [e["note"] for e in events(api, package)]
     assert before != metadata(api.get(extension_path(package)) or {})["resourceVersion"]
 
     kinds = {e["reason"]: (e["type"], e["note"]) for e in events(api, package)}

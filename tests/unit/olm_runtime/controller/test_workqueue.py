@@ -363,10 +363,15 @@ async def test_an_unexpected_exception_is_logged_with_its_trace(
         pytest.param([RuntimeError("bug")], 1, id="a fault of the program is told"),
         pytest.param([TerminalError("no")], 1, id="an error of ours that nobody told is told"),
         pytest.param([ApiError("away")], 0, id="a moment without the API server is not"),
+        pytest.param(
+            [Retry("no bundle"), ApiError("away")], 0, id="nor one after a failure of ours"
+        ),
         pytest.param([ApiError("a"), ApiError("b")], 1, id="what it goes on saying is"),
     ],
 )
-async def test_what_a_handling_raises_is_told(errors: list[Exception], *, told: int) -> None:
+async def test_what_a_handling_raises_is_told(
+    errors: list[Outcome | Exception], *, told: int
+) -> None:
     said: list[tuple[str, Failed]] = []
 
     async def tell(key: str, failed: Failed) -> None:
