@@ -125,6 +125,8 @@ class Controller(Generic[C]):
     events      for a status that was written: the object before, the status, the last context
     observe     each status, for metrics, and how many seconds the reconcile took; None if cut short
     attributes  of a context, for traces
+    kstatus     whether the status has the fields that kstatus reads; a kind of which clients know
+                every field has none, and failures before its status is known are only logged
     """
 
     kind: GVK
@@ -140,6 +142,7 @@ class Controller(Generic[C]):
     events: Callable[[KubeObject, Status, C | None], Iterable[Happening]] = _no_events
     observe: Callable[[KubeObject, Status, float | None], None] = _unobserved
     attributes: Callable[[C], Mapping[str, str]] = _no_attributes
+    kstatus: bool = True
 
 
 class ObjectReconciler(Generic[C]):
@@ -191,7 +194,7 @@ class ObjectReconciler(Generic[C]):
     async def report_failure(self, request: Request, failed: Failed) -> None:
         """Says in the condition Progressing why a reconcile ended before its status was written."""
         obj = self._find(request)
-        if obj is not None:
+        if obj is not None and self._controller.kstatus:
             condition = progressing(failed, metadata(obj).get("generation"))
             await self._write(obj, with_condition(obj, condition, self._clock()))
 
@@ -283,7 +286,8 @@ class ObjectReconciler(Generic[C]):
     ) -> KubeObject | None:
         """Writes a status if it is another; the object as written."""
         self._controller.observe(obj, status, seconds)
-        told = with_kstatus(obj, status, self._clock())
+        kstatus = self._controller.kstatus
+        told = with_kstatus(obj, status, self._clock()) if kstatus else status
         written = await self._statuses.write(obj, told)
         if written is not None:
             self._events.announce(obj, self._controller.events(obj, status, context))
