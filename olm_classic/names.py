@@ -11,6 +11,8 @@ LABEL_OWNER_KIND = "olm.owner.kind"
 LABEL_OWNER_NAMESPACE = "olm.owner.namespace"
 LABEL_PERMISSIONS_HASH = "olm.permissions.hash"
 LABEL_COPIED_FROM = "olm.copiedFrom"
+LABEL_MANAGED = "olm.managed"
+"""On everything that OLM Classic makes, with the value `true`."""
 
 COMPONENT_LABEL_PREFIX = "operators.coreos.com/"
 """Of labels whose rest is `<package>.<namespace>`: the component belongs to that operator."""
@@ -20,3 +22,9 @@ AGGREGATION_LABEL_PREFIX = "olm.opgroup.permissions/aggregate-to-"
 
 ANNOTATION_INSTALLED_ALONGSIDE = "operatorframework.io/installed-alongside-"
 """Of annotations of definitions, one per `<namespace>/<csv>` whose plan applied the definition."""
+
+ANNOTATION_PROPERTIES = "operatorframework.io/properties"
+"""Of a ClusterServiceVersion: the properties of the bundle that it was resolved as, as JSON."""
+
+ANNOTATION_GENERATED_BY = "olm.generated-by"
+"""Of a Subscription that resolution made: the name of its InstallPlan."""

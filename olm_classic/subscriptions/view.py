@@ -1,0 +1,102 @@
+"""What a namespace has, as its loop looks at it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+import orjson
+
+from api.objects import KubeObject, annotations_of, labels_of, name_of
+from api.operators.v1alpha1.catalogsource import CatalogSource
+from api.operators.v1alpha1.installplan import InstallPlan
+from api.operators.v1alpha1.subscription import Subscription, SubscriptionStatus
+from olm_classic.names import ANNOTATION_PROPERTIES, LABEL_COPIED_FROM
+from olm_classic.subscriptions.deprecations import Deprecations
+
+FAIL_FORWARD = "TechPreviewUnsafeFailForward"
+
+
+@dataclass(frozen=True, slots=True)
+class Csv:
+    """A ClusterServiceVersion; `packages` are those that its properties name."""
+
+    name: str
+    phase: str = ""
+    replaces: str = ""
+    packages: tuple[str, ...] = ()
+
+    @classmethod
+    def from_object(cls, raw: KubeObject) -> "Csv":
+        """What the loop reads of an object."""
+        spec, status = raw.get("spec") or {}, raw.get("status") or {}
+        return cls(
+            name_of(raw),
+            str(status.get("phase") or ""),
+            str(spec.get("replaces") or ""),
+            tuple(_packages(annotations_of(raw).get(ANNOTATION_PROPERTIES, ""))),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """A namespace at a moment.
+
+    subscriptions  those that are not being deleted, by name
+    plans          all InstallPlans
+    csvs           by name, without copies
+    groups         the OperatorGroups as the API server holds them
+    catalogs       those of the namespace and of the global one
+    deprecations   what is deprecated of a Subscription's package, by the Subscription's name; none
+                   where its catalog cannot be asked
+    """
+
+    namespace: str
+    now: datetime
+    subscriptions: tuple[Subscription, ...] = ()
+    plans: tuple[InstallPlan, ...] = ()
+    csvs: Mapping[str, Csv] = field(default_factory=dict)
+    groups: tuple[KubeObject, ...] = ()
+    catalogs: tuple[CatalogSource, ...] = ()
+    deprecations: Mapping[str, Deprecations] = field(default_factory=dict)
+
+    @property
+    def fails_forward(self) -> bool:
+        """Whether an upgrade may start from what failed."""
+        specs = (group.get("spec") or {} for group in self.groups)
+        return any(spec.get("upgradeStrategy") == FAIL_FORWARD for spec in specs)
+
+    def plan_of(self, status: SubscriptionStatus) -> InstallPlan | None:
+        """The plan that a status refers to, if it is there."""
+        reference = status.install_plan_ref
+        if reference is None:
+            return None
+        return next((p for p in self.plans if p.metadata.name == reference.name), None)
+
+    def with_statuses(self, statuses: Mapping[str, SubscriptionStatus]) -> "View":
+        """The same with other statuses of the Subscriptions of these names."""
+        return replace(
+            self,
+            subscriptions=tuple(
+                replace(each, status=statuses.get(each.metadata.name, each.status))
+                for each in self.subscriptions
+            ),
+        )
+
+
+def own_csvs(objects: Iterable[KubeObject]) -> dict[str, Csv]:
+    """The ClusterServiceVersions that are no copies, by name."""
+    own = (Csv.from_object(each) for each in objects if LABEL_COPIED_FROM not in labels_of(each))
+    return {each.name: each for each in own}
+
+
+def _packages(noted: str) -> Iterable[str]:
+    try:
+        value: Any = orjson.loads(noted) if noted else {}
+    except ValueError:  # the resolver says so
+        return
+    for each in value.get("properties") or () if isinstance(value, dict) else ():
+        if isinstance(each, dict) and each.get("type") == "olm.package":
+            described = each.get("value")
+            if isinstance(described, dict) and described.get("packageName"):
+                yield str(described["packageName"])
