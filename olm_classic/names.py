@@ -23,8 +23,5 @@ AGGREGATION_LABEL_PREFIX = "olm.opgroup.permissions/aggregate-to-"
 ANNOTATION_INSTALLED_ALONGSIDE = "operatorframework.io/installed-alongside-"
 """Of annotations of definitions, one per `<namespace>/<csv>` whose plan applied the definition."""
 
-ANNOTATION_PROPERTIES = "operatorframework.io/properties"
-"""Of a ClusterServiceVersion: the properties of the bundle that it was resolved as, as JSON."""
-
 ANNOTATION_GENERATED_BY = "olm.generated-by"
 """Of a Subscription that resolution made: the name of its InstallPlan."""

@@ -1,7 +1,5 @@
 """What catalogs say is deprecated, as conditions of the Subscriptions to it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 
 from api.operators.v1alpha1.subscription import (
@@ -9,6 +7,7 @@ from api.operators.v1alpha1.subscription import (
     SubscriptionCondition,
     SubscriptionStatus,
 )
+from olm_classic.resolve.readers import Deprecations
 from olm_classic.subscriptions.conditions import (
     BUNDLE_DEPRECATED,
     CHANNEL_DEPRECATED,
@@ -18,15 +17,6 @@ from olm_classic.subscriptions.conditions import (
     with_condition,
     without_conditions,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Deprecations:
-    """The messages of a package: its own, and those of channels and of bundles by name."""
-
-    package: str = ""
-    channels: Mapping[str, str] = field(default_factory=dict)
-    bundles: Mapping[str, str] = field(default_factory=dict)
 
 
 def with_deprecations(
@@ -54,7 +44,7 @@ def _messages(
     channel = spec.channel
     said = {
         PACKAGE_DEPRECATED: ("olm.package", spec.name, known.package),
-        CHANNEL_DEPRECATED: ("olm.channel", channel, known.channels.get(channel, "")),
-        BUNDLE_DEPRECATED: ("olm.bundle", bundle, known.bundles.get(bundle, "")),
+        CHANNEL_DEPRECATED: ("olm.channel", channel, known.channels.get(channel)),
+        BUNDLE_DEPRECATED: ("olm.bundle", bundle, known.bundles.get(bundle)),
     }
     return {kind: f"{schema}/{name}: {m}" for kind, (schema, name, m) in said.items() if m}

@@ -25,8 +25,8 @@ def with_state(
     """The status as the ClusterServiceVersions and plans of the namespace have it."""
     status = _without_lost_plan(status, view)
     status = _with_generating_plan(status, subscription, view)
-    if not status.current_csv:
-        status = replace(status, current_csv=_left_over(status, subscription, view))
+    if not status.current_csv and status.installed_csv in view.csvs:
+        status = replace(status, current_csv=status.installed_csv)
     if not status.current_csv:
         return replace(status, state="")
     if status.current_csv in view.csvs:
@@ -85,31 +85,3 @@ def _with_generating_plan(
         return status
     plan = next((each for each in view.plans if each.metadata.name == by), None)
     return with_plan(status, plan, subscription.spec.starting_csv) if plan else status
-
-
-def _left_over(status: SubscriptionStatus, subscription: Subscription, view: View) -> str:
-    """What is installed of the package without being anybody's, or the empty string.
-
-    A ClusterServiceVersion outlives its Subscription. The next one to the package takes it up, as
-    nothing else could be installed beside it.
-    """
-    if status.installed_csv in view.csvs:
-        return status.installed_csv
-    package = subscription.spec.name
-    if any(
-        each.spec.name == package and each.metadata.name < subscription.metadata.name
-        for each in view.subscriptions
-    ):
-        return ""
-    others = {
-        name
-        for each in view.subscriptions
-        for name in (each.status.current_csv, each.status.installed_csv)
-    }
-    replaced = {csv.replaces for csv in view.csvs.values()}
-    found = [
-        csv.name
-        for csv in view.csvs.values()
-        if package in csv.packages and csv.name not in others | replaced
-    ]
-    return found[0] if len(found) == 1 else ""

@@ -3,38 +3,33 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
 
-import orjson
-
-from api.objects import KubeObject, annotations_of, labels_of, name_of
+from api.objects import KubeObject, labels_of, name_of
 from api.operators.v1alpha1.catalogsource import CatalogSource
 from api.operators.v1alpha1.installplan import InstallPlan
 from api.operators.v1alpha1.subscription import Subscription, SubscriptionStatus
-from olm_classic.names import ANNOTATION_PROPERTIES, LABEL_COPIED_FROM
-from olm_classic.subscriptions.deprecations import Deprecations
+from olm_classic.names import LABEL_COPIED_FROM
+from olm_classic.resolve.readers import Deprecations
 
 FAIL_FORWARD = "TechPreviewUnsafeFailForward"
 
 
 @dataclass(frozen=True, slots=True)
 class Csv:
-    """A ClusterServiceVersion; `packages` are those that its properties name."""
+    """What the loop reads of a ClusterServiceVersion."""
 
     name: str
     phase: str = ""
     replaces: str = ""
-    packages: tuple[str, ...] = ()
 
     @classmethod
     def from_object(cls, raw: KubeObject) -> "Csv":
-        """What the loop reads of an object."""
+        """That of an object."""
         spec, status = raw.get("spec") or {}, raw.get("status") or {}
         return cls(
             name_of(raw),
             str(status.get("phase") or ""),
             str(spec.get("replaces") or ""),
-            tuple(_packages(annotations_of(raw).get(ANNOTATION_PROPERTIES, ""))),
         )
 
 
@@ -88,15 +83,3 @@ def own_csvs(objects: Iterable[KubeObject]) -> dict[str, Csv]:
     """The ClusterServiceVersions that are no copies, by name."""
     own = (Csv.from_object(each) for each in objects if LABEL_COPIED_FROM not in labels_of(each))
     return {each.name: each for each in own}
-
-
-def _packages(noted: str) -> Iterable[str]:
-    try:
-        value: Any = orjson.loads(noted) if noted else {}
-    except ValueError:  # the resolver says so
-        return
-    for each in value.get("properties") or () if isinstance(value, dict) else ():
-        if isinstance(each, dict) and each.get("type") == "olm.package":
-            described = each.get("value")
-            if isinstance(described, dict) and described.get("packageName"):
-                yield str(described["packageName"])
