@@ -76,16 +76,17 @@ def _catalog(given: Json, catalogs: Path | None) -> Catalog:
         entries = [e for name in packages for e in _from_file(folder / name / "catalog.yaml", key)]
     else:
         lines = b"\n".join(orjson.dumps(each) for each in given.get("fbc") or ())
-        entries = list(_entries(lines, key))
+        entries = list(entries_of_text(lines, key))
     return Catalog(key, priority, MemoryReader(entries))
 
 
 @lru_cache(maxsize=256)
 def _from_file(path: Path, key: SourceKey) -> tuple[Entry, ...]:
-    return _entries(path.read_bytes(), key) if path.exists() else ()
+    return entries_of_text(path.read_bytes(), key) if path.exists() else ()
 
 
-def _entries(data: bytes, key: SourceKey) -> tuple[Entry, ...]:
+def entries_of_text(data: bytes, key: SourceKey) -> tuple[Entry, ...]:
+    """The entries of a catalog. Raises InvalidCatalogError."""
     try:
         blobs = list(parse(data, path="catalog")) if data else []
         faults = [str(fault) for fault in check(map(record, blobs)) if not fault.warning]
