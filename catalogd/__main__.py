@@ -15,11 +15,11 @@ from catalogd.http.app import content_app, webhook_app
 from catalogd.io.cluster import CLUSTER_CATALOG, Cluster
 from catalogd.io.images import Images, ImageSettings
 from catalogd.io.store import Store
-from catalogd.job import CATALOGS_FOLDER, UNPACK_FOLDER
 from catalogd.metrics import Metrics
 from catalogd.plan import is_wanted
 from catalogd.reconcile import CatalogSteps
 from catalogd.settings import Settings, parse_settings
+from olm_catalogs.job import CATALOGS_FOLDER, UNPACK_FOLDER
 from olm_runtime.controller.attempt import attempt
 from olm_runtime.controller.events import EventBroadcaster
 from olm_runtime.controller.handlers import Change, Enqueue, enqueue_object

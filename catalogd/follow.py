@@ -8,7 +8,7 @@ from catalogd.io.cluster import Cluster
 from catalogd.io.images import Images
 from catalogd.io.store import Store
 from catalogd.plan import is_wanted
-from catalogd.stored import Stored
+from olm_catalogs.stored import Stored
 from olm_runtime.controller.requests import Request
 from olm_runtime.images.reference import named_as
 from olm_runtime.outcome import Done, Failed, Outcome

@@ -4,7 +4,7 @@ from typing import Any
 
 from api.olm.v1.clustercatalog import AvailabilityMode, ClusterCatalog
 from api.olm.v1.names import FINALIZER_DELETE_SERVER_CACHE, LABEL_METADATA_NAME, label_value
-from catalogd.stored import Stored
+from olm_catalogs.stored import Stored
 
 SECONDS_PER_MINUTE = 60.0
 POLL_JITTER = 0.01

@@ -18,8 +18,8 @@ from catalogd.io.images import Images
 from catalogd.io.store import Store
 from catalogd.plan import is_available, is_wanted, needs_ingest, poll_delay, protection
 from catalogd.refresh import Asked, last_answer, open_request
-from catalogd.stored import Stored
 from catalogd.transitions import transitions
+from olm_catalogs.stored import Stored
 from olm_runtime.controller.reconciler import Controller, Finalized, Status, Stop
 from olm_runtime.controller.status_writer import read_status
 from olm_runtime.event import Happening

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from api.olm.v1 import names
-from catalogd.job import MAX_OBJECTS
+from olm_catalogs.job import MAX_OBJECTS
 from olm_content.fbc.documents import MAX_DOCUMENT_BYTES
 from olm_runtime.cli.gates import Gate
 from olm_runtime.cli.limit_flags import limit_options

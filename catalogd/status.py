@@ -19,7 +19,7 @@ from api.olm.v1.clustercatalog import (
 from api.olm.v1.conditions import ConditionType, Reason
 from api.olm.v1.refresh import answer
 from catalogd.refresh import last_answer, open_request
-from catalogd.stored import Stored
+from olm_catalogs.stored import Stored
 
 UNPACKED = "Successfully unpacked and stored content from resolved source"
 SERVING = "Serving desired content from resolved source"

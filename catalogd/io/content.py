@@ -16,6 +16,7 @@ import orjson
 
 from catalogd.graphql.shape import BadShapeError, CatalogShape
 from catalogd.index import BadIndexError, Index
+from olm_catalogs.io.versions import CorruptContentError
 
 FORMAT = 2
 PLAIN, GZIP, ZSTD = "identity", "gzip", "zstd"
@@ -24,10 +25,6 @@ INDEX_FILE = "index.json"
 SHAPE_FILE = "graphql-schema.json"
 """Only where GraphQL is served."""
 MANIFEST_FILE = "content.json"
-
-
-class CorruptContentError(Exception):
-    """A version that is incomplete or was changed: not to be served."""
 
 
 @dataclass(frozen=True, slots=True)

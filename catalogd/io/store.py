@@ -1,54 +1,21 @@
-"""Catalog content on disk: `ROOT/NAME/{state.json,VERSION/}`, and what of it is being served.
+"""The contents of catalogs on disk, as catalogd serves them."""
 
-`state.json` is the commit point: it is replaced by one rename, and names the version that counts.
-Whatever else lies in a catalog's folder is an interrupted attempt or an old version. So a process
-killed at any time leaves either the old content or the new one, never a mixture.
-"""
-
-import asyncio
-import logging
-import os
-import shutil
-from collections.abc import Collection
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from catalogd.io.content import PLAIN, Content, CorruptContentError, open_content
+from catalogd.io.content import PLAIN, Content, open_content
 from catalogd.metrics import Served
-from catalogd.stored import Stored, read_stored
-from olm_runtime.disk import disk_error
-from olm_runtime.errors import TransientError
-from olm_runtime.folders import TEMPORARY, remove_tree
+from olm_catalogs.io import store
 
-log = logging.getLogger(__name__)
-
-STATE_FILE = "state.json"
+Serving = store.Serving[Content]
 
 
-@dataclass(frozen=True, slots=True)
-class Serving:
-    """What is served for a catalog: what is known of it, and its files."""
-
-    stored: Stored
-    content: Content
-
-
-class Store:
-    """The contents of all catalogs. Methods that touch the disk leave the event loop free."""
+class Store(store.Store[Content]):
+    """The contents of all catalogs."""
 
     def __init__(self, root: Path, *, shaped: bool = False) -> None:
         """`shaped`: content without its shape for GraphQL is fetched again."""
-        self._root = root
-        self._shaped = shaped
-        self._serving: dict[str, Serving] = {}
-
-    def find(self, name: str) -> Serving | None:
-        """What is served for a catalog now."""
-        return self._serving.get(name)
-
-    def names(self) -> list[str]:
-        """The catalogs that are served."""
-        return sorted(self._serving)
+        super().__init__(root, partial(open_content, shaped=shaped))
 
     def served(self) -> list[Served]:
         """What there is to say of the contents."""
@@ -59,142 +26,5 @@ class Store:
                 blobs=serving.content.manifest.blobs,
                 unpacked=serving.stored.unpacked,
             )
-            for name, serving in sorted(self._serving.items())
+            for name, serving in self.serving()
         ]
-
-    async def load(self, name: str, *, source: str = "") -> Stored | None:
-        """What is stored for a catalog; opened for serving when it was not yet.
-
-        With `source`, only content of that canonical reference. Content that does not match its
-        digests is removed: it will be fetched again.
-        """
-        if name not in self._serving:
-            found = await asyncio.to_thread(self._read, name, source)
-            if found is None:
-                return None
-            self._serving[name] = found
-        return self._serving[name].stored
-
-    async def commit(self, name: str, stored: Stored) -> None:
-        """Makes a version, whose folder is there, the one that is served.
-
-        Raises TransientError when the disk fails or the version is not whole.
-        """
-        current = self._serving.get(name)
-        if current is not None and current.stored == stored:
-            return
-        same = current is not None and current.stored.version == stored.version
-        try:
-            serving = await asyncio.to_thread(self._commit, name, stored, current if same else None)
-        except OSError as error:
-            raise disk_error(f"store catalog {name}", self._root, error) from error
-        except CorruptContentError as error:
-            raise TransientError(f"cannot store catalog {name}: {error}") from error
-        self._serve(name, serving)
-        if not same:
-            await asyncio.to_thread(self._remove_others, name, stored.version)
-
-    async def withdraw(self, name: str) -> None:
-        """Serves a catalog no more and removes its content; what stays is collected later."""
-        self._serve(name, None)
-        await asyncio.to_thread(_drop, self._root / name)
-
-    async def collect(self, names: Collection[str]) -> None:
-        """Removes the content of catalogs that do not exist."""
-        for entry in await asyncio.to_thread(_entries, self._root):
-            if entry not in names:
-                await self.withdraw(entry)
-
-    def close(self) -> None:
-        """Serves nothing any more; content stays on disk."""
-        for name in self.names():
-            self._serve(name, None)
-
-    def _serve(self, name: str, serving: Serving | None) -> None:
-        """Serves this from now on; what was served is closed unless it is the same content."""
-        old = self._serving.pop(name, None)
-        if serving is not None:
-            self._serving[name] = serving
-        if old is not None and (serving is None or old.content is not serving.content):
-            old.content.retire()
-
-    def _read(self, name: str, source: str) -> Serving | None:
-        folder = self._root / name
-        try:
-            stored = read_stored((folder / STATE_FILE).read_bytes())
-            if stored is not None and source not in ("", stored.source):
-                return None
-            if stored is not None:
-                return Serving(stored, self._open(folder / stored.version, verify=True))
-            log.warning("catalog %s: %s cannot be read", name, STATE_FILE)
-        except FileNotFoundError:
-            return None
-        except (OSError, CorruptContentError) as error:
-            log.warning("catalog %s: stored content is dropped: %s", name, error)
-        _drop(folder)
-        return None
-
-    def _open(self, folder: Path, *, verify: bool) -> Content:
-        return open_content(folder, verify=verify, shaped=self._shaped)
-
-    def _commit(self, name: str, stored: Stored, same: Serving | None) -> Serving:
-        """`same` is what is served, if that is the same content."""
-        folder = self._root / name
-        if same is not None:
-            _write_state(folder, stored)
-            return Serving(stored, same.content)
-        content = self._open(folder / stored.version, verify=False)
-        try:
-            _write_state(folder, stored)
-        except OSError:
-            content.retire()
-            raise
-        return Serving(stored, content)
-
-    def _remove_others(self, name: str, version: str) -> None:
-        for entry in (self._root / name).iterdir():
-            if entry.name not in (STATE_FILE, version):
-                remove_tree(entry)
-
-
-def _write_state(folder: Path, stored: Stored) -> None:
-    aside = folder / f"{TEMPORARY}{STATE_FILE}"
-    with aside.open("wb") as file:
-        file.write(stored.to_json())
-        file.flush()
-        os.fsync(file.fileno())
-    aside.replace(folder / STATE_FILE)
-
-
-def _drop(folder: Path) -> None:
-    """Removes content that is no longer served. Errors of the disk are only logged."""
-    try:
-        remove_tree(folder)
-    except OSError as error:
-        log.warning("%s", disk_error("remove stored content", folder, error))
-
-
-def _entries(root: Path) -> list[str]:
-    root.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return [entry.name for entry in root.iterdir()]
-
-
-def prepare_version(folder: Path) -> Path:
-    """An empty folder in which a catalog's next version is written. Blocking.
-
-    Removes what interrupted attempts left. One attempt per catalog at a time.
-    """
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    for entry in folder.glob(f"{TEMPORARY}*"):
-        remove_tree(entry)
-    work = folder / f"{TEMPORARY}version"
-    work.mkdir(mode=0o700)
-    return work
-
-
-def publish_version(work: Path, version: str) -> None:
-    """Gives a finished version its name. One that is there already is the same. Blocking."""
-    final = work.parent / version
-    if final.exists():
-        shutil.rmtree(final)
-    work.rename(final)

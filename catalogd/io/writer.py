@@ -30,7 +30,7 @@ from catalogd.io.content import (
     ZSTD,
     Manifest,
 )
-from catalogd.job import MAX_OBJECTS
+from olm_catalogs.job import MAX_OBJECTS
 from olm_content.fbc.documents import Blob
 
 CHUNK_BYTES = 256 << 10

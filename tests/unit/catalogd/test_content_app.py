@@ -17,10 +17,11 @@ from api.olm.v1.names import HEADER_RESOLVED_SOURCE
 from catalogd.http.content import LARGEST_PIECE_BYTES as PIECE_BYTES
 from catalogd.http.content import SMALLEST_PIECE_BYTES, ContentApp, Library
 from catalogd.io import writer
-from catalogd.io.content import Content, CorruptContentError, open_content
-from catalogd.io.store import Serving, Store, prepare_version, publish_version
+from catalogd.io.content import Content, open_content
+from catalogd.io.store import Serving, Store
 from catalogd.io.writer import write_content
-from catalogd.stored import Stored
+from olm_catalogs.io.versions import CorruptContentError, prepare_version, publish_version
+from olm_catalogs.stored import Stored
 from olm_content.fbc.documents import Blob
 from olm_runtime.errors import TransientError
 

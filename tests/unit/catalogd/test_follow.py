@@ -9,7 +9,7 @@ from api.olm.v1.clustercatalog import ClusterCatalog
 from catalogd.follow import CatalogFollower
 from catalogd.io.images import Fetched
 from catalogd.plan import needs_ingest
-from catalogd.stored import Stored
+from olm_catalogs.stored import Stored
 
 OLD, NEW = "registry.test/cat:v1", "registry.test/cat:v2"
 SOURCE = "registry.test/cat@sha256:" + "ab" * 32

@@ -12,11 +12,12 @@ from pathlib import Path
 import orjson
 import pytest
 
-from catalogd.io import images
-from catalogd.io.images import Images, ImageSettings, _result
-from catalogd.io.ingest import refusal
-from catalogd.job import CATALOGS_FOLDER, Job, Result
+from catalogd.io.images import Images, ImageSettings
 from catalogd.metrics import Metrics
+from olm_catalogs.io import processes
+from olm_catalogs.io.ingest import refusal
+from olm_catalogs.io.processes import _result
+from olm_catalogs.job import CATALOGS_FOLDER, Job, Result
 from olm_content.fbc.documents import MAX_DOCUMENT_BYTES, VALUES_ALWAYS_FREE
 from olm_runtime.errors import TransientError
 from olm_runtime.images.limits import MIB, Limits
@@ -24,13 +25,14 @@ from olm_runtime.images.limits import MIB, Limits
 WRITE = """
 import sys
 from pathlib import Path
-from catalogd.io.ingest import _write, confine, refusal
-from catalogd.job import read_job
+from catalogd.io.ingest import write
+from olm_catalogs.io.ingest import confine, refusal, write_version
+from olm_catalogs.job import read_job
 import orjson
 job = read_job(sys.stdin.buffer.readline())
 confine(job.memory)
 try:
-    version = _write(job, Path(job.cache_dir, "unpacked"))
+    version = write_version(job, Path(job.cache_dir, "unpacked"), write)
     sys.stdout.buffer.write(orjson.dumps({"version": version}))
 except Exception as error:
     sys.stdout.buffer.write(orjson.dumps(refusal(error, job)))
@@ -179,7 +181,7 @@ def test_a_process_that_could_say_nothing_is_told_by_how_it_ended(
 async def test_the_end_of_a_process_is_told_by_who_waits_for_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def killed() -> asyncio.subprocess.Process:
+    async def killed(_: str) -> asyncio.subprocess.Process:
         pipe = asyncio.subprocess.PIPE
         probe = "import os; os.kill(os.getpid(), 9)"
         return await asyncio.create_subprocess_exec(
@@ -189,14 +191,14 @@ async def test_the_end_of_a_process_is_told_by_who_waits_for_it(
     async def settings() -> ImageSettings:
         return ImageSettings(cache_dir=tmp_path)
 
-    monkeypatch.setattr(images, "_start", killed)
+    monkeypatch.setattr(processes, "_start", killed)
     with pytest.raises(TransientError, match="unpacking was ended by SIGKILL"):
         await Images(settings, Metrics()).fetch("c", "registry.test/c:v1", None)
 
 
 def test_a_process_is_confined_before_it_reads_anything() -> None:
     probe = (
-        "import resource; from pathlib import Path; from catalogd.io.ingest import confine;"
+        "import resource; from pathlib import Path; from olm_catalogs.io.ingest import confine;"
         f"confine({256 * MIB}); print(*resource.getrlimit(resource.RLIMIT_AS),"
         "Path('/proc/self/oom_score_adj').read_text())"
     )

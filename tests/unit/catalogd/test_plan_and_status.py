@@ -12,7 +12,7 @@ from api.olm.v1.names import FINALIZER_DELETE_SERVER_CACHE, LABEL_METADATA_NAME
 from catalogd import status
 from catalogd.plan import is_wanted, needs_ingest, poll_delay, protection, release
 from catalogd.status import Failure
-from catalogd.stored import Stored, read_stored
+from olm_catalogs.stored import Stored, read_stored
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 TAG = "quay.io/org/cat:v1"

@@ -16,12 +16,12 @@ import yaml
 import catalogd.http.exposition
 import operator_controller.exposition
 from api.objects import KubeObject
-from catalogd.io.images import PARSING_AT_ONCE, PROCESSES_AT_ONCE
-from catalogd.job import Job
 from catalogd.metrics import Metrics as CatalogdMetrics
 from catalogd.settings import parse_settings as parse_catalogd
 from config.chart import COMPONENTS, value_rows
 from e2e.olm.chart import CHART, SNAPSHOTS, VALUE_SETS
+from olm_catalogs.io.processes import PARSING_AT_ONCE, PROCESSES_AT_ONCE
+from olm_catalogs.job import Job
 from olm_runtime.cli.values import parse_size
 from olm_runtime.images.limits import MIB
 from olm_runtime.metrics.exposition import written

@@ -10,11 +10,12 @@ import pytest
 
 from catalogd.http import graphql as endpoint
 from catalogd.http.app import content_app
-from catalogd.io.content import Content, CorruptContentError, open_content
-from catalogd.io.store import Serving, prepare_version, publish_version
+from catalogd.io.content import Content, open_content
+from catalogd.io.store import Serving
 from catalogd.io.writer import write_content
 from catalogd.metrics import Metrics
-from catalogd.stored import Stored
+from olm_catalogs.io.versions import CorruptContentError, prepare_version, publish_version
+from olm_catalogs.stored import Stored
 from olm_content.fbc.documents import Blob
 
 PATH = "/catalogs/shop/api/v1/graphql"
