@@ -21,9 +21,9 @@ class UnsatisfiableError(ResolutionError):
     `texts` are those of constraints that contradict one another.
     """
 
-    def __init__(self, texts: Iterable[str]) -> None:
+    def __init__(self, texts: Iterable[str], *, hint: str = "") -> None:
         self.texts = tuple(sorted(texts))
-        super().__init__(f"constraints not satisfiable: {', '.join(self.texts)}")
+        super().__init__(f"constraints not satisfiable: {', '.join(self.texts)}", hint=hint)
 
 
 @dataclass(frozen=True, slots=True)

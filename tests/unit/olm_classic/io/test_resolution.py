@@ -1,0 +1,147 @@
+"""Resolutions in processes of their own: hostile catalogs hurt only the namespaces that see them.
+
+Bounds are smaller than a program's, so that they are met soon.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from olm_classic.io.entry_index import IndexReader, write_index
+from olm_classic.io.resolution import Resolver
+from olm_classic.resolve import (
+    Catalog,
+    Entry,
+    Namespace,
+    ResolutionError,
+    SourceKey,
+    UnsatisfiableError,
+)
+from tests.unit.olm_classic.resolve.test_bounds import KEY, bundle, pigeons
+
+Make = Callable[[str, Iterable[Entry]], Namespace]
+
+
+@pytest.fixture
+def namespace(tmp_path: Path) -> Make:
+    """A namespace with a Subscription to each package of a catalog on disk."""
+
+    def make(name: str, entries: Iterable[Entry]) -> Namespace:
+        given = list(entries)
+        file = tmp_path / f"{name}.sqlite"
+        write_index(file, given)
+        subscriptions = tuple(subscription(each) for each in sorted({e.package for e in given}))
+        groups = ({"metadata": {"name": "og"}, "spec": {}},)
+        catalog = Catalog(KEY, 0, IndexReader(file, KEY))
+        return Namespace(name, "olm", groups, subscriptions, (), (catalog,))
+
+    return make
+
+
+def subscription(package: str) -> dict[str, Any]:
+    spec = {"name": package, "source": "cat", "sourceNamespace": "olm"}
+    return {"metadata": {"name": package}, "spec": spec}
+
+
+@pytest.fixture
+async def resolver() -> AsyncGenerator[Resolver, None]:
+    made = Resolver(seconds=3, memory=48 << 20)
+    yield made
+    await made.close()
+
+
+def cel(rule: str) -> dict[str, Any]:
+    return {"type": "olm.constraint", "value": {"cel": {"rule": rule}}}
+
+
+async def test_a_process_answers_again_and_again(resolver: Resolver, namespace: Make) -> None:
+    asked = namespace("a", [bundle("a", 0), bundle("a", 1)])
+    first = await resolver.resolve_namespace(asked)
+    again = await resolver.resolve_namespace(asked)
+    assert [each.entry.name for each in first.planned] == ["a.v1"]
+    assert first.updated == again.updated == (("a", "a.v1"),)
+    assert first.chosen[0].entry.source == SourceKey("cat", "olm")
+
+
+async def test_errors_are_those_of_the_resolver(resolver: Resolver, namespace: Make) -> None:
+    needed = {"type": "olm.gvk.required", "value": {"group": "g", "version": "v1", "kind": "K"}}
+    with pytest.raises(UnsatisfiableError, match="requires an operator providing an API"):
+        await resolver.resolve_namespace(namespace("a", [bundle("a", 0, needed)]))
+    with pytest.raises(ResolutionError, match="failed to compile CEL") as raised:
+        await resolver.resolve_namespace(namespace("b", [bundle("a", 0, cel("1 +"))]))
+    assert not isinstance(raised.value, UnsatisfiableError)
+
+
+async def test_other_namespaces_go_on_beside_one_without_end(
+    resolver: Resolver, namespace: Make
+) -> None:
+    hostile = [namespace(f"hostile-{n}", pigeons(13)) for n in range(3)]
+    honest = namespace("honest", [bundle("a", 0)])
+
+    async def refused(asked: Namespace) -> None:
+        with pytest.raises(ResolutionError, match="took longer than"):
+            await resolver.resolve_namespace(asked)
+
+    await asyncio.gather(*map(refused, hostile[:2]))  # known from now on
+    attacks = [asyncio.create_task(refused(each)) for each in hostile[:2]]
+    await asyncio.sleep(0)
+    for _ in range(20):
+        await resolver.resolve_namespace(honest)
+    assert not any(each.done() for each in attacks)
+    await asyncio.gather(*attacks)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "".join(f"properties.all({name}, " for name in "abcdefgh") + "true" + ")" * 8,
+        "(" * 100_000 + "true" + ")" * 100_000,
+        "||".join(["true"] * 15_000),
+        '"' + "a" * 60_000 + '".matches("' + "(a*)*" * 1_000 + 'b")',
+    ],
+    ids=["loops", "nesting", "terms", "patterns"],
+)
+async def test_rules_that_explode(resolver: Resolver, namespace: Make, rule: str) -> None:
+    many = [{"type": "x", "value": number} for number in range(1_000)]
+    with pytest.raises(ResolutionError):
+        await resolver.resolve_namespace(
+            namespace("a", [bundle("a", n, *many, cel(rule)) for n in range(5)])
+        )
+    await resolver.resolve_namespace(namespace("b", [bundle("a", 0)]))
+
+
+async def test_very_many_bundles_in_a_package(resolver: Resolver, namespace: Make) -> None:
+    asked = namespace("a", (bundle("a", minor) for minor in range(50_001)))
+    with pytest.raises(ResolutionError, match=r"takes more than|more than 50000|took longer"):
+        await resolver.resolve_namespace(asked)
+
+
+async def test_giant_properties(resolver: Resolver, namespace: Make) -> None:
+    def giant(number: int) -> dict[str, Any]:
+        return {"type": "x", "value": f"{number}{'x' * 900_000}"}
+
+    asked = namespace("a", [bundle("a", minor, giant(minor)) for minor in range(100)])
+    with pytest.raises(ResolutionError, match="takes more than 48 MiB of memory"):
+        await resolver.resolve_namespace(asked)
+    await resolver.resolve_namespace(namespace("b", [bundle("a", 0)]))
+
+
+async def test_a_process_that_was_killed_is_replaced(resolver: Resolver, namespace: Make) -> None:
+    asked = namespace("a", [bundle("a", 0)])
+    await resolver.resolve_namespace(asked)
+    (worker,) = resolver._idle
+    worker._process.kill()
+    await worker._process.wait()
+    assert (await resolver.resolve_namespace(asked)).planned
+
+
+async def test_a_catalog_whose_file_is_gone(resolver: Resolver, namespace: Make) -> None:
+    asked = namespace("a", [bundle("a", 0)])
+    content = asked.catalogs[0].content
+    assert isinstance(content, IndexReader)
+    content.file.unlink()
+    with pytest.raises(ResolutionError, match="cannot be read"):
+        await resolver.resolve_namespace(asked)
