@@ -207,9 +207,9 @@ _packages = _Packages(CACHED_BYTES)
 
 
 @lru_cache(maxsize=64)
-def open_index(file: Path, key: SourceKey) -> IndexReader:
+def open_index(file: str, key: SourceKey) -> IndexReader:
     """The reader of a file; the same for the same file, so that its packages stay read."""
-    return IndexReader(file, key)
+    return IndexReader(Path(file), key)
 
 
 def write_index(

@@ -9,7 +9,6 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, nullcontext
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -164,9 +163,9 @@ class _Worker:
         await self._process.wait()
 
 
-def _files(namespace: Namespace) -> Mapping[SourceKey, Path]:
+def _files(namespace: Namespace) -> Mapping[SourceKey, str]:
     return {
-        each.key: each.content.file
+        each.key: str(each.content.file)
         for each in namespace.catalogs
         if isinstance(each.content, IndexReader)
     }

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from olm_classic.dialect import Dialect
@@ -13,7 +12,7 @@ from olm_classic.resolve.resolver import Chosen, Namespace, Resolution
 from olm_classic.resolve.stored import entry_of_row, row_of
 
 Json = dict[str, Any]
-OpenIndex = Callable[[Path, SourceKey], Reader]
+OpenIndex = Callable[[str, SourceKey], Reader]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +25,7 @@ class Question:
     memory: int
 
 
-def question_out(asked: Question, files: Mapping[SourceKey, Path]) -> Json:
+def question_out(asked: Question, files: Mapping[SourceKey, str]) -> Json:
     """The question; `files` are the indexes of the catalogs that have one."""
     namespace = asked.namespace
     return {
@@ -36,7 +35,7 @@ def question_out(asked: Question, files: Mapping[SourceKey, Path]) -> Json:
         "subscriptions": namespace.subscriptions,
         "csvs": namespace.csvs,
         "catalogs": [
-            [*each.key, each.priority, str(files.get(each.key, "")), each.problem]
+            [*each.key, each.priority, files.get(each.key, ""), each.problem]
             for each in namespace.catalogs
         ],
         "dialect": asked.dialect,
@@ -50,7 +49,7 @@ def question_in(value: Json, open_index: OpenIndex) -> Question:
     catalogs = []
     for name, namespace, priority, file, problem in value["catalogs"]:
         key = SourceKey(name, namespace)
-        content = open_index(Path(file), key) if file else MemoryReader()
+        content = open_index(file, key) if file else MemoryReader()
         catalogs.append(Catalog(key, priority, content, problem))
     return Question(
         Namespace(
