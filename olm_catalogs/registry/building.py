@@ -1,12 +1,11 @@
 """From the records of a catalog to its index and the messages of its bundles. Pure."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from olm_catalogs.registry.bundles import Served, served
 from olm_catalogs.registry.index import Channel, Package, ServedEntry
-from olm_catalogs.validate import check
-from olm_catalogs.validate.faults import Group, groups
+from olm_catalogs.validate.faults import Fault, Group
 from olm_content.fbc.chain import head
 from olm_content.fbc.records import Record, channel_of, deprecations_of
 from olm_content.names import BUNDLE, CHANNEL, PACKAGE
@@ -19,23 +18,14 @@ Built = tuple[Package, list[Served]]
 """A package, and the messages of its bundles by their number."""
 
 
-def refuse_faults(records: Iterable[Record]) -> None:
-    """Raises TerminalError for a catalog that `opm validate` would refuse, with every fault."""
-    faults = [str(fault) for fault in check(records) if not fault.warning]
-    if faults:
+def refuse(faults: Iterable[Fault]) -> None:
+    """Raises TerminalError with all faults, if there are any."""
+    texts = [str(fault) for fault in sorted(faults, key=lambda fault: fault.place)]
+    if texts:
         raise TerminalError(
-            "\n".join(("the catalog cannot be served:", *faults)),
+            "\n".join(("the catalog cannot be served:", *texts)),
             hint="correct what `opm validate` tells of it",
         )
-
-
-def build(records: Iterable[Record]) -> Iterator[Built]:
-    """The packages by name; bundles are numbered on from one to the next. Raises TerminalError."""
-    first = 0
-    for group in groups(records):
-        package, bundles = _package(group, first)
-        first += len(bundles)
-        yield package, bundles
 
 
 def check_meta(each: Record) -> None:
@@ -45,7 +35,8 @@ def check_meta(each: Record) -> None:
             raise TerminalError(f'{each.place}: {what} "{word}" must match {META_WORD.pattern}')
 
 
-def _package(group: Group, first: int) -> Built:
+def build(group: Group, *, first: int) -> Built:
+    """The package, and its bundles' messages, numbered from `first`. Raises TerminalError."""
     package = group.packages[0]
     deprecated = _deprecations(group)
     bundles = [served(each, package, deprecated.get((BUNDLE, each.name))) for each in group.bundles]

@@ -20,20 +20,23 @@ class Span:
     has_image: bool
 
 
+Metas = Mapping[str, Mapping[str, list[list[int]]]]
+"""Records of schemas that are not OLM's, by schema and package: offset and length of each."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stored:
     """An index, where the file of bundles has them by number, and records of other schemas."""
 
     index: Index
     spans: tuple[Span, ...]
-    metas: Mapping[str, Mapping[str, list[list[int]]]]
-    """By schema and package: offset and length of each."""
+    metas: Metas
 
 
 def dump(
     packages: Iterable[Package],
     spans: Iterable[Span],
-    metas: Mapping[str, Mapping[str, list[list[int]]]],
+    metas: Metas,
 ) -> bytes:
     """The text of an index."""
     apis: dict[tuple[Api, ...], int] = {}

@@ -22,7 +22,12 @@ def check(records: Iterable[Record]) -> list[Fault]:
     given = list(records)
     faults = [*check_records(given)]
     for group in groups(given):
-        rules = PACKAGE_RULES if group.name and group.packages else (check_package,)
-        for rule in rules:
-            faults += rule(group)
+        faults += check_group(group)
     return sorted(faults, key=lambda fault: (fault.place, fault.warning))
+
+
+def check_group(group: Group) -> Iterator[Fault]:
+    """The faults of one package."""
+    rules = PACKAGE_RULES if group.name and group.packages else (check_package,)
+    for rule in rules:
+        yield from rule(group)

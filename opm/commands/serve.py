@@ -13,7 +13,7 @@ from olm_runtime.cli.go_command import GoCommand
 from olm_runtime.errors import OLMError, TerminalError
 
 if TYPE_CHECKING:
-    from olm_catalogs.io.cache import Catalog
+    from olm_catalogs.io.messages import Catalog
 
 
 @click.command("serve", cls=GoCommand)

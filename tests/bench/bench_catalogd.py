@@ -62,7 +62,7 @@ def generate(megabytes: int) -> Iterator[bytes]:
                 "schema": "olm.channel",
                 "package": package,
                 "name": "stable",
-                "entries": [{"name": f"{package}.v1.{n}.0"} for n in range(BUNDLES_PER_PACKAGE)],
+                "entries": [_entry(package, n) for n in range(BUNDLES_PER_PACKAGE)],
             },
         ]
         for n in range(BUNDLES_PER_PACKAGE):
@@ -85,6 +85,11 @@ def generate(megabytes: int) -> Iterator[bytes]:
             size += len(text)
             yield text
         number += 1
+
+
+def _entry(package: str, number: int) -> dict[str, str]:
+    replaced = {"replaces": f"{package}.v1.{number - 1}.0"} if number else {}
+    return {"name": f"{package}.v1.{number}.0", **replaced}
 
 
 class Bench:
