@@ -53,12 +53,13 @@ class DaemonSettings:
 
 
 def daemon(
-    name: str, *, gates: Mapping[str, Gate], namespace: str
+    name: str, *, gates: Mapping[str, Gate], namespace: str, namespace_flag: str | None = None
 ) -> Callable[[Callable[..., Any]], click.Command]:
     """Makes a command of a function that gets its own flags and the fields of DaemonSettings.
 
-    gates      the feature gates that it knows
-    namespace  where its own objects are when it runs outside a cluster
+    gates           the feature gates that it knows
+    namespace       where its own objects are when it runs outside a cluster
+    namespace_flag  another name of --system-namespace
     """
 
     def decorate(settings: Callable[..., Any]) -> click.Command:
@@ -74,7 +75,8 @@ def daemon(
 
         callback = click.version_option(package_name=DISTRIBUTION, prog_name=name)(callback)
         log = logging.getLogger(settings.__module__)
-        for option in reversed((*_shared_options(gates, log), *_klog_options())):
+        shared = _shared_options(gates, log, namespace_flag)
+        for option in reversed((*shared, *_klog_options())):
             callback = option(callback)
         context = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
         return click.command(name, cls=GoCommand, context_settings=context)(callback)
@@ -87,14 +89,17 @@ def optional_path(text: str) -> Path | None:
     return Path(text) if text else None
 
 
-def _shared_options(gates: Mapping[str, Gate], log: logging.Logger) -> tuple[Option, ...]:
+def _shared_options(
+    gates: Mapping[str, Gate], log: logging.Logger, namespace_flag: str | None
+) -> tuple[Option, ...]:
+    namespace_flags = ["--system-namespace", *([namespace_flag] if namespace_flag else [])]
     option, comma_list = click.option, "Comma list, for profile custom."
     return (
         option("--kubeconfig", metavar="FILE", callback=lambda _, __, text: text or None,
                help="Kubeconfig file.  [default: the pod's own account]"),
         option("--leader-elect", is_flag=True,
                help="Work only while holding the lease, so that replicas wait."),
-        option("--system-namespace", metavar="NAME", default="",
+        option(*namespace_flags, "system_namespace", metavar="NAME", default="",
                help="Namespace of our own objects."),
         option("--feature-gates", "gates", multiple=True, metavar="NAME=BOOL,...",
                callback=lambda _, __, texts: feature_gates(texts, gates, log),

@@ -33,7 +33,12 @@ async def serve_health(address: tuple[str, int] | None, *, alive: Checks, ready:
 
 def health_pages(*, alive: Checks, ready: Checks) -> Starlette:
     """The application: 200 and `ok`, or 503 and the names of the checks that fail."""
-    return pages([_route("/healthz", "not alive", alive), _route("/readyz", "not ready", ready)])
+    return pages(health_routes(alive=alive, ready=ready))
+
+
+def health_routes(*, alive: Checks, ready: Checks) -> list[Route]:
+    """The pages alone, for an application with others."""
+    return [_route("/healthz", "not alive", alive), _route("/readyz", "not ready", ready)]
 
 
 def _route(path: str, fault: str, checks: Checks) -> Route:

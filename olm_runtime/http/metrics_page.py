@@ -1,13 +1,14 @@
 """The page /metrics, for those who may read it."""
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from http import HTTPStatus
 
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.metrics_core import Metric
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
 from olm_runtime.http.pages import pages
 from olm_runtime.metrics.exposition import written
@@ -17,14 +18,24 @@ Authorize = Callable[[str], Awaitable[int]]
 PATH = "/metrics"
 
 
-def metrics_page(families: Callable[[], Iterable[Metric]], authorize: Authorize) -> Starlette:
-    """The application, which reads the metrics anew for each caller."""
+def metrics_page(
+    families: Callable[[], Iterable[Metric]],
+    authorize: Authorize | None,
+    routes: Sequence[BaseRoute] = (),
+) -> Starlette:
+    """The application, which reads the metrics anew for each caller; None authorizes everybody.
+
+    `routes` are those of other pages.
+    """
 
     async def answer(request: Request) -> Response:
-        scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        status = await authorize(token) if scheme.lower() == "bearer" and token else 401
-        if status != 200:
+        if authorize is not None and (status := await _judge(request, authorize)) != HTTPStatus.OK:
             return PlainTextResponse(status_code=status)
         return Response(written(families()), media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
-    return pages([Route(PATH, answer)])
+    return pages([Route(PATH, answer), *routes])
+
+
+async def _judge(request: Request, authorize: Authorize) -> int:
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    return await authorize(token) if scheme.lower() == "bearer" and token else 401

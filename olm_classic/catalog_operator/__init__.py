@@ -1,0 +1,1 @@
+"""catalog-operator: catalogs, resolution, subscriptions and install plans of OLM Classic."""

@@ -1,0 +1,254 @@
+"""Flags and environment, read here only. Upstream's flags have upstream's meaning."""
+
+import logging
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import click
+
+from olm_classic.dialect import Dialect
+from olm_runtime.cli.limit_flags import limit_options
+from olm_runtime.cli.values import Address, parse_address, parse_duration
+from olm_runtime.images.limits import BUNDLE_LIMITS
+from olm_runtime.settings import DaemonSettings, daemon, optional_path, read_settings
+
+DEFAULT_NAMESPACE = "olm"
+GLOBAL_NAMESPACE_VARIABLE = "GLOBAL_CATALOG_NAMESPACE"
+DEFAULT_METRICS_PORT, DEFAULT_METRICS_TLS_PORT = 8080, 8443
+DEFAULT_WORKLOAD_USER = 1001
+UPSTREAM_REGISTRY = "quay.io/operator-framework"
+
+
+class BundleUnpack(StrEnum):
+    """Where bundles are pulled."""
+
+    IN_PROCESS = "in-process"
+    JOB = "job"
+
+
+class CatalogServing(StrEnum):
+    """What serves the catalogs of image sources."""
+
+    PODS = "pods"
+    SHARED = "shared"
+
+
+@dataclass(frozen=True, slots=True)
+class Images:
+    """Pull specifications of what runs in pods that we make.
+
+    configmap_server  serves the catalog of a ConfigMap
+    opm               extracts bundles
+    util              has the programs that are copied into catalogs and bundles
+    """
+
+    configmap_server: str
+    opm: str
+    util: str
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """Where metrics are served, over TLS where there is a certificate.
+
+    With `client_ca` a client certificate proves who asks, as a token does.
+    """
+
+    address: Address
+    tls_cert: Path | None
+    tls_key: Path | None
+    client_ca: Path | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings(DaemonSettings):
+    """How catalog-operator runs. Durations are in seconds.
+
+    global_namespace            whose catalogs are for all namespaces
+    cache_path                  of catalogs and bundles
+    metrics                     None where they are not served
+    resync_seconds              everything is looked at this often
+    bundle_unpack_seconds       until an unpacking is given up; 0 for never
+    install_plan_retry_seconds  while an install plan that fails is tried again
+    images, workload_user       of pods that we make
+    status_name                 of the ClusterOperator to report to; empty for none
+    default_catalogs            folder of the default CatalogSources
+    """
+
+    global_namespace: str
+    cache_path: Path
+    metrics: Metrics | None
+    resync_seconds: float
+    bundle_unpack_seconds: float
+    install_plan_retry_seconds: float
+    bundle_unpack: BundleUnpack
+    catalog_serving: CatalogServing
+    dialect: Dialect
+    images: Images
+    workload_user: int
+    status_name: str
+    default_catalogs: Path | None
+
+
+def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
+    """Settings from a command line; exits with a message and code 2 when it is wrong."""
+    settings: Settings = read_settings(command, arguments)
+    return settings
+
+
+@daemon("catalog-operator", gates={}, namespace=DEFAULT_NAMESPACE, namespace_flag="--namespace")
+@click.option(
+    "--metrics-bind-address",
+    default="",
+    metavar="ADDRESS",
+    help=f"Address of /metrics; 0 for none.  [default: :{DEFAULT_METRICS_PORT}, "
+    f"with --tls-cert :{DEFAULT_METRICS_TLS_PORT}]",
+)
+@click.option(
+    "--client-ca",
+    type=optional_path,
+    metavar="FILE",
+    help="CA of client certificates that prove who reads the metrics.",
+)
+@click.option(
+    "--cache-path",
+    type=click.Path(path_type=Path),
+    default="/var/cache/catalog-operator",
+    show_default=True,
+    metavar="FOLDER",
+    help="Folder for catalogs and bundles.",
+)
+@click.option(
+    "--catalog-serving",
+    type=click.Choice([each.value for each in CatalogServing]),
+    default=CatalogServing.PODS.value,
+    show_default=True,
+    callback=lambda _, __, text: CatalogServing(text),
+    help="Serve catalogs of images by a pod each, or all of them by this program.",
+)
+@click.option(
+    "--bundle-unpack",
+    type=click.Choice([each.value for each in BundleUnpack]),
+    default=BundleUnpack.IN_PROCESS.value,
+    show_default=True,
+    callback=lambda _, __, text: BundleUnpack(text),
+    help="Pull bundles in this program, or by a Job each.",
+)
+@click.option(
+    "--bundle-unpack-timeout",
+    "bundle_unpack_seconds",
+    type=parse_duration,
+    default="10m",
+    show_default=True,
+    metavar="DURATION",
+    help="Until the unpacking of a bundle is given up; 0 for never.",
+)
+@click.option(
+    "--install-plan-retry-timeout",
+    "install_plan_retry_seconds",
+    type=parse_duration,
+    default="1m",
+    show_default=True,
+    metavar="DURATION",
+    help="How long an install plan that fails is tried again.",
+)
+@click.option(
+    "--resolution-dialect",
+    "dialect",
+    type=click.Choice([each.value for each in Dialect]),
+    default=Dialect.DOCUMENTS.value,
+    show_default=True,
+    callback=lambda _, __, text: Dialect(text),
+    help="Whose rules count where OpenShift's documents and upstream differ.",
+)
+@click.option(
+    "--default-catalogs",
+    type=optional_path,
+    metavar="FOLDER",
+    help="Manifests of the CatalogSources that OperatorHub disables and enables.",
+)
+@click.option(
+    "--interval",
+    "resync_seconds",
+    type=parse_duration,
+    default="15m",
+    show_default=True,
+    metavar="DURATION",
+    help="How often everything is looked at, whatever changed.",
+)
+@click.option(
+    "--configmapServerImage",
+    "configmap_server",
+    default=f"{UPSTREAM_REGISTRY}/configmap-operator-registry:latest",
+    show_default=True,
+    metavar="IMAGE",
+    help="Image that serves the catalogs of ConfigMaps.",
+)
+@click.option(
+    "--opmImage",
+    "opm_image",
+    default=f"{UPSTREAM_REGISTRY}/opm:latest",
+    show_default=True,
+    metavar="IMAGE",
+    help="Image with opm, which extracts bundles.",
+)
+@click.option(
+    "--util-image",
+    default=f"{UPSTREAM_REGISTRY}/olm:latest",
+    show_default=True,
+    metavar="IMAGE",
+    help="Image with the programs that are copied into pods of catalogs and bundles.",
+)
+@click.option(
+    "--set-workload-user-id",
+    "workload_user",
+    type=click.IntRange(min=0),
+    default=DEFAULT_WORKLOAD_USER,
+    show_default=True,
+    metavar="UID",
+    help="User that restricted pods run as.",
+)
+@click.option(
+    "--writeStatusName",
+    "status_name",
+    default="",
+    metavar="NAME",
+    help="ClusterOperator to report to, on OpenShift.",
+)
+@click.option("--debug", is_flag=True, help="Log reasons, too; as -v=4.")
+@click.option("--profiling", is_flag=True, expose_value=False, help="Accepted, without effect.")
+@limit_options(BUNDLE_LIMITS)
+def command(
+    *,
+    metrics_bind_address: str,
+    client_ca: Path | None,
+    configmap_server: str,
+    opm_image: str,
+    util_image: str,
+    debug: bool,
+    **given: Any,
+) -> Settings:
+    """Serves the catalogs of OLM Classic, resolves Subscriptions and carries out InstallPlans."""
+    given["log_level"] = logging.DEBUG if debug else given["log_level"]
+    return Settings(
+        global_namespace=os.environ.get(GLOBAL_NAMESPACE_VARIABLE) or given["system_namespace"],
+        metrics=_metrics(metrics_bind_address, given["tls_cert"], given["tls_key"], client_ca),
+        images=Images(configmap_server, opm_image, util_image),
+        **given,
+    )
+
+
+def _metrics(
+    text: str, cert: Path | None, key: Path | None, client_ca: Path | None
+) -> Metrics | None:
+    if (cert is None) != (key is None):
+        raise click.UsageError("tls-cert and tls-key flags must be used together")
+    if client_ca is not None and cert is None:
+        raise click.UsageError("client-ca requires tls-cert and tls-key flags to be set")
+    port = DEFAULT_METRICS_PORT if cert is None else DEFAULT_METRICS_TLS_PORT
+    address = parse_address(text or f":{port}")
+    return address and Metrics(address, cert, key, client_ca)

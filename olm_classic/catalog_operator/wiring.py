@@ -1,0 +1,58 @@
+"""What catalog-operator runs: a row for each controller, and what the controllers share."""
+
+import asyncio
+import random
+
+from olm_classic.catalog_operator.metrics import Readings
+from olm_classic.catalog_operator.settings import Settings
+from olm_classic.kinds import CATALOG_SOURCE, INSTALL_PLAN, OPERATOR_GROUP, SUBSCRIPTION
+from olm_runtime.controller.events import EventBroadcaster
+from olm_runtime.controller.manager import Manager, Registration
+from olm_runtime.kube.access import ClusterAccess
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.program import utc_now
+
+REPORTER = "operator-lifecycle-manager"
+"""Who reports Events, as upstream has it."""
+LEASE = "catalog-operator.operators.coreos.com"
+
+
+class Controllers:
+    """The controllers of this program and what they share."""
+
+    def __init__(self, settings: Settings, client: KubeClient, *, instance: str) -> None:
+        """`instance` names this process in Events."""
+        self._settings = settings
+        self._client = client
+        self.manager = Manager(
+            client,
+            events=EventBroadcaster(client, controller=REPORTER, instance=instance),
+            clock=utc_now,
+            jitter=random.random,
+            resync_seconds=settings.resync_seconds,
+        )
+        self._counted = {
+            kind: self.manager.store(kind) for kind in (CATALOG_SOURCE, SUBSCRIPTION, INSTALL_PLAN)
+        }
+        self._groups = self.manager.store(OPERATOR_GROUP)
+        for row in self._rows():
+            self.manager.register(row)
+
+    def _rows(self) -> list[Registration]:
+        """A row for each controller: its name, what it does, what it watches."""
+        return []
+
+    async def run(self, access: ClusterAccess) -> None:
+        """Works until cancelled."""
+        await self.manager.run(access)
+
+    def readings(self) -> Readings:
+        """What the metrics say."""
+        return Readings(
+            objects={kind: len(store) for kind, store in self._counted.items()},
+            queues=self.manager.queues,
+            answers=self._client.answers,
+            lease=LEASE,
+            leading=True,
+            now=asyncio.get_running_loop().time(),
+        )

@@ -1,0 +1,12 @@
+"""The kinds of OLM Classic, and of others that it watches. Pure."""
+
+from api.objects import GVK
+from api.openshift.v1 import operatorhub
+from api.operators.names import GROUP
+
+CATALOG_SOURCE = GVK(GROUP, "v1alpha1", "CatalogSource")
+SUBSCRIPTION = GVK(GROUP, "v1alpha1", "Subscription")
+INSTALL_PLAN = GVK(GROUP, "v1alpha1", "InstallPlan")
+CLUSTER_SERVICE_VERSION = GVK(GROUP, "v1alpha1", "ClusterServiceVersion")
+OPERATOR_GROUP = GVK(GROUP, "v1", "OperatorGroup")
+OPERATOR_HUB = GVK(operatorhub.GROUP, operatorhub.VERSION, "OperatorHub")
