@@ -6,6 +6,7 @@ OWN_CLUSTER = {
     f"tests/integration/{folder}"
     for folder in (
         "catalogd",
+        "classic",
         "cluster_pulls",
         "cluster_updates",
         "doctor",

@@ -34,11 +34,11 @@ REFRESH_SECONDS = 5.0
 
 
 class Door:
-    """A loopback port that leads to any of several others, as a Service does."""
+    """A port of this machine that leads to any of several others, as a Service does."""
 
-    def __init__(self) -> None:
+    def __init__(self, host: str = HOST, port: int = 0) -> None:
         """Listens at once; connections are refused until there is somewhere to go."""
-        self._listening = socket.create_server((HOST, 0))
+        self._listening = socket.create_server((host, port))
         self.port: int = self._listening.getsockname()[1]
         self.behind: list[int] = []
         threading.Thread(target=self._serve, name="door", daemon=True).start()

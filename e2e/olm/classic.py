@@ -1,0 +1,268 @@
+"""catalog-operator as a process outside the cluster, with its own rights only, and its users.
+
+    with Classic(folder, control_plane, registry) as classic:
+        team = classic.place()
+        team.catalog("operators", package_blobs([BundleSpec(...).publish(registry)]))
+        team.subscribe("hello", source="operators")
+        team.wait_csv("hello.v1.0.0")
+
+A catalog is a real `opm serve`; what else a cluster has is in e2e/olm/stand_ins.py.
+"""
+
+import os
+import secrets
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+import yaml
+
+from api.objects import KubeObject, condition
+from api.operators.names import V1, V1ALPHA1
+from e2e.harness.controlplane import ControlPlane, answers_ok
+from e2e.harness.ports import free_port
+from e2e.harness.process import ChildProcess, service_environment
+from e2e.harness.registry import Registry
+from e2e.olm.api import Api
+from e2e.olm.catalog_servers import Blobs, CatalogServer
+from e2e.olm.programs import CONFIG
+from e2e.olm.stand_ins import StandIns
+
+HOST = "127.0.0.1"
+SYSTEM_NAMESPACE = "olm"
+PROGRAM = "catalog-operator"
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+
+class Classic:
+    """catalog-operator over a control plane and a registry."""
+
+    def __init__(self, work_dir: Path, control_plane: ControlPlane, registry: Registry) -> None:
+        """Describe it; nothing is started or written yet."""
+        self.work_dir = work_dir.absolute()
+        self.control_plane = control_plane
+        self.registry = registry
+        self.program: ChildProcess | None = None
+        self.environment: Mapping[str, str] = {}
+        self.stand_ins = StandIns(self.work_dir / "pods", control_plane)
+        self.metrics_port = free_port(HOST)
+        self.api = Api(control_plane)
+        self._health_port = free_port(HOST)
+        self._flags: tuple[str, ...] = ()
+        self._servers: list[CatalogServer] = []
+
+    def __enter__(self) -> Self:
+        """Install and start."""
+        self.install()
+        self.stand_ins.__enter__()
+        try:
+            self.start()
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop."""
+        self.stop()
+        self.stand_ins.__exit__(kind, error, trace)
+        for server in self._servers:
+            server.stop()
+        self.api.__exit__(kind, error, trace)
+
+    def install(self) -> None:
+        """Create the CRDs, the namespaces, the account and its roles."""
+        definitions = sorted((CONFIG / "crd" / "classic").glob("*.yaml"))
+        roles = CONFIG / "rbac" / "classic"
+        files = (*definitions, roles / "namespaces.yaml", roles / f"{PROGRAM}.yaml")
+        self.control_plane.apply("\n---\n".join(file.read_text() for file in files))
+        for definition in definitions:
+            group, plural = definition.stem.split("_")
+            self.api.wait_condition(f"{DEFINITIONS}/{plural}.{group}", "Established", "True")
+        self.control_plane.restart_controller_manager()  # it collects garbage of these kinds too
+        self.registry_cas.mkdir(parents=True, exist_ok=True)
+        if self.registry.ca_file is not None:
+            shutil.copyfile(self.registry.ca_file, self.registry_cas / "registry.crt")
+
+    @property
+    def registry_cas(self) -> Path:
+        """The folder of CAs for registries."""
+        return self.work_dir / "registry-cas"
+
+    def start(self, *flags: str) -> None:
+        """Start the program and wait until it is ready."""
+        self._flags = flags
+        kubeconfig = self.control_plane.kubeconfig_for_service_account(SYSTEM_NAMESPACE, PROGRAM)
+        self.program = ChildProcess(
+            PROGRAM,
+            [
+                str(Path(sys.executable).with_name(PROGRAM)),
+                f"--kubeconfig={kubeconfig}",
+                f"--namespace={SYSTEM_NAMESPACE}",
+                f"--health-probe-bind-address={HOST}:{self._health_port}",
+                f"--metrics-bind-address={HOST}:{self.metrics_port}",
+                f"--cache-path={self.work_dir / 'cache'}",
+                f"--pull-cas-dir={self.registry_cas}",
+                *flags,
+            ],
+            log=self.work_dir / "logs" / f"{PROGRAM}.log",
+            env=service_environment(PYTHONUNBUFFERED="1", **self.environment),
+        )
+        self.program.start()
+        ready = f"http://{HOST}:{self._health_port}/readyz"
+        with httpx.Client(timeout=2.0, verify=False, trust_env=False) as client:  # plain HTTP
+            self.program.wait_ready(lambda: answers_ok(client, ready))
+
+    def stop(self) -> None:
+        """Stop the program. Idempotent."""
+        if self.program is not None:
+            self.program.stop()
+
+    def restart(self, *flags: str, kill: bool = False) -> None:
+        """Start it anew; with `kill` it ends by SIGKILL, as in a crash. Without flags as before."""
+        if kill and self.program is not None and self.program.pid is not None:
+            os.kill(self.program.pid, 9)
+            self.program.wait(10.0)
+        self.stop()
+        self.start(*(flags or self._flags))
+
+    def metrics(self) -> str:
+        """What the program says of itself."""
+        url = f"http://{HOST}:{self.metrics_port}/metrics"
+        return httpx.get(url, trust_env=False).raise_for_status().text
+
+    def serve(self, blobs: Blobs) -> CatalogServer:
+        """A catalog, for `spec.address`."""
+        server = CatalogServer(self.work_dir / "catalogs" / f"{len(self._servers)}")
+        self._servers.append(server)
+        server.serve(blobs)
+        return server
+
+    def place(self, *, group: Mapping[str, Any] | None = None, name: str = "") -> "Place":
+        """A new namespace with an OperatorGroup for all namespaces, or of another spec."""
+        place = Place(self, name or f"test-{secrets.token_hex(4)}")
+        place.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": place.name}})
+        place.create(V1, "OperatorGroup", "group", dict(group or {}))
+        return place
+
+
+class Place:
+    """A namespace, and what its users do in it."""
+
+    def __init__(self, classic: Classic, name: str) -> None:
+        """One that there is."""
+        self.classic = classic
+        self.name = name
+        self._api = classic.api
+
+    def path(self, plural: str, name: str = "", *, version: str = V1ALPHA1) -> str:
+        """The API path of an object, or of all of a kind."""
+        base = f"/api{'' if version == 'v1' else 's'}/{version}/namespaces/{self.name}/{plural}"
+        return f"{base}/{name}" if name else base
+
+    def apply(self, *objects: KubeObject) -> None:
+        """As `kubectl apply` does."""
+        self.classic.control_plane.apply(yaml.safe_dump_all(objects))
+
+    def create(self, version: str, kind: str, name: str, spec: Mapping[str, Any]) -> None:
+        """Applies an object of this namespace."""
+        meta = {"namespace": self.name, "name": name}
+        self.apply({"apiVersion": version, "kind": kind, "metadata": meta, "spec": dict(spec)})
+
+    def catalog(self, name: str, blobs: Blobs, **spec: Any) -> CatalogServer:
+        """A CatalogSource with the address of a server of its own."""
+        server = self.classic.serve(blobs)
+        address = {"sourceType": "grpc", "address": server.address}
+        self.create(V1ALPHA1, "CatalogSource", name, {**address, **spec})
+        return server
+
+    def subscribe(self, package: str, *, source: str, namespace: str = "", **spec: Any) -> None:
+        """A Subscription of the package's name; `namespace` is the catalog's."""
+        named = {"name": package, "source": source, "sourceNamespace": namespace or self.name}
+        self.create(V1ALPHA1, "Subscription", package, {**named, **spec})
+
+    def wait(
+        self, plural: str, name: str, holds: Callable[[KubeObject], bool], *, what: str = ""
+    ) -> KubeObject:
+        """The object once it is there and `holds` says so."""
+        path = self.path(plural, name)
+        found = self._api.wait(
+            path, lambda obj: obj is not None and holds(obj), what=what or f"what {path} shall be"
+        )
+        return found or {}
+
+    def wait_csv(self, name: str, phase: str = "Succeeded") -> KubeObject:
+        """Waits until a ClusterServiceVersion is in a phase."""
+        return self.wait("clusterserviceversions", name, lambda obj: status(obj, "phase") == phase)
+
+    def wait_catalog(self, name: str, state: str = "READY") -> KubeObject:
+        """Waits until the connection to a catalog is in a state."""
+
+        def holds(obj: KubeObject) -> bool:
+            return (status(obj, "connectionState") or {}).get("lastObservedState") == state
+
+        return self.wait("catalogsources", name, holds)
+
+    def wait_subscription(self, name: str, **fields: Any) -> KubeObject:
+        """Waits until fields of a Subscription's status have these values."""
+
+        def holds(obj: KubeObject) -> bool:
+            return all(status(obj, key) == value for key, value in fields.items())
+
+        return self.wait("subscriptions", name, holds)
+
+    def wait_condition(self, plural: str, name: str, kind: str, value: str = "True") -> KubeObject:
+        """Waits until an object has a condition; the condition."""
+
+        def holds(obj: KubeObject) -> bool:
+            found = condition(obj, kind)
+            return found is not None and found["status"] == value
+
+        return condition(self.wait(plural, name, holds), kind) or {}
+
+    def install_plans(self) -> list[KubeObject]:
+        """The plans of the namespace, the newest generation last."""
+        plans = self._api.list(self.path("installplans"))
+        return sorted(plans, key=lambda plan: plan["spec"].get("generation") or 0)
+
+    def wait_plan(self, phase: str, generation: int = 1) -> KubeObject:
+        """Waits until the plan of a generation is in a phase."""
+        path = self.path("installplans")
+        names: list[str] = []
+
+        def holds(_: KubeObject | None) -> bool:
+            names[:] = [
+                plan["metadata"]["name"]
+                for plan in self.install_plans()
+                if plan["spec"].get("generation") == generation and status(plan, "phase") == phase
+            ]
+            return bool(names)
+
+        self._api.wait(path, holds, what=f"plan {generation} of {self.name} {phase}")
+        return self._api.get(f"{path}/{names[0]}") or {}
+
+    def approve(self, plan: KubeObject) -> None:
+        """As the documents have it: `oc patch installplan ... approved: true`."""
+        self.patch("installplans", plan["metadata"]["name"], {"spec": {"approved": True}})
+
+    def patch(self, plural: str, name: str, patch: dict[str, Any]) -> None:
+        """Merge-patches an object."""
+        self._api.patch(self.path(plural, name), patch)
+
+    def delete(self, plural: str, name: str) -> None:
+        """Deletes an object."""
+        self._api.delete(self.path(plural, name))
+
+
+def status(obj: KubeObject, field: str) -> Any:
+    """A field of the status; None where there is none."""
+    return (obj.get("status") or {}).get(field)
