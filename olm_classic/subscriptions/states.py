@@ -85,3 +85,10 @@ def _with_generating_plan(
         return status
     plan = next((each for each in view.plans if each.metadata.name == by), None)
     return with_plan(status, plan, subscription.spec.starting_csv) if plan else status
+
+
+def with_adopted(status: SubscriptionStatus, csv: str) -> SubscriptionStatus:
+    """The status of a Subscription that goes on from what an earlier one left installed."""
+    current = status.current_csv or csv
+    state = AT_LATEST if current == csv else status.state
+    return replace(status, installed_csv=csv, current_csv=current, state=state)
