@@ -5,7 +5,7 @@ plan is created first, then Subscriptions refer to it, and with its steps, last,
 """
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from api.objects import GVK, KubeObject, labels_of, namespace_of
+from api.objects import KubeObject, labels_of, namespace_of
 from olm_classic.kinds import (
     CATALOG_SOURCE,
     CLUSTER_SERVICE_VERSION,

@@ -96,7 +96,7 @@ def surplus(view: View) -> tuple[InstallPlan, ...]:
 def _is_superseded(plan: InstallPlan, view: View) -> bool:
     if plan.status.phase != REQUIRES_APPROVAL or plan.spec.approved or not plan.spec.generation:
         return False
-    wanted = {view.plan_of(each.status) for each in view.subscriptions}
+    wanted = [view.plan_of(each.status) for each in view.subscriptions]
     newer = (each for each in view.plans if each.spec.generation > plan.spec.generation)
     return plan not in wanted and any(each.status.phase for each in newer)
 
