@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from api.objects import KubeObject, name_of, namespace_of
 from api.operators.v1alpha1.subscription import Subscription
 from olm_classic.io.registry import Connections, ConnectionState, Key, RegistryConnection
-from olm_classic.io.snapshots import Snapshots
+from olm_classic.io.snapshots import Snapshots, no_connection
 from olm_classic.resolve import Catalog, Deprecations, SourceKey
 from olm_runtime.controller.requests import Request, namespaced_name
 from olm_runtime.errors import WaitingError
@@ -38,6 +38,7 @@ class CatalogContents:
         self._changed = changed
         self._addresses: dict[SourceKey, str] = {}
         self._problems: dict[SourceKey, str] = {}
+        self._deprecated: dict[SourceKey, dict[str, Deprecations]] = {}
         self._first_seen: dict[SourceKey, float] = {}
 
     async def reconcile(self, request: Request) -> Outcome:
@@ -50,6 +51,7 @@ class CatalogContents:
             await self._snapshots.refresh(key, connection)
             self._addresses[key] = connection.target.address
             self._problems.pop(key, None)
+            self._deprecated.pop(key, None)
         self._changed((namespace, name))
         return Done()
 
@@ -87,10 +89,19 @@ class CatalogContents:
         found = {}
         for each in subscriptions:
             key = SourceKey(each.spec.source, each.spec.source_namespace)
-            reader = self._snapshots.reader(key) if self.is_known(key) else None
-            if reader is not None and each.status.installed_csv:
-                found[each.metadata.name] = reader.deprecations(each.spec.name)
+            if each.status.installed_csv and self.is_known(key):
+                found[each.metadata.name] = self._deprecations(key, each.spec.name)
         return found
+
+    def _deprecations(self, key: SourceKey, package: str) -> Deprecations:
+        """Asked again and again: remembered until there is other content."""
+        known = self._deprecated.setdefault(key, {})
+        if package not in known:
+            reader = self._snapshots.reader(key)
+            known[package] = reader.deprecations(package) if reader else Deprecations()
+            if reader:
+                reader.close()
+        return known[package]
 
     def is_known(self, key: SourceKey) -> bool:
         """Whether there is content, and it is that of the address that the catalog has now.
@@ -116,10 +127,5 @@ class CatalogContents:
 
     def _forget(self, key: SourceKey) -> None:
         self._snapshots.forget(key)
-        for known in (self._addresses, self._problems, self._first_seen):
+        for known in (self._addresses, self._problems, self._deprecated, self._first_seen):
             known.pop(key, None)
-
-
-def no_connection(key: SourceKey) -> str:
-    """Why a catalog cannot be asked that no server answers for."""
-    return f"no registry client established for catalogsource {key.namespace}/{key.name}"

@@ -34,7 +34,7 @@ from olm_classic.subscriptions.conditions import (
     without_resolution,
 )
 from olm_classic.subscriptions.loop import left_out, observed, why_at_rest
-from olm_classic.subscriptions.plans import is_same, new_plan, surplus, unfinished
+from olm_classic.subscriptions.plans import followers, is_same, new_plan, surplus, unfinished
 from olm_classic.subscriptions.states import with_adopted, with_plan
 from olm_classic.subscriptions.view import View, own_csvs
 from olm_runtime.controller.manager import NAMESPACE, Manager
@@ -195,9 +195,9 @@ class NamespaceReconciler:
     ) -> None:
         """Makes the plan, or goes on with the one that was begun."""
         raw = look.plans[begun.metadata.name] if begun else await self._create_plan(look, steps)
-        plan, updated = InstallPlan.from_object(raw), dict(resolution.updated)
-        statuses = _each(look, without_resolution)
-        for name, csv in updated.items():
+        plan, statuses = InstallPlan.from_object(raw), _each(look, without_resolution)
+        updated = dict(resolution.updated)
+        for name, csv in followers(look.view, updated, steps.csvs).items():
             statuses[name] = with_plan(statuses[name], plan, csv)
         await self._write(look, statuses)
         phase = "Installing" if plan.spec.approved else "RequiresApproval"

@@ -1,6 +1,6 @@
 """The InstallPlans of a namespace: the next one, and those that are to go."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 
 from api.objects import KubeObject
@@ -29,7 +29,7 @@ def next_generation(view: View) -> int:
     return max(known, default=0) + 1
 
 
-def new_plan(view: View, csvs: Iterable[str]) -> KubeObject:
+def new_plan(view: View, csvs: Collection[str]) -> KubeObject:
     """The plan that is to be created for these ClusterServiceVersions; it has no steps yet."""
     approve = approval(view)
     return {
@@ -60,6 +60,19 @@ def new_plan(view: View, csvs: Iterable[str]) -> KubeObject:
     }
 
 
+def followers(view: View, updated: Mapping[str, str], csvs: Collection[str]) -> dict[str, str]:
+    """The Subscriptions that a plan for these CSVs is for, and what it leads each to.
+
+    Those that are updated, and those whose own plan failed and that have their part in this one.
+    """
+    found = dict(updated)
+    for each in view.subscriptions:
+        plan, csv = view.plan_of(each.status), each.status.current_csv
+        if plan is not None and plan.status.phase == FAILED and csv in csvs:
+            found.setdefault(each.metadata.name, csv)
+    return found
+
+
 def is_unfinished(plan: InstallPlan) -> bool:
     """Whether it is one of ours whose steps were not written yet: nothing was done of it.
 
@@ -76,7 +89,7 @@ def unfinished(view: View) -> InstallPlan | None:
     return max(found, key=_age, default=None)
 
 
-def is_same(plan: InstallPlan, view: View, csvs: Iterable[str]) -> bool:
+def is_same(plan: InstallPlan, view: View, csvs: Collection[str]) -> bool:
     """Whether a plan is the one that would be created for these ClusterServiceVersions."""
     spec = plan.spec
     return (spec.approval, spec.cluster_service_version_names) == (approval(view), tuple(csvs))

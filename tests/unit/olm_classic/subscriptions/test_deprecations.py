@@ -8,8 +8,8 @@ ALL = Deprecations("end of life", {"stable": "use fast"}, {"app.v1": "take v2"})
 INSTALLED = {"currentCSV": "app.v2", "installedCSV": "app.v1"}
 
 
-def said(known: Deprecations, status: dict[str, str], **spec: str) -> dict[str, str]:
-    sub = subscription(status=dict(status), **spec)
+def said(known: Deprecations, status: dict[str, str], channel: str = "") -> dict[str, str]:
+    sub = subscription(status=dict(status), channel=channel)
     again = with_deprecations(sub.status, sub, ALL, NOW)
     told = with_deprecations(again, sub, known, NOW)
     assert {(each.status, each.reason) for each in told.conditions} <= {("True", "")}

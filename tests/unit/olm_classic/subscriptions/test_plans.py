@@ -1,7 +1,14 @@
 """The next InstallPlan of a namespace, and those that are to go."""
 
 from api.operators.v1alpha1.installplan import InstallPlan
-from olm_classic.subscriptions.plans import is_same, new_plan, next_generation, surplus, unfinished
+from olm_classic.subscriptions.plans import (
+    followers,
+    is_same,
+    new_plan,
+    next_generation,
+    surplus,
+    unfinished,
+)
 from olm_classic.subscriptions.view import View
 from tests.unit.olm_classic.subscriptions.samples import plan, referring, subscription, view
 
@@ -80,3 +87,12 @@ def test_a_plan_that_waits_though_nobody_wants_it_any_more_is_to_go() -> None:
     assert going(view(wanted, plans=(waiting, begun))) == set()
     approved = plan("install-1", "RequiresApproval")
     assert going(view(wanted, plans=(approved, newer))) == set()
+
+
+def test_a_plan_is_also_for_those_whose_own_plan_failed() -> None:
+    failed = subscription("a", status=referring(currentCSV="a.v1"))
+    seen = view(failed, subscription("b"), plans=(plan(phase="Failed"),))
+    assert followers(seen, {"b": "b.v1"}, ["a.v1", "b.v1"]) == {"a": "a.v1", "b": "b.v1"}
+    assert followers(seen, {"b": "b.v1"}, ["b.v1"]) == {"b": "b.v1"}
+    waiting = view(failed, plans=(plan(phase="RequiresApproval", approved=False),))
+    assert followers(waiting, {}, ["a.v1"]) == {}
