@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from olm_classic.catalog_operator.metrics import Readings
 from olm_classic.catalog_operator.settings import Metrics, Settings, parse_settings
 from olm_classic.catalog_operator.wiring import LEASE, Controllers
+from olm_classic.metrics import Metrics as Counts
+from olm_classic.metrics import Readings
 from olm_runtime.controller.manager import Manager
 from olm_runtime.http.health import health_routes
 from olm_runtime.http.server import listen
@@ -85,9 +86,10 @@ class _Process:
     def _families(self) -> "Iterator[Metric]":
         from olm_classic.catalog_operator.exposition import families
 
-        if self._controllers is None:
-            return families(Readings(answers=self._client.answers, lease=LEASE))
-        return families(self._controllers.readings())
+        controllers = self._controllers
+        if controllers is None:
+            return families(Counts(), Readings(answers=self._client.answers, lease=LEASE))
+        return families(controllers.metrics, controllers.readings())
 
     def _control(self, group: asyncio.TaskGroup) -> Manager:
         self._controllers = Controllers(self._settings, self._client, instance=self._identity)

@@ -3,10 +3,11 @@
 import asyncio
 import random
 
-from olm_classic.catalog_operator.metrics import Readings
 from olm_classic.catalog_operator.settings import Settings
 from olm_classic.kinds import CATALOG_SOURCE, INSTALL_PLAN, OPERATOR_GROUP, SUBSCRIPTION
+from olm_classic.metrics import Metrics, Readings, is_ready
 from olm_runtime.controller.events import EventBroadcaster
+from olm_runtime.controller.handlers import Change
 from olm_runtime.controller.manager import Manager, Registration
 from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
@@ -24,6 +25,7 @@ class Controllers:
         """`instance` names this process in Events."""
         self._settings = settings
         self._client = client
+        self.metrics = Metrics()
         self.manager = Manager(
             client,
             events=EventBroadcaster(client, controller=REPORTER, instance=instance),
@@ -35,12 +37,26 @@ class Controllers:
             kind: self.manager.store(kind) for kind in (CATALOG_SOURCE, SUBSCRIPTION, INSTALL_PLAN)
         }
         self._groups = self.manager.store(OPERATOR_GROUP)
+        self._catalogs = self._counted[CATALOG_SOURCE]
+        self._catalogs.add_event_handler(self._count_catalog)
+        self._counted[SUBSCRIPTION].add_event_handler(self._count_subscription)
         for row in self._rows():
             self.manager.register(row)
 
     def _rows(self) -> list[Registration]:
         """A row for each controller: its name, what it does, what it watches."""
         return []
+
+    def _count_catalog(self, event: Change) -> None:
+        if event.new is None:
+            self.metrics.catalog_gone(event.key)
+
+    def _count_subscription(self, event: Change) -> None:
+        """As upstream, which looks at a Subscription at each of its events."""
+        if event.new is None:
+            self.metrics.subscription_gone(event.key)
+        else:
+            self.metrics.subscription_synced(event.key, event.new)
 
     async def run(self, access: ClusterAccess) -> None:
         """Works until cancelled."""
@@ -50,6 +66,7 @@ class Controllers:
         """What the metrics say."""
         return Readings(
             objects={kind: len(store) for kind, store in self._counted.items()},
+            catalogs_ready={key: is_ready(obj) for key, obj in self._catalogs.items()},
             queues=self.manager.queues,
             answers=self._client.answers,
             lease=LEASE,

@@ -13,9 +13,11 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from olm_runtime.metrics.histogram import Histogram
+from olm_runtime.metrics.summary import Summary
 
 Labels = Mapping[str, str]
 T = TypeVar("T")
+QUANTILES = (0.9, 0.95, 0.99)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,19 @@ def histogram(name: str, text: str, samples: Iterable[tuple[Labels, Histogram]])
             family.add_sample(f"{name}_bucket", {**labels, "le": bound}, count)
         family.add_sample(f"{name}_sum", dict(labels), observed.total)
         family.add_sample(f"{name}_count", dict(labels), sum(observed.counts))
+    return family
+
+
+def summary(
+    name: str, text: str, samples: Iterable[tuple[Labels, Summary]], *, now: float
+) -> Metric:
+    """Quantiles of what was observed lately; `now` is on the observations' clock."""
+    family = Metric(name, text, "summary")
+    for labels, observed in samples:
+        for part, value in zip(QUANTILES, observed.quantiles(QUANTILES, now), strict=True):
+            family.add_sample(name, {**labels, "quantile": f"{part:g}"}, value)
+        family.add_sample(f"{name}_sum", dict(labels), observed.total)
+        family.add_sample(f"{name}_count", dict(labels), observed.count)
     return family
 
 
