@@ -29,13 +29,15 @@ TURN = b"turn\n"
 class Job:
     """What to do.
 
-    `known_source` and `known_version` are what is stored; empty for nothing. `shaped`: the fields
-    of the objects are needed, for GraphQL.
+    `known_source` and `known_version` are what is stored; empty for nothing. `root` is the folder
+    of the image that has the catalog; empty for that which its label names. `shaped`: the fields of
+    the objects are needed, for GraphQL.
     """
 
     catalog: str
     reference: str
     cache_dir: str
+    root: str = ""
     known_source: str = ""
     known_version: str = ""
     cas_dir: str = ""

@@ -11,13 +11,17 @@ import tempfile
 from pathlib import Path
 
 from olm_catalogs.io.folder import read_folder
-from olm_catalogs.io.messages import BUNDLES, INDEX, Catalog, open_messages, write_messages
+from olm_catalogs.io.messages import (
+    BUNDLES,
+    FORMAT,
+    INDEX,
+    Catalog,
+    open_messages,
+    write_messages,
+)
 from olm_content.fbc.files import CatalogFormat
 from olm_runtime.errors import TerminalError
 from olm_runtime.file_trees import tree_files
-
-FORMAT = "opm.v1"
-"""Changes whenever what is stored does."""
 
 DIGEST = "digest"
 _PIECE = 1 << 20

@@ -93,7 +93,7 @@ async def ingest(job: Job, turn: Turn, write: Write) -> Result:
 
 
 def _rules(job: Job, labels: Mapping[str, str]) -> Rules:
-    root = labels.get(LABEL_INDEX_CONFIGS)
+    root = job.root or labels.get(LABEL_INDEX_CONFIGS)
     if root is not None:
         return Rules(roots=(root,), refuse_links=True)
     message = f'catalog image is missing the required label "{LABEL_INDEX_CONFIGS}"'

@@ -4,6 +4,7 @@ It is written package by package, so memory grows with the largest of them. Of w
 the index is in memory; messages are read when they are asked for.
 """
 
+import hashlib
 import os
 import tempfile
 import weakref
@@ -14,6 +15,7 @@ from typing import IO
 from google.protobuf import json_format, struct_pb2
 
 from olm_catalogs.io.spool import Spool
+from olm_catalogs.io.versions import CorruptContentError
 from olm_catalogs.registry import registry_pb2
 from olm_catalogs.registry.building import build, check_meta, refuse
 from olm_catalogs.registry.index import Index, Package, ServedEntry
@@ -21,6 +23,9 @@ from olm_catalogs.registry.stored import Metas, Span, Stored, dump, load
 from olm_catalogs.validate import Fault
 from olm_catalogs.validate.checks import check_group
 from olm_content.fbc.records import Record
+
+FORMAT = "opm.v1"
+"""Changes whenever what is stored does."""
 
 INDEX, BUNDLES = "index.json", "bundles"
 
@@ -82,6 +87,28 @@ def open_messages(folder: Path) -> Catalog:
     return Catalog(stored, os.open(folder / BUNDLES, os.O_RDONLY | os.O_CLOEXEC))
 
 
+def version_of(folder: Path) -> str:
+    """What names the content of a folder that `write_messages` wrote. Raises OSError."""
+    digest = hashlib.sha256(FORMAT.encode())
+    for name in (INDEX, BUNDLES):
+        with (folder / name).open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
+
+
+def open_version(folder: Path, *, verify: bool) -> Catalog:
+    """Opens a folder that is named by its version; `verify` compares them.
+
+    Raises CorruptContentError.
+    """
+    try:
+        if verify and version_of(folder) != folder.name:
+            raise CorruptContentError(f"{folder} was changed")
+        return open_messages(folder)
+    except (OSError, ValueError, TypeError, LookupError) as error:
+        raise CorruptContentError(f"{folder} cannot be read: {error}") from error
+
+
 def write_messages(records: Iterable[Record], folder: Path) -> None:
     """Writes a catalog to an empty folder.
 
@@ -120,7 +147,8 @@ def _write_metas(records: Iterable[Record], file: IO[bytes]) -> Metas:
     metas: dict[str, dict[str, list[list[int]]]] = {}
     for each in records:
         check_meta(each)
-        data = json_format.ParseDict(each.value, struct_pb2.Struct()).SerializeToString()
+        message = json_format.ParseDict(each.value, struct_pb2.Struct())
+        data = message.SerializeToString(deterministic=True)  # same content, same version
         place = [file.tell(), len(data)]
         file.write(data)
         metas.setdefault(each.schema, {}).setdefault(each.package, []).append(place)

@@ -14,7 +14,8 @@ from google.protobuf.message_factory import GetMessageClass
 from grpc_health.v1 import health_pb2
 from grpc_reflection.v1alpha import reflection_pb2
 
-from olm_catalogs.io.cache import FORMAT, make_cache, open_cache
+from olm_catalogs.io.cache import make_cache, open_cache
+from olm_catalogs.io.messages import FORMAT
 from olm_catalogs.io.server import make_server
 from olm_catalogs.registry.answers import ANSWERS
 from olm_catalogs.registry.registry_pb2 import DESCRIPTOR
