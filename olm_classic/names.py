@@ -25,3 +25,13 @@ ANNOTATION_INSTALLED_ALONGSIDE = "operatorframework.io/installed-alongside-"
 
 ANNOTATION_GENERATED_BY = "olm.generated-by"
 """Of a Subscription that resolution made: the name of its InstallPlan."""
+
+ANNOTATION_OPERATOR_GROUP = "olm.operatorGroup"
+ANNOTATION_PROVIDED_APIS = "olm.providedAPIs"
+"""Of an OperatorGroup: the APIs that its members provide, `Kind.version.group` joined by commas."""
+
+LABEL_API_PREFIX = "olm.api."
+"""Of labels of a ClusterServiceVersion whose rest is the hash of an API."""
+PROVIDED = "provided"
+
+LABEL_DEPLOYMENT_HASH = "olm.deployment-spec-hash"
