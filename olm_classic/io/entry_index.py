@@ -110,8 +110,8 @@ class IndexReader:
         """The entries with a key of `keys_of`."""
         query = "SELECT package, number FROM keys JOIN entries USING (number) WHERE key = ?"
         rows = self._db().execute(f"{query} ORDER BY package, number", (key,)).fetchall()
-        found = [self._package(package).get(number) for package, number in rows]
-        return [entry for entry in found if entry is not None]
+        packages = {name: self._package(name) for name in dict.fromkeys(name for name, _ in rows)}
+        return [packages[name][number] for name, number in rows]
 
     def scan(self) -> Iterator[Entry]:
         """All entries; those of one package at a time are in memory."""
@@ -193,13 +193,12 @@ class _Packages:
     def put(
         self, reader: IndexReader, name: str, entries: dict[int, Entry], size: int
     ) -> dict[int, Entry]:
-        """Keeps the package if there is room for it at all."""
-        if size <= self._max_bytes:
-            self._kept[reader.file, name] = (entries, size)
-            self._bytes += size
-            while self._bytes > self._max_bytes:
-                _, (_, freed) = self._kept.popitem(last=False)
-                self._bytes -= freed
+        """Keeps the package, and of the others those for which there is room."""
+        self._kept[reader.file, name] = (entries, size)
+        self._bytes += size
+        while self._bytes > self._max_bytes and len(self._kept) > 1:
+            _, (_, freed) = self._kept.popitem(last=False)
+            self._bytes -= freed
         return entries
 
 

@@ -5,7 +5,7 @@ together with those made before. So the answer is the same as that of a search w
 and each step is one question to the SAT solver. It is asked in portions, to keep the limit.
 """
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Self
 
@@ -87,11 +87,11 @@ class _Problem:
             self._rule(text, [[-own, -self._literals[other]]])
 
     def _at_most_one(self, rule: AtMostOne) -> None:
-        literals = [self._literals[id_] for id_ in rule.of]
-        distinct = sorted(set(literals))
-        clauses = [[-one] for one in distinct if literals.count(one) > 1]
+        literals = Counter(self._literals[id_] for id_ in rule.of)
+        distinct = sorted(literals)
+        clauses = [[-one] for one in distinct if literals[one] > 1]
         if len(distinct) > 1:
-            encoding = EncType.pairwise if len(distinct) <= PAIRWISE else EncType.seqcounter
+            encoding = EncType.pairwise if len(distinct) <= PAIRWISE else EncType.ladder
             counted = CardEnc.atmost(distinct, 1, vpool=self._pool, encoding=encoding)
             clauses += counted.clauses
         self._rule(rule.text, clauses)
