@@ -18,7 +18,8 @@ from typing import BinaryIO
 import orjson
 
 from olm_classic.io.entry_index import open_index
-from olm_classic.resolve.errors import Limit, ResolutionError
+from olm_classic.resolve.errors import Limit, LimitError, ResolutionError
+from olm_classic.resolve.explain import explain
 from olm_classic.resolve.frames import Question, answer_out, question_in
 from olm_classic.resolve.resolver import Resolution, resolve
 from olm_runtime.memory import return_unused, share_one_arena
@@ -26,7 +27,11 @@ from olm_runtime.memory import return_unused, share_one_arena
 LENGTH_BYTES = 4
 _DATA = 5
 """The field of /proc/PID/statm with the pages of data."""
+EXPLANATION_SECONDS = 0.9
+"""What the caller waits longer than it was told a resolution takes."""
 WORTH_TIDYING_SECONDS = 0.3
+EXPLANATION_SECONDS = 0.9
+"""What the caller waits longer than it was told a resolution takes."""
 
 
 def main() -> None:
@@ -48,12 +53,23 @@ def _answer(text: bytes) -> Resolution | ResolutionError:
         return resolve(
             question.namespace, Limit(time.monotonic, question.seconds), question.dialect
         )
-    except ResolutionError as error:
+    except LimitError as error:
         return error
+    except ResolutionError as error:
+        return _explained(question, error)
     except MemoryError:
         return too_large(question)
     except sqlite3.Error as error:
         return ResolutionError(f"the content of a catalog cannot be read: {error}")
+
+
+def _explained(question: Question, error: ResolutionError) -> ResolutionError:
+    """The error with an explanation in plain words as its hint, if there is time for one."""
+    limit = Limit(time.monotonic, min(EXPLANATION_SECONDS, question.seconds))
+    with suppress(MemoryError):
+        found = explain(question.namespace, error, limit, question.dialect)
+        error.hint = found.text()
+    return error
 
 
 def too_large(question: Question) -> ResolutionError:

@@ -26,6 +26,10 @@ class UnsatisfiableError(ResolutionError):
         super().__init__(f"constraints not satisfiable: {', '.join(self.texts)}", hint=hint)
 
 
+class LimitError(ResolutionError):
+    """A resolution that takes too long, or asks for too much."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limit:
     """Bounds of one resolution: `seconds` from now on, and `variables` in question.
@@ -42,8 +46,8 @@ class Limit:
         object.__setattr__(self, "started", self.clock())
 
     def check(self, variables: int = 0) -> None:
-        """Raises ResolutionError when a bound is passed."""
+        """Raises LimitError when a bound is passed."""
         if variables > self.variables:
-            raise ResolutionError(f"resolution has more than {self.variables} bundles in question")
+            raise LimitError(f"resolution has more than {self.variables} bundles in question")
         if self.clock() - self.started > self.seconds:
-            raise ResolutionError(f"resolution took longer than {self.seconds:g} seconds")
+            raise LimitError(f"resolution took longer than {self.seconds:g} seconds")

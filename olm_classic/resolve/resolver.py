@@ -59,26 +59,33 @@ class Resolution:
 
 def resolve(namespace: Namespace, limit: Limit, dialect: Dialect = Dialect.DOCUMENTS) -> Resolution:
     """The preferred solution. Raises UnsatisfiableError, or ResolutionError."""
+    universe = pose(namespace, limit, dialect)
+    chosen = []
+    for id_ in sorted(solve(universe.variables, universe.invariants(), limit)):
+        variable = universe.variables[id_]
+        if variable.entry is not None and not variable.entry.source.virtual:
+            replaces = variable.replaces or variable.entry.replaces
+            chosen.append(Chosen(variable.entry, replaces, frozenset(variable.updates)))
+    subscriptions = sorted(namespace.subscriptions, key=name_of)
+    found = _outcome(chosen, subscriptions, {name_of(csv) for csv in namespace.csvs})
+    adopted = ((name, csv.name) for name, csv in sorted(universe.adopted.items()))
+    return replace(found, adopted=tuple(adopted))
+
+
+def pose(namespace: Namespace, limit: Limit, dialect: Dialect) -> Universe:
+    """All variables of the namespace with their constraints. Raises ResolutionError."""
     if len(namespace.groups) != 1:
         count = len(namespace.groups)
         raise ResolutionError(f"expected 1 OperatorGroup in the namespace, found {count}")
     subscriptions = sorted(namespace.subscriptions, key=name_of)
     installed = installed_entries(namespace.name, namespace.csvs, subscriptions, namespace.groups)
     universe = Universe(visible(namespace), installed, namespace.name, limit, dialect)
-    adopted = left_over(universe, subscriptions)
-    add_freestanding(universe, subscriptions, adopted)
+    universe.adopted = left_over(universe, subscriptions)
+    add_freestanding(universe, subscriptions, universe.adopted)
     _refuse_unhealthy(universe.catalogs.values())
-    _add_all(universe, subscriptions, adopted)
+    _add_all(universe, subscriptions, universe.adopted)
     universe.forbid()
-    true = solve(universe.variables, universe.invariants(), limit)
-    chosen = []
-    for id_ in sorted(true):
-        variable = universe.variables[id_]
-        if variable.entry is not None and not variable.entry.source.virtual:
-            replaces = variable.replaces or variable.entry.replaces
-            chosen.append(Chosen(variable.entry, replaces, frozenset(variable.updates)))
-    found = _outcome(chosen, subscriptions, {name_of(csv) for csv in namespace.csvs})
-    return replace(found, adopted=tuple((name, csv.name) for name, csv in sorted(adopted.items())))
+    return universe
 
 
 def visible(namespace: Namespace) -> list[Catalog]:

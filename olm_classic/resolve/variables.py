@@ -67,6 +67,10 @@ class Universe:
         self.limit = limit
         self.dialect = dialect
         self.variables: dict[str, Variable] = {}
+        self.adopted: dict[str, Entry] = {}
+        """The installed CSVs that Subscriptions without one go on from, by Subscription."""
+        self.missing: dict[str, tuple[Entry, Predicate]] = {}
+        """Requirements that nothing meets, by their text."""
         self._met: dict[tuple[str, SourceKey], list[Entry]] = {}
         self._forbidden: list[tuple[Variable, str, Predicate]] = []
 
@@ -107,6 +111,8 @@ class Universe:
             case Need(met):
                 candidates = self._meeting(met, entry.source)
                 text = f"bundle {entry.name} requires an operator {met.text}"
+                if not candidates:
+                    self.missing[text] = (entry, met)
                 variable.choices.append(Choice(text, tuple(each.id for each in candidates)))
                 found.update((each.id, each) for each in candidates)
             case Forbid(met):

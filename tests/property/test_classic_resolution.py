@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from olm_classic.dialect import Dialect
 from olm_classic.resolve import (
     Catalog,
     Entry,
@@ -20,6 +21,7 @@ from olm_classic.resolve import (
     resolve,
 )
 from olm_classic.resolve.entries import tolerant_version
+from olm_classic.resolve.explain import explain
 
 pytestmark = pytest.mark.property
 
@@ -60,7 +62,7 @@ def entries(world: list[list[tuple[list[str], list[str]]]]) -> list[Entry]:
     return found
 
 
-def solved(given: Iterable[Entry], packages: Iterable[str]) -> Resolution | tuple[str, ...]:
+def namespace(given: Iterable[Entry], packages: Iterable[str]) -> Namespace:
     subscriptions = tuple(
         {
             "metadata": {"name": f"s-{name}", "namespace": "ns"},
@@ -69,9 +71,12 @@ def solved(given: Iterable[Entry], packages: Iterable[str]) -> Resolution | tupl
         for name in packages
     )
     catalog = Catalog(KEY, content=MemoryReader(given))
-    namespace = Namespace("ns", "olm", (GROUP,), subscriptions, (), (catalog,))
+    return Namespace("ns", "olm", (GROUP,), subscriptions, (), (catalog,))
+
+
+def solved(given: Iterable[Entry], packages: Iterable[str]) -> Resolution | tuple[str, ...]:
     try:
-        return resolve(namespace, Limit(lambda: 0.0))
+        return resolve(namespace(given, packages), Limit(lambda: 0.0))
     except UnsatisfiableError as error:
         return error.texts
 
@@ -120,3 +125,18 @@ def test_the_order_of_the_input_does_not_matter(
     rng.shuffle(shuffled)
     rng.shuffle(subscribed)
     assert solved(shuffled, subscribed) == solved(ordered, packages)
+
+
+@given(WORLDS, st.integers(1, 2))
+def test_with_the_change_that_is_named_the_namespace_resolves(
+    world: list[list[tuple[list[str], list[str]]]], wanted: int
+) -> None:
+    all_entries = entries(world)
+    asked = namespace(all_entries, sorted({each.package for each in all_entries})[:wanted])
+    limit = Limit(lambda: 0.0)
+    try:
+        resolve(asked, limit)
+    except UnsatisfiableError as error:
+        change = explain(asked, error, limit, Dialect.DOCUMENTS).change
+        assert change is not None  # each Subscription may be deleted
+        resolve(change.after(asked), limit)
