@@ -7,6 +7,7 @@ takes for canonical stay as they are (`+1`, `5.`, `1E3`), and digits may be miss
 """
 
 import re
+from dataclasses import dataclass
 from decimal import ROUND_UP, Context, Decimal
 
 _FORM = re.compile(r"([-+]?)0*([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)")
@@ -22,28 +23,54 @@ _MAX_TEXT, _MAX_EXPONENT = 100, 1000
 _QUICK_DIGITS, _QUICK_BINARY_DIGITS = 18, 15
 
 
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """A quantity as it is written. `binary` is the suffix of a power of 1024, if it has one."""
+
+    sign: str
+    whole: str
+    fraction: str
+    binary: str | None
+    exponent: int
+    exponent_form: bool
+
+    def value(self) -> Decimal:
+        """The number, rounded to nanos."""
+        scale = Decimal(1024 ** _BINARY[self.binary]) if self.binary else None
+        scale = scale or Decimal(1).scaleb(self.exponent, _EXACT)
+        number = Decimal(f"{self.sign}{self.whole}.{self.fraction}")
+        return _EXACT.multiply(number, scale).quantize(_NANO, ROUND_UP, _EXACT)
+
+
 def canonical(text: str) -> str:
     """The canonical spelling of a quantity. Raises ValueError if it is none."""
+    parts = _parts(text)
+    if _is_kept(parts.whole, parts.fraction, parts.binary, parts.exponent):
+        return text
+    value = parts.value()
+    if parts.binary and abs(value) >= 1024:
+        return _binary(max(min(value, _LARGEST), -_LARGEST))
+    return _decimal(value, exponent_form=parts.exponent_form)
+
+
+def value_of(text: str) -> Decimal:
+    """The number that a quantity stands for. Raises ValueError if it is none."""
+    return _parts(text).value()
+
+
+def _parts(text: str) -> _Parts:
     found = _FORM.fullmatch(text) if 0 < len(text) <= _MAX_TEXT else None
     if found is None:
         raise ValueError(
             "quantities must match the regular expression "
             r"'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
         )
-    sign, whole, fraction, suffix = found[1], found[2] or "0", found[3] or "", found[4]
-    kind = _SUFFIX.fullmatch(suffix)
-    exponent = int(kind[3]) if kind and kind[3] else _DECIMAL.get(suffix, 0)
+    kind = _SUFFIX.fullmatch(found[4])
+    exponent = int(kind[3]) if kind and kind[3] else _DECIMAL.get(found[4], 0)
     if kind is None or abs(exponent) > _MAX_EXPONENT:
         raise ValueError("unable to parse quantity's suffix")
-    binary = kind[1]
-    if _is_kept(whole, fraction, binary, exponent):
-        return text
-    scale = Decimal(1024 ** _BINARY[binary]) if binary else Decimal(1).scaleb(exponent, _EXACT)
-    number = Decimal(f"{sign}{whole}.{fraction}")
-    value = _EXACT.multiply(number, scale).quantize(_NANO, ROUND_UP, _EXACT)
-    if binary and abs(value) >= 1024:
-        return _binary(max(min(value, _LARGEST), -_LARGEST))
-    return _decimal(value, exponent_form=kind[3] is not None)
+    whole, fraction = found[2] or "0", found[3] or ""
+    return _Parts(found[1], whole, fraction, kind[1], exponent, kind[3] is not None)
 
 
 def _is_kept(whole: str, fraction: str, binary: str | None, exponent: int) -> bool:
