@@ -13,6 +13,8 @@ LABEL_PERMISSIONS_HASH = "olm.permissions.hash"
 LABEL_COPIED_FROM = "olm.copiedFrom"
 LABEL_MANAGED = "olm.managed"
 """On everything that OLM Classic makes, with the value `true`."""
+LABEL_BUNDLE_UNPACK = "operatorframework.io/bundle-unpack-ref"
+"""On Jobs that unpack a bundle, and on their pods: the name of the ConfigMap."""
 
 COMPONENT_LABEL_PREFIX = "operators.coreos.com/"
 """Of labels whose rest is `<package>.<namespace>`: the component belongs to that operator."""
