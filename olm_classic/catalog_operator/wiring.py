@@ -1,9 +1,12 @@
 """What catalog-operator runs: a row for each controller, and what the controllers share."""
 
 import asyncio
+import os
 import random
 
 from olm_classic.catalog_operator.settings import Settings
+from olm_classic.catalog_sources.pods import Images, PodSettings
+from olm_classic.controllers.catalog_source import CatalogSources, Listeners
 from olm_classic.kinds import CATALOG_SOURCE, INSTALL_PLAN, OPERATOR_GROUP, SUBSCRIPTION
 from olm_classic.metrics import Metrics, Readings, is_ready
 from olm_runtime.controller.events import EventBroadcaster
@@ -12,6 +15,7 @@ from olm_runtime.controller.manager import Manager, Registration
 from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.program import utc_now
+from olm_runtime.proxies import read_grpc_proxy
 
 REPORTER = "operator-lifecycle-manager"
 """Who reports Events, as upstream has it."""
@@ -40,12 +44,19 @@ class Controllers:
         self._catalogs = self._counted[CATALOG_SOURCE]
         self._catalogs.add_event_handler(self._count_catalog)
         self._counted[SUBSCRIPTION].add_event_handler(self._count_subscription)
+        self.catalog_sources = CatalogSources(
+            self.manager,
+            _pod_settings(settings),
+            Listeners(),
+            clock=utc_now,
+            proxies=read_grpc_proxy(os.environ),
+        )
         for row in self._rows():
             self.manager.register(row)
 
     def _rows(self) -> list[Registration]:
         """A row for each controller: its name, what it does, what it watches."""
-        return []
+        return [self.catalog_sources.registration()]
 
     def _count_catalog(self, event: Change) -> None:
         if event.new is None:
@@ -60,7 +71,10 @@ class Controllers:
 
     async def run(self, access: ClusterAccess) -> None:
         """Works until cancelled."""
-        await self.manager.run(access)
+        try:
+            await self.manager.run(access)
+        finally:
+            await self.catalog_sources.close()
 
     def readings(self) -> Readings:
         """What the metrics say."""
@@ -73,3 +87,11 @@ class Controllers:
             leading=True,
             now=asyncio.get_running_loop().time(),
         )
+
+
+def _pod_settings(settings: Settings) -> PodSettings:
+    images = settings.images
+    return PodSettings(
+        images=Images(opm=images.opm, util=images.util, config_map=images.configmap_server),
+        workload_user=settings.workload_user,
+    )
