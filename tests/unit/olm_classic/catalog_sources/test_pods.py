@@ -93,7 +93,9 @@ def test_the_priority_class(
     annotation: str | None, config: str | None, expected: str | None
 ) -> None:
     annotations = {} if annotation is None else {"operatorframework.io/priorityclass": annotation}
-    spec = {} if config is None else {"grpcPodConfig": {"priorityClassName": config}}
+    spec: dict[str, Any] = (
+        {} if config is None else {"grpcPodConfig": {"priorityClassName": config}}
+    )
     found = made(annotations=annotations, **spec)
     assert found["spec"].get("priorityClassName") == expected
 

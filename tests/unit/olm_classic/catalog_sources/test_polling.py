@@ -135,7 +135,9 @@ PODS = st.builds(
 )
 
 
-@given(PODS, st.lists(PODS, max_size=4), st.none() | st.integers(0, 2000).map(float))
+@given(
+    PODS, st.lists(PODS, max_size=4, unique_by=name_of), st.none() | st.integers(0, 2000).map(float)
+)
 def test_every_decision_leads_on(
     serving: KubeObject, updates: list[KubeObject], last: float | None
 ) -> None:
