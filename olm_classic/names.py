@@ -37,3 +37,6 @@ LABEL_API_PREFIX = "olm.api."
 PROVIDED = "provided"
 
 LABEL_DEPLOYMENT_HASH = "olm.deployment-spec-hash"
+
+ANNOTATION_PROPERTIES = "operatorframework.io/properties"
+"""Of a ClusterServiceVersion: the properties of the bundle that it was resolved as, as JSON."""

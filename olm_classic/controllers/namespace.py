@@ -16,6 +16,7 @@ from api.operators.v1alpha1.catalogsource import CatalogSource
 from api.operators.v1alpha1.installplan import InstallPlan
 from api.operators.v1alpha1.subscription import Subscription, SubscriptionStatus
 from olm_classic.controllers.catalog_contents import CatalogContents
+from olm_classic.install_plans.lookups import UnpackFailed, Unpacking
 from olm_classic.kinds import (
     CATALOG_SOURCE,
     CLUSTER_SERVICE_VERSION,
@@ -45,6 +46,8 @@ from olm_runtime.outcome import Blocked, Done, Failed, Outcome, Retry, Wait
 
 MANAGER = "catalog-operator"
 """The field manager of what this makes."""
+LOOK_AGAIN_SECONDS = 0.5
+"""While bundles are being unpacked."""
 UNPACK_AGAIN_SECONDS = 300.0
 
 log = logging.getLogger(__name__)
@@ -56,22 +59,6 @@ class Steps:
 
     csvs: tuple[str, ...]
     status: Mapping[str, object]
-
-
-@dataclass(frozen=True, slots=True)
-class Unpacking:
-    """Bundles are still being unpacked; `message` for people, looked at again in `seconds`."""
-
-    message: str = ""
-    seconds: float = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class UnpackFailed:
-    """A bundle cannot be unpacked: reason and message of the condition BundleUnpackFailed."""
-
-    reason: str
-    message: str
 
 
 class Resolver(Protocol):
@@ -177,9 +164,9 @@ class NamespaceReconciler:
             return Done()
         steps = await self._planner.steps(look.view.namespace, resolution, look.view.groups)
         match steps:
-            case Unpacking(message=message, seconds=seconds):
+            case Unpacking(message=message):
                 await self._write(look, _each(look, lambda s: with_unpacking(s, message)))
-                return Wait(seconds)
+                return Wait(LOOK_AGAIN_SECONDS)
             case UnpackFailed(reason=reason, message=message):
                 await self._say_unpack_failed(look, reason, message)
                 return Wait(UNPACK_AGAIN_SECONDS)

@@ -1,0 +1,1 @@
+"""InstallPlans: from bundles to the objects that are written, in their order. Pure."""

@@ -1,0 +1,201 @@
+"""Bundles from their images, pulled by this process, and kept in ConfigMaps as upstream's Jobs do.
+
+The ConfigMap is the record: while it is there nothing is pulled. It is beside the catalog, named by
+the image, and goes with the catalog.
+"""
+
+import asyncio
+import base64
+import gzip
+import hashlib
+import random
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from api.objects import GVK, KubeObject, metadata
+from olm_classic.install_plans.lookups import BundleLookup, Unpacked, UnpackFailed, Unpacking
+from olm_classic.kinds import CATALOG_SOURCE
+from olm_classic.names import LABEL_MANAGED
+from olm_content.bundle.files import ANNOTATIONS_FILE, MANIFESTS, BundleError, files_of
+from olm_content.formats.kube_yaml import YamlError, load_all
+from olm_runtime.errors import OLMError, TerminalError
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import AlreadyExistsError
+from olm_runtime.registry.image_store import ImageStore
+from olm_runtime.registry.settings import PullSettings
+from olm_runtime.watch.store import Store
+
+CONFIG_MAP = GVK("", "v1", "ConfigMap")
+FIELD_MANAGER = "catalog-operator"
+NAME_LENGTH = 63
+PROMPT_SECONDS = 1.0
+"""What is unpacked so soon is not said to be under way."""
+AGAIN_SECONDS = 5.0
+"""After a pull that failed."""
+_KEY = re.compile(r"[^-._a-zA-Z0-9]")
+
+
+@dataclass(slots=True)
+class _Pull:
+    """A pull under way, or how the last one ended."""
+
+    task: "asyncio.Task[tuple[KubeObject, ...]]"
+    began: float
+    """When the first of the pulls in a row began, on the clock of the loop."""
+    ended: float = 0.0
+
+
+class Unpacker:
+    """Unpacks bundles; each image once at a time, whoever asks."""
+
+    def __init__(
+        self,
+        client: KubeClient,
+        sources: Store[KubeObject],
+        cache: Path,
+        settings: Callable[[], PullSettings],
+    ) -> None:
+        """`sources` are the CatalogSources; images are in `cache` while they are read."""
+        self._client = client
+        self._sources = sources
+        self._images = ImageStore(cache, settings, jitter=random.random)
+        self._pulls: dict[tuple[str, str], _Pull] = {}
+
+    async def unpack(
+        self, lookup: BundleLookup, seconds: float
+    ) -> Unpacked | Unpacking | UnpackFailed:
+        """The objects of a bundle; given up after so many seconds, 0 for never. Raises ApiError."""
+        key = lookup.catalog.namespace, config_map_name(lookup.image)
+        kept = await self._client.find(CONFIG_MAP, key[1], key[0])
+        if kept is not None and kept.get("binaryData"):
+            self._pulls.pop(key, None)
+            return Unpacked(lookup, _objects(kept["binaryData"]), key)
+        pull = self._begin(key, lookup)
+        await asyncio.wait([pull.task], timeout=PROMPT_SECONDS)
+        if not pull.task.done():
+            return Unpacking()
+        try:
+            objects = pull.task.result()
+        except OLMError as error:
+            return self._failed(key, pull, error, seconds)
+        del self._pulls[key]
+        return Unpacked(lookup, objects, key)
+
+    async def close(self) -> None:
+        """Breaks off what is under way."""
+        tasks = [pull.task for pull in self._pulls.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _begin(self, key: tuple[str, str], lookup: BundleLookup) -> _Pull:
+        now = asyncio.get_running_loop().time()
+        pull = self._pulls.get(key)
+        if pull is None:
+            pull = self._pulls[key] = _Pull(self._start(key, lookup), now)
+        elif pull.task.done() and pull.ended and now - pull.ended > AGAIN_SECONDS:
+            pull.task, pull.ended = self._start(key, lookup), 0.0
+        return pull
+
+    def _start(
+        self, key: tuple[str, str], lookup: BundleLookup
+    ) -> "asyncio.Task[tuple[KubeObject, ...]]":
+        return asyncio.create_task(self._pull(key, lookup), name=f"unpack {lookup.image}")
+
+    def _failed(
+        self, key: tuple[str, str], pull: _Pull, error: OLMError, seconds: float
+    ) -> Unpacking | UnpackFailed:
+        now = asyncio.get_running_loop().time()
+        pull.ended = pull.ended or now
+        if isinstance(error, BundleError | TerminalError):
+            reason = "BackoffLimitExceeded"
+        elif seconds and now - pull.began > seconds:
+            reason = "DeadlineExceeded"
+        else:
+            return Unpacking(error.message)
+        del self._pulls[key]
+        message = f"Bundle unpacking failed - {reason}: {error.message}"
+        return UnpackFailed("BundleUnpackFailed", message)
+
+    async def _pull(self, key: tuple[str, str], lookup: BundleLookup) -> tuple[KubeObject, ...]:
+        namespace, name = key
+        image = await self._images.pull(lookup.image, owner=f"{namespace}.{name}")
+        files = await image.read()
+        await asyncio.to_thread(self._images.forget, f"{namespace}.{name}")
+        config_map = _config_map(key, files, self._owner(lookup))
+        objects = _objects(config_map["binaryData"])
+        try:
+            await self._client.create(config_map, field_manager=FIELD_MANAGER)
+        except AlreadyExistsError:
+            await self._client.patch(config_map, {"binaryData": config_map["binaryData"]})
+        return objects
+
+    def _owner(self, lookup: BundleLookup) -> list[dict[str, Any]]:
+        source = self._sources.get(lookup.catalog.name, lookup.catalog.namespace)
+        if source is None:
+            return []
+        return [
+            {
+                "apiVersion": CATALOG_SOURCE.api_version,
+                "kind": CATALOG_SOURCE.kind,
+                "name": lookup.catalog.name,
+                "uid": metadata(source)["uid"],
+                "controller": False,
+                "blockOwnerDeletion": False,
+            }
+        ]
+
+
+def config_map_name(image: str) -> str:
+    """Of the ConfigMap, and of all else that unpacking an image takes."""
+    return hashlib.sha256(image.encode()).hexdigest()[:NAME_LENGTH]
+
+
+def read_config_map(config_map: KubeObject) -> tuple[KubeObject, ...]:
+    """The objects that a ConfigMap holds. Raises BundleError."""
+    return _objects(config_map.get("binaryData") or {})
+
+
+def _config_map(
+    key: tuple[str, str], files: Mapping[str, bytes], owners: list[dict[str, Any]]
+) -> KubeObject:
+    manifests = files_of(files, MANIFESTS)
+    if not manifests:
+        raise BundleError("the image has no manifests: it is no bundle")
+    found = _documents(ANNOTATIONS_FILE, files.get(ANNOTATIONS_FILE, b""))
+    annotations = (found[0].get("annotations") if found else None) or {}
+    data = {_KEY.sub("_", path.removeprefix(MANIFESTS)): _packed(files[path]) for path in manifests}
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {
+            "namespace": key[0],
+            "name": key[1],
+            "labels": {LABEL_MANAGED: "true"},
+            "annotations": {str(name): str(value) for name, value in annotations.items()},
+            "ownerReferences": owners,
+        },
+        "binaryData": data,
+    }
+
+
+def _packed(content: bytes) -> str:
+    return base64.b64encode(gzip.compress(content, mtime=0)).decode()
+
+
+def _objects(data: Mapping[str, str]) -> tuple[KubeObject, ...]:
+    return tuple(
+        document
+        for name in sorted(data)
+        for document in _documents(name, gzip.decompress(base64.b64decode(data[name])))
+    )
+
+
+def _documents(name: str, content: bytes) -> list[Any]:
+    try:
+        return [each for each in load_all(content) if isinstance(each, dict)]
+    except YamlError as error:
+        raise BundleError(f"{name} cannot be read: {error.message}") from error
