@@ -11,6 +11,8 @@ from typing import Any
 
 SERVICE_ACCOUNT_ISSUER = "https://kubernetes.default.svc"
 HOST = "127.0.0.1"
+FRONT_PROXY = "front-proxy-client"
+"""The name of the API server where it passes requests on to aggregated ones."""
 
 # What our products and their tests rely on. Deployments and ReplicaSets run so that
 # Deployments get a status and Pods (which stay Pending: there is no scheduler and no kubelet).
@@ -150,6 +152,14 @@ def apiserver_args(places: Places, ports: Ports, options: ControlPlaneOptions) -
         f"--tls-cert-file={places.certificate('apiserver')}",
         f"--tls-private-key-file={places.key('apiserver')}",
         f"--client-ca-file={places.certificate('ca')}",
+        # What aggregated API servers know this one by, and are told of its callers.
+        f"--requestheader-client-ca-file={places.certificate('front-proxy-ca')}",
+        f"--requestheader-allowed-names={FRONT_PROXY}",
+        "--requestheader-username-headers=X-Remote-User",
+        "--requestheader-group-headers=X-Remote-Group",
+        "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+        f"--proxy-client-cert-file={places.certificate('front-proxy')}",
+        f"--proxy-client-key-file={places.key('front-proxy')}",
         f"--authorization-mode={','.join(options.authorizers)}",
         f"--service-account-issuer={SERVICE_ACCOUNT_ISSUER}",
         f"--service-account-key-file={places.pki / 'service-accounts.pub'}",

@@ -20,6 +20,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from e2e.harness.apply import ManifestApplier
 from e2e.harness.binaries import ControlPlaneBinaries, Executable, control_plane_binaries
 from e2e.harness.components import (
+    FRONT_PROXY,
     HOST,
     ControlPlaneOptions,
     Places,
@@ -285,6 +286,8 @@ class ControlPlane:
         service_address = self.options.service_cidr.partition("/")[0].rpartition(".")[0] + ".1"
         names = (*SERVER_NAMES, service_address)
         authority.issue_server("kube-apiserver", hosts=names).write(pki, "apiserver")
+        front_proxy = CertificateAuthority.load_or_create(pki, "front-proxy-ca")
+        front_proxy.issue_client(FRONT_PROXY).write(pki, "front-proxy")
         authority.issue_server("controller-manager", hosts=[HOST]).write(pki, "controller-manager")
         self._write_service_account_keys()
         admin = authority.issue_client("admin", ["system:masters"])
