@@ -1,10 +1,11 @@
 """Serving certificates of programs in Secrets of one namespace, and as files.
 
-The leader issues and rotates them, and writes the CAs to trust into webhook configurations. Every
-replica follows them as files: it serves with one and trusts others by theirs.
+The leader issues and rotates them, and writes the CAs to trust into webhook configurations and
+APIServices. Every replica follows them as files: it serves with one and trusts others by theirs.
 """
 
 import asyncio
+import base64
 import logging
 import os
 from collections.abc import Sequence
@@ -27,6 +28,7 @@ from olm_runtime.kube.client import KubeClient
 
 SECRET = GVK("", "v1", "Secret")
 WEBHOOKS = GVK("admissionregistration.k8s.io", "v1", "MutatingWebhookConfiguration")
+API_SERVICE = GVK("apiregistration.k8s.io", "v1", "APIService")
 LOOK_SECONDS = 20.0
 LOOKS_WHILE_SETTLING = 4
 """A new CA is known everywhere long before it is served with."""
@@ -130,6 +132,8 @@ class CertificateIssuer:
             await self._write(certificate, found, after)
         for name in certificate.webhooks:
             await self._inject(name, after.bundle)
+        for name in certificate.api_services:
+            await self._vouch(name, after.bundle)
         if step is not Due.NOTHING or spread_since is None:
             self._spread[certificate.secret] = (after.bundle, self._rotation.clock())
 
@@ -164,6 +168,20 @@ class CertificateIssuer:
             return
         version = metadata(found)["resourceVersion"]
         patch = {"metadata": {"resourceVersion": version}, "webhooks": webhooks}
+        await self._client.patch(found, patch, field_manager=self._field_manager)
+
+
+    async def _vouch(self, name: str, authorities: bytes) -> None:
+        """Puts the CAs into an APIService; one that is not there is no fault."""
+        found = await self._client.find(API_SERVICE, name)
+        bundle = base64.b64encode(authorities).decode()
+        if found is None or found["spec"].get("caBundle") == bundle:
+            return
+        patch = {
+            "metadata": {"resourceVersion": metadata(found)["resourceVersion"]},
+            # The API server refuses CAs where it is told not to look at the certificate.
+            "spec": {"caBundle": bundle, "insecureSkipTLSVerify": False},
+        }
         await self._client.patch(found, patch, field_manager=self._field_manager)
 
 

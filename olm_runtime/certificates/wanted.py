@@ -12,9 +12,11 @@ DEFAULT_SETTLE = timedelta(minutes=5)
 class ServingCertificate:
     """A Secret, the DNS names that its certificate is for, and who trusts its CA.
 
-    webhooks   names of MutatingWebhookConfigurations
+    webhooks      names of MutatingWebhookConfigurations
+    api_services  names of APIServices
     """
 
     secret: str
     dns_names: tuple[str, ...]
     webhooks: tuple[str, ...] = ()
+    api_services: tuple[str, ...] = ()
