@@ -3,7 +3,7 @@
 import asyncio
 import socket
 import ssl
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -31,11 +31,13 @@ class _Protocol(HttpToolsProtocol):
     """
 
     _deadline: asyncio.TimerHandle | None = None
+    _tls: Mapping[str, Any] | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """A request is awaited from now on."""
         super().connection_made(transport)
         transport.set_write_buffer_limits(WRITE_AHEAD_BYTES)
+        self._tls = _client_certificate(transport)
         self._expect()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -58,6 +60,8 @@ class _Protocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """A request has begun, so its end is awaited."""
         super().on_message_begin()
+        if self._tls is not None:
+            self.scope["extensions"] = {"tls": self._tls}
         self._expect()
 
     def on_message_complete(self) -> None:
@@ -73,6 +77,13 @@ class _Protocol(HttpToolsProtocol):
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
+
+
+def _client_certificate(transport: asyncio.Transport) -> dict[str, Any] | None:
+    """The certificate that a client has shown, as ASGI's extension for TLS has it."""
+    connection = transport.get_extra_info("ssl_object")
+    found = connection and connection.getpeercert(binary_form=True)
+    return {"client_cert_chain": [ssl.DER_cert_to_PEM_cert(found)]} if found else None
 
 
 class _Server(uvicorn.Server):

@@ -256,6 +256,7 @@ class KubeClient:
         *,
         resource_version: str,
         labels: str = "",
+        fields: str = "",
         metadata_only: bool = False,
         opened: Callable[[], None] = lambda: None,
     ) -> AsyncIterator[dict[str, Any]]:
@@ -271,6 +272,7 @@ class KubeClient:
             "resourceVersion": resource_version,
             "timeoutSeconds": str(WATCH_SECONDS),
             **({"labelSelector": labels} if labels else {}),
+            **({"fieldSelector": fields} if fields else {}),
         }
         watching = self._transport.watch(
             gvk.kind,

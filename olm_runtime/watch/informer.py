@@ -36,6 +36,7 @@ class Selection:
     gvk: GVK
     namespace: str = ""
     labels: str = ""
+    fields: str = ""
     metadata_only: bool = False
     cached: bool = False
 
@@ -125,6 +126,7 @@ class Informer(Generic[T]):
             selection.gvk,
             selection.namespace,
             labels=selection.labels,
+            fields=selection.fields,
             metadata_only=selection.metadata_only,
             not_older_than=self._version,
         )
@@ -159,6 +161,7 @@ class Informer(Generic[T]):
             selection.namespace,
             resource_version=self._version,
             labels=selection.labels,
+            fields=selection.fields,
             metadata_only=selection.metadata_only,
             opened=note_opened,
         )
