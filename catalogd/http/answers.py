@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from api.olm.v1.names import HEADER_RESOLVED_SOURCE
-from catalogd import gzip_parts
 from catalogd.http import problems
 from catalogd.http.problems import Problem
 from catalogd.index import Index, Query, Section
@@ -22,6 +21,7 @@ from catalogd.preconditions import (
     requested_ranges,
 )
 from catalogd.query import BadQueryError, parse_query
+from olm_runtime import gzip_parts
 
 MEDIA_TYPE = "application/jsonl"
 IDENTITY, GZIP, ZSTD = "identity", "gzip", "zstd"

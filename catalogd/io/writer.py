@@ -17,7 +17,6 @@ from typing import IO
 import orjson
 import zstandard
 
-from catalogd import gzip_parts
 from catalogd.graphql.shape import CatalogShape
 from catalogd.index import IndexBuilder, Query, Sum, extracts_with
 from catalogd.io.content import (
@@ -32,6 +31,7 @@ from catalogd.io.content import (
 )
 from olm_catalogs.job import MAX_OBJECTS
 from olm_content.fbc.documents import Blob
+from olm_runtime import gzip_parts
 
 CHUNK_BYTES = 256 << 10
 CHUNKS_IN_FLIGHT = 4

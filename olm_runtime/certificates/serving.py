@@ -170,7 +170,6 @@ class CertificateIssuer:
         patch = {"metadata": {"resourceVersion": version}, "webhooks": webhooks}
         await self._client.patch(found, patch, field_manager=self._field_manager)
 
-
     async def _vouch(self, name: str, authorities: bytes) -> None:
         """Puts the CAs into an APIService; one that is not there is no fault."""
         found = await self._client.find(API_SERVICE, name)

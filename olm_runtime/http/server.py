@@ -3,7 +3,7 @@
 import asyncio
 import socket
 import ssl
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -31,7 +31,7 @@ class _Protocol(HttpToolsProtocol):
     """
 
     _deadline: asyncio.TimerHandle | None = None
-    _tls: Mapping[str, Any] | None = None
+    _tls: dict[object, object] | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """A request is awaited from now on."""
@@ -79,7 +79,7 @@ class _Protocol(HttpToolsProtocol):
             self._deadline = None
 
 
-def _client_certificate(transport: asyncio.Transport) -> dict[str, Any] | None:
+def _client_certificate(transport: asyncio.Transport) -> dict[object, object] | None:
     """The certificate that a client has shown, as ASGI's extension for TLS has it."""
     connection = transport.get_extra_info("ssl_object")
     found = connection and connection.getpeercert(binary_form=True)

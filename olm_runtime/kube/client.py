@@ -249,7 +249,7 @@ class KubeClient:
         held = meta.get("finalizers") or meta.get("deletionGracePeriodSeconds")
         return _of_kind(gvk_of(obj), answer) if held else None
 
-    async def watch(
+    async def watch(  # noqa: PLR0913 - what a watch can be asked for
         self,
         gvk: GVK,
         namespace: str = "",

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from catalogd import gzip_parts
 from catalogd.index import BadIndexError, Index, IndexBuilder, Query, Section
 from catalogd.io.content import GZIP, PLAIN, Content, open_content
 from catalogd.io.writer import write_content
 from olm_content.fbc.documents import Blob
+from olm_runtime import gzip_parts
 
 WORDS = ["", "a", "b", "c", "olm.bundle"]
 WORD = st.sampled_from(WORDS)
