@@ -48,6 +48,8 @@ class Classic:
         self.registry = registry
         self.program: ChildProcess | None = None
         self.environment: Mapping[str, str] = {}
+        self.default_catalogs = self.work_dir / "default-catalogs"
+        """Manifests of the default CatalogSources; empty, so that tests have their own only."""
         self.stand_ins = StandIns(self.work_dir / "pods", control_plane)
         self.metrics_port = free_port(HOST)
         self.api = Api(control_plane)
@@ -89,7 +91,8 @@ class Classic:
             group, plural = definition.stem.split("_")
             self.api.wait_condition(f"{DEFINITIONS}/{plural}.{group}", "Established", "True")
         self.control_plane.restart_controller_manager()  # it collects garbage of these kinds too
-        self.registry_cas.mkdir(parents=True, exist_ok=True)
+        for folder in (self.registry_cas, self.default_catalogs):
+            folder.mkdir(parents=True, exist_ok=True)
         if self.registry.ca_file is not None:
             shutil.copyfile(self.registry.ca_file, self.registry_cas / "registry.crt")
 
@@ -112,6 +115,7 @@ class Classic:
                 f"--metrics-bind-address={HOST}:{self.metrics_port}",
                 f"--cache-path={self.work_dir / 'cache'}",
                 f"--pull-cas-dir={self.registry_cas}",
+                f"--default-catalogs={self.default_catalogs}",
                 *flags,
             ],
             log=self.work_dir / "logs" / f"{PROGRAM}.log",

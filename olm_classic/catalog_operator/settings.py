@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from olm_classic.catalog_sources.pods import Images, PodSettings
 from olm_classic.dialect import Dialect
 from olm_runtime.cli.limit_flags import limit_options
 from olm_runtime.cli.values import Address, parse_address, parse_duration
@@ -20,6 +21,7 @@ DEFAULT_NAMESPACE = "olm"
 GLOBAL_NAMESPACE_VARIABLE = "GLOBAL_CATALOG_NAMESPACE"
 DEFAULT_METRICS_PORT, DEFAULT_METRICS_TLS_PORT = 8080, 8443
 DEFAULT_WORKLOAD_USER = 1001
+POD_FLAGS = ("configmap_server", "opm_image", "util_image", "workload_user")
 UPSTREAM_REGISTRY = "quay.io/operator-framework"
 
 
@@ -35,20 +37,6 @@ class CatalogServing(StrEnum):
 
     PODS = "pods"
     SHARED = "shared"
-
-
-@dataclass(frozen=True, slots=True)
-class Images:
-    """Pull specifications of what runs in pods that we make.
-
-    configmap_server  serves the catalog of a ConfigMap
-    opm               extracts bundles
-    util              has the programs that are copied into catalogs and bundles
-    """
-
-    configmap_server: str
-    opm: str
-    util: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +62,7 @@ class Settings(DaemonSettings):
     resync_seconds              everything is looked at this often
     bundle_unpack_seconds       until an unpacking is given up; 0 for never
     install_plan_retry_seconds  while an install plan that fails is tried again
-    images, workload_user       of pods that we make
+    pods                        what runs in those that we make
     status_name                 of the ClusterOperator to report to; empty for none
     default_catalogs            folder of the default CatalogSources
     """
@@ -88,8 +76,7 @@ class Settings(DaemonSettings):
     bundle_unpack: BundleUnpack
     catalog_serving: CatalogServing
     dialect: Dialect
-    images: Images
-    workload_user: int
+    pods: PodSettings
     status_name: str
     default_catalogs: Path | None
 
@@ -226,20 +213,22 @@ def command(
     *,
     metrics_bind_address: str,
     client_ca: Path | None,
-    configmap_server: str,
-    opm_image: str,
-    util_image: str,
     debug: bool,
     **given: Any,
 ) -> Settings:
     """Serves the catalogs of OLM Classic, resolves Subscriptions and carries out InstallPlans."""
+    pods = _pods(*(given.pop(flag) for flag in POD_FLAGS))
     given["log_level"] = logging.DEBUG if debug else given["log_level"]
     return Settings(
         global_namespace=os.environ.get(GLOBAL_NAMESPACE_VARIABLE) or given["system_namespace"],
         metrics=_metrics(metrics_bind_address, given["tls_cert"], given["tls_key"], client_ca),
-        images=Images(configmap_server, opm_image, util_image),
+        pods=pods,
         **given,
     )
+
+
+def _pods(config_map: str, opm: str, util: str, user: int) -> PodSettings:
+    return PodSettings(images=Images(config_map=config_map, opm=opm, util=util), workload_user=user)
 
 
 def _metrics(

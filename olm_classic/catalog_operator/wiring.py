@@ -5,8 +5,9 @@ import os
 import random
 
 from olm_classic.catalog_operator.settings import Settings
-from olm_classic.catalog_sources.pods import Images, PodSettings
 from olm_classic.controllers.catalog_source import CatalogSources, Listeners
+from olm_classic.controllers.operator_hub import OperatorHubController
+from olm_classic.io.default_catalogs import read_default_catalogs
 from olm_classic.kinds import CATALOG_SOURCE, INSTALL_PLAN, OPERATOR_GROUP, SUBSCRIPTION
 from olm_classic.metrics import Metrics, Readings, is_ready
 from olm_runtime.controller.events import EventBroadcaster
@@ -46,7 +47,7 @@ class Controllers:
         self._counted[SUBSCRIPTION].add_event_handler(self._count_subscription)
         self.catalog_sources = CatalogSources(
             self.manager,
-            _pod_settings(settings),
+            settings.pods,
             Listeners(),
             clock=utc_now,
             proxies=read_grpc_proxy(os.environ),
@@ -56,7 +57,16 @@ class Controllers:
 
     def _rows(self) -> list[Registration]:
         """A row for each controller: its name, what it does, what it watches."""
-        return [self.catalog_sources.registration()]
+        return [self.catalog_sources.registration(), *self._default_catalogs()]
+
+    def _default_catalogs(self) -> list[Registration]:
+        """Only where there are any: elsewhere, as on OpenShift, OperatorHub is another's."""
+        folder = self._settings.default_catalogs
+        if folder is None:
+            return []
+        manifests = read_default_catalogs(folder)
+        namespace = self._settings.global_namespace
+        return [OperatorHubController(self.manager, manifests, namespace=namespace).registration()]
 
     def _count_catalog(self, event: Change) -> None:
         if event.new is None:
@@ -87,11 +97,3 @@ class Controllers:
             leading=True,
             now=asyncio.get_running_loop().time(),
         )
-
-
-def _pod_settings(settings: Settings) -> PodSettings:
-    images = settings.images
-    return PodSettings(
-        images=Images(opm=images.opm, util=images.util, config_map=images.configmap_server),
-        workload_user=settings.workload_user,
-    )

@@ -103,20 +103,6 @@ def differences(old: Any, new: Any, path: str = "") -> Iterator[tuple[str, Any, 
         yield path, old, new
 
 
-def merge_patch(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """The merge patch that makes `new` of `old`."""
-    patch: dict[str, Any] = {}
-    for key in old.keys() | new.keys():
-        before, after = old.get(key), new.get(key)
-        if before == after:
-            continue
-        if isinstance(before, Mapping) and isinstance(after, Mapping):
-            patch[key] = merge_patch(before, after)
-        else:
-            patch[key] = after
-    return patch
-
-
 def of_catalog(name: str) -> dict[str, Any]:
     """The selector of one catalog."""
     return {"matchLabels": {names.LABEL_METADATA_NAME: names.label_value(name)}}

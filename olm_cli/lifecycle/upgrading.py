@@ -13,7 +13,8 @@ from olm_cli.lifecycle.outlook import Outlook, comes, is_pinned, next_step, outl
 from olm_cli.lifecycle.plan import Plan
 from olm_cli.lifecycle.planning import Offers, Planner, Target
 from olm_cli.lifecycle.roles import Roles
-from olm_cli.lifecycle.spec_fields import SpecFields, merge_patch, with_changed_spec
+from olm_cli.lifecycle.spec_fields import SpecFields, with_changed_spec
+from olm_content.formats.merge_patch import merge_patch
 from olm_content.rights import Document
 from olm_runtime.errors import TerminalError
 from olm_runtime.kube.client import KubeClient

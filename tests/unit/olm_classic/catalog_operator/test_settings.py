@@ -8,10 +8,10 @@ import pytest
 from olm_classic.catalog_operator.settings import (
     BundleUnpack,
     CatalogServing,
-    Images,
     Metrics,
     parse_settings,
 )
+from olm_classic.catalog_sources.pods import Images
 from olm_classic.dialect import Dialect
 
 
@@ -26,7 +26,7 @@ def test_defaults() -> None:
     assert settings.bundle_unpack is BundleUnpack.IN_PROCESS
     assert settings.catalog_serving is CatalogServing.PODS
     assert settings.dialect is Dialect.DOCUMENTS
-    assert (settings.workload_user, settings.status_name) == (1001, "")
+    assert (settings.pods.workload_user, settings.status_name) == (1001, "")
     assert settings.log_level == logging.INFO
 
 
@@ -58,13 +58,13 @@ def test_upstreams_flags_mean_here_what_they_mean_there(*, joined: bool, dashes:
     settings = parse_settings(arguments)
     assert settings.kubeconfig == "file"
     assert (settings.system_namespace, settings.global_namespace) == ("elsewhere", "elsewhere")
-    assert settings.images == Images(
-        "registry.example.com/configmaps:1",
-        "registry.example.com/opm:1",
-        "registry.example.com/util:1",
+    assert settings.pods.images == Images(
+        opm="registry.example.com/opm:1",
+        util="registry.example.com/util:1",
+        config_map="registry.example.com/configmaps:1",
     )
     assert settings.status_name == "operator-lifecycle-manager-catalog"
-    assert settings.workload_user == 1002
+    assert settings.pods.workload_user == 1002
     assert settings.metrics == Metrics(("", 8443), Path("c"), Path("k"), Path("ca"))
     assert settings.resync_seconds == 3600.0
     assert (settings.bundle_unpack_seconds, settings.install_plan_retry_seconds) == (0.0, 5.0)
