@@ -23,6 +23,9 @@ COMMANDS: Mapping[str, Lazy] = MappingProxyType(
     {
         "bundle": Lazy("olm_cli.bundle", "bundle", "Look into registry+v1 bundles."),
         "catalog": Lazy("olm_cli.catalog", "catalog", "Work with the catalogs of a cluster."),
+        "classic": Lazy(
+            "olm_cli.classic.group", "classic", "Resolve and explain namespaces of OLM Classic."
+        ),
         "completion": Lazy(
             "olm_cli.completion", "completion", "Print a shell's completion script."
         ),

@@ -20,9 +20,17 @@ Rule = Callable[[Sequence[Property]], bool]
 
 @lru_cache(maxsize=1024)
 def compile_rule(text: str) -> Rule:
-    """What a rule says of properties; one that fails says no. Raises ResolutionError."""
-    from cel_expr_python import cel
+    """What a rule says of properties; one that fails says no.
 
+    Raises ResolutionError for what is no rule, and where the library is not installed.
+    """
+    try:
+        from cel_expr_python import cel
+    except ImportError as error:
+        raise ResolutionError(
+            "rules in CEL cannot be evaluated here: cel-expr-python is not installed, "
+            "which has no build for macOS"
+        ) from error
     try:
         expression = _environment().compile(text)
     except RuntimeError as error:

@@ -165,13 +165,24 @@ def _thing(predicate: Predicate) -> tuple[str, Entry] | None:
     if kind == "gvk":
         group, version, name = value
         provided = {"type": "olm.gvk", "value": {"group": group, "version": version, "kind": name}}
-        text = f"API {name} ({group}/{version})"
+        text = called(predicate)
         return text, Entry(text, NOWHERE, text, ADDED, properties=(provided,))
     if kind == "package":
         package, versions = value
         found = next((e for e in _versions(package, versions) if predicate.holds(e)), None)
-        return (f"package {package} in range {versions}", found) if found else None
+        return (called(predicate), found) if found else None
     return None
+
+
+def called(predicate: Predicate) -> str:
+    """What a bundle needs, in few words."""
+    kind, value = json.loads(predicate.id)
+    if kind == "gvk":
+        group, version, name = value
+        return f"API {name} ({group}/{version})"
+    if kind == "package":
+        return f"package {value[0]} in range {value[1]}"
+    return f"an operator {predicate.text}"
 
 
 def _versions(package: str, versions: str) -> Iterator[Entry]:

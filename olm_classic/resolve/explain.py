@@ -9,12 +9,14 @@ from itertools import combinations
 
 from api.objects import name_of
 from olm_classic.dialect import Dialect
-from olm_classic.resolve.change import Change, both, changes
+from olm_classic.resolve.change import Change, both, called, changes
 from olm_classic.resolve.entries import Entry
 from olm_classic.resolve.errors import Limit, LimitError, ResolutionError, UnsatisfiableError
 from olm_classic.resolve.predicates import Predicate
 from olm_classic.resolve.resolver import Namespace, pose, resolve
-from olm_classic.resolve.variables import Universe, Variable
+from olm_classic.resolve.solve import solve
+from olm_classic.resolve.variables import Choice, Universe, Variable, requires
+from olm_runtime.plurals import counted
 
 MAX_TRIES = 300
 """Resolutions that one search may take; pairs of changes are many."""
@@ -53,20 +55,49 @@ def explain(
         change = _search(namespace, (), (), limit, dialect)
         return Explanation((place,) if raised.bundle else (), change)
     texts: tuple[str, ...] = error.texts if isinstance(error, UnsatisfiableError) else ()
-    lacking = dict.fromkeys(universe.missing[text][0] for text in texts if text in universe.missing)
-    missing = [
-        [predicate for entry, predicate in universe.missing.values() if entry is each]
-        for each in lacking
-    ]
     plain = dict(_plain(universe))
-    causes = tuple(dict.fromkeys(plain[text] for text in texts if plain.get(text)))
+    causes = [*_lacking(universe, texts), *(plain[text] for text in texts if plain.get(text))]
     named = [
         name
         for name in map(name_of, namespace.subscriptions)
         if any(f"subscription {name} " in f"{text} " for text in texts)
     ]
-    change = _search(namespace, named, missing, limit, dialect)
-    return Explanation(causes, change)
+    change = _search(namespace, named, _missing(universe, texts), limit, dialect)
+    return Explanation(tuple(dict.fromkeys(causes)), change)
+
+
+def _lacking(universe: Universe, texts: Iterable[str]) -> Iterator[str]:
+    """What bundles need that nothing meets: each thing once, with the newest that needs it."""
+    needed: dict[str, list[Entry]] = {}
+    for text in texts:
+        if text in universe.missing:
+            entry, predicate = universe.missing[text]
+            needed.setdefault(called(predicate), []).append(entry)
+    for thing, entries in needed.items():
+        entries.sort(key=lambda each: each.version.key if each.version else (), reverse=True)
+        names = list(dict.fromkeys(each.name for each in entries))
+        if len(names) == 1:
+            yield f"{names[0]} needs {thing}, which no visible catalog has"
+        else:
+            others = counted(len(names) - 1, "other bundle")
+            yield f"{names[0]} and {others} need {thing}, which no visible catalog has"
+
+
+def _missing(universe: Universe, texts: Iterable[str]) -> list[list[Predicate]]:
+    """All that a bundle lacks, for each in question and each that a Subscription prefers."""
+    preferred = {
+        choice.of[0]
+        for variable in universe.variables.values()
+        if variable.id.startswith("subscription:")
+        for choice in variable.choices
+        if choice.of
+    }
+    in_question = [universe.missing[text][0] for text in texts if text in universe.missing]
+    wanted = [entry for entry, _ in universe.missing.values() if entry.id in preferred]
+    return [
+        [predicate for entry, predicate in universe.missing.values() if entry is each]
+        for each in dict.fromkeys((*in_question, *wanted))
+    ]
 
 
 def _search(
@@ -137,8 +168,7 @@ def _refused(variable: Variable) -> str:
 
 def _choice(universe: Universe, variable: Variable, text: str, of: tuple[str, ...]) -> str:
     if text in universe.missing:
-        entry, predicate = universe.missing[text]
-        return f"{entry.name} needs an operator {predicate.text}, and no visible catalog has one"
+        return ""  # told by `_lacking`
     if variable.entry is not None:
         needs = text.partition(" requires an operator ")[2]
         ways = [each for each in of if universe.variables[each].entry is not None]
@@ -164,3 +194,36 @@ def _placed(entry: Entry) -> str:
     if entry.source.virtual:
         return f"{entry.name} (installed)"
     return f"{entry.name} (catalog {entry.source.namespace}/{entry.source.name})"
+
+
+@dataclass(frozen=True, slots=True)
+class HeldBack:
+    """A bundle that a Subscription would have, and why it cannot."""
+
+    bundle: str
+    causes: tuple[str, ...]
+
+
+def held_back(
+    namespace: Namespace, subscription: str, limit: Limit, dialect: Dialect
+) -> HeldBack | None:
+    """Why the Subscription of a namespace that resolves does not have what it prefers.
+
+    None if it has. Raises ResolutionError for a Subscription that is not there, or at the limit.
+    """
+    universe = pose(namespace, limit, dialect)
+    variable = universe.variables.get(f"subscription:{subscription}")
+    if variable is None:
+        raise ResolutionError(f"there is no subscription {subscription}")
+    first = variable.choices[0].of[0]
+    text = requires(subscription, (first,))
+    variable.choices = [Choice(text, (first,))]
+    try:
+        solve(universe.variables, universe.invariants(), limit)
+    except UnsatisfiableError as error:
+        plain = dict(_plain(universe))
+        causes = [*_lacking(universe, error.texts)]
+        causes += [plain[each] for each in error.texts if plain.get(each) and each != text]
+        entry = universe.variables[first].entry
+        return HeldBack(entry.name if entry else first, tuple(dict.fromkeys(causes)))
+    return None

@@ -1,7 +1,6 @@
 """A golden case of OLM Classic to its answer, in the format of the goldens."""
 
 import time
-from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,11 +21,11 @@ from olm_classic.resolve import (
     UnsatisfiableError,
     resolve,
 )
-from olm_classic.resolve.entries import Entry, Property, entries_of
+from olm_classic.resolve.entries import Entry
+from olm_classic.resolve.fbc_entries import entries_of_blobs
 from olm_content.fbc.documents import FbcError, parse
-from olm_content.fbc.packages import read_package
 from olm_content.fbc.records import RecordError, record
-from olm_content.names import BUNDLE, PACKAGE
+from olm_content.names import PACKAGE
 from tests.oracle.classic_kinds import KINDS
 
 Json = dict[str, Any]
@@ -95,20 +94,8 @@ def entries_of_text(data: bytes, key: SourceKey) -> tuple[Entry, ...]:
     if faults:
         raise InvalidCatalogError("\n".join(faults))
     values = [orjson.loads(blob.raw) for blob in blobs]
-    found: list[Entry] = []
-    for name in [each["name"] for each in values if each["schema"] == PACKAGE]:
-        package = read_package(name, values, [])
-        if package is not None:
-            found += entries_of(package, _properties(values, name), key)
-    return tuple(found)
-
-
-def _properties(values: list[Json], package: str) -> Mapping[str, list[Property]]:
-    return {
-        each["name"]: each.get("properties") or []
-        for each in values
-        if each["schema"] == BUNDLE and each.get("package") == package
-    }
+    names = [each["name"] for each in values if each["schema"] == PACKAGE]
+    return tuple(entry for name in names for entry in entries_of_blobs(name, values, key))
 
 
 def _result(found: Resolution) -> Json:

@@ -1,6 +1,7 @@
 """Hostile catalogs: a resolution ends at its limit, with an error that says so."""
 
 import itertools
+import sys
 from collections.abc import Mapping
 
 import pytest
@@ -86,3 +87,11 @@ def test_the_faults_of_several_subscriptions_are_told_together() -> None:
         "[convert olm.constraint to resolver predicate: constraint is empty, "
         'Could not get version from string: "bogus"]'
     )
+
+
+def test_without_the_library_of_cel_the_rest_resolves(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cel_expr_python", None)
+    rule = {"type": "olm.constraint", "value": {"cel": {"rule": "true || 'no library' == ''"}}}
+    with pytest.raises(ResolutionError, match="cel-expr-python is not installed"):
+        resolve(namespace([bundle("a", 0, rule)]), Limit(lambda: 0.0))
+    assert resolve(namespace([bundle("a", 0)]), Limit(lambda: 0.0)).planned

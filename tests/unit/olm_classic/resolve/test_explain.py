@@ -125,10 +125,27 @@ def test_all_that_a_bundle_lacks_is_named_at_once() -> None:
     assert found.change.text == (
         "add a catalog that has API Issuer (cert-manager.io/v1) and package db in range >2.0.0"
     )
-    assert (
-        "a.v1.0.0 needs an operator with package: db and with version in range: >2.0.0, "
-        "and no visible catalog has one"
-    ) in found.causes
+    assert found.causes[0] in {
+        "a.v1.0.0 needs API Issuer (cert-manager.io/v1), which no visible catalog has",
+        "a.v1.0.0 needs package db in range >2.0.0, which no visible catalog has",
+    }
+
+
+def test_bundles_that_lack_the_same_are_told_together() -> None:
+    needs = {"type": "olm.gvk.required", "value": ISSUER}
+    old, new = bundle("a", "1.9.0", needs), bundle("a", "1.10.0", needs, channel="fast")
+    assert explained(namespace([subscription("a")], old, new)).causes[0] == (
+        "a.v1.10.0 and 1 other bundle need API Issuer (cert-manager.io/v1), which no visible "
+        "catalog has"
+    )
+
+
+def test_each_of_two_troubles_has_its_change() -> None:
+    needs = {"type": "olm.gvk.required", "value": ISSUER}
+    given = namespace([subscription("a"), subscription("gone")], bundle("a", "1.0.0", needs))
+    assert change(given)[0] == (
+        "add a catalog that has API Issuer (cert-manager.io/v1), and delete subscription gone"
+    )
 
 
 def test_global_catalogs_that_are_excluded() -> None:

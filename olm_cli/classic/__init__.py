@@ -1,0 +1,1 @@
+"""`olm classic`: what OLM Classic resolves, and why."""

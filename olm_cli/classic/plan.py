@@ -1,0 +1,75 @@
+"""`olm classic plan`: what the next InstallPlan of a namespace would have."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from olm_classic.dialect import Dialect
+from olm_classic.resolve import Namespace, Resolution, ResolutionError
+from olm_cli.classic.answers import (
+    answer,
+    approval,
+    bundle_lines,
+    data,
+    error_data,
+    error_lines,
+    explanation,
+)
+from olm_cli.classic.world import read_world, world_options
+from olm_cli.cluster_options import ClusterCommand
+from olm_cli.output import Output, output_option, show
+
+
+@click.command("plan", cls=ClusterCommand)
+@world_options
+@output_option
+def plan(output: Output, **options: Any) -> None:
+    """Show what the next InstallPlan of a namespace would have; only reads.
+
+    Bundles to install and what they replace, Subscriptions to create for dependencies and to move
+    on. Exit code: 0, also if there is nothing to do, or 1 if the namespace does not resolve.
+
+    \b
+    Examples:
+      olm classic plan -n operators
+      olm classic plan --files subscription.yaml --catalog community=./catalog
+      olm classic plan -n operators --catalog olm/community=quay.io/example/catalog:next -o yaml
+    """
+    namespace, dialect = read_world(options), Dialect(options["dialect"])
+    found = answer(namespace, dialect)
+    if isinstance(found, ResolutionError):
+        why = explanation(namespace, found, dialect)
+        if output.is_text:
+            click.echo("\n".join(error_lines(found, why)))
+        else:
+            show({"namespace": namespace.name, "error": error_data(found, why)}, output)
+        raise SystemExit(1)
+    if output.is_text:
+        click.echo("\n".join(_lines(namespace, found)))
+    else:
+        show(_data(namespace, found), output)
+
+
+def _data(namespace: Namespace, found: Resolution) -> dict[str, Any]:
+    shown = data(found)
+    shown["bundles"] = [each for each in shown["bundles"] if each.pop("new")]
+    return {
+        "namespace": namespace.name,
+        "approval": approval(namespace.subscriptions) if found.updated else None,
+        **shown,
+    }
+
+
+def _lines(namespace: Namespace, found: Resolution) -> Iterator[str]:
+    if not found.updated:
+        yield f"{namespace.name}: nothing to do"
+    else:
+        approved = approval(namespace.subscriptions)
+        waits = ", which waits to be approved" if approved == "Manual" else ""
+        yield f"{namespace.name}: an InstallPlan with approval {approved}{waits}"
+        yield from bundle_lines(found, only_new=True)
+    yield from (f"subscription {name} goes on to {csv}" for name, csv in found.updated)
+    for name, spec in found.generated:
+        yield f"subscription {name} is created for package {spec['name']}"
+    yield from (f"subscription {name} takes up {csv}" for name, csv in found.adopted)
