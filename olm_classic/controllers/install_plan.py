@@ -1,0 +1,167 @@
+"""The controller of InstallPlans: writes the objects of their steps, once they are approved."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+import orjson
+
+from api import wire
+from api.objects import GVK, KubeObject, gvk_of, is_deleting, name_of, namespace_of
+from api.operators.v1alpha1.installplan import InstallPlan, InstallPlanStatus, Step
+from olm_classic.install_plans.lookups import BundleLookup, Unpacked
+from olm_classic.install_plans.objects import objects_of
+from olm_classic.install_plans.phases import (
+    INSTALLING,
+    WAITING_FOR_API,
+    begun,
+    checked,
+    done,
+    group_problem,
+    is_over,
+    is_resolved,
+    tried,
+)
+from olm_classic.install_plans.steps import BUNDLE_SECRET, UNKNOWN
+from olm_classic.io.applying import Applier, StepError
+from olm_classic.io.unpacking import CONFIG_MAP, read_config_map
+from olm_classic.kinds import INSTALL_PLAN, OPERATOR_GROUP
+from olm_classic.resolve import SourceKey
+from olm_runtime.controller.handlers import enqueue_mapped
+from olm_runtime.controller.manager import NAMESPACE, Manager, Registration, Watch
+from olm_runtime.controller.requests import Request, namespaced_name, request_of
+from olm_runtime.errors import OLMError
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import ForbiddenError
+from olm_runtime.outcome import Done, Failed, Outcome, Wait
+
+NAME = "install-plan"
+RETRY_SECONDS = 5.0
+API_SECONDS = 0.2
+"""Until a definition that was just made is looked at again."""
+
+
+class InstallPlans:
+    """Carries out plans; each may be killed at any write and is gone on with."""
+
+    def __init__(
+        self, manager: Manager, *, clock: Callable[[], datetime], retry_seconds: float
+    ) -> None:
+        """A plan that fails is tried for `retry_seconds`."""
+        self._manager = manager
+        self._clock = clock
+        self._retry_seconds = retry_seconds
+        self._plans = manager.store(INSTALL_PLAN)
+        self._groups = manager.store(OPERATOR_GROUP)
+
+    def registration(self) -> Registration:
+        """The controller as a manager runs it."""
+        return Registration(
+            name=NAME,
+            reconciler=self,
+            watches=(
+                Watch(INSTALL_PLAN),
+                Watch(OPERATOR_GROUP, enqueue_mapped(self._of_group)),
+            ),
+        )
+
+    def _of_group(self, group: KubeObject) -> list[Request]:
+        return [request_of(each) for each in self._plans.by_index(NAMESPACE, namespace_of(group))]
+
+    async def reconcile(self, request: Request) -> Outcome:
+        """Brings one plan forward. Raises ApiError."""
+        namespace, name = namespaced_name(request)
+        raw = self._plans.get(name, namespace)
+        if raw is None or is_deleting(raw):
+            return Done()
+        plan = InstallPlan.from_object(raw)
+        if is_over(plan) or not is_resolved(plan):
+            return Done()
+        problem = group_problem(tuple(self._groups.by_index(NAMESPACE, namespace)))
+        status = checked(plan.status, problem, self._clock())
+        if not problem:
+            status = begun(status, approved=plan.spec.approved)
+        if problem or status.phase != INSTALLING:
+            await self._write(raw, status)
+            return Done()
+        status, outcome = await self._carry_out(plan, status)
+        await self._write(raw, status)
+        return outcome
+
+    async def report_failure(self, request: Request, failed: Failed) -> None:
+        """What keeps a plan is in its status; a status that cannot be written is tried again."""
+
+    async def _carry_out(
+        self, plan: InstallPlan, status: InstallPlanStatus
+    ) -> tuple[InstallPlanStatus, Outcome]:
+        """The status after a try of all steps, and when to try again."""
+        namespace = plan.metadata.namespace
+        steps = list(status.plan)
+        applier = Applier(self._manager.client, namespace, plan.metadata.name)
+        bundles = Bundles(self._manager.client, namespace)
+        try:
+            for number, step in enumerate(steps):
+                if step.status in {UNKNOWN, WAITING_FOR_API, "NotPresent"}:
+                    obj = await bundles.object_of(step)
+                    written = await applier.apply(obj, step.resolving)
+                    steps[number] = replace(step, status=written)
+        except OLMError as error:
+            now = self._clock()
+            status = tried(
+                replace(status, plan=tuple(steps)),
+                error.message,
+                now,
+                forbidden=isinstance(error, ForbiddenError),
+                seconds=self._retry_seconds,
+            )
+            return status, Done() if status.phase != INSTALLING else Wait(RETRY_SECONDS)
+        status = replace(status, plan=tuple(steps))
+        if any(each.status == WAITING_FOR_API for each in steps):
+            return replace(status, start_time=status.start_time or self._clock()), Wait(API_SECONDS)
+        return done(status, self._clock()), Done()
+
+    async def _write(self, raw: KubeObject, status: InstallPlanStatus) -> None:
+        if status != InstallPlan.from_object(raw).status:
+            await self._manager.statuses.write(raw, wire.write(status))
+
+
+class Bundles:
+    """The objects of steps, read again where the steps only say where they are."""
+
+    def __init__(self, client: KubeClient, namespace: str) -> None:
+        self._client = client
+        self._namespace = namespace
+        self._known: dict[str, dict[tuple[GVK, str], KubeObject]] = {}
+
+    async def object_of(self, step: Step) -> KubeObject:
+        """The object of a step. Raises StepError, ApiError."""
+        found: KubeObject = orjson.loads(step.resource.manifest)
+        if not _is_reference(found):
+            return found
+        if step.resource.manifest not in self._known:
+            self._known[step.resource.manifest] = await self._read(step, found)
+        resource = step.resource
+        kind = "Secret" if resource.kind == BUNDLE_SECRET else resource.kind
+        key = GVK(resource.group, resource.version, kind), resource.name
+        obj = self._known[step.resource.manifest].get(key)
+        if obj is None:
+            raise StepError(f"{kind} {resource.name} is not in the bundle of {step.resolving}")
+        return obj
+
+    async def _read(
+        self, step: Step, reference: dict[str, Any]
+    ) -> dict[tuple[GVK, str], KubeObject]:
+        where = str(reference["namespace"]), str(reference["name"])
+        config_map = await self._client.get(CONFIG_MAP, where[1], where[0])
+        source = SourceKey(reference["catalogSourceName"], reference["catalogSourceNamespace"])
+        lookup = BundleLookup(
+            step.resolving, "", reference["replaces"], source, reference["properties"]
+        )
+        bundle = Unpacked(lookup, read_config_map(config_map), where)
+        objects = objects_of(bundle, self._namespace)
+        return {(gvk_of(each), name_of(each)): each for each in objects}
+
+
+def _is_reference(manifest: dict[str, Any]) -> bool:
+    return manifest.get("kind") == "ConfigMap" and "catalogSourceName" in manifest
