@@ -4,12 +4,13 @@ import asyncio
 import os
 import random
 
+from olm_classic.catalog_operator.installing import Installing
 from olm_classic.catalog_operator.settings import Settings
 from olm_classic.controllers.catalog_source import CatalogSources, Listeners
 from olm_classic.controllers.operator_hub import OperatorHubController
 from olm_classic.io.default_catalogs import read_default_catalogs
 from olm_classic.kinds import CATALOG_SOURCE, INSTALL_PLAN, OPERATOR_GROUP, SUBSCRIPTION
-from olm_classic.metrics import Metrics, Readings, is_ready
+from olm_classic.metrics import Key, Metrics, Readings, is_ready
 from olm_runtime.controller.events import EventBroadcaster
 from olm_runtime.controller.handlers import Change
 from olm_runtime.controller.manager import Manager, Registration
@@ -48,16 +49,23 @@ class Controllers:
         self.catalog_sources = CatalogSources(
             self.manager,
             settings.pods,
-            Listeners(),
+            Listeners(on_ready=self._take_content),
             clock=utc_now,
             proxies=read_grpc_proxy(os.environ),
+        )
+        self.installing = Installing(
+            self.manager, settings, self.catalog_sources.connections, self.metrics
         )
         for row in self._rows():
             self.manager.register(row)
 
     def _rows(self) -> list[Registration]:
         """A row for each controller: its name, what it does, what it watches."""
-        return [self.catalog_sources.registration(), *self._default_catalogs()]
+        return [
+            self.catalog_sources.registration(),
+            *self.installing.registrations(),
+            *self._default_catalogs(),
+        ]
 
     def _default_catalogs(self) -> list[Registration]:
         """Only where there are any: elsewhere, as on OpenShift, OperatorHub is another's."""
@@ -67,6 +75,10 @@ class Controllers:
         manifests = read_default_catalogs(folder)
         namespace = self._settings.global_namespace
         return [OperatorHubController(self.manager, manifests, namespace=namespace).registration()]
+
+    def _take_content(self, catalog: Key) -> None:
+        """The connection to a catalog is ready."""
+        self.installing.take_content(catalog)
 
     def _count_catalog(self, event: Change) -> None:
         if event.new is None:
@@ -84,6 +96,7 @@ class Controllers:
         try:
             await self.manager.run(access)
         finally:
+            await self.installing.close()
             await self.catalog_sources.close()
 
     def readings(self) -> Readings:

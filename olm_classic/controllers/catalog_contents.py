@@ -7,6 +7,7 @@ from api.objects import KubeObject, name_of, namespace_of
 from api.operators.v1alpha1.subscription import Subscription
 from olm_classic.io.registry import Connections, ConnectionState, Key, RegistryConnection
 from olm_classic.io.snapshots import Snapshots, no_connection
+from olm_classic.metrics import Metrics
 from olm_classic.resolve import Catalog, Deprecations, SourceKey
 from olm_runtime.controller.requests import Request, namespaced_name
 from olm_runtime.errors import WaitingError
@@ -30,8 +31,10 @@ class CatalogContents:
         connections: Connections,
         snapshots: Snapshots,
         changed: Callable[[Key], None],
+        metrics: Metrics,
     ) -> None:
         """`sources` are the CatalogSources; `changed` is told of each content taken in."""
+        self._metrics = metrics
         self._sources = sources
         self._connections = connections
         self._snapshots = snapshots
@@ -52,6 +55,7 @@ class CatalogContents:
             self._addresses[key] = connection.target.address
             self._problems.pop(key, None)
             self._deprecated.pop(key, None)
+            self._metrics.snapshots[namespace, name] += 1
         self._changed((namespace, name))
         return Done()
 

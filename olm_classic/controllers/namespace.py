@@ -4,6 +4,7 @@ What it finds is decided by `olm_classic.subscriptions`. It may be killed betwee
 plan is created first, then Subscriptions refer to it, and with its steps, last, it may begin.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -24,6 +25,7 @@ from olm_classic.kinds import (
     OPERATOR_GROUP,
     SUBSCRIPTION,
 )
+from olm_classic.metrics import Metrics, ResolutionOutcome
 from olm_classic.resolve import Namespace, Resolution, ResolutionError, UnsatisfiableError
 from olm_classic.subscriptions.conditions import (
     CONSTRAINTS_NOT_SATISFIABLE,
@@ -88,24 +90,33 @@ class Look:
     sources: tuple[KubeObject, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a namespace is resolved and planned with."""
+
+    contents: CatalogContents
+    resolver: Resolver
+    planner: Planner
+    metrics: Metrics
+
+
 class NamespaceReconciler:
     """Requests are names of namespaces."""
 
     def __init__(
         self,
         manager: Manager,
-        contents: CatalogContents,
-        resolver: Resolver,
-        planner: Planner,
+        parts: Parts,
         *,
         global_namespace: str,
         clock: Callable[[], datetime],
     ) -> None:
         """The catalogs of `global_namespace` are for all namespaces."""
         self._manager = manager
-        self._contents = contents
-        self._resolver = resolver
-        self._planner = planner
+        self._contents = parts.contents
+        self._resolver = parts.resolver
+        self._planner = parts.planner
+        self._metrics = parts.metrics
         self._global = global_namespace
         self._clock = clock
 
@@ -145,16 +156,22 @@ class NamespaceReconciler:
 
     async def _resolve(self, look: Look) -> Resolution:
         view, hidden = look.view, left_out(look.view)
-        return await self._resolver.resolve_namespace(
-            Namespace(
-                view.namespace,
-                self._global,
-                view.groups,
-                tuple(look.subscriptions.values()),
-                tuple(csv for csv in look.csvs if name_of(csv) not in hidden),
-                self._contents.catalogs(look.sources),
-            )
+        namespace = Namespace(
+            view.namespace,
+            self._global,
+            view.groups,
+            tuple(look.subscriptions.values()),
+            tuple(csv for csv in look.csvs if name_of(csv) not in hidden),
+            self._contents.catalogs(look.sources),
         )
+        clock = asyncio.get_running_loop().time
+        began, outcome = clock(), ResolutionOutcome.FAILED
+        try:
+            found = await self._resolver.resolve_namespace(namespace)
+            outcome = ResolutionOutcome.SUCCEEDED
+        finally:
+            self._metrics.resolved(outcome, clock() - began, clock())
+        return found
 
     async def _follow(self, look: Look, resolution: Resolution) -> Outcome:
         """Has a plan for what was resolved, if that is something new."""

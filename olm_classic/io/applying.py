@@ -81,9 +81,7 @@ class Applier:
         return PRESENT if is_true(found, "Established") else WAITING_FOR_API
 
     async def _owned(self, obj: KubeObject, owner: Owner) -> str:
-        found = await self._client.find(
-            gvk_of(obj), name_of(obj), metadata(obj).get("namespace", "")
-        )
+        found = await self._client.find(gvk_of(obj), name_of(obj), namespace_of(obj))
         if found is None:
             return await self._create(obj)
         references = metadata(obj).get("ownerReferences")

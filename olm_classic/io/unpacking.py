@@ -10,13 +10,14 @@ import gzip
 import hashlib
 import random
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from api.objects import GVK, KubeObject, metadata
 from olm_classic.install_plans.lookups import BundleLookup, Unpacked, UnpackFailed, Unpacking
+from olm_classic.io.pull_logins import login_file
 from olm_classic.kinds import CATALOG_SOURCE
 from olm_classic.names import LABEL_MANAGED
 from olm_content.bundle.files import ANNOTATIONS_FILE, MANIFESTS, BundleError, files_of
@@ -56,12 +57,13 @@ class Unpacker:
         client: KubeClient,
         sources: Store[KubeObject],
         cache: Path,
-        settings: Callable[[], PullSettings],
+        settings: Callable[[], Awaitable[PullSettings]],
     ) -> None:
         """`sources` are the CatalogSources; images are in `cache` while they are read."""
         self._client = client
         self._sources = sources
-        self._images = ImageStore(cache, settings, jitter=random.random)
+        self._cache = cache
+        self._settings = settings
         self._pulls: dict[tuple[str, str], _Pull] = {}
 
     async def unpack(
@@ -122,9 +124,7 @@ class Unpacker:
 
     async def _pull(self, key: tuple[str, str], lookup: BundleLookup) -> tuple[KubeObject, ...]:
         namespace, name = key
-        image = await self._images.pull(lookup.image, owner=f"{namespace}.{name}")
-        files = await image.read()
-        await asyncio.to_thread(self._images.forget, f"{namespace}.{name}")
+        files = await self._files(lookup, owner=f"{namespace}.{name}")
         config_map = _config_map(key, files, self._owner(lookup))
         objects = _objects(config_map["binaryData"])
         try:
@@ -132,6 +132,20 @@ class Unpacker:
         except AlreadyExistsError:
             await self._client.patch(config_map, {"binaryData": config_map["binaryData"]})
         return objects
+
+    async def _files(self, lookup: BundleLookup, owner: str) -> dict[str, bytes]:
+        """The files of a bundle, pulled with the secrets of its catalog, too."""
+        catalog = lookup.catalog
+        source = self._sources.get(catalog.name, catalog.namespace) or {}
+        secrets = (source.get("spec") or {}).get("secrets") or ()
+        settings = await self._settings()
+        others = settings.auth_file
+        async with login_file(self._client, catalog.namespace, secrets, others) as file:
+            reached = replace(settings, auth_file=file)
+            images = ImageStore(self._cache, lambda: reached, jitter=random.random)
+            files = await (await images.pull(lookup.image, owner=owner)).read()
+        await asyncio.to_thread(images.forget, owner)
+        return files
 
     def _owner(self, lookup: BundleLookup) -> list[dict[str, Any]]:
         source = self._sources.get(lookup.catalog.name, lookup.catalog.namespace)

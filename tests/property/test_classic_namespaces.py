@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from api.objects import KubeObject, gvk_of, name_of
 from olm_classic.controllers.catalog_contents import CatalogContents
-from olm_classic.controllers.namespace import NamespaceReconciler, Steps
+from olm_classic.controllers.namespace import NamespaceReconciler, Parts, Steps
 from olm_classic.kinds import (
     CATALOG_SOURCE,
     CLUSTER_SERVICE_VERSION,
@@ -25,6 +25,7 @@ from olm_classic.kinds import (
     OPERATOR_GROUP,
     SUBSCRIPTION,
 )
+from olm_classic.metrics import Metrics
 from olm_classic.resolve import (
     Catalog,
     Deprecations,
@@ -151,9 +152,7 @@ class Lives(RuleBasedStateMachine):
         self.server.feed, self.server.left = feed, None
         self.reconciler = NamespaceReconciler(
             manager,
-            cast("CatalogContents", self.content),
-            self.work,
-            self.work,
+            Parts(cast("CatalogContents", self.content), self.work, self.work, Metrics()),
             global_namespace="olm",
             clock=lambda: NOW,
         )

@@ -1,0 +1,100 @@
+"""What leads from catalogs and Subscriptions to what is installed, as controllers of a manager."""
+
+from olm_classic.catalog_operator.settings import Settings
+from olm_classic.controllers.catalog_contents import CatalogContents
+from olm_classic.controllers.install_plan import InstallPlans
+from olm_classic.controllers.namespace import NamespaceReconciler, Parts
+from olm_classic.controllers.namespace_watches import NAMESPACES, Namespaces, registration
+from olm_classic.controllers.planner import Planner
+from olm_classic.io.registry import Connections
+from olm_classic.io.resolution import Resolver
+from olm_classic.io.snapshots import Snapshots
+from olm_classic.io.unpacking import Unpacker
+from olm_classic.kinds import CATALOG_SOURCE, SUBSCRIPTION
+from olm_classic.metrics import Key, Metrics
+from olm_runtime.controller.handlers import Change, Enqueue, enqueue_object
+from olm_runtime.controller.manager import Manager, Registration, Watch
+from olm_runtime.controller.requests import request_for
+from olm_runtime.program import utc_now
+from olm_runtime.registry.pull_secrets import PullSecrets
+from olm_runtime.registry.settings import PullSettings
+
+CONTENTS = "catalog-contents"
+
+
+class Installing:
+    """The controllers of catalogs' contents, of namespaces and of InstallPlans."""
+
+    def __init__(
+        self, manager: Manager, settings: Settings, connections: Connections, metrics: Metrics
+    ) -> None:
+        self._manager = manager
+        self._settings = settings
+        sources = manager.store(CATALOG_SOURCE)
+        self._namespaces = Namespaces(manager.store(SUBSCRIPTION), settings.global_namespace)
+        self._contents = CatalogContents(
+            sources,
+            connections,
+            Snapshots(settings.cache_path / "contents"),
+            self._content_changed,
+            metrics,
+        )
+        self._resolver = Resolver(settings.dialect)
+        self._secrets = PullSecrets.of_this_program(
+            manager.client,
+            global_secret=settings.global_pull_secret,
+            prefix="catalog-operator-pull-secrets-",
+        )
+        self._unpacker = Unpacker(
+            manager.client, sources, settings.cache_path / "bundles", self._pull_settings
+        )
+        planner = Planner(self._unpacker, connections, seconds=settings.bundle_unpack_seconds)
+        self._reconciler = NamespaceReconciler(
+            manager,
+            Parts(self._contents, self._resolver, planner, metrics),
+            global_namespace=settings.global_namespace,
+            clock=utc_now,
+        )
+
+    def registrations(self) -> list[Registration]:
+        """The controllers as a manager runs them."""
+        plans = InstallPlans(
+            self._manager, clock=utc_now, retry_seconds=self._settings.install_plan_retry_seconds
+        )
+        contents = Registration(
+            name=CONTENTS,
+            reconciler=self._contents,
+            watches=[Watch(CATALOG_SOURCE, _enqueue_deleted)],
+        )
+        return [
+            contents,
+            registration(self._manager, self._reconciler, self._namespaces),
+            plans.registration(),
+        ]
+
+    def take_content(self, catalog: Key) -> None:
+        """The connection to a catalog is ready: its content may be new."""
+        self._manager.enqueue(CONTENTS, request_for(catalog[1], catalog[0]))
+
+    async def close(self) -> None:
+        """Ends what was begun."""
+        await self._unpacker.close()
+        await self._resolver.close()
+        self._secrets.close()
+
+    def _content_changed(self, catalog: Key) -> None:
+        for namespace in self._namespaces.seeing(catalog[0]):
+            self._manager.enqueue(NAMESPACES, namespace)
+
+    async def _pull_settings(self) -> PullSettings:
+        await self._secrets.refresh()
+        return PullSettings(
+            cas_dir=self._settings.pull_cas_dir,
+            auth_file=self._secrets.file,
+            limits=self._settings.limits,
+        )
+
+
+def _enqueue_deleted(event: Change, enqueue: Enqueue) -> None:
+    if event.new is None:
+        enqueue_object(event, enqueue)
