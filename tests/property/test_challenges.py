@@ -55,7 +55,7 @@ def challenge(draw: st.DrawFn) -> tuple[Challenge, str]:
     return Challenge(scheme.lower(), values), f"{scheme} {written}" if written else scheme
 
 
-@settings(max_examples=cases(2000), deadline=None)
+@settings(max_examples=cases(800), deadline=None)
 @given(st.data(), st.lists(challenge(), max_size=4))
 def test_what_the_grammar_allows_is_read(
     data: st.DataObject, challenges: list[tuple[Challenge, str]]
@@ -67,7 +67,7 @@ def test_what_the_grammar_allows_is_read(
     assert read_challenges(header) == [meant for meant, _ in challenges]
 
 
-@settings(max_examples=cases(2000), deadline=None)
+@settings(max_examples=cases(800), deadline=None)
 @given(st.text(st.sampled_from('aZ0 \t,="\\:/;é-')) | st.text())
 def test_any_text_is_read_without_a_fault(header: str) -> None:
     for found in read_challenges(header):

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from olm_content.crds import check
+from tests.property.scale import cases
 from tests.unit.olm_content.crds.definitions import definition, version
 
 pytestmark = pytest.mark.property
@@ -163,7 +164,7 @@ def as_json_schema(schema: Schema) -> Schema:
     return {"anyOf": [{"type": "null"}, plain]} if schema.get("nullable") else plain
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=cases(800), deadline=None)
 @given(st.data())
 def test_no_valid_object_becomes_invalid_where_the_check_says_safe(data: st.DataObject) -> None:
     old = data.draw(schemas(2), label="old")
@@ -176,7 +177,7 @@ def test_no_valid_object_becomes_invalid_where_the_check_says_safe(data: st.Data
             assert is_valid(value, new)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=cases(300), deadline=None)
 @given(schemas(3))
 def test_nothing_changed_is_safe(schema: Schema) -> None:
     crd = definition(version("v1", schema))

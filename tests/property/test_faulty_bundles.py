@@ -319,7 +319,7 @@ def real_files(folder: Path) -> Files:
 
 @pytest.mark.corpus
 @settings(
-    max_examples=150,
+    max_examples=60,
     deadline=None,
     derandomize=True,
     database=None,

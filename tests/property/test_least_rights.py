@@ -74,7 +74,7 @@ bundles = st.lists(
 )
 
 
-@settings(max_examples=cases(2000), deadline=None)
+@settings(max_examples=cases(800), deadline=None)
 @given(bundle=bundles)
 def test_enough_and_nothing_to_spare(bundle: list[KubeObject]) -> None:
     assert_least(needs_for(bundle))

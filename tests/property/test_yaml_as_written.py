@@ -17,7 +17,7 @@ from tests.property.scale import cases
 
 pytestmark = pytest.mark.property
 
-thorough = settings(max_examples=cases(6000), deadline=None, print_blob=True)
+thorough = settings(max_examples=cases(2500), deadline=None, print_blob=True)
 SEEDS = st.integers(0, 2**64)
 DOCUMENTS_A_SEED = 5
 
