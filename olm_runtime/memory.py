@@ -1,6 +1,5 @@
 """Keeps a long-running process small: glibc keeps what was freed, and an arena for each thread."""
 
-import asyncio
 import ctypes
 import gc
 import time
@@ -56,6 +55,8 @@ def return_unused() -> None:
 
 async def keep_small() -> NoReturn:
     """Gives back from time to time what was taken for a while, once all that stays is there."""
+    import asyncio  # late: processes without a loop would wait for it
+
     settle()
     tidied = time.process_time()
     while True:

@@ -35,12 +35,12 @@ class InvalidCatalogError(Exception):
     """A catalog that is refused whole."""
 
 
-def answer(line: Json, catalogs: Path | None) -> Json:
+def answer(line: Json, catalogs: Path | None, dialect: Dialect = Dialect.UPSTREAM) -> Json:
     """What is written for a line."""
     if "kind" in line:
         return {"id": line["id"], "output": KINDS[line["kind"]](line["input"])}
     try:
-        found = resolve(_namespace(line["case"], catalogs), Limit(time.monotonic), Dialect.UPSTREAM)
+        found = resolve(namespace_of(line["case"], catalogs), Limit(time.monotonic), dialect)
     except InvalidCatalogError as error:
         return {"id": line["id"], "class": "catalog-invalid", "error": str(error)}
     except UnsatisfiableError as error:
@@ -50,7 +50,8 @@ def answer(line: Json, catalogs: Path | None) -> Json:
     return {"id": line["id"], **_result(found)}
 
 
-def _namespace(case: Json, catalogs: Path | None) -> Namespace:
+def namespace_of(case: Json, catalogs: Path | None) -> Namespace:
+    """What a case is about. Raises InvalidCatalogError."""
     return Namespace(
         case["namespace"],
         case["globalNamespace"],

@@ -35,6 +35,7 @@ FOLLOWED_BY = {
     "integration/test_opm_catalogs.py": ("how-to/build-a-catalog.md", "reference/opm.md"),
     "integration/test_opm_indexes.py": ("how-to/sqlite-indexes.md",),
     "integration/test_least_rights.py": ("how-to/permissions.md",),
+    "unit/olm_cli/classic/test_resolution_page.py": ("classic/resolution.md",),
     "integration/from_upstream/test_taking_over.py": ("how-to/from-upstream.md",),
 }  # fmt: skip
 """The test that runs the commands of a page."""
