@@ -10,6 +10,7 @@ from typing import Any
 from api.objects import GVK, KubeObject, annotations_of, labels_of, name_of, namespace_of
 from olm_classic.csv.install_modes import unsupported
 from olm_classic.csv.phases import Change, Phase, Reason
+from olm_classic.csv.replacement import is_in
 from olm_classic.names import (
     ANNOTATION_OPERATOR_GROUP,
     ANNOTATION_PROVIDED_APIS,
@@ -129,6 +130,22 @@ def surface_of(group: KubeObject) -> GroupSurface:
         provided_apis(annotations_of(group).get(ANNOTATION_PROVIDED_APIS, "")),
         static=bool((group.get("spec") or {}).get("staticProvidedAPIs")),
     )
+
+
+def pruned(annotation: str, members: Iterable[KubeObject]) -> str | None:
+    """The annotation of a group without APIs that no member provides any more; None to wait.
+
+    `members` are the ClusterServiceVersions of its namespace that are no copies and stay. Nothing
+    goes while one that has just come provides what is not in the annotation yet.
+    """
+    known = provided_apis(annotation)
+    provided: set[GVK] = set()
+    for csv in members:
+        apis = owned_apis(csv) or frozenset()
+        if is_in(csv, Phase.NONE, Phase.PENDING) and not apis <= known:
+            return None
+        provided |= apis
+    return apis_annotation(known & provided)
 
 
 def _without_group(count: int) -> Refuse:

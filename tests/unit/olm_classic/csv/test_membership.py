@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from api.objects import KubeObject
-from olm_classic.csv.membership import Leave, Mark, Member, Provide, Refuse, examine
+from olm_classic.csv.membership import Leave, Mark, Member, Provide, Refuse, examine, pruned
 
 
 def group(
@@ -132,3 +132,12 @@ def test_a_group_that_provides_what_it_does_elsewhere_ends_its_deployments() -> 
     assert refusal(examine(mine, [fixed]))[0] == "CannotModifyStaticOperatorGroupProvidedAPIs"
     mine["status"] = {"reason": "InterOperatorGroupOwnerConflict"}
     assert refusal(examine(mine, [fixed]))[0] == "InterOperatorGroupOwnerConflict"
+
+
+def test_apis_that_nobody_provides_any_more_go_from_the_annotation() -> None:
+    annotation = f"Other.v1.example.com,{THING}"
+    member = csv(owns=True)
+    assert pruned(annotation, [{**member, "status": {"phase": "Succeeded"}}]) == THING
+    assert pruned(annotation, []) == ""
+    assert pruned("Other.v1.example.com", [member]) is None, "it has just come"
+    assert pruned("Other.v1.example.com", [{**member, "status": {"phase": "Failed"}}]) == ""
