@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from api.objects import KubeObject
+from api.operators.names import V1, V1ALPHA1
 from e2e.harness.registry import Registry
 from e2e.olm.bundles import BundleSpec
-from e2e.olm.classic import Place, status
+from e2e.olm.classic import Classic, Place, status
 from e2e.olm.fbc import PublishedBundle, package_blobs
 
 pytestmark = pytest.mark.integration
@@ -61,8 +62,53 @@ def latest(place: Place, package: str, version: str) -> KubeObject:
     return found
 
 
+def gone(place: Place, plural: str, name: str) -> None:
+    """Waits until an object is not there."""
+    place.classic.api.wait_gone(place.path(plural, name))
+
+
 def conditions(obj: KubeObject) -> dict[str, Mapping[str, Any]]:
     return {each["type"]: each for each in status(obj, "conditions") or ()}
+
+
+def serving(place: Place, address: str, name: str = "operators", **spec: Any) -> None:
+    """A CatalogSource of what is served already."""
+    given = {"sourceType": "grpc", "address": address, **spec}
+    place.create(V1ALPHA1, "CatalogSource", name, given)
+
+
+def with_properties(blobs: list[Blob], bundle: str, *properties: Mapping[str, Any]) -> list[Blob]:
+    """The blobs, where a bundle has more properties."""
+    for blob in blobs:
+        if blob["name"] == bundle:
+            blob["properties"] = [*blob["properties"], *properties]
+    return blobs
+
+
+def api(kind: str, *, required: bool = False) -> dict[str, Any]:
+    """The property of a bundle that provides a kind, or requires it."""
+    value = {"group": "example.com", "version": "v1", "kind": kind}
+    return {"type": "olm.gvk.required" if required else "olm.gvk", "value": value}
+
+
+@pytest.fixture(scope="module")
+def shelf(classic: Classic, bundles: Bundles) -> str:
+    """The address of a catalog that never changes, for CatalogSources of many namespaces."""
+    needs = channel(bundles.of("needs", "1.0.0"))
+    gives = channel(bundles.of("gives", "1.0.0"))
+    skipping = channel(bundles.of("skipping", "1.0.0", "1.1.0", "1.2.0"))
+    skipping[1]["entries"][2]["skipRange"] = ">=1.0.0 <1.2.0"
+    renamed = channel(bundles.of("renamed", "2.0.0"))
+    renamed[1]["entries"][0]["replaces"] = "plain.v1.0.0"
+    blobs = [
+        *channel(bundles.of("plain", "1.0.0")),
+        *renamed,
+        *channel(bundles.of("walk", "1.0.0", "1.1.0", "1.2.0")),
+        *skipping,
+        *with_properties(needs, "needs.v1.0.0", api("Thing", required=True)),
+        *with_properties(gives, "gives.v1.0.0", api("Thing")),
+    ]
+    return classic.serve(blobs).address
 
 
 def test_a_subscription_installs_and_updates_through_every_version(
@@ -82,3 +128,242 @@ def test_a_subscription_installs_and_updates_through_every_version(
     assert status(found, "installPlanGeneration") == 4
     names = [each["spec"]["clusterServiceVersionNames"] for each in place.install_plans()]
     assert names == [[f"walk.v1.{minor}.0"] for minor in range(4)]
+
+
+def test_a_starting_version_is_where_it_begins(place: Place, shelf: str) -> None:
+    serving(place, shelf)
+    place.subscribe("walk", source="operators", startingCSV="walk.v1.1.0")
+    latest(place, "walk", "1.2.0")
+    names = [each["spec"]["clusterServiceVersionNames"] for each in place.install_plans()]
+    assert names == [["walk.v1.1.0"], ["walk.v1.2.0"]]
+
+
+def test_a_range_is_skipped(place: Place, shelf: str) -> None:
+    serving(place, shelf)
+    place.subscribe("skipping", source="operators", startingCSV="skipping.v1.0.0")
+    latest(place, "skipping", "1.2.0")
+    names = [each["spec"]["clusterServiceVersionNames"] for each in place.install_plans()]
+    assert names == [["skipping.v1.0.0"], ["skipping.v1.2.0"]]
+
+
+def test_a_manual_plan_waits_and_gives_way_to_newer_content(place: Place, bundles: Bundles) -> None:
+    versions = bundles.of("asks", "1.0.0", "1.1.0", "1.2.0")
+    server = place.catalog("operators", channel(versions[:2]))
+    given = {"startingCSV": "asks.v1.0.0", "installPlanApproval": "Manual"}
+    place.subscribe("asks", source="operators", **given)
+    waiting = place.wait_plan("RequiresApproval")
+    assert waiting["spec"] | {"generation": 0} == {
+        "approval": "Manual",
+        "approved": False,
+        "clusterServiceVersionNames": ["asks.v1.0.0"],
+        "generation": 0,
+    }
+    pending = place.wait_condition("subscriptions", "asks", "InstallPlanPending")
+    assert pending["reason"] == "RequiresApproval"
+    place.approve(waiting)
+    second = place.wait_plan("RequiresApproval", 2)
+    place.wait_subscription(
+        "asks", state="UpgradePending", currentCSV="asks.v1.1.0", installedCSV="asks.v1.0.0"
+    )
+    newer = channel(versions)
+    newer[1]["entries"][2]["replaces"] = "asks.v1.0.0"
+    newer[1]["entries"][2]["skips"] = ["asks.v1.1.0"]
+    server.serve(newer)
+    third = place.wait_plan("RequiresApproval", 3)
+    assert third["spec"]["clusterServiceVersionNames"] == ["asks.v1.2.0"]
+    gone(place, "installplans", second["metadata"]["name"])
+    place.approve(third)
+    latest(place, "asks", "1.2.0")
+
+
+def test_what_is_there_already_is_replaced(place: Place, bundles: Bundles) -> None:
+    one, two = bundles.of("there", "1.0.0", "1.1.0")
+    csv = Operator(package="there", version="1.0.0")._csv()
+    place.apply(csv | {"metadata": {"name": one.name, "namespace": place.name}})
+    place.wait_csv(one.name)
+    place.catalog("operators", channel([one, two]))
+    place.subscribe("there", source="operators")
+    latest(place, "there", "1.1.0")
+    gone(place, "clusterserviceversions", one.name)
+
+
+def test_what_an_earlier_subscription_left_is_gone_on_from(place: Place, shelf: str) -> None:
+    serving(place, shelf)
+    place.subscribe("plain", source="operators")
+    latest(place, "plain", "1.0.0")
+    place.delete("subscriptions", "plain")
+    gone(place, "subscriptions", "plain")
+    place.subscribe("plain", source="operators")
+    found = latest(place, "plain", "1.0.0")
+    assert "ResolutionFailed" not in conditions(found)
+
+
+def test_a_dependency_gets_a_subscription_of_its_own(place: Place, shelf: str) -> None:
+    serving(place, shelf)
+    place.subscribe("needs", source="operators", channel="stable")
+    latest(place, "needs", "1.0.0")
+    plan = place.wait_plan("Complete")
+    assert set(plan["spec"]["clusterServiceVersionNames"]) == {"needs.v1.0.0", "gives.v1.0.0"}
+    generated = f"gives-stable-operators-{place.name}"
+    found = place.wait_subscription(generated, state="AtLatestKnown", installedCSV="gives.v1.0.0")
+    assert found["metadata"]["annotations"]["olm.generated-by"] == plan["metadata"]["name"]
+    assert found["spec"] == {
+        "channel": "stable",
+        "installPlanApproval": "Automatic",
+        "name": "gives",
+        "source": "operators",
+        "sourceNamespace": place.name,
+        "startingCSV": "gives.v1.0.0",
+    }
+
+
+def test_a_requirement_that_nobody_meets_is_told_until_somebody_does(
+    place: Place, bundles: Bundles
+) -> None:
+    needs = channel(bundles.of("lacks", "1.0.0"))
+    with_properties(needs, "lacks.v1.0.0", api("Lacking", required=True))
+    server = place.catalog("operators", needs)
+    place.subscribe("lacks", source="operators")
+    failed = place.wait_condition("subscriptions", "lacks", "ResolutionFailed")
+    assert failed["reason"] == "ConstraintsNotSatisfiable"
+    assert failed["message"].startswith("constraints not satisfiable: ")
+    assert (
+        "providing an API with group: example.com, version: v1, kind: Lacking"
+        in (failed["message"])
+    )
+    assert "lastTransitionTime" not in failed
+    gives = channel(bundles.of("has", "1.0.0"))
+    server.serve([*needs, *with_properties(gives, "has.v1.0.0", api("Lacking"))])
+    assert "ResolutionFailed" not in conditions(latest(place, "lacks", "1.0.0"))
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        (None, "missing"),
+        ({"sourceType": "unknown"}, "unhealthy"),
+        ({"sourceType": "grpc"}, "unhealthy"),
+        ({"sourceType": "internal"}, "unhealthy"),
+        ({"sourceType": "configmap"}, "unhealthy"),
+    ],
+)
+def test_a_catalog_that_is_unwell_is_named(
+    place: Place, spec: dict[str, str] | None, message: str
+) -> None:
+    if spec is not None:
+        place.create(V1ALPHA1, "CatalogSource", "sick", spec)
+    else:
+        place.create(V1ALPHA1, "CatalogSource", "other", {"sourceType": "unknown"})
+    place.subscribe("plain", source="sick")
+
+    def told(obj: KubeObject) -> bool:
+        found = conditions(obj).get("CatalogSourcesUnhealthy") or {}
+        said = f"targeted catalogsource {place.name}/sick {message}"
+        wanted = ("True", "UnhealthyCatalogSourceFound", said)
+        return tuple(found.get(key) for key in ("status", "reason", "message")) == wanted
+
+    place.wait("subscriptions", "plain", told)
+
+
+def test_a_dead_catalog_holds_up_who_sees_it(place: Place, shelf: str) -> None:
+    serving(place, shelf)
+    serving(place, "127.0.0.1:1", "dead")
+    place.subscribe("plain", source="operators")
+    failed = place.wait_condition("subscriptions", "plain", "ResolutionFailed")
+    assert failed["reason"] == "ErrorPreventedResolution"
+    where = f"{place.name}/dead"
+    assert failed["message"].startswith(f"error using catalogsource {where}: ")
+    place.delete("catalogsources", "dead")
+    assert "ResolutionFailed" not in conditions(latest(place, "plain", "1.0.0"))
+
+
+def test_the_conditions_follow_the_plan(place: Place, shelf: str) -> None:
+    serving(place, shelf)
+    place.subscribe("plain", source="operators")
+    latest(place, "plain", "1.0.0")
+    plan = place.wait_plan("Complete")
+    name = plan["metadata"]["name"]
+
+    def puppet(phase: str, *said: Mapping[str, str]) -> None:
+        told = {"phase": phase, "conditions": list(said)}
+        place.classic.api.patch(f"{place.path('installplans', name)}/status", {"status": told})
+
+    place.patch("installplans", name, {"spec": {"approved": False, "approval": "Manual"}})
+    puppet("RequiresApproval")
+    pending = place.wait_condition("subscriptions", "plain", "InstallPlanPending")
+    assert pending["reason"] == "RequiresApproval"
+    puppet("Failed")
+    failed = place.wait_condition("subscriptions", "plain", "InstallPlanFailed")
+    assert failed["reason"] == "InstallPlanFailed"
+    why = {"type": "Installed", "status": "False", "reason": "InstallComponentFailed"}
+    puppet("Failed", why | {"message": "it broke"})
+
+    def told(obj: KubeObject) -> bool:
+        found = conditions(obj).get("InstallPlanFailed") or {}
+        return (found.get("reason"), found.get("message")) == ("InstallComponentFailed", "it broke")
+
+    found = place.wait("subscriptions", "plain", told)
+    assert set(conditions(found)) == {"CatalogSourcesUnhealthy", "InstallPlanFailed"}
+    place.delete("installplans", name)
+    missing = place.wait_condition("subscriptions", "plain", "InstallPlanMissing")
+    assert missing["reason"] == "ReferencedInstallPlanNotFound"
+
+
+def test_what_goes_away_is_said_while_it_is_installed(place: Place, bundles: Bundles) -> None:
+    versions = bundles.of("aged", "1.0.0", "1.1.0")
+    marks = [
+        ({"schema": "olm.package"}, "the package ends"),
+        ({"schema": "olm.channel", "name": "stable"}, "the channel ends"),
+        ({"schema": "olm.bundle", "name": "aged.v1.0.0"}, "take 1.1.0"),
+    ]
+    entries = [{"reference": where, "message": message} for where, message in marks]
+    deprecations: Blob = {"schema": "olm.deprecations", "package": "aged", "entries": entries}
+    server = place.catalog("operators", channel(versions[:1]))
+    place.subscribe("aged", source="operators", channel="stable")
+    assert set(conditions(latest(place, "aged", "1.0.0"))) == {"CatalogSourcesUnhealthy"}
+    server.serve([*channel(versions[:1]), deprecations])
+    sub = place.wait("subscriptions", "aged", lambda sub: "BundleDeprecated" in conditions(sub))
+    found = conditions(sub)
+    assert found["PackageDeprecated"]["message"] == "olm.package/aged: the package ends"
+    assert found["ChannelDeprecated"]["message"] == "olm.channel/stable: the channel ends"
+    assert found["BundleDeprecated"]["message"] == "olm.bundle/aged.v1.0.0: take 1.1.0"
+    server.serve([*channel(versions), deprecations])
+    latest(place, "aged", "1.1.0")
+    place.wait("subscriptions", "aged", lambda sub: "BundleDeprecated" not in conditions(sub))
+
+
+def test_a_subscription_may_name_another_package(place: Place, shelf: str) -> None:
+    serving(place, shelf)
+    place.subscribe("plain", source="operators")
+    latest(place, "plain", "1.0.0")
+    place.patch("subscriptions", "plain", {"spec": {"name": "renamed"}})
+    place.wait_subscription("plain", state="AtLatestKnown", installedCSV="renamed.v2.0.0")
+    gone(place, "clusterserviceversions", "plain.v1.0.0")
+
+
+def test_nothing_is_resolved_without_one_operator_group(place: Place, shelf: str) -> None:
+    serving(place, shelf)
+    place.create(V1, "OperatorGroup", "second", {})
+    place.subscribe("plain", source="operators")
+    place.wait_condition("subscriptions", "plain", "CatalogSourcesUnhealthy", "False")
+    assert place.install_plans() == []
+    place.delete("operatorgroups", "second")
+    latest(place, "plain", "1.0.0")
+
+
+def test_updates_go_on_whenever_it_is_killed(place: Place, bundles: Bundles) -> None:
+    versions = bundles.of("killed", "1.0.0", "1.1.0", "1.2.0", "1.3.0")
+    place.catalog("operators", channel(versions))
+    place.subscribe("killed", source="operators", startingCSV="killed.v1.0.0")
+    for number in range(1, 4):
+        place.wait(
+            "subscriptions", "killed", lambda sub, n=number: _generation(sub) >= n, what="a plan"
+        )
+        place.classic.restart(kill=True)
+    latest(place, "killed", "1.3.0")
+    generations = [each["spec"]["generation"] for each in place.install_plans()]
+    assert len(generations) == len(set(generations)) == 4
+
+
+def _generation(subscription: KubeObject) -> int:
+    return int(status(subscription, "installPlanGeneration") or 0)
