@@ -71,8 +71,16 @@ def _is_upgrading(view: View) -> bool:
     """
     if not all(each.status.current_csv in view.csvs for each in view.subscriptions):
         return False
-    tied = [view.csvs[each.status.current_csv] for each in view.subscriptions]
-    return any(csv.replaces in view.csvs and csv.phase in ON_ITS_WAY for csv in tied)
+    return any(_is_on_its_way(each, view) for each in view.subscriptions)
+
+
+def _is_on_its_way(subscription: Subscription, view: View) -> bool:
+    csv = view.csvs[subscription.status.current_csv]
+    return (
+        csv.replaces in view.csvs
+        and csv.phase in ON_ITS_WAY
+        and not _is_half_made(subscription, view)
+    )
 
 
 def left_out(view: View) -> frozenset[str]:

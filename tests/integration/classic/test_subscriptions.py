@@ -1,6 +1,7 @@
 """What Subscriptions lead to, from catalogs that are served to what is installed."""
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import pytest
@@ -23,6 +24,14 @@ class Operator(BundleSpec):
     def _csv(self) -> dict[str, Any]:
         csv = super()._csv()
         return {**csv, "spec": {"displayName": self.package, **csv["spec"]}}
+
+
+class Broken(Operator):
+    """One with an object of a kind that nobody serves."""
+
+    def files(self) -> dict[str, bytes]:
+        unserved = b"apiVersion: autoscaling.k8s.io/v1\nkind: VerticalPodAutoscaler\n"
+        return super().files() | {"manifests/x.yaml": unserved + b"metadata: {name: x}\n"}
 
 
 @pytest.fixture(scope="module")
@@ -320,7 +329,7 @@ def test_what_goes_away_is_said_while_it_is_installed(place: Place, bundles: Bun
     deprecations: Blob = {"schema": "olm.deprecations", "package": "aged", "entries": entries}
     server = place.catalog("operators", channel(versions[:1]))
     place.subscribe("aged", source="operators", channel="stable")
-    assert set(conditions(latest(place, "aged", "1.0.0"))) == {"CatalogSourcesUnhealthy"}
+    latest(place, "aged", "1.0.0")
     server.serve([*channel(versions[:1]), deprecations])
     sub = place.wait("subscriptions", "aged", lambda sub: "BundleDeprecated" in conditions(sub))
     found = conditions(sub)
@@ -347,23 +356,74 @@ def test_nothing_is_resolved_without_one_operator_group(place: Place, shelf: str
     place.subscribe("plain", source="operators")
     place.wait_condition("subscriptions", "plain", "CatalogSourcesUnhealthy", "False")
     assert place.install_plans() == []
-    place.delete("operatorgroups", "second")
+    place.classic.api.delete(place.path("operatorgroups", "second", version=V1))
     latest(place, "plain", "1.0.0")
 
 
+def test_a_dependency_comes_from_the_catalog_of_higher_priority(
+    place: Place, bundles: Bundles, shelf: str
+) -> None:
+    asking = channel(bundles.of("asking", "1.0.0"))
+    with_properties(asking, "asking.v1.0.0", api("Thing", required=True))
+    serving(place, shelf, "a")
+    serving(place, shelf, "b", priority=10)
+    place.catalog("own", asking)
+    place.subscribe("asking", source="own")
+    place.wait_subscription(f"gives-stable-b-{place.name}", installedCSV="gives.v1.0.0")
+
+
+def test_a_dead_global_catalog_may_be_left_out(classic: Classic, place: Place, shelf: str) -> None:
+    dead = Place(classic, "olm")
+    serving(dead, "127.0.0.1:1", "dead")
+    try:
+        serving(place, shelf)
+        place.subscribe("plain", source="operators")
+        failed = place.wait_condition("subscriptions", "plain", "ResolutionFailed")
+        assert failed["message"].startswith("error using catalogsource olm/dead: ")
+        group = place.path("operatorgroups", "group", version=V1)
+        excluded = {"olm.operatorframework.io/exclude-global-namespace-resolution": "true"}
+        classic.api.patch(group, {"metadata": {"annotations": excluded}})
+        latest(place, "plain", "1.0.0")
+    finally:
+        dead.delete("catalogsources", "dead")
+
+
+def test_a_plan_that_fails_is_left_behind_where_that_is_asked_for(
+    classic: Classic, registry: Registry, bundles: Bundles
+) -> None:
+    place = classic.place(group={"upgradeStrategy": "TechPreviewUnsafeFailForward"})
+    good, best = bundles.of("forward", "1.0.0", "1.2.0")
+    bad = Broken(package="forward", version="1.1.0").publish(registry)
+    classic.stand_ins.operator.phases[bad.name] = ""
+    server = place.catalog("operators", channel([good]))
+    place.subscribe("forward", source="operators")
+    latest(place, "forward", "1.0.0")
+    server.serve(channel([good, bad]))
+
+    def is_tried(sub: KubeObject) -> bool:
+        told = [status(plan, "message") or "" for plan in place.install_plans()]
+        return any("GroupVersionKind autoscaling.k8s.io/v1" in each for each in told)
+
+    place.wait("subscriptions", "forward", is_tried)
+    plan = place.install_plans()[-1]
+    path = f"{place.path('installplans', plan['metadata']['name'])}/status"
+    classic.api.patch(path, {"status": {"phase": "Failed"}})
+    place.wait_condition("subscriptions", "forward", "InstallPlanFailed")
+    server.serve(channel([good, bad, best]))
+    place.wait_csv("forward.v1.2.0")
+
+
 def test_updates_go_on_whenever_it_is_killed(place: Place, bundles: Bundles) -> None:
-    versions = bundles.of("killed", "1.0.0", "1.1.0", "1.2.0", "1.3.0")
+    versions = bundles.of("killed", "1.0.0", "1.1.0", "1.2.0")
     place.catalog("operators", channel(versions))
     place.subscribe("killed", source="operators", startingCSV="killed.v1.0.0")
-    for number in range(1, 4):
-        place.wait(
-            "subscriptions", "killed", lambda sub, n=number: _generation(sub) >= n, what="a plan"
-        )
+    for number in (1, 2):
+        place.wait("subscriptions", "killed", partial(is_planned, number), what="a plan")
         place.classic.restart(kill=True)
-    latest(place, "killed", "1.3.0")
+    latest(place, "killed", "1.2.0")
     generations = [each["spec"]["generation"] for each in place.install_plans()]
-    assert len(generations) == len(set(generations)) == 4
+    assert len(generations) == len(set(generations)) == 3
 
 
-def _generation(subscription: KubeObject) -> int:
-    return int(status(subscription, "installPlanGeneration") or 0)
+def is_planned(number: int, subscription: KubeObject) -> bool:
+    return (status(subscription, "installPlanGeneration") or 0) >= number

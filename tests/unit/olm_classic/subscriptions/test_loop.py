@@ -42,6 +42,14 @@ def pending(**of: Any) -> View:
         (view(subscription(status=AT), csvs=upgraded("Succeeded")), True),
         (view(subscription(status=AT), csvs=upgraded("Installing")), True),
         (view(subscription(status=AT), csvs=upgraded("Failed")), False),
+        (
+            view(
+                subscription(status=AT | referring()),
+                csvs=upgraded(""),
+                plans=(plan(phase="Failed"),),
+            ),
+            False,
+        ),
         (view(subscription(status=AT), csvs=upgraded("Succeeded")[1:]), False),
         (view(subscription(status=AT), subscription("b"), csvs=upgraded("Succeeded")), False),
     ],
