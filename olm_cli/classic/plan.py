@@ -1,11 +1,12 @@
 """`olm classic plan`: what the next InstallPlan of a namespace would have."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import click
 
 from olm_classic.dialect import Dialect
+from olm_classic.install_plans.steps import Step
 from olm_classic.resolve import Namespace, Resolution, ResolutionError
 from olm_cli.classic.answers import (
     answer,
@@ -16,15 +17,20 @@ from olm_cli.classic.answers import (
     error_lines,
     explanation,
 )
+from olm_cli.classic.steps import read_steps
 from olm_cli.classic.world import read_world, world_options
 from olm_cli.cluster_options import ClusterCommand
 from olm_cli.output import Output, output_option, show
+from olm_cli.table import table
 
 
 @click.command("plan", cls=ClusterCommand)
+@click.option(
+    "--steps", is_flag=True, help="List each object that the plan creates; pulls the bundles."
+)
 @world_options
 @output_option
-def plan(output: Output, **options: Any) -> None:
+def plan(output: Output, steps: bool, **options: Any) -> None:
     """Show what the next InstallPlan of a namespace would have; only reads.
 
     Bundles to install and what they replace, Subscriptions to create for dependencies and to move
@@ -33,6 +39,7 @@ def plan(output: Output, **options: Any) -> None:
     \b
     Examples:
       olm classic plan -n operators
+      olm classic plan -n operators --steps
       olm classic plan --files subscription.yaml --catalog community=./catalog
       olm classic plan -n operators --catalog olm/community=quay.io/example/catalog:next -o yaml
     """
@@ -45,10 +52,26 @@ def plan(output: Output, **options: Any) -> None:
         else:
             show({"namespace": namespace.name, "error": error_data(found, why)}, output)
         raise SystemExit(1)
+    listed = read_steps(found, namespace.name, options) if steps and found.updated else []
     if output.is_text:
-        click.echo("\n".join(_lines(namespace, found)))
+        click.echo("\n".join((*_lines(namespace, found), *_step_lines(listed))))
     else:
-        show(_data(namespace, found), output)
+        show({**_data(namespace, found), **({"plan": listed} if steps else {})}, output)
+
+
+def _step_lines(steps: Iterable[Step]) -> Iterator[str]:
+    rows = [
+        (each["resolving"], kind["kind"], kind["name"], "/".join(filter(None, _group(kind))))
+        for each in steps
+        for kind in [each["resource"]]
+    ]
+    if rows:
+        yield ""
+        yield from table(("FOR", "KIND", "NAME", "API"), rows)
+
+
+def _group(resource: Mapping[str, str]) -> tuple[str, str]:
+    return resource["group"], resource["version"]
 
 
 def _data(namespace: Namespace, found: Resolution) -> dict[str, Any]:

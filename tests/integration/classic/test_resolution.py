@@ -44,6 +44,32 @@ def folder_of(blobs: list[Blob], folder: Path) -> Path:
     return folder
 
 
+def listed_steps(
+    place: Place, blobs: list[Blob], olm: Shell, folder: Path
+) -> list[tuple[str, str, str]]:
+    """What `olm classic plan --steps` says would be created for a Subscription without mistake."""
+    spec = {"name": "mend", "source": "operators", "sourceNamespace": place.name}
+    wanted = {
+        "apiVersion": "operators.coreos.com/v1alpha1",
+        "kind": "Subscription",
+        "metadata": {"name": "mend", "namespace": place.name},
+        "spec": {**spec, "channel": "stable"},
+    }
+    (folder / "wanted.json").write_text(json.dumps(wanted))
+    catalog = folder_of(blobs, folder / "same")
+    told = olm(
+        *("classic", "plan", "--steps", "-o", "json", "--files", str(folder / "wanted.json")),
+        *("--catalog", f"{place.name}/operators={catalog}"),
+        *("--cas-dir", str(place.classic.registry_cas)),
+    )
+    assert told.returncode == 0, told.stderr
+    return [names_of(each["resource"]) for each in json.loads(told.stdout)["plan"]]
+
+
+def names_of(resource: dict[str, str]) -> tuple[str, str, str]:
+    return resource["group"], resource["kind"], resource["name"]
+
+
 def test_what_is_told_of_a_wrong_channel_mends_it(
     place: Place, bundles: Bundles, olm: Shell, tmp_path: Path, classic: Classic
 ) -> None:
@@ -63,8 +89,11 @@ def test_what_is_told_of_a_wrong_channel_mends_it(
     assert told.returncode == 1, told.stderr
     assert message in told.stdout
     command = told.stdout.splitlines()[-1].strip()
+    planned = listed_steps(place, blobs, olm, tmp_path)
     classic.control_plane.kubectl(*shlex.split(command)[1:])
     latest(place, "mend", "1.0.0")
+    steps = status(place.wait_plan("Complete"), "plan")
+    assert [names_of(each["resource"]) for each in steps] == planned
     assert "ResolutionFailed" not in conditions(place.wait("subscriptions", "mend", bool))
     told = olm("classic", "plan", "-n", place.name, "--catalog", content)
     assert told.stdout == f"{place.name}: nothing to do\n"
