@@ -132,13 +132,13 @@ KREW_URL ?= https://releases.example.com/olmv1/v0.1.0
 krew: $(STAMP) ## Make `kubectl olm` for krew, and an index of it, in build/krew (KREW_URL=...)
 	@$(BIN)/python -m config.krew --url=$(KREW_URL)
 
-generate: $(STAMP) ## Write the generated files anew (CRDs, parts of the chart)
+generate: $(STAMP) ## Write the generated files anew (CRDs, parts of the charts)
 	@$(BIN)/python -m config.generate
 
 verify: $(STAMP) ## Check that generated files are what would be generated
 	@$(BIN)/python -m config.generate --check
 
-chart: helm generate ## Check the Helm chart and write its snapshots anew
+chart: helm generate ## Check the Helm charts and write their snapshots anew
 	@$(BIN)/python -m e2e.olm.chart
 
 IMAGE ?= localhost/olmv1:0.1.0

@@ -52,7 +52,7 @@ def files() -> dict[Path, str]:
     classic = _yaml(with_structs(operators.definitions() | openshift.definitions(), Structs()))
     written = {CRD_FOLDER / name: text for name, text in crds.items()}
     written |= {CLASSIC_CRD_FOLDER / name: text for name, text in classic.items()}
-    return written | chart_files(crds) | message_files() | type_files() | diagram_files()
+    return written | chart_files(crds, classic) | message_files() | type_files() | diagram_files()
 
 
 def _yaml(crds: dict[str, Any]) -> dict[str, str]:

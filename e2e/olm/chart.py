@@ -1,4 +1,4 @@
-"""The Helm chart, by the pinned Helm: rendered, checked, installed.
+"""The Helm charts, by the pinned Helm: rendered, checked, installed.
 
 `python -m e2e.olm.chart` writes the snapshots of tests/charts anew (`make chart`).
 """
@@ -6,6 +6,8 @@
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from e2e.harness.binaries import helm_binary
@@ -13,19 +15,47 @@ from e2e.harness.errors import CommandFailed
 from e2e.harness.process import service_environment
 
 ROOT = Path(__file__).parents[2]
-CHART = ROOT / "charts" / "olmv1"
-SNAPSHOTS = ROOT / "tests" / "charts" / "snapshots"
-RELEASE, NAMESPACE = "olmv1", "olmv1-system"
 HELM_SECONDS = 300.0
 
-VALUE_SETS: dict[str, tuple[str, ...]] = {
-    "default": (),
-    "openshift": ("values-openshift.yaml", "values-catalogs-redhat.yaml"),
-    "cert-manager": ("ci/cert-manager.yaml", "values-catalogs-community.yaml"),
-    "given-certificates": ("ci/given-certificates.yaml",),
-    "everything": ("ci/everything.yaml",),
-}
-"""Files of values by name, in the order in which Helm is given them."""
+
+@dataclass(frozen=True, slots=True)
+class ChartUnderTest:
+    """A chart, and sets of its values.
+
+    name        of the chart and of its releases
+    namespace   of its releases
+    sets        files of values by name, in the order in which Helm is given them
+    apis        what the cluster serves for which it is rendered
+    """
+
+    name: str
+    namespace: str
+    sets: Mapping[str, tuple[str, ...]]
+    apis: str
+
+    @property
+    def folder(self) -> Path:
+        """Where it is."""
+        return ROOT / "charts" / self.name
+
+    @property
+    def snapshots(self) -> Path:
+        """Where what it renders is kept."""
+        return ROOT / "tests" / "charts" / "snapshots" / self.name
+
+    def values_arguments(self, name: str) -> list[str]:
+        """The arguments for one of its sets of values."""
+        return [f"--values={self.folder / file}" for file in self.sets[name]]
+
+    def rendered(self, name: str, *extra: str) -> str:
+        """What a set of values renders."""
+        place = (self.name, str(self.folder), f"--namespace={self.namespace}")
+        given = (f"--api-versions={self.apis}", *self.values_arguments(name), *extra)
+        return helm("template", *place, *given)
+
+    def snapshot(self, name: str) -> str:
+        """The same without CRDs, which are config/crd."""
+        return self.rendered(name, "--set=crds.install=false")
 
 
 def helm(*arguments: str, kubeconfig: Path | None = None, home: Path | None = None) -> str:
@@ -52,35 +82,42 @@ def helm(*arguments: str, kubeconfig: Path | None = None, home: Path | None = No
     return done.stdout
 
 
-def values_arguments(name: str) -> list[str]:
-    """The arguments for one of VALUE_SETS."""
-    return [f"--values={CHART / file}" for file in VALUE_SETS[name]]
+OLM_V1 = ChartUnderTest(
+    name="olmv1",
+    namespace="olmv1-system",
+    sets={
+        "default": (),
+        "openshift": ("values-openshift.yaml", "values-catalogs-redhat.yaml"),
+        "cert-manager": ("ci/cert-manager.yaml", "values-catalogs-community.yaml"),
+        "given-certificates": ("ci/given-certificates.yaml",),
+        "everything": ("ci/everything.yaml",),
+    },
+    apis="olm.operatorframework.io/v1/ClusterCatalog",
+)
+CLASSIC = ChartUnderTest(
+    name="olm-classic",
+    namespace="olm",
+    sets={
+        "default": (),
+        "openshift": ("values-openshift.yaml",),
+        "everything": ("ci/everything.yaml",),
+    },
+    apis="config.openshift.io/v1/OperatorHub",
+)
 
-
-def rendered(name: str, *extra: str) -> str:
-    """What one of VALUE_SETS renders, for a cluster that serves ClusterCatalogs."""
-    return helm(
-        "template",
-        RELEASE,
-        str(CHART),
-        f"--namespace={NAMESPACE}",
-        "--api-versions=olm.operatorframework.io/v1/ClusterCatalog",
-        *values_arguments(name),
-        *extra,
-    )
-
-
-def snapshot(name: str) -> str:
-    """The same without CRDs, which are config/crd."""
-    return rendered(name, "--set=crds.install=false")
+CHART, SNAPSHOTS, VALUE_SETS = OLM_V1.folder, OLM_V1.snapshots, OLM_V1.sets
+RELEASE, NAMESPACE = OLM_V1.name, OLM_V1.namespace
+values_arguments, rendered, snapshot = OLM_V1.values_arguments, OLM_V1.rendered, OLM_V1.snapshot
 
 
 def main() -> None:
-    """Writes all snapshots, then lets Helm check the chart with each set of values."""
-    SNAPSHOTS.mkdir(parents=True, exist_ok=True)
-    for name in VALUE_SETS:
-        (SNAPSHOTS / f"{name}.yaml").write_text(snapshot(name))
-        sys.stdout.write(helm("lint", "--strict", str(CHART), *values_arguments(name)))
+    """Writes all snapshots, then lets Helm check the charts with each set of values."""
+    for chart in (OLM_V1, CLASSIC):
+        chart.snapshots.mkdir(parents=True, exist_ok=True)
+        for name in chart.sets:
+            (chart.snapshots / f"{name}.yaml").write_text(chart.snapshot(name))
+            given = chart.values_arguments(name)
+            sys.stdout.write(helm("lint", "--strict", str(chart.folder), *given))
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from e2e.harness.ports import free_port
 from e2e.harness.registry import Registry
 from e2e.olm.api import Api, catalog_path, extension_path
 from e2e.olm.bundles import BundleSpec
-from e2e.olm.chart import CHART, NAMESPACE, RELEASE, helm
+from e2e.olm.chart import CHART, CLASSIC, NAMESPACE, RELEASE, helm
 from e2e.olm.fbc import catalog_files, package_blobs
 from e2e.olm.manifests import catalog, with_administrator
 from e2e.olm.pods import PodProcess
@@ -268,3 +268,40 @@ def clean_up(notes: str, release: Release, control_plane: ControlPlane) -> None:
             release.stop()
         else:
             control_plane.kubectl(*arguments)
+
+
+def test_olm_classic_is_installed_and_works_beside_it(
+    tmp_path: Path, control_plane: ControlPlane, api: Api
+) -> None:
+    name, place = CLASSIC.name, f"--namespace={CLASSIC.namespace}"
+    how = {"kubeconfig": control_plane.kubeconfig, "home": tmp_path / "helm"}
+    catalogs = "/apis/operators.coreos.com/v1alpha1/namespaces/olm/catalogsources/ours"
+    spec = {"name": "ours", "sourceType": "grpc", "address": "127.0.0.1:9"}
+    values = tmp_path / "values.yaml"
+    values.write_text(yaml.safe_dump({"defaultCatalogs": {"catalogs": [spec]}}))
+    given = (name, str(CLASSIC.folder), f"--values={values}", place)
+    helm("install", *given, "--create-namespace", **how)
+    path = "/apis/apps/v1/namespaces/olm/deployments/catalog-operator"
+    pod = PodProcess(tmp_path / "catalog-operator", control_plane, CLASSIC.namespace, path)
+    health = free_port(HOST)
+    try:
+        child = pod.start(
+            f"--health-probe-bind-address={HOST}:{health}",
+            f"--metrics-bind-address={HOST}:{free_port(HOST)}",
+        )
+        child.wait_ready(partial(answers, f"http://{HOST}:{health}/readyz"))
+        api.wait(catalogs, lambda obj: obj is not None, what="the default catalog")
+        hub = "/apis/config.openshift.io/v1/operatorhubs/cluster"
+        control_plane.kubectl("patch", "operatorhub", "cluster", "--type=merge", "-p",
+                              '{"spec": {"disableAllDefaultSources": true}}')  # fmt: skip
+        api.wait_gone(catalogs)
+        helm("upgrade", *given, "--set=catalogOperator.replicas=1", **how)
+        assert (api.get(hub) or {})["spec"] == {"disableAllDefaultSources": True}
+    finally:
+        pod.stop()
+    helm("uninstall", name, place, **how)
+    assert api.get(path) is None
+    assert api.get(f"{CRDS}/catalogsources.operators.coreos.com")
+    assert api.get(
+        "/apis/operators.coreos.com/v1/namespaces/operators/operatorgroups/global-operators"
+    )

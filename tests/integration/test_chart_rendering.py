@@ -12,18 +12,22 @@ from e2e.harness.controlplane import ControlPlane
 from e2e.harness.errors import CommandFailed
 from e2e.olm.chart import (
     CHART,
+    CLASSIC,
     NAMESPACE,
+    OLM_V1,
     RELEASE,
-    SNAPSHOTS,
-    VALUE_SETS,
+    ChartUnderTest,
     helm,
     rendered,
-    snapshot,
-    values_arguments,
 )
 
 pytestmark = pytest.mark.integration
 
+NAMESPACES = (
+    "olmv1-system", "shared", "openshift-config", "openshift-catalogd",
+    "olm", "operators", "global", "openshift-operators",
+)  # fmt: skip
+"""In which the charts have objects."""
 PLURALS = {
     "NetworkPolicy": "networkpolicies",
     "ClusterCatalog": "clustercatalogs",
@@ -32,18 +36,25 @@ PLURALS = {
 
 CLUSTER_SCOPED = {
     "Namespace", "ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition",
-    "MutatingWebhookConfiguration", "ClusterCatalog",
+    "MutatingWebhookConfiguration", "ClusterCatalog", "OperatorHub",
 }  # fmt: skip
 OTHERS = ("cert-manager.io/", "monitoring.coreos.com/")
 """API groups of other projects, which this API server does not serve."""
 
-sets = pytest.mark.parametrize("values", VALUE_SETS)
+sets = pytest.mark.parametrize(
+    ("chart", "values"),
+    [
+        pytest.param(chart, values, id=f"{chart.name}: {values}")
+        for chart in (OLM_V1, CLASSIC)
+        for values in chart.sets
+    ],
+)
 
 
 @sets
-def test_snapshots_are_what_helm_renders(values: str) -> None:
+def test_snapshots_are_what_helm_renders(chart: ChartUnderTest, values: str) -> None:
     """`make chart` writes them anew."""
-    assert snapshot(values) == (SNAPSHOTS / f"{values}.yaml").read_text()
+    assert chart.snapshot(values) == (chart.snapshots / f"{values}.yaml").read_text()
 
 
 def test_what_holds_the_users_data_is_kept() -> None:
@@ -114,8 +125,8 @@ class UniqueKeys(yaml.SafeLoader):
 
 
 @sets
-def test_no_key_is_given_twice(values: str) -> None:
-    assert all_documents(rendered(values))
+def test_no_key_is_given_twice(chart: ChartUnderTest, values: str) -> None:
+    assert all_documents(chart.rendered(values))
 
 
 def all_documents(text: str) -> list[KubeObject]:
@@ -123,8 +134,9 @@ def all_documents(text: str) -> list[KubeObject]:
 
 
 @sets
-def test_helm_finds_nothing_to_complain_about(values: str) -> None:
-    assert "0 chart(s) failed" in helm("lint", "--strict", str(CHART), *values_arguments(values))
+def test_helm_finds_nothing_to_complain_about(chart: ChartUnderTest, values: str) -> None:
+    given = chart.values_arguments(values)
+    assert "0 chart(s) failed" in helm("lint", "--strict", str(chart.folder), *given)
 
 
 REFUSED = [
@@ -142,23 +154,38 @@ REFUSED = [
         "exclude each other",
     ),
 ]
+REFUSED_BY_CLASSIC = [
+    (["--set=catalogOperator.catalogServing=cloud"], "value must be one of"),
+    (["--set=packageServer.replicas=2"], "additional properties 'packageServer' not allowed"),
+    (
+        ["--set=metrics.readers[0].name=a", "--set=metrics.readers[0].namespace=b"],
+        "metrics.readers needs tls.secret",
+    ),
+]
 
 
-@pytest.mark.parametrize(("arguments", "complaint"), REFUSED)
-def test_values_that_cannot_be_meant_are_refused(arguments: list[str], complaint: str) -> None:
+@pytest.mark.parametrize(
+    ("chart", "arguments", "complaint"),
+    [*((OLM_V1, *case) for case in REFUSED), *((CLASSIC, *case) for case in REFUSED_BY_CLASSIC)],
+)
+def test_values_that_cannot_be_meant_are_refused(
+    chart: ChartUnderTest, arguments: list[str], complaint: str
+) -> None:
     with pytest.raises(CommandFailed) as failed:
-        rendered("default", *arguments)
+        chart.rendered("default", *arguments)
     assert complaint in failed.value.stderr
 
 
 @pytest.fixture(scope="module")
 def server(control_plane: ControlPlane) -> Iterator[httpx.Client]:
     """The API server, with the CRDs and the namespaces that are not the chart's."""
-    crds = ("-f", str(CHART.parents[1] / "config" / "crd"))
-    control_plane.kubectl("apply", "--server-side", "--force-conflicts", *crds)
-    control_plane.kubectl("wait", "--recursive=false", "--for=condition=Established", *crds)
+    config = CHART.parents[1] / "config"
+    for folder in (config / "crd", config / "crd" / "classic"):
+        crds = ("--recursive=false", "-f", str(folder))
+        control_plane.kubectl("apply", "--server-side", "--force-conflicts", *crds)
+        control_plane.kubectl("wait", "--for=condition=Established", *crds)
     with control_plane.client() as client:
-        for name in ("olmv1-system", "shared", "openshift-config", "openshift-catalogd"):
+        for name in NAMESPACES:
             labels = {"pod-security.kubernetes.io/warn": "restricted"}
             body = {"metadata": {"name": name, "labels": labels}}
             client.post("/api/v1/namespaces", json=body)
@@ -167,10 +194,10 @@ def server(control_plane: ControlPlane) -> Iterator[httpx.Client]:
 
 @sets
 def test_the_api_server_takes_every_object_without_a_warning(
-    server: httpx.Client, values: str
+    server: httpx.Client, chart: ChartUnderTest, values: str
 ) -> None:
     """As a dry run, with unknown fields refused, and pods judged by the restricted standard."""
-    objects = all_documents(rendered(values))
+    objects = all_documents(chart.rendered(values))
     taken = 0
     for obj in objects:
         if obj["apiVersion"].startswith(OTHERS):

@@ -1,5 +1,6 @@
 """OperatorHub by the commands of the documents: default catalogs go, come back and stay as is."""
 
+import shlex
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,9 +9,13 @@ import yaml
 
 from api.objects import KubeObject
 from e2e.olm.classic import Classic
+from e2e.olm.pages import steps
+from e2e.olm.programs import CONFIG
 
 pytestmark = pytest.mark.integration
 
+PAGE = CONFIG.parent / "docs" / "classic" / "README.md"
+"""It disables all default catalogs, by the command of the documents."""
 HUB = "/apis/config.openshift.io/v1/operatorhubs/cluster"
 CATALOGS = "/apis/operators.coreos.com/v1alpha1/namespaces/olm/catalogsources"
 NAMES = ["certified-operators", "community-operators"]
@@ -60,8 +65,11 @@ def wait(classic: Classic, *expected: str) -> None:
 
 def test_defaults_are_disabled_and_enabled(classic: Classic) -> None:
     wait(classic, *NAMES)
-    disable = '[{"op": "add", "path": "/spec/disableAllDefaultSources", "value": true}]'
-    patch(classic, "--type", "json", "-p", disable)
+    for step in steps(PAGE):
+        for line in step.command.replace("\\\n", "").splitlines():
+            program, *arguments = shlex.split(line)
+            assert program == "kubectl"
+            classic.control_plane.kubectl(*arguments)
     wait(classic)
     patch(classic, "--type=merge", "-p", '{"spec": {"sources": [{"name": "community-operators", '
           '"disabled": false}]}}')  # fmt: skip

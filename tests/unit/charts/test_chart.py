@@ -18,7 +18,7 @@ import operator_controller.exposition
 from api.objects import KubeObject
 from catalogd.metrics import Metrics as CatalogdMetrics
 from catalogd.settings import parse_settings as parse_catalogd
-from config.chart import COMPONENTS, value_rows
+from config.chart import OLM_V1, value_rows
 from e2e.olm.chart import CHART, SNAPSHOTS, VALUE_SETS
 from olm_catalogs.io.processes import PARSING_AT_ONCE, PROCESSES_AT_ONCE
 from olm_catalogs.job import Job
@@ -39,7 +39,7 @@ ROLES = ("Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding")
 
 sets = pytest.mark.parametrize("values", VALUE_SETS)
 pods = pytest.mark.parametrize(
-    ("values", "component"), [(v, c) for v in VALUE_SETS for c in COMPONENTS]
+    ("values", "component"), [(v, c) for v in VALUE_SETS for c in OLM_V1.components]
 )
 
 
@@ -165,7 +165,7 @@ def test_paths_of_arguments_are_mounted(values: str, component: str) -> None:
 
 @sets
 def test_selectors_choose_their_pods_and_ports_exist(values: str) -> None:
-    for component in COMPONENTS:
+    for component in OLM_V1.components:
         spec = deployment(values, component)["spec"]
         labels = spec["template"]["metadata"]["labels"].items()
         assert spec["selector"]["matchLabels"].items() <= labels
@@ -207,7 +207,7 @@ def test_rights_are_those_that_demo_and_tests_run_with(values: str) -> None:
     """And no more, but for what a value asks for by name."""
     known = {
         (obj["kind"], obj["metadata"]["name"]): obj.get("rules") or obj["roleRef"]
-        for component in COMPONENTS
+        for component in OLM_V1.components
         for obj in yaml.safe_load_all((RBAC / f"{component}.yaml").read_text())
         if obj["kind"] in ROLES
     }
@@ -222,7 +222,7 @@ def test_rights_are_those_that_demo_and_tests_run_with(values: str) -> None:
 
 WEBHOOK_CA, PULL_SECRET = "operator-controller-webhook-ca", "olmv1-global-pull-secret"
 CATALOGD_SECRETS = "catalogd-pull-secrets"
-READERS = {f"{component}-metrics-readers" for component in COMPONENTS}
+READERS = {f"{component}-metrics-readers" for component in OLM_V1.components}
 EXTRA_RIGHTS = {
     "default": {WEBHOOK_CA},
     "openshift": {PULL_SECRET, CATALOGD_SECRETS, *READERS},
@@ -242,7 +242,7 @@ EXTRA_RIGHTS = {
 def test_catalogd_reads_no_secret_of_operator_controllers_namespace_but_those_named(
     values: str,
 ) -> None:
-    namespaces = {c: deployment(values, c)["metadata"]["namespace"] for c in COMPONENTS}
+    namespaces = {c: deployment(values, c)["metadata"]["namespace"] for c in OLM_V1.components}
     named = set(yaml.safe_load((CHART / "values.yaml").read_text())["imagePullSecrets"])
     for file in VALUE_SETS[values]:
         named |= set(yaml.safe_load((CHART / file).read_text()).get("imagePullSecrets") or ())
@@ -304,7 +304,7 @@ def test_traffic_is_denied_but_for_what_is_named(values: str) -> None:
     for policy in policies:
         assert policy["spec"]["podSelector"]
     denying = [p for p in policies if not {"ingress", "egress"} & p["spec"].keys()]
-    for component in COMPONENTS:
+    for component in OLM_V1.components:
         found = deployment(values, component)
         labels = found["spec"]["template"]["metadata"]["labels"]
         denied = [
@@ -330,7 +330,7 @@ def test_openshift_injects_cas_where_both_programs_read_them() -> None:
     made = [o["metadata"] for o in of_kind("openshift", "ConfigMap")]
     key, _, value = INJECTED.partition("=")
     asked = {m["namespace"] for m in made if m["labels"].get(key) == value}
-    assert asked == {deployment("openshift", c)["metadata"]["namespace"] for c in COMPONENTS}
+    assert asked == {deployment("openshift", c)["metadata"]["namespace"] for c in OLM_V1.components}
 
 
 def test_openshift_has_its_own_namespaces_and_catalogs() -> None:
