@@ -1,28 +1,117 @@
-"""catalog-operator as a program: its rights, its metrics, its end and its return."""
+"""catalog-operator as a program: its metrics, its end and its return."""
+
+import re
 
 import pytest
 
+from api.objects import KubeObject, name_of
 from e2e.harness.controlplane import wait_until
+from e2e.harness.registry import Registry
 from e2e.olm.classic import Classic, Place
+from e2e.olm.fbc import package_blobs
+from tests.integration.classic.test_subscriptions import Operator
 
 pytestmark = pytest.mark.integration
 
 
-def test_objects_are_counted_while_they_are_there(classic: Classic, place: Place) -> None:
-    place.subscribe("counted", source="none", channel="stable")
-    series = (
-        'subscription_sync_total{approval="",channel="stable",installed="",name="counted",'
-        'package="counted"} '
+def values(classic: Classic, name: str, /, **labels: str) -> list[float]:
+    """The values of the series that have these labels."""
+    found = []
+    for line in classic.metrics().splitlines():
+        series, _, value = line.rpartition(" ")
+        if series.partition("{")[0] == name:
+            has = dict(re.findall(r'(\w+)="([^"]*)"', series))
+            found += [float(value)] if labels.items() <= has.items() else []
+    return found
+
+
+def wait_value(classic: Classic, expected: list[float], name: str, /, **labels: str) -> None:
+    what = f"{name}{labels} {expected}"
+    wait_until(lambda: values(classic, name, **labels) == expected, what=what)
+
+
+def wait_for_snapshot(classic: Classic, catalog: dict[str, str]) -> None:
+    """Waits until the content of a catalog was read."""
+    name = "catalog_source_snapshots_total"
+    wait_until(lambda: values(classic, name, **catalog) != [], what=f"{name} of {catalog}")
+
+
+def test_series_follow_what_they_are_about(
+    classic: Classic, place: Place, registry: Registry
+) -> None:
+    blobs = package_blobs([Operator(package="counted", version="1.0.0").publish(registry)])
+    before = values(classic, "olm_resolution_duration_seconds_count", outcome="succeeded")
+    server = place.catalog("ours", blobs)
+    catalog = {"namespace": place.name, "name": "ours"}
+    wait_value(classic, [1.0], "catalogsource_ready", **catalog)
+    wait_for_snapshot(classic, catalog)
+
+    place.subscribe("counted", source="ours", channel="stable")
+    place.wait_csv("counted.v1.0.0")
+    place.wait_subscription("counted", installedCSV="counted.v1.0.0")
+    wait_until(
+        lambda: bool(
+            values(classic, "subscription_sync_total", name="counted", installed="counted.v1.0.0")
+        ),
+        what="the installed version among the labels",
     )
-    wait_until(lambda: f"\n{series}" in classic.metrics(), what=series)
+    series = {"name": "counted", "package": "counted", "channel": "stable"}
+    assert len(values(classic, "subscription_sync_total", **series)) == 1
+    after = values(classic, "olm_resolution_duration_seconds_count", outcome="succeeded")
+    assert after > before
     for name in ("catalog_source_count", "install_plan_count", "subscription_count"):
-        assert f"\n{name} " in classic.metrics()
+        [count] = values(classic, name)
+        assert count >= 1
+
+    server.stop()
+    wait_value(classic, [0.0], "catalogsource_ready", **catalog)
     place.delete("subscriptions", "counted")
-    wait_until(lambda: series not in classic.metrics(), what=f"without {series}")
+    wait_value(classic, [], "subscription_sync_total", **series)
+    place.delete("catalogsources", "ours")
+    wait_value(classic, [], "catalogsource_ready", **catalog)
+    wait_value(classic, [], "catalog_source_snapshots_total", **catalog)
 
 
-def test_it_works_again_after_it_was_killed(classic: Classic) -> None:
-    classic.restart(kill=True)
-    assert 'leader_election_master_status{name="catalog-operator.operators.coreos.com"} 1.0' in (
-        classic.metrics()
+def test_a_kill_leaves_healthy_catalogs_as_they_are(
+    classic: Classic, place: Place, registry: Registry
+) -> None:
+    spec = Operator(package="kept", version="1.0.0")
+    image = f"registry.example.com/{place.name}:v1"
+    classic.stand_ins.push(image, package_blobs([spec.publish(registry)]))
+    place.create(
+        "operators.coreos.com/v1alpha1",
+        "CatalogSource",
+        "ours",
+        {"sourceType": "grpc", "image": image},
     )
+    place.wait_catalog("ours")
+    before = made_for(place)
+    assert before["pods"]
+
+    classic.restart(kill=True)
+    catalog = {"namespace": place.name, "name": "ours"}
+    wait_for_snapshot(classic, catalog)
+    place.subscribe("kept", source="ours")
+    place.wait_csv("kept.v1.0.0")
+    assert made_for(place) == before
+
+
+def made_for(place: Place) -> dict[str, dict[str, str]]:
+    """Names and UIDs of what the catalog of a namespace has."""
+
+    def uids(found: list[KubeObject]) -> dict[str, str]:
+        return {name_of(obj): obj["metadata"]["uid"] for obj in found}
+
+    label = "olm.catalogSource=ours"
+    api = place.classic.api
+    services = api.list(place.path("services", version="v1"))
+    return {
+        "pods": uids(api.list(place.path("pods", version="v1"), label)),
+        "services": uids(services),
+    }
+
+
+def test_it_leads_again_after_it_was_killed(classic: Classic) -> None:
+    lease = "catalog-operator.operators.coreos.com"
+    classic.restart(kill=True)
+    wait_value(classic, [1.0], "leader_election_master_status", name=lease)
