@@ -6,6 +6,7 @@ nodes         run the pods of catalogs: `opm serve` for the content that a test 
 """
 
 import asyncio
+import itertools
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -21,10 +22,10 @@ from e2e.olm.catalog_servers import Blobs, CatalogServer, digest_of, written
 from e2e.olm.kubelet import Door
 from olm_classic.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP
 from olm_classic.names import LABEL_COPIED_FROM
-from olm_runtime.clocks import utc_now
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ConflictError, NotFoundError
+from olm_runtime.program import utc_now
 from olm_runtime.watch.informer import Hooks, Informer, Selection
 from olm_runtime.watch.packed_store import PackedStore
 from olm_runtime.watch.store import Event, Store
@@ -58,6 +59,7 @@ class StandIns:
         self._work_dir = work_dir
         self._control_plane = control_plane
         self._pods: dict[str, _Pod] = {}
+        self._numbers = itertools.count()
         self._servers: dict[str, CatalogServer] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[None] | None = None
@@ -137,7 +139,8 @@ class StandIns:
             status = _pod_status(container, {"state": {"waiting": waiting}}, ready=False)
             await client.patch(event.new, {"status": status}, subresource="status")
             return
-        host = f"127.1.{len(self._pods) // 250}.{len(self._pods) % 250 + 1}"
+        number = next(self._numbers)
+        host = f"127.1.{number // 250}.{number % 250 + 1}"
         pod = self._pods[key] = _Pod(Door(host, REGISTRY_PORT))
         server = await asyncio.to_thread(self._server, content)
         pod.door.behind = [server.port]
