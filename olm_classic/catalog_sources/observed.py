@@ -23,8 +23,12 @@ def is_going(pod: KubeObject) -> bool:
 
 def is_condemned(pod: KubeObject) -> bool:
     """Whether a pod will not serve any more: it goes, is evicted, or has ended."""
-    ended = (pod.get("status") or {}).get("phase") in ("Failed", "Succeeded")
-    return is_going(pod) or ended or is_true(pod, "DisruptionTarget")
+    return is_going(pod) or has_ended(pod) or is_true(pod, "DisruptionTarget")
+
+
+def has_ended(pod: KubeObject) -> bool:
+    """Whether a pod ran, or could not, and will not again."""
+    return (pod.get("status") or {}).get("phase") in ("Failed", "Succeeded")
 
 
 def is_ready(pod: KubeObject) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from api.objects import KubeObject
-from olm_classic.catalog_sources.observed import created_at, is_condemned, is_going, serving_pod
+from olm_classic.catalog_sources.observed import created_at, has_ended, is_going, serving_pod
 
 RESTART_AFTER = timedelta(seconds=10)
 """A pod that ended at once would end so again and again: it is made again after this time."""
@@ -31,7 +31,7 @@ def choose(pods: Sequence[KubeObject], wanted: KubeObject, now: datetime) -> Ser
     others = tuple(pod for pod in pods if pod is not serving and not is_going(pod))
     if serving is not None:
         return Serving(serving, others)
-    ended = [created_at(pod) for pod in others if is_condemned(pod)]
+    ended = [created_at(pod) for pod in others if has_ended(pod)]
     due = max(ended, default=now - RESTART_AFTER) + RESTART_AFTER
     if due > now:
         return Serving(None, (), (due - now).total_seconds())

@@ -7,8 +7,8 @@ short, because whoever mends a catalog waits for it.
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -196,10 +196,8 @@ class RegistryConnection:
             request_serializer=type(request).SerializeToString,
             response_deserializer=answer.FromString,
         )
-        try:
+        with self._told():
             answered: M = await call(request, timeout=SILENCE_SECONDS)
-        except grpc.aio.AioRpcError as error:
-            raise self._error(error) from error
         return answered
 
     async def _stream(
@@ -210,22 +208,36 @@ class RegistryConnection:
             request_serializer=type(request).SerializeToString,
             response_deserializer=answer.FromString,
         )
-        call = open_stream(request)
+        with self._told():
+            call = open_stream(request)
         try:
             while True:
-                async with asyncio.timeout(SILENCE_SECONDS):
-                    message = await call.read()
+                with self._told():
+                    async with asyncio.timeout(SILENCE_SECONDS):
+                        message = await call.read()
                 if message is grpc.aio.EOF:
                     return
                 yield message
+        finally:
+            call.cancel()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Has whatever ends a call be a RegistryError."""
+        try:
+            yield
         except grpc.aio.AioRpcError as error:
             raise self._error(error) from error
         except TimeoutError as error:
-            raise RegistryError(
-                f"{self.target.address} stopped in the midst of an answer"
-            ) from error
-        finally:
-            call.cancel()
+            raise RegistryError(f"{self.target.address} stopped in the midst of it") from error
+        except grpc.aio.UsageError as error:
+            raise RegistryError(f"the connection to {self.target.address} is closed") from error
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            # Nobody cancelled us: the channel was closed, and with it all of its calls.
+            raise RegistryError(f"the connection to {self.target.address} is closed") from error
 
     def _error(self, error: Any) -> RegistryError:
         text = bounded(error.details() or error.code().name)

@@ -162,6 +162,9 @@ def test_one_pod_serves(pods: list[KubeObject]) -> None:
 def test_a_pod_that_ends_at_once_is_not_made_again_at_once() -> None:
     ended = pod(age=3, ready=False, phase="Failed")
     assert choose([ended], pod("wanted"), NOW).again == 7.0
+    conditions = [{"type": "DisruptionTarget", "status": "True"}]
+    condemned = pod(age=3, conditions=conditions)
+    assert choose([condemned], pod("wanted"), NOW).delete == (condemned,)
     old = pod(age=30, ready=False, phase="Failed")
     assert choose([old], pod("wanted"), NOW).delete == (old,)
 

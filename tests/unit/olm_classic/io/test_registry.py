@@ -21,7 +21,7 @@ from olm_classic.io.registry import (
     RegistryError,
     Target,
 )
-from olm_runtime.clocks import utc_now
+from olm_runtime.program import utc_now
 from olm_runtime.proxies import Proxies
 
 PATIENCE_SECONDS = 60.0
@@ -137,27 +137,51 @@ async def test_one_that_stays_dead_is_reported_once() -> None:
         assert len(watched.states) == seen, watched.states
 
 
+class Hang(grpc.GenericRpcHandler):  # type: ignore[misc]
+    """Answers no call, as a server behind a cut network; the connection itself stands."""
+
+    def service(self, details: Any) -> Any:
+        async def hang(*_: Any) -> bytes:
+            await asyncio.Event().wait()
+            return b""
+
+        return grpc.unary_unary_rpc_method_handler(hang)
+
+
+@asynccontextmanager
+async def hanging() -> AsyncIterator[str]:
+    server = grpc.aio.server()
+    server.add_generic_rpc_handlers((Hang(),))
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    yield f"127.0.0.1:{port}"
+    await server.stop(None)
+
+
 async def test_a_server_that_went_silent_is_noticed() -> None:
-    """It takes part in nothing more than the handshake of HTTP/2, as one behind a cut network."""
-    silent = grpc.aio.server()
-
-    class Hang(grpc.GenericRpcHandler):  # type: ignore[misc]
-        def service(self, details: Any) -> Any:
-            async def hang(*_: Any) -> bytes:
-                await asyncio.Event().wait()
-                return b""
-
-            return grpc.unary_unary_rpc_method_handler(hang)
-
-    silent.add_generic_rpc_handlers((Hang(),))
-    port = silent.add_insecure_port("127.0.0.1:0")
-    await silent.start()
     quick = {"keepalive_seconds": 0.05, "alive_seconds": 0.2}
-    async with Watched(f"127.0.0.1:{port}", **quick) as watched:
+    async with hanging() as address, Watched(address, **quick) as watched:
         await watched.until(ConnectionState.READY)
         await watched.until(ConnectionState.CONNECTING)
         await watched.until(ConnectionState.READY)
-    await silent.stop(None)
+
+
+async def test_a_call_under_way_fails_when_its_connection_is_closed() -> None:
+    async with hanging() as address, Watched(address) as watched:
+        await watched.until(ConnectionState.READY)
+        call = asyncio.create_task(watched.connection.get_package("hello"))
+        listing = asyncio.create_task(watched.connection.list_packages())
+        other = asyncio.create_task(watched.connection.list_packages())
+        await asyncio.sleep(0.1)
+        other.cancel()
+        await watched.connection.close()
+        for closed in (call, listing):
+            with pytest.raises(RegistryError, match="is closed"):
+                await closed
+        with pytest.raises(asyncio.CancelledError):
+            await other
+        with pytest.raises(RegistryError, match="is closed"):
+            await watched.connection.list_packages()
 
 
 async def test_another_target_is_another_connection(serve: Callable[..., Any]) -> None:
