@@ -9,7 +9,6 @@ import click
 from api.objects import KubeObject
 from olm_cli.catalogs.extensions import known_extensions
 from olm_cli.cluster_options import ClusterCommand
-from olm_cli.extension import EXTENSION
 from olm_cli.kube_names import object_name
 from olm_cli.lifecycle.applying import Applied
 from olm_cli.lifecycle.interrupt import run
@@ -33,7 +32,7 @@ from olm_cli.lifecycle.upgrading import (
     write_spec,
 )
 from olm_cli.lifecycle.waiting import Wait, is_higher
-from olm_cli.output import Output, fail, show, table_output_option, typed_name
+from olm_cli.output import DATA, Format, Output, fail, output_of, show
 from olm_runtime.cli.display import LiveDisplay
 from olm_runtime.errors import OLMError
 from olm_runtime.kube.client import KubeClient
@@ -56,7 +55,7 @@ DONE, STOPPED, UNANSWERED = 0, 1, 2
 @click.option("--dry-run", is_flag=True, help="Print what would be done, and write nothing.")
 @click.option("--wait", is_flag=True, help="Return when it is installed, or fail after --timeout.")
 @timeout_option
-@table_output_option
+@output_of(Format.TEXT, Format.WIDE, *DATA)
 @source_options
 def upgrade(extension: str | None, output: Output, **given: Any) -> None:
     """Bring EXTENSION to another version: the newest that its spec allows, or --version.
@@ -95,7 +94,7 @@ def upgrade(extension: str | None, output: Output, **given: Any) -> None:
     message = f"stopped; what was written stays: olm status {extension}"
     found, stopped = run(_upgrade(extension, fields, given, output), message=message)
     if not output.is_text:
-        show(found, output, [typed_name(EXTENSION, extension)])
+        show(found, output)
     raise SystemExit(STOPPED if stopped else DONE)
 
 
@@ -179,8 +178,7 @@ def _check(
         fail(error, UNANSWERED)
     if not output.is_text:
         plan = {"plan": plan_facts(meets.plan)} if meets else {}
-        names = [typed_name(EXTENSION, each.extension) for each in found]
-        show({"extensions": [each.facts() for each in found], **plan}, output, names)
+        show({"extensions": [each.facts() for each in found], **plan}, output)
     elif extension is None:
         lines = outlook_table(found, wide=output.is_wide) if found else ["there are no extensions"]
         click.echo("\n".join(lines))
