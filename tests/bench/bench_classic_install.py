@@ -1,0 +1,143 @@
+"""Figures of OLM Classic from Subscriptions to plans that are complete.
+
+Run: PYTHONPATH=. python tests/bench/bench_classic_install.py [--subscriptions 100]
+
+A global catalog has one operator. Namespaces and OperatorGroups are there; then a Subscription is
+created in each of them, at once. Real API server, registry and catalog server on this machine.
+"""
+
+import argparse
+import json
+import re
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from api.operators.names import V1ALPHA1
+from e2e.harness.controlplane import ControlPlane
+from e2e.harness.registry import Registry
+from e2e.olm.bundles import BundleSpec
+from e2e.olm.classic import Classic, Place, status
+from e2e.olm.fbc import package_blobs
+
+CREATORS = 8
+LOOK_SECONDS = 0.2
+PATIENCE_SECONDS = 600.0
+QUIET_SECONDS = 60.0
+PLANS = f"/apis/{V1ALPHA1}/installplans"
+SUBSCRIPTIONS = f"/apis/{V1ALPHA1}/subscriptions"
+
+
+class Operator(BundleSpec):
+    """A bundle whose ClusterServiceVersion the API server takes."""
+
+    def _csv(self) -> dict[str, Any]:
+        csv = super()._csv()
+        return {**csv, "spec": {"displayName": self.package, **csv["spec"]}}
+
+
+def main() -> None:
+    """Measures and prints a table, then the same as JSON."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--subscriptions", type=int, default=100)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="olmv1-bench-") as name:
+        folder = Path(name)
+        with (
+            ControlPlane(folder / "control-plane") as control_plane,
+            Registry(folder / "registry") as registry,
+            Classic(folder / "classic", control_plane, registry) as classic,
+        ):
+            figures = measure(classic, given.subscriptions)
+    for key, value in figures.items():
+        print(f"{key:64} {value:8.1f}")
+    print(json.dumps(figures))
+
+
+def measure(classic: Classic, count: int) -> dict[str, float]:
+    olm = Place(classic, "olm")
+    bundle = Operator(package="many", version="1.0.0").publish(classic.registry)
+    olm.catalog("operators", package_blobs([bundle]))
+    olm.wait_catalog("operators")
+    with ThreadPoolExecutor(CREATORS) as pool:
+        places = list(pool.map(lambda number: classic.place(name=f"team-{number}"), range(count)))
+        used, began = processor_seconds(classic), time.monotonic()
+        list(pool.map(subscribe, places))
+        created = time.monotonic() - began
+    wait(classic, PLANS, lambda each: status(each, "phase") == "Complete", count)
+    complete = time.monotonic() - began
+    wait(classic, SUBSCRIPTIONS, lambda each: status(each, "state") == "AtLatestKnown", count)
+    settled = time.monotonic() - began
+    time.sleep(5.0)
+    used = processor_seconds(classic) - used
+    before = requests(classic)
+    time.sleep(QUIET_SECONDS)
+    after = requests(classic)
+    quiet = {key: after[key] - before.get(key, 0) for key in after}
+    writes = sum(value for (method, _), value in quiet.items() if method not in {"GET", "LIST"})
+    return {
+        "Subscriptions created, s": created,
+        "all plans complete, s": complete,
+        "all Subscriptions AtLatestKnown, s": settled,
+        "processor time of catalog-operator, s": used,
+        "resident, catalog-operator and what it started, MiB": resident(classic) / 2**20,
+        "requests of a quiet minute": sum(quiet.values()),
+        "of these writes (the lease is renewed by them)": writes,
+    }
+
+
+def subscribe(place: Place) -> None:
+    place.subscribe("many", source="operators", namespace="olm")
+
+
+def wait(classic: Classic, path: str, holds: Any, count: int) -> None:
+    """Waits until so many objects are as they shall be. Raises TimeoutError."""
+    until = time.monotonic() + PATIENCE_SECONDS
+    while sum(map(holds, classic.api.list(path))) < count:
+        if time.monotonic() > until:
+            raise TimeoutError(path)
+        time.sleep(LOOK_SECONDS)
+
+
+def requests(classic: Classic) -> Mapping[tuple[str, str], float]:
+    """Of catalog-operator to the API server, by method and code."""
+    pattern = re.compile(r"^rest_client_requests_total\{(.*)\} (\S+)$", re.MULTILINE)
+    found = {}
+    for labels, value in pattern.findall(classic.metrics()):
+        named = dict(re.findall(r'(\w+)="([^"]*)"', labels))
+        found[named["method"], named["code"]] = float(value)
+    return found
+
+
+def processes(classic: Classic) -> Iterator[Path]:
+    """catalog-operator and the processes that it started."""
+    pid = classic.program.pid if classic.program else None
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = (folder / "stat").read_text().rpartition(")")[2].split()[1]
+        except OSError:
+            continue
+        if str(pid) in {folder.name, parent}:
+            yield folder
+
+
+def processor_seconds(classic: Classic) -> float:
+    """Used by them until now."""
+    ticks = 0
+    for folder in processes(classic):
+        fields = (folder / "stat").read_text().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / 100
+
+
+def resident(classic: Classic) -> float:
+    """Bytes of memory that they hold, what they share counted once for each."""
+    pages = (int((each / "statm").read_text().split()[1]) for each in processes(classic))
+    return sum(pages) * 4096.0
+
+
+if __name__ == "__main__":
+    main()
