@@ -84,8 +84,9 @@ def measure(classic: Classic, count: int) -> dict[str, float]:
         "all Subscriptions AtLatestKnown, s": settled,
         "processor time of catalog-operator, s": used,
         "resident, catalog-operator and what it started, MiB": resident(classic) / 2**20,
-        "requests of a quiet minute": sum(quiet.values()),
-        "of these writes (the lease is renewed by them)": writes,
+        "requests until then, but for the lease": sum(before.values()),
+        "requests of a quiet minute, but for the lease": sum(quiet.values()),
+        "of these writes": writes,
     }
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,8 @@ from e2e.harness.registry import Registry
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.classic import Classic, Place, status
 from e2e.olm.fbc import PublishedBundle, package_blobs
+from e2e.olm.pages import DOCS, steps
+from e2e.olm.reader import Reader
 
 pytestmark = pytest.mark.integration
 
@@ -183,6 +186,16 @@ def test_a_manual_plan_waits_and_gives_way_to_newer_content(place: Place, bundle
     gone(place, "installplans", second["metadata"]["name"])
     place.approve(third)
     latest(place, "asks", "1.2.0")
+
+
+def test_the_page_of_subscriptions(place: Place, shelf: str, tmp_path: Path) -> None:
+    serving(place, shelf)
+    names = {"my-team": place.name}
+    reader = Reader(tmp_path, place.classic.control_plane, names=names)
+    reader.follow(steps(DOCS / "classic" / "subscriptions.md"))
+    gone(place, "clusterserviceversions", "walk.v1.2.0")
+    place.subscribe("walk", source="operators")
+    latest(place, "walk", "1.2.0")
 
 
 def test_what_is_there_already_is_replaced(place: Place, bundles: Bundles) -> None:

@@ -37,6 +37,7 @@ FOLLOWED_BY = {
     "integration/test_least_rights.py": ("how-to/permissions.md",),
     "unit/olm_cli/classic/test_resolution_page.py": ("classic/resolution.md",),
     "integration/classic/test_catalogs.py": ("classic/catalog-sources.md",),
+    "integration/classic/test_subscriptions.py": ("classic/subscriptions.md",),
     "integration/from_upstream/test_taking_over.py": ("how-to/from-upstream.md",),
     "integration/classic/test_operator_hub.py": ("classic/README.md",),
 }  # fmt: skip
