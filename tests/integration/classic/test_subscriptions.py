@@ -1,11 +1,15 @@
 """What Subscriptions lead to, from catalogs that are served to what is installed."""
 
+import base64
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
+import yaml
 
 from api.objects import KubeObject
 from api.operators.names import V1, V1ALPHA1
@@ -352,6 +356,48 @@ def test_what_goes_away_is_said_while_it_is_installed(place: Place, bundles: Bun
     server.serve([*channel(versions), deprecations])
     latest(place, "aged", "1.1.0")
     place.wait("subscriptions", "aged", lambda sub: "BundleDeprecated" not in conditions(sub))
+
+
+def test_a_bundle_that_cannot_be_pulled_is_told_until_the_catalog_has_another(
+    classic: Classic, place: Place, bundles: Bundles
+) -> None:
+    group = place.path("operatorgroups", "group", version=V1)
+    soon = {"operatorframework.io/bundle-unpack-timeout": "1s"}
+    classic.api.patch(group, {"metadata": {"annotations": soon}})
+    (good,) = bundles.of("pulled", "1.0.0")
+    server = place.catalog("operators", channel([replace(good, image=f"{good.image}-lost")]))
+    place.subscribe("pulled", source="operators")
+    failed = place.wait_condition("subscriptions", "pulled", "BundleUnpackFailed")
+    assert failed["reason"] == "BundleUnpackFailed"
+    assert failed["message"].startswith("Bundle unpacking failed - DeadlineExceeded: ")
+    assert place.install_plans() == []
+    server.serve(channel([good]))
+    assert not {"BundleUnpackFailed", "BundleUnpacking"} & set(
+        conditions(latest(place, "pulled", "1.0.0"))
+    )
+
+
+def test_a_bundle_that_stands_in_the_catalog_is_installed_if_it_is_whole(place: Place) -> None:
+    operator = Operator(package="inside", version="1.0.0")
+    csv = operator._csv()
+    config_map = yaml.safe_load(operator.files()["manifests/settings.yaml"])
+
+    def blobs(*objects: KubeObject) -> list[Blob]:
+        found = channel([operator.as_published("")])
+        data = [{"data": base64.b64encode(orjson.dumps(each)).decode()} for each in objects]
+        held = ({"type": "olm.bundle.object", "value": each} for each in data)
+        return with_properties(found, operator.name, *held)
+
+    without = {key: value for key, value in csv.items() if key != "apiVersion"}
+    server = place.catalog("operators", blobs(without, config_map))
+    place.subscribe("inside", source="operators")
+    failed = place.wait_condition("subscriptions", "inside", "BundleUnpackFailed")
+    assert failed["reason"] == "ErrorPreventedUnpacking"
+    assert failed["message"] == "bundle CSV inside.v1.0.0 missing APIVersion"
+    server.serve(blobs(csv, config_map))
+    latest(place, "inside", "1.0.0")
+    manifests = [each["resource"]["manifest"] for each in status(place.install_plans()[0], "plan")]
+    assert not any("catalogSourceName" in each for each in manifests)
 
 
 def test_a_subscription_may_name_another_package(place: Place, shelf: str) -> None:
