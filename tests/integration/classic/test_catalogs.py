@@ -130,6 +130,25 @@ def test_a_pod_that_is_gone_edited_or_condemned_is_made_again(place: Place, imag
     place.wait_catalog(name)
 
 
+def test_an_address_takes_the_place_of_an_image(classic: Classic, place: Place) -> None:
+    missing = "registry.example.com/missing:v1"
+    create(place, "moves", image=missing)
+    said = wait_status(place, "moves", lambda now: now.get("reason"))
+    assert said["reason"] == "RegistryServerError"
+    assert said["message"].endswith(f": ImagePullBackOff (image {missing})")
+
+    server = classic.serve(OLD)
+    place.patch("catalogsources", "moves", {"spec": {"address": server.address}})
+    place.wait_catalog("moves")
+    said = wait_status(place, "moves", lambda now: "reason" not in now)
+    assert "serviceName" not in said["registryService"]
+    assert not pods(place, SERVING)
+    for plural, version in (("services", "v1"), ("serviceaccounts", "v1")):
+        assert classic.api.get(place.path(plural, "moves", version=version)) is None
+    policies = classic.api.list(place.path(POLICIES, version=NETWORKING))
+    assert not [each for each in policies if name_of(each).startswith("moves")]
+
+
 def test_what_stands_around_a_pod_is_restored(place: Place, image: str) -> None:
     create(place, "around", image=image)
     place.wait_catalog("around")
