@@ -39,10 +39,10 @@ def compile_rule(text: str) -> Rule:
         raise ResolutionError("cel expressions must have type Bool")
 
     def holds(properties: Sequence[Property]) -> bool:
-        given = [{"type": p.get("type"), "value": _doubles(p.get("value"))} for p in properties]
         try:
+            given = [{"type": p.get("type"), "value": _doubles(p.get("value"))} for p in properties]
             return expression.eval(data={"properties": given}).value() is True
-        except RuntimeError:  # more iterations than the library allows
+        except RuntimeError:  # more iterations than the library allows, or levels than Python
             return False
 
     return holds

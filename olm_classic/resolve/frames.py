@@ -4,14 +4,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from api.objects import KubeObject
 from olm_classic.dialect import Dialect
 from olm_classic.resolve.entries import SourceKey
 from olm_classic.resolve.errors import ResolutionError, UnsatisfiableError
+from olm_classic.resolve.installed import PROPERTIES
 from olm_classic.resolve.readers import Catalog, MemoryReader, Reader
 from olm_classic.resolve.resolver import Chosen, Namespace, Resolution
 from olm_classic.resolve.stored import entry_of_row, row_of
 
 Json = dict[str, Any]
+DESCRIBED = ("customresourcedefinitions", "apiservicedefinitions")
 OpenIndex = Callable[[str, SourceKey], Reader]
 
 
@@ -33,7 +36,7 @@ def question_out(asked: Question, files: Mapping[SourceKey, str]) -> Json:
         "globalNamespace": namespace.global_namespace,
         "groups": namespace.groups,
         "subscriptions": namespace.subscriptions,
-        "csvs": namespace.csvs,
+        "csvs": [needed_of(csv) for csv in namespace.csvs],
         "catalogs": [
             [*each.key, each.priority, files.get(each.key, ""), each.problem]
             for each in namespace.catalogs
@@ -41,6 +44,30 @@ def question_out(asked: Question, files: Mapping[SourceKey, str]) -> Json:
         "dialect": asked.dialect,
         "seconds": asked.seconds,
         "memory": asked.memory,
+    }
+
+
+def needed_of(csv: KubeObject) -> KubeObject:
+    """What a resolution reads of an installed CSV, which may be large."""
+    metadata, spec = csv["metadata"], csv.get("spec") or {}
+    annotations = metadata.get("annotations") or {}
+    return {
+        "metadata": {
+            "name": metadata["name"],
+            "labels": metadata.get("labels") or {},
+            "annotations": {key: annotations[key] for key in (PROPERTIES,) if key in annotations},
+        },
+        "spec": {key: spec[key] for key in ("version", "replaces") if key in spec}
+        | {key: _apis(spec[key]) for key in DESCRIBED if spec.get(key)},
+        "status": {"phase": (csv.get("status") or {}).get("phase", "")},
+    }
+
+
+def _apis(described: Mapping[str, Any]) -> Json:
+    kept = ("name", "group", "version", "kind")
+    return {
+        side: [{key: each[key] for key in kept if key in each} for each in listed or ()]
+        for side, listed in described.items()
     }
 
 

@@ -86,9 +86,14 @@ def _api(api: messages.GroupVersionKind) -> dict[str, str]:
 
 def _json(text: str) -> Any:
     try:
-        return orjson.loads(text)
+        value = orjson.loads(text)
     except ValueError as error:
         raise UnreadableBundleError(f"a property is no JSON: {error}") from error
+    try:
+        orjson.dumps([[[[[[[[value]]]]]]]])  # so deep it will stand in what is written of it
+    except TypeError as error:
+        raise UnreadableBundleError(f"a property is nested too deep: {error}") from error
+    return value
 
 
 def deprecations_of(package: messages.Package) -> Deprecations:

@@ -101,6 +101,10 @@ class Universe:
         except ResolutionError as error:
             error.bundle = error.bundle or entry.id
             raise
+        except RecursionError as error:
+            deep = ResolutionError(f"a property of bundle {entry.name} is nested too deep")
+            deep.bundle = entry.id
+            raise deep from error
         return list(found.values())
 
     def _demand(

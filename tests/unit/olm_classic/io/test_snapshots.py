@@ -139,13 +139,20 @@ async def test_bundles_that_cannot_be_read_are_left_out(
         csvName="c", packageName="a", dependencies=[messages.Dependency(type="x", value="{}")]
     )
     giant = f'"{"x" * MAX_PROPERTIES_BYTES}"'
+    deep = "[" * 250 + "]" * 250
     snapshots = Snapshots(tmp_path / "snapshots")
-    server = Told(bundle("a", "x", "{"), bundle("b", "x", giant), unknown, bundle("d", "x", "1"))
+    broken = bundle("a", "x", "{"), bundle("b", "x", giant), unknown, bundle("e", "x", deep)
+    server = Told(*broken, bundle("d", "x", "1"))
     await snapshots.refresh(KEY, server)
     reader = snapshots.reader(KEY)
     assert reader is not None
     assert [entry.name for entry in reader.having(package_key("a"))] == ["d"]
-    for name in ("bundle a is left out", "bundle b is left out", "bundle c is left out"):
+    for name in (
+        "bundle a is left out",
+        "bundle b is left out",
+        "bundle c is left out",
+        "bundle e is left out",
+    ):
         assert name in caplog.text
 
 

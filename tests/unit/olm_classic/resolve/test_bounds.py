@@ -78,6 +78,15 @@ def test_a_rule_of_very_many_steps_is_as_one_that_fails() -> None:
         resolve(namespace([bundle("a", 0, *many, cel)]), Limit(lambda: 0.0))
 
 
+@pytest.mark.parametrize("kind", ["olm.constraint", "olm.gvk.required"])
+def test_values_without_a_bottom(kind: str) -> None:
+    value: Any = []
+    for _ in range(100_000):
+        value = [value]
+    with pytest.raises(ResolutionError, match="nested too deep"):
+        resolve(namespace([bundle("a", 0, {"type": kind, "value": value})]), Limit(lambda: 0.0))
+
+
 def test_the_faults_of_several_subscriptions_are_told_together() -> None:
     empty = {"type": "olm.constraint", "value": {}}
     bogus = {"type": "olm.package.required", "value": {"packageName": "x", "versionRange": "bogus"}}
