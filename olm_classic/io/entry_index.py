@@ -14,11 +14,14 @@ from pathlib import Path
 import orjson
 
 from olm_classic.resolve.entries import Entry, SourceKey
-from olm_classic.resolve.readers import Deprecations, keys_of
+from olm_classic.resolve.readers import Deprecations, Holds, Place, keys_of, places_of
 from olm_classic.resolve.stored import entry_of_row, row_of
 
 CACHED_BYTES = 4 << 20
 """Of JSON; as objects it is about eight times as much."""
+
+SEARCHES = 64
+"""Searches through all of a file whose results are kept."""
 
 _SCHEMA = """
 PRAGMA journal_mode = OFF;
@@ -96,6 +99,7 @@ class IndexReader:
         self.file = file
         self.key = key
         self._connection: sqlite3.Connection | None = None
+        self._searched: dict[str, frozenset[Place]] = {}
 
     @property
     def empty(self) -> bool:
@@ -119,6 +123,16 @@ class IndexReader:
         for (name,) in rows.fetchall():
             kept = _packages.get(self, name)
             yield from (self._read(name)[0] if kept is None else kept).values()
+
+    def search(self, id_: str, holds: Holds) -> frozenset[Place]:
+        """The places of entries for which a test holds; found once, since the file stays."""
+        found = self._searched.get(id_)
+        if found is None:
+            found = places_of(filter(holds, self.scan()))
+            if len(self._searched) >= SEARCHES:
+                self._searched.clear()
+            self._searched[id_] = found
+        return found
 
     def deprecations(self, package: str) -> Deprecations:
         """What goes away of a package."""

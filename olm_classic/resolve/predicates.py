@@ -1,5 +1,6 @@
 """Tests of one entry: what a simple requirement asks of the bundle that is to meet it."""
 
+import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -86,7 +87,7 @@ def every(parts: Iterable[Predicate]) -> Predicate:
     found = tuple(parts)
     keys = next((part.keys for part in found if part.keys is not None), None)
     return Predicate(
-        _id("all", [part.id for part in found]),
+        _id("all", _digest(found)),
         " and ".join(part.text for part in found),
         lambda entry: all(part.holds(entry) for part in found),
         keys,
@@ -98,7 +99,7 @@ def some(parts: Iterable[Predicate], word: str = " or ") -> Predicate:
     found = tuple(parts)
     known = [part.keys for part in found if part.keys is not None]
     return Predicate(
-        _id("any", [part.id for part in found]),
+        _id("any", _digest(found)),
         word.join(part.text for part in found),
         lambda entry: any(part.holds(entry) for part in found),
         frozenset[str]().union(*known) if len(known) == len(found) else None,
@@ -116,6 +117,12 @@ def as_object(value: Any) -> Mapping[str, Any]:
     if isinstance(value, Mapping):
         return value
     raise ResolutionError("a requirement of a bundle is not a JSON object")
+
+
+def _digest(parts: Iterable[Predicate]) -> str:
+    """Names the parts; ids within ids would double with each level, for all their quotes."""
+    ids = json.dumps([part.id for part in parts])
+    return hashlib.sha256(ids.encode()).hexdigest()
 
 
 def _id(kind: str, value: Any) -> str:

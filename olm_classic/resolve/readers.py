@@ -1,10 +1,19 @@
 """How the resolver looks into a catalog: by key, so that what is not in question is not read."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from olm_classic.resolve.entries import Api, Entry, SourceKey
+
+Place = tuple[str, str]
+"""Package and channel."""
+Holds = Callable[[Entry], bool]
+
+
+def places_of(entries: Iterable[Entry]) -> frozenset[Place]:
+    """The places of entries."""
+    return frozenset((entry.package, entry.channel) for entry in entries)
 
 
 def api_key(api: Api) -> str:
@@ -64,6 +73,9 @@ class Reader(Protocol):
     def scan(self) -> Iterator[Entry]:
         """All entries, one after another."""
 
+    def search(self, id_: str, holds: Holds) -> frozenset[Place]:
+        """The places of entries for which a test holds; the test may be remembered by its id."""
+
     def deprecations(self, package: str) -> Deprecations:
         """What goes away of a package."""
 
@@ -98,6 +110,10 @@ class MemoryReader:
     def scan(self) -> Iterator[Entry]:
         """All entries, one after another."""
         return iter(self.entries)
+
+    def search(self, id_: str, holds: Holds) -> frozenset[Place]:  # noqa: ARG002 - not remembered
+        """The places of entries for which a test holds."""
+        return places_of(filter(holds, self.entries))
 
     def deprecations(self, package: str) -> Deprecations:
         """What goes away of a package."""

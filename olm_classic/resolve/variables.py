@@ -11,7 +11,7 @@ from olm_classic.resolve.entries import Entry, SourceKey
 from olm_classic.resolve.errors import Limit, ResolutionError
 from olm_classic.resolve.order import by_source
 from olm_classic.resolve.predicates import Predicate
-from olm_classic.resolve.readers import Catalog, Reader
+from olm_classic.resolve.readers import Catalog, Place, Reader, places_of
 
 T = TypeVar("T")
 
@@ -165,12 +165,7 @@ class Universe:
 
     def _channels(self, content: Reader, predicate: Predicate) -> list[Entry]:
         """All entries of the channels that have one which meets it."""
-        places = set()
-        for number, entry in enumerate(_candidates(content, predicate)):
-            if not number % 256:
-                self.limit.check()
-            if predicate.holds(entry):
-                places.add((entry.package, entry.channel))
+        places = self._places(content, predicate)
         packages = sorted({package for package, _ in places})
         return [
             entry
@@ -178,6 +173,18 @@ class Universe:
             for entry in content.packages(package)
             if (package, entry.channel) in places
         ]
+
+    def _places(self, content: Reader, predicate: Predicate) -> frozenset[Place]:
+        """The channels that have an entry which meets it."""
+
+        def holds(entry: Entry) -> bool:
+            self.limit.check()
+            return predicate.holds(entry)
+
+        if predicate.keys is None:
+            return content.search(predicate.id, holds)
+        entries = (entry for key in sorted(predicate.keys) for entry in content.having(key))
+        return places_of(filter(holds, entries))
 
     def invariants(self) -> Iterator[AtMostOne]:
         """One provider of each API, one operator of each package, of all variables."""
@@ -200,13 +207,6 @@ class Universe:
     def _counted(self, listed: tuple[T, ...]) -> Iterable[T]:
         """What is listed twice counts twice for upstream, which then refuses the bundle."""
         return listed if self.dialect is Dialect.UPSTREAM else dict.fromkeys(listed)
-
-
-def _candidates(content: Reader, predicate: Predicate) -> Iterable[Entry]:
-    """The entries that may meet it."""
-    if predicate.keys is None:
-        return content.scan()
-    return [entry for key in sorted(predicate.keys) for entry in content.having(key)]
 
 
 def requires(name: str, ids: tuple[str, ...]) -> str:

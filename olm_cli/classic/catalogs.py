@@ -9,7 +9,7 @@ import orjson
 
 from olm_classic.resolve import Catalog, Deprecations, Entry, MemoryReader, SourceKey
 from olm_classic.resolve.fbc_entries import entries_of_blobs
-from olm_classic.resolve.readers import package_key
+from olm_classic.resolve.readers import Holds, Place, package_key, places_of
 from olm_cli.catalogs.choice import chosen
 from olm_cli.catalogs.content import Content
 from olm_cli.catalogs.sources import Sources
@@ -51,6 +51,10 @@ class ContentReader:
         """All entries, one after another."""
         for name in self._content.digests():
             yield from self.packages(name)
+
+    def search(self, id_: str, holds: Holds) -> frozenset[Place]:  # noqa: ARG002 - of the protocol
+        """The places of entries for which a test holds."""
+        return places_of(filter(holds, self.scan()))
 
     def deprecations(self, package: str) -> Deprecations:  # noqa: ARG002 - of the protocol
         """Not told here."""

@@ -3,9 +3,11 @@
 import itertools
 import sys
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
+from olm_classic.dialect import Dialect
 from olm_classic.resolve import (
     Catalog,
     Entry,
@@ -104,3 +106,21 @@ def test_without_the_library_of_cel_the_rest_resolves(monkeypatch: pytest.Monkey
     with pytest.raises(ResolutionError, match="cel-expr-python is not installed"):
         resolve(namespace([bundle("a", 0, rule)]), Limit(lambda: 0.0))
     assert resolve(namespace([bundle("a", 0)]), Limit(lambda: 0.0)).planned
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+@pytest.mark.parametrize("kind", ["all", "any", "not"])
+def test_constraints_in_constraints(dialect: Dialect, kind: str) -> None:
+    value: dict[str, Any] = {"gvk": {"group": "g", "version": "", "kind": "K"}}
+    for _ in range(30):  # twice as many levels of JSON
+        value = {kind: {"constraints": [value]}}
+    gvk = {"type": "olm.gvk", "value": {"group": "g", "kind": "K"}}
+    nested = {"type": "olm.constraint", "value": value}
+    asked = namespace([bundle("a", 0, nested), bundle("b", 0, gvk)])
+    assert len(resolve(asked, Limit(lambda: 0.0), dialect).planned) == 2
+    for _ in range(60):
+        value = {kind: {"constraints": [value]}}
+    with pytest.raises(ResolutionError, match="nested more than 64 deep"):
+        resolve(
+            namespace([bundle("a", 0, {**nested, "value": value})]), Limit(lambda: 0.0), dialect
+        )
