@@ -21,11 +21,15 @@ from olm_classic.catalog_sources.observed import (
 )
 from olm_classic.catalog_sources.validation import is_image
 from olm_content.formats.go_text import quote
+from olm_rollout.pods import reason_of
 
 DEFAULT_INTERVAL = timedelta(minutes=15)
 SHORTEST_INTERVAL = timedelta(seconds=1)
 LOOK_AGAIN_SECONDS = 30.0
 """A pod that tells of no change is looked at this often."""
+PATIENCE = timedelta(minutes=10)
+"""A pod that is not ready by then will not be: no node has room for it, or it does not answer."""
+NOT_READY = "it was not ready within 10 minutes"
 _PART = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)([^0-9.]*)")
 _LONGEST_SECONDS = 2**63 / 1e9
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3}
@@ -103,6 +107,8 @@ def poll(
     if failure:
         return Poll(delete=tuple(live), failure=failure)
     if not is_ready(pod):
+        if now - created_at(pod) > PATIENCE:
+            return Poll(delete=tuple(live), failure=reason_of([pod]) or NOT_READY)
         return Poll(delete=tuple(others), again=LOOK_AGAIN_SECONDS)
     if image_id(pod, container) == image_id(serving, container):
         return Poll(delete=tuple(live))

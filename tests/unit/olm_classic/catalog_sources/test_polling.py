@@ -95,6 +95,10 @@ def test_what_becomes_of_an_update_pod() -> None:
     assert decide(serving, other) == Poll(promote=other)
     starting = pod("u", age=5, ready=False, image_id="")
     assert decide(serving, starting) == Poll(again=30.0)
+    stuck = pod("u", age=601, ready=False, image_id="")
+    assert decide(serving, stuck) == Poll(
+        delete=(stuck,), failure="it was not ready within 10 minutes"
+    )
     stale = pod("u", age=5, image_id="sha256:2", spec_hash="h0")
     assert decide(serving, stale) == Poll(delete=(stale,))
     failed = pod("u", age=5, ready=False, phase="Failed", message="evicted")
