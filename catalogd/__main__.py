@@ -20,6 +20,7 @@ from catalogd.plan import is_wanted
 from catalogd.reconcile import CatalogSteps
 from catalogd.settings import Settings, parse_settings
 from olm_catalogs.job import CATALOGS_FOLDER, UNPACK_FOLDER
+from olm_runtime.clocks import steady_clock, utc_now
 from olm_runtime.controller.attempt import attempt
 from olm_runtime.controller.events import EventBroadcaster
 from olm_runtime.controller.handlers import Change, Enqueue, enqueue_object
@@ -40,7 +41,7 @@ from olm_runtime.kube.waiting import until_answered, wait_until_served
 from olm_runtime.logs import configure_logging
 from olm_runtime.memory import keep_small, share_one_arena
 from olm_runtime.outcome import Failed, Outcome, Retry
-from olm_runtime.program import run, steady_clock, utc_now
+from olm_runtime.program import run
 from olm_runtime.registry.cluster_pulls import ClusterPulls
 from olm_runtime.registry.pull_secrets import PullSecrets
 from olm_runtime.tracing import start_tracing

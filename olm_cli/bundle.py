@@ -2,19 +2,17 @@
 
 import sys
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import click
 
 from api.objects import KubeObject
-from olm_cli.bundle_files import read_source, registries, registry_options
+from olm_cli.bundle_files import loaded, read_source, registries, registry_options
 from olm_cli.bundle_show import show_command
 from olm_cli.bundle_validate import validate_command
 from olm_cli.fields import text
+from olm_cli.inline_config import read_config, with_watch_namespace
 from olm_cli.kube_names import namespace_name
-from olm_cli.object_files import read_file
 from olm_cli.output import (
     YAML,
     Format,
@@ -27,15 +25,10 @@ from olm_cli.output import (
     typed_names,
 )
 from olm_cli.watch_namespace import with_hint
-from olm_content.bundle import RegistryV1, load
-from olm_content.bundle.configuration import WATCH_NAMESPACE, ConfigurationError
-from olm_content.formats.kube_yaml import load_all
+from olm_content.bundle.configuration import ConfigurationError
 from olm_content.render import CertificateProvider, InstallRequest, install_objects
 from olm_runtime.errors import OLMError, TerminalError
 from olm_runtime.registry.workstation import Registries
-
-KEPT_BUNDLES = 2
-"""A batch asks for one bundle in several ways, one after the other: it is parsed once."""
 
 DEFAULT_PROVIDER = CertificateProvider.SELF
 """What the controller falls back to in a cluster that offers nothing else."""
@@ -143,39 +136,6 @@ def rendered(
         return install_objects(bundle, request)
     except ConfigurationError as error:
         raise with_hint(error, bundle, install_namespace) from error
-
-
-@lru_cache(maxsize=KEPT_BUNDLES)
-def loaded(files: tuple[tuple[str, bytes], ...]) -> RegistryV1:
-    """The bundle made of files by path. Raises BundleError."""
-    return load(dict(files))
-
-
-def with_watch_namespace(config: Any, watch_namespace: str) -> Any:
-    """Inline configuration that says the namespace, if one is given; else as it is.
-
-    Raises TerminalError if it says another.
-    """
-    if not watch_namespace or not isinstance(config or {}, dict):
-        return config
-    merged = {WATCH_NAMESPACE: watch_namespace, **(config or {})}
-    if merged[WATCH_NAMESPACE] != watch_namespace:
-        raise TerminalError(
-            f'the watch namespace is "{watch_namespace}" and, in the configuration, '
-            f'"{merged[WATCH_NAMESPACE]}"'
-        )
-    return merged
-
-
-def read_config(file: str | None) -> Any:
-    """What a file of inline configuration says; None without one. Raises TerminalError."""
-    if file is None:
-        return None
-    content = read_file(Path(file))
-    try:
-        return next(load_all(content), {})
-    except OLMError as error:
-        raise TerminalError(f"{file}: {error.message}", hint=error.hint) from error
 
 
 def _show(objects: Iterable[KubeObject], output: Output) -> None:

@@ -5,8 +5,9 @@ What reads them is imported when it is needed: commands such as `olm search` nee
 
 import tempfile
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -18,7 +19,13 @@ from olm_runtime.images.limits import BUNDLE_LIMITS
 from olm_runtime.images.reference import parse_ref
 from olm_runtime.registry.workstation import Registries, pulled
 
+if TYPE_CHECKING:
+    from olm_content.bundle import RegistryV1
+
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+KEPT_BUNDLES = 2
+"""A batch asks for one bundle in several ways, one after the other: it is parsed once."""
 
 
 def registry_options(command: Command) -> Command:
@@ -42,6 +49,14 @@ def registries(given: dict[str, Any]) -> Registries:
         auth_file=Path(given["auth_file"]) if given["auth_file"] else None,
         on_bytes=lambda image, came, total: progress.show_bytes(f"pulling {image}", came, total),
     )
+
+
+@lru_cache(maxsize=KEPT_BUNDLES)
+def loaded(files: tuple[tuple[str, bytes], ...]) -> "RegistryV1":
+    """The bundle made of files by path. Raises BundleError."""
+    from olm_content.bundle import load
+
+    return load(dict(files))
 
 
 def read_source(source: str, access: Registries) -> dict[str, bytes]:

@@ -16,7 +16,7 @@ from olm_cli.extension import EXTENSION
 from olm_cli.history_cluster import read_record
 from olm_cli.kube_names import object_name
 from olm_cli.lifecycle.applying import apply
-from olm_cli.lifecycle.changes import Change
+from olm_cli.lifecycle.changes import Action, Change
 from olm_cli.lifecycle.dry_run import accepted, namespaces_in, users_write
 from olm_cli.lifecycle.interrupt import run
 from olm_cli.lifecycle.options import source_options, spec_fields_of, spec_options
@@ -26,7 +26,7 @@ from olm_cli.lifecycle.plan_text import change_facts, change_lines, plan_facts, 
 from olm_cli.lifecycle.planning import Planner, Target
 from olm_cli.lifecycle.spec_fields import SpecFields, with_changed_spec
 from olm_cli.object_files import objects_in, read_file
-from olm_cli.output import Output, fail, output_option, show
+from olm_cli.output import Output, fail, object_output_option, show, typed_name
 from olm_runtime.errors import OLMError, TerminalError
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError
@@ -42,7 +42,7 @@ SUFFIXES = (".yaml", ".yml", ".json")
 @click.argument("target", metavar="EXTENSION|FILE", shell_complete=known_extensions)
 @spec_options
 @click.option("--details", is_flag=True, help="Tell of every object, field, rule and image.")
-@output_option
+@object_output_option
 @source_options
 def plan(target: str, output: Output, details: bool, **given: Any) -> None:
     """Tell what EXTENSION would change if its spec said so, or what applying FILE would.
@@ -55,7 +55,8 @@ def plan(target: str, output: Output, details: bool, **given: Any) -> None:
     written. FILE has ClusterExtensions and perhaps what they need, such as olm install --dry-run
     prints; - is standard input. Without options EXTENSION is planned as its spec is.
 
-    Prints a page; --details, or -o json, has all of it.
+    Prints a page; --details, or -o json, has all of it, and -o name the objects that would not stay
+    as they are.
 
     Exit code: 0 nothing stands in the way, 1 something does, 2 the question could not be answered.
 
@@ -77,7 +78,7 @@ def plan(target: str, output: Output, details: bool, **given: Any) -> None:
     if output.is_text:
         click.echo("\n".join(answer.lines(details=details)))
     else:
-        show(answer.facts(), output)
+        show(answer.facts(), output, answer.names())
     raise SystemExit(GOES_THROUGH if answer.goes_through else STOPPED)
 
 
@@ -100,6 +101,11 @@ class _Answer:
         for number, each in enumerate(self.plans):
             found += [*([""] if number else []), *of_plan(each)]
         return [*found, *([] if details else [DETAILS])]
+
+    def names(self) -> list[str]:
+        changes = [*self.others, *(change for each in self.plans for change in each.changes)]
+        found = [each.key for each in changes if each.action is not Action.UNCHANGED]
+        return list(dict.fromkeys(typed_name(key.gvk, key.name) for key in found))
 
     def facts(self) -> dict[str, Any]:
         return {

@@ -5,8 +5,10 @@ from functools import cached_property
 
 from api.objects import KubeObject
 from api.olm.v1 import names
-from olm_cli.bundle import DEFAULT_PROVIDER, loaded, read_config, rendered
+from olm_cli.bundle import DEFAULT_PROVIDER, rendered
+from olm_cli.bundle_files import loaded
 from olm_cli.catalogs.offered import Catalogs, Options, read_catalogs
+from olm_cli.inline_config import read_config
 from olm_cli.rbac_source import Source, is_bundle, read_bundle_of, read_from_catalogs
 from olm_content.bundle import RegistryV1
 from olm_content.names import ANNOTATION_SUGGESTED_NAMESPACE

@@ -12,7 +12,7 @@ from olm_cli.catalogs.names import package_argument
 from olm_cli.catalogs.sources import Sources, catalog_options, unavailable, warn, with_package
 from olm_cli.catalogs.summary import one_line
 from olm_cli.cluster_options import ClusterCommand
-from olm_cli.output import Output, output_option, show
+from olm_cli.output import Output, object_output_option, show
 from olm_runtime.errors import OLMError, TerminalError
 
 VERSIONS_SHOWN = 8
@@ -36,7 +36,7 @@ VERSIONS_SHOWN = 8
     help="Default: the default channel.",
 )
 @click.option("--bundle-image", is_flag=True, help="Pull the bundle to show its permissions.")
-@output_option
+@object_output_option
 @catalog_options
 def show_command(
     package: str, versions: str, channel: str, output: Output, *, bundle_image: bool, **options: Any
@@ -75,7 +75,8 @@ def show_command(
             click.echo("\n".join(_lines(facts)))
     else:
         failed = [{"message": fault.message} for fault in faults]
-        show({"catalogs": found, "unavailable": [*unavailable(offers), *failed]}, output)
+        answer = {"catalogs": found, "unavailable": [*unavailable(offers), *failed]}
+        show(answer, output, dict.fromkeys(facts["bundle"]["name"] for facts in found))
 
 
 def _permissions(image: str, options: Mapping[str, Any]) -> Any:

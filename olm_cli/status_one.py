@@ -114,7 +114,7 @@ def lines_of(facts: Mapping[str, Any], *, wide: bool = False) -> Iterator[str]:
     for revision in facts["revisions"]:
         yield f"revision   {revision['name']}: {revision['bundle']}, {revision['state']}"
     yield ""
-    yield from _conditions(facts["conditions"])
+    yield from _conditions(facts["conditions"], facts["hint"])
     yield ""
     yield from _object_lines(facts, wide=wide)
     if facts["hint"]:
@@ -128,14 +128,17 @@ def _account(facts: Mapping[str, Any]) -> str:
     return f"service account {facts['namespace']}/{facts['serviceAccount']}"
 
 
-def _conditions(conditions: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _conditions(conditions: Sequence[Mapping[str, Any]], hint: str) -> Iterator[str]:
+    """A paragraph for each, without the hint that is told at the end."""
     if not conditions:
         yield "no conditions yet"
         return
     shown = [found for found in conditions if found["type"] not in (RECONCILING, STALLED)]
     width = max(len(found["type"]) for found in shown)  # those two repeat what others say
+    told = {f"hint: {line}" for line in hint.splitlines()}
     for found in shown:
-        text = f"{found['reason']}: {found['message']}" if found["message"] else found["reason"]
+        message = "\n".join(line for line in found["message"].splitlines() if line not in told)
+        text = f"{found['reason']}: {message}" if message else found["reason"]
         first, *rest = wrapped(text, " " * (width + 10))
         colours = _WARNINGS if found["type"].endswith("Deprecated") else _COLOURS
         value = click.style(f"{found['status']:8}", fg=colours.get(found["status"]))

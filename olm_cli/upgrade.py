@@ -9,6 +9,7 @@ import click
 from api.objects import KubeObject
 from olm_cli.catalogs.extensions import known_extensions
 from olm_cli.cluster_options import ClusterCommand
+from olm_cli.extension import EXTENSION
 from olm_cli.kube_names import object_name
 from olm_cli.lifecycle.applying import Applied
 from olm_cli.lifecycle.interrupt import run
@@ -32,7 +33,7 @@ from olm_cli.lifecycle.upgrading import (
     write_spec,
 )
 from olm_cli.lifecycle.waiting import Wait, is_higher
-from olm_cli.output import DATA, Format, Output, fail, output_of, show
+from olm_cli.output import Output, fail, show, table_output_option, typed_name
 from olm_runtime.cli.display import LiveDisplay
 from olm_runtime.errors import OLMError
 from olm_runtime.kube.client import KubeClient
@@ -55,7 +56,7 @@ DONE, STOPPED, UNANSWERED = 0, 1, 2
 @click.option("--dry-run", is_flag=True, help="Print what would be done, and write nothing.")
 @click.option("--wait", is_flag=True, help="Return when it is installed, or fail after --timeout.")
 @timeout_option
-@output_of(Format.TEXT, Format.WIDE, *DATA)
+@table_output_option
 @source_options
 def upgrade(extension: str | None, output: Output, **given: Any) -> None:
     """Bring EXTENSION to another version: the newest that its spec allows, or --version.
@@ -94,7 +95,7 @@ def upgrade(extension: str | None, output: Output, **given: Any) -> None:
     message = f"stopped; what was written stays: olm status {extension}"
     found, stopped = run(_upgrade(extension, fields, given, output), message=message)
     if not output.is_text:
-        show(found, output)
+        show(found, output, [typed_name(EXTENSION, extension)])
     raise SystemExit(STOPPED if stopped else DONE)
 
 
@@ -178,7 +179,8 @@ def _check(
         fail(error, UNANSWERED)
     if not output.is_text:
         plan = {"plan": plan_facts(meets.plan)} if meets else {}
-        show({"extensions": [each.facts() for each in found], **plan}, output)
+        names = [typed_name(EXTENSION, each.extension) for each in found]
+        show({"extensions": [each.facts() for each in found], **plan}, output, names)
     elif extension is None:
         lines = outlook_table(found, wide=output.is_wide) if found else ["there are no extensions"]
         click.echo("\n".join(lines))

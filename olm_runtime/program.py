@@ -1,13 +1,11 @@
-"""What every long-running program needs: signals, a clock."""
+"""What every long-running program needs: signals, threads, a last word."""
 
 import asyncio
 import logging
 import signal
 import sys
-import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
 from typing import Any
 
 import uvloop
@@ -20,20 +18,6 @@ each for many seconds: by default there are few, and everybody would wait."""
 
 
 log = logging.getLogger(__name__)
-
-
-def utc_now() -> datetime:
-    """The time, for wiring: code that decides by time is given a clock."""
-    return datetime.fromtimestamp(time.time(), UTC)
-
-
-def steady_clock() -> Callable[[], float]:
-    """Seconds since the epoch as they were at the start, and from then on by the monotonic clock.
-
-    Nobody waits longer or less because somebody sets the clock.
-    """
-    start = time.time() - time.monotonic()
-    return lambda: start + time.monotonic()
 
 
 def run(main: Callable[[], Awaitable[None]]) -> None:

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from olm_runtime.certificates.serving import CertificateFiles, CertificateIssuer
+from olm_runtime.clocks import utc_now
 from olm_runtime.controller.manager import Manager
 from olm_runtime.kube.access import ClusterAccess, load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.logs import configure_logging
 from olm_runtime.memory import keep_large_blocks_apart, keep_small, share_one_arena
-from olm_runtime.program import run, utc_now
+from olm_runtime.program import run
 from olm_runtime.replica import Replica, process_identity
 from olm_runtime.tracing import start_tracing
 from operator_controller.io.certificates import rotation

@@ -11,6 +11,7 @@ from api.olm.v1 import names
 from olm_content.render.options import Features
 from olm_rollout.io.watches import ManagedWatches, OwnerKey
 from olm_rollout.probes import Gate
+from olm_runtime.clocks import utc_now
 from olm_runtime.controller.events import EventBroadcaster
 from olm_runtime.controller.manager import (
     Manager,
@@ -22,7 +23,6 @@ from olm_runtime.controller.priority import PriorityGate
 from olm_runtime.controller.reconciler import Controller
 from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
-from olm_runtime.program import utc_now
 from olm_runtime.watch.store import Store
 from operator_controller.apply.owners import APPLIER
 from operator_controller.controllers.catalog_changes import CatalogChanges

@@ -22,10 +22,10 @@ from e2e.olm.catalog_servers import Blobs, CatalogServer, digest_of, written
 from e2e.olm.kubelet import Door
 from olm_classic.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP
 from olm_classic.names import LABEL_COPIED_FROM
+from olm_runtime.clocks import utc_now
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ConflictError, NotFoundError
-from olm_runtime.program import utc_now
 from olm_runtime.watch.informer import Hooks, Informer, Selection
 from olm_runtime.watch.packed_store import PackedStore
 from olm_runtime.watch.store import Event, Store

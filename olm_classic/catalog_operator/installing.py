@@ -12,10 +12,10 @@ from olm_classic.io.snapshots import Snapshots
 from olm_classic.io.unpacking import Unpacker
 from olm_classic.kinds import CATALOG_SOURCE, SUBSCRIPTION
 from olm_classic.metrics import Key, Metrics
+from olm_runtime.clocks import utc_now
 from olm_runtime.controller.handlers import Change, Enqueue, enqueue_object
 from olm_runtime.controller.manager import Manager, Registration, Watch
 from olm_runtime.controller.requests import request_for
-from olm_runtime.program import utc_now
 from olm_runtime.registry.pull_secrets import PullSecrets
 from olm_runtime.registry.settings import PullSettings
 

@@ -11,12 +11,12 @@ from olm_classic.controllers.operator_hub import OperatorHubController
 from olm_classic.io.default_catalogs import read_default_catalogs
 from olm_classic.kinds import CATALOG_SOURCE, INSTALL_PLAN, OPERATOR_GROUP, SUBSCRIPTION
 from olm_classic.metrics import Key, Metrics, Readings, is_ready
+from olm_runtime.clocks import utc_now
 from olm_runtime.controller.events import EventBroadcaster
 from olm_runtime.controller.handlers import Change
 from olm_runtime.controller.manager import Manager, Registration
 from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
-from olm_runtime.program import utc_now
 from olm_runtime.proxies import read_grpc_proxy
 
 REPORTER = "operator-lifecycle-manager"

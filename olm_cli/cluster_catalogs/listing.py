@@ -9,7 +9,7 @@ from olm_cli.history_cluster import cluster
 from olm_cli.output import Output, show, table_output_option, typed_name
 from olm_cli.table import table
 from olm_runtime.cli.async_work import run_async
-from olm_runtime.program import utc_now
+from olm_runtime.clocks import utc_now
 
 
 @click.command("list", cls=ClusterCommand)

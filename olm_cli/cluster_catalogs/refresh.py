@@ -31,8 +31,8 @@ from olm_cli.lifecycle.interrupt import run
 from olm_cli.lifecycle.options import timeout_option
 from olm_cli.lifecycle.overview import Phase, State
 from olm_cli.output import Output, object_output_option, show, typed_name
+from olm_runtime.clocks import utc_now
 from olm_runtime.errors import OLMError, TerminalError
-from olm_runtime.program import utc_now
 
 SHOWN = 20
 """Packages of which a line is printed; the rest is counted."""

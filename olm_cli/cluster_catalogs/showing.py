@@ -10,7 +10,7 @@ from olm_cli.cluster_catalogs.facts import lines
 from olm_cli.cluster_catalogs.reading import CATALOG, catalog_argument
 from olm_cli.cluster_options import ClusterCommand, ClusterOptions, cluster_options
 from olm_cli.output import Output, object_output_option, show, typed_name
-from olm_runtime.program import utc_now
+from olm_runtime.clocks import utc_now
 
 
 @click.command("show", cls=ClusterCommand)

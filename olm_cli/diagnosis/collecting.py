@@ -16,10 +16,10 @@ from olm_cli.diagnosis.listing import Lists
 from olm_cli.diagnosis.programs import PROGRAMS, holder_pod, parse_time
 from olm_cli.diagnosis.references import Named, calls, flag_values, is_behind, mounted
 from olm_cli.diagnosis.stuck import read_stuck
+from olm_runtime.clocks import utc_now
 from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError
-from olm_runtime.program import utc_now
 
 _OWNED = f"{names.LABEL_OWNER_KIND}={names.CLUSTER_EXTENSION}"
 _PLAIN: Mapping[Fact, tuple[GVK, ...]] = MappingProxyType(

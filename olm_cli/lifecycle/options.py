@@ -7,9 +7,9 @@ import click
 
 from api.olm.v1.clusterextension import UpgradeConstraintPolicy
 from api.olm.v1.install_options import Enforcement
-from olm_cli.bundle import read_config, with_watch_namespace
 from olm_cli.catalogs.choice import Form, catalog_option, chosen
 from olm_cli.catalogs.completing import known_channels, known_versions
+from olm_cli.inline_config import read_config, with_watch_namespace
 from olm_cli.kube_names import namespace_name
 from olm_cli.lifecycle.spec_fields import SpecFields, of_catalog, parse_selector
 from olm_content.render import CertificateProvider

@@ -9,8 +9,7 @@ from api.objects import GVK, KubeObject, gvk_of, metadata, name_of
 from api.olm.v1 import names
 from api.olm.v1.clusterextension import ClusterExtension
 from api.wire import InvalidObjectError
-from olm_cli.bundle import loaded
-from olm_cli.bundle_files import read_source, registries
+from olm_cli.bundle_files import loaded, read_source, registries
 from olm_cli.catalogs.sources import near_packages
 from olm_cli.cluster_options import ClusterOptions
 from olm_cli.crd import compare

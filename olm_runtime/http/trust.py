@@ -3,6 +3,7 @@
 import contextlib
 import os
 import ssl
+import stat
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -72,13 +73,32 @@ def _files_of(cas_dir: Path | None) -> list[Path]:
 
 def _state_of(file: Path) -> object:
     try:
-        stat = file.stat()
+        found = file.stat()
     except OSError:
         return file
-    return file, stat.st_mtime_ns, stat.st_ino, stat.st_size
+    return file, found.st_mtime_ns, found.st_ino, found.st_size
 
 
 def _files_of_environment() -> Iterator[Path]:
+    """Each once: beside a file there are usually links to it by the hash of its subject.
+
+    The system's own file is left out, as it is read in any case.
+    """
+    system = ssl.get_default_verify_paths().cafile
+    read = {_inode(Path(system))} if system else set()
     for folder in filter(None, os.environ.get("SSL_CERT_DIR", "").split(":")):
         with contextlib.suppress(OSError):
-            yield from sorted(path for path in Path(folder).iterdir() if path.is_file())
+            for path in sorted(Path(folder).iterdir()):
+                inode = _inode(path)
+                if inode is not None and inode not in read:
+                    read.add(inode)
+                    yield path
+
+
+def _inode(path: Path) -> tuple[int, int] | None:
+    """Device and inode of a file; None if it is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None

@@ -22,7 +22,7 @@ from olm_runtime import tracing
 from olm_runtime.errors import TransientError, bounded
 from olm_runtime.http.proxied import http_client
 from olm_runtime.http.tls import TlsProfile
-from olm_runtime.http.trust import registry_trust, trust_state
+from olm_runtime.http.trust import registry_trust, shared_registry_trust, trust_state
 from operator_controller.io.replicas import ReplicaBehindError, answer_of
 
 CONNECT_SECONDS = 5.0
@@ -88,7 +88,7 @@ class Catalogd:
         self._cas_dir = cas_dir
         self._allow_http = allow_http
         self._servers: dict[str, str] = {}
-        self._profile = profile or TlsProfile(ssl.TLSVersion.TLSv1_2)
+        self._profile = profile
         self._session: _Session | None = None
 
     async def close(self) -> None:
@@ -141,12 +141,17 @@ class Catalogd:
         old = self._session
         if old is not None and old.trusted == trusted:
             return old
-        tls = registry_trust(self._cas_dir)
-        self._profile.apply(tls)
-        self._session = _Session(_connections(tls), trusted)
+        self._session = _Session(_connections(self._trust()), trusted)
         if old is not None:
             old.replaced = True
         return self._session
+
+    def _trust(self) -> ssl.SSLContext:
+        if self._profile is None:
+            return shared_registry_trust(self._cas_dir)
+        own = registry_trust(self._cas_dir)
+        self._profile.apply(own)
+        return own
 
 
 def server_of(catalog: str, base: str, *, allow_http: bool) -> str:

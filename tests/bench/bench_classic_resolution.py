@@ -24,7 +24,7 @@ from olm_classic.io.registry import RegistryConnection, Target
 from olm_classic.io.resolution import Resolver
 from olm_classic.io.snapshots import Snapshots
 from olm_classic.resolve import Namespace, Resolution, SourceKey
-from olm_runtime.program import utc_now
+from olm_runtime.clocks import utc_now
 from tests.bench.bench_catalogd import generate
 
 CATALOGS = 4

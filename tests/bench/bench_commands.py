@@ -68,7 +68,8 @@ def world(work: Path) -> Iterator[dict[str, str]]:
         variables = {"KUBECONFIG": str(control_plane.kubeconfig), "SSL_CERT_FILE": str(trusted)}
         own_files = {"HOME": str(work), "XDG_CACHE_HOME": str(work / "cache")}
         environment = {**os.environ, **variables, **own_files}
-        environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        for name in ("PYTHONDONTWRITEBYTECODE", "SSL_CERT_DIR"):  # a folder of roots is read whole
+            environment.pop(name, None)
         yield environment
 
 

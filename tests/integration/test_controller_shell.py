@@ -27,6 +27,7 @@ from api.objects import (
     namespace_of,
 )
 from e2e.harness.controlplane import ControlPlane
+from olm_runtime.clocks import utc_now
 from olm_runtime.controller.events import EventBroadcaster
 from olm_runtime.controller.handlers import enqueue_mapped
 from olm_runtime.controller.manager import NAMESPACE, Manager, Registration, Watch
@@ -40,7 +41,6 @@ from olm_runtime.kube.access import ClusterAccess, load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.metrics.queue_meter import QueueMeter, Result
 from olm_runtime.outcome import Done, Failed, Outcome
-from olm_runtime.program import utc_now
 from olm_runtime.watch.informer import Selection
 
 pytestmark = pytest.mark.integration

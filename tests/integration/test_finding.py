@@ -85,6 +85,8 @@ def test_what_a_cluster_offers_is_found_kept_and_compared(
     olm.kill(olm.catalogd)  # nothing is asked of it twice
     try:
         assert f"{package}.v1.1.0" in shell("show", package, cas_dir=cas).stdout
+        only_names = shell("show", package, "-o", "name", cas_dir=cas)
+        assert only_names.stdout == f"{package}.v1.1.0\n"
     finally:
         olm.start_catalogd()
 

@@ -196,6 +196,10 @@ def _plan_that_writes_nothing(olm: Olm, planner: Shell, package: str) -> Any:
     rights = planner("rbac", package, "--version=2.0.0", "--update-from=1.0.0")
     olm.control_plane.kubectl(*APPLY, stdin=rights.stdout)
     [plan] = planner.answer("plan", package, "--version", "2.0.0")["plans"]
+    named = planner("plan", package, "--version", "2.0.0", "-o", "name").stdout.splitlines()
+    moved = [each for each in plan["objects"] if each["action"] != "unchanged"]
+    assert len(named) == len(moved)
+    assert all(name.endswith(each["name"]) for name, each in zip(named, moved, strict=True))
     assert plan["obstacles"] == []
     assert plan["images"] == {
         "added": ["registry.example.com/operator:v2.0.0"],

@@ -20,10 +20,10 @@ from olm_runtime.certificates.serving import (
     CertificateIssuer,
 )
 from olm_runtime.certificates.wanted import ServingCertificate
+from olm_runtime.clocks import utc_now
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError, ConflictError
-from olm_runtime.program import utc_now
 
 pytestmark = pytest.mark.integration
 

@@ -80,6 +80,9 @@ def test_nothing_is_written_until_it_is_resumed(
     assert (found["phase"], found["version"]) == ("Suspended", "0.1.0")
     assert found["message"].startswith(f"suspended: {REASON} (by ")
     assert found["hint"] == f"to go on: olm resume {installed}"
+    assert run("status", installed).stdout.count(found["hint"]) == 1
+    named = f"clusterextension.olm.operatorframework.io/{installed}\n"
+    assert run("upgrade", "--check", installed, "-o", "name").stdout == named
 
     before = revisions(api, installed)
     changed, deleted = configmap(installed, "settings"), configmap(installed, "old")

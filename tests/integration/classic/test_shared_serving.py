@@ -22,10 +22,10 @@ from olm_catalogs.registry.registry_pb2 import DESCRIPTOR
 from olm_classic.io.catalog_listener import Ports
 from olm_classic.io.registry import Key
 from olm_classic.io.shared_serving import Pulls, Shared, SharedServing, Wanted
+from olm_runtime.clocks import utc_now
 from olm_runtime.errors import TransientError
 from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
-from olm_runtime.program import utc_now
 from olm_runtime.registry.settings import PullSettings
 
 ACKNOWLEDGED = (("x-acknowledge-experimental", "true"),)

@@ -16,7 +16,7 @@ from e2e.harness.registry import Registry
 from e2e.olm.api import PATIENCE_SECONDS, Api, catalog_path
 from e2e.olm.manifests import catalog, namespace
 from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
-from olm_runtime.program import utc_now
+from olm_runtime.clocks import utc_now
 
 DEFINITIONS = Path(__file__).with_name("definitions.yaml")
 CONTENT = {"foo/index.yaml": b"schema: olm.package\nname: foo\n"}

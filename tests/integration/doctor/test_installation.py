@@ -16,7 +16,7 @@ from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import catalog
 from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
 from olm_cli.__main__ import cli
-from olm_runtime.program import utc_now
+from olm_runtime.clocks import utc_now
 from tests.integration.doctor.world import (
     Doctor,
     program,

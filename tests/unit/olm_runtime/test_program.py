@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from olm_runtime.program import steady_clock
+from olm_runtime.clocks import steady_clock
 
 
 def test_waits_neither_stop_nor_end_early_when_the_clock_is_set(

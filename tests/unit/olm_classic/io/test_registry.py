@@ -21,7 +21,7 @@ from olm_classic.io.registry import (
     RegistryError,
     Target,
 )
-from olm_runtime.program import utc_now
+from olm_runtime.clocks import utc_now
 from olm_runtime.proxies import Proxies
 
 PATIENCE_SECONDS = 60.0

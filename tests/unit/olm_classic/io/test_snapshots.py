@@ -15,7 +15,7 @@ from olm_classic.io.snapshots import Snapshots
 from olm_classic.resolve import Deprecations, Entry, MemoryReader, SourceKey
 from olm_classic.resolve.readers import api_key, keys_of, package_key
 from olm_classic.resolve.registry_entries import MAX_PROPERTIES_BYTES
-from olm_runtime.program import utc_now
+from olm_runtime.clocks import utc_now
 from tests.oracle.classic import entries_of_text
 from tests.unit.opm.test_serve import CATALOG, write
 
