@@ -9,30 +9,26 @@ from api.objects import GVK, KubeObject, gvk_of, metadata, name_of
 from api.olm.v1 import names
 from api.olm.v1.clusterextension import ClusterExtension
 from api.wire import InvalidObjectError
-from olm_cli.bundle_files import loaded, read_source, registries
 from olm_cli.catalogs.sources import near_packages
 from olm_cli.cluster_options import ClusterOptions
 from olm_cli.crd import compare
 from olm_cli.crd_output import Comparison
-from olm_cli.history_cluster import OBJECT_SET, content_of
+from olm_cli.history_cluster import OBJECT_SET
 from olm_cli.lifecycle.changes import Action, FieldChange, images_of
 from olm_cli.lifecycle.dry_run import DryRun, Planned, namespaces_in
 from olm_cli.lifecycle.obstacle import Obstacle
+from olm_cli.lifecycle.openshift import limits_of, openshift_version
 from olm_cli.lifecycle.plan import Plan
 from olm_cli.lifecycle.removal import Instances
 from olm_cli.lifecycle.removing import instances_of
+from olm_cli.lifecycle.rendering import present, rendered
 from olm_cli.lifecycle.rights import rights_of_change
 from olm_cli.lifecycle.spec_fields import differences
 from olm_cli.resolution_hints import hint_text
-from olm_cli.watch_namespace import with_hint
 from olm_cli.why_cluster import catalogs_of, switched_off
-from olm_content.bundle.configuration import ConfigurationError
 from olm_content.crds.findings import worst_first
 from olm_content.crds.going import everything_going
 from olm_content.crds.stored import questions
-from olm_content.render import CertificateProvider, install_objects
-from olm_content.render.certificates import provider_in
-from olm_content.render.kinds import placed
 from olm_content.rights import (
     Account,
 )
@@ -40,23 +36,17 @@ from olm_rollout.adoption import Policy, is_refused
 from olm_rollout.io.definitions import DEFINITION
 from olm_rollout.io.stored_objects import Bounds, count, examine
 from olm_rollout.ownership import Owner
-from olm_rollout.phases import Identity, identity, without
+from olm_rollout.phases import without
 from olm_runtime.errors import OLMError, TerminalError
 from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
-from operator_controller.apply.history import with_content_of
-from operator_controller.apply.order import into_phases
 from operator_controller.apply.owners import owner_labels, owner_of_extension
-from operator_controller.apply.pack import sanitised
 from operator_controller.apply.revisions import Revisions
-from operator_controller.apply.stored import ContentError
 from operator_controller.apply.suspension import suspension_of, way_on
-from operator_controller.apply.unpack import MissingContentError
 from operator_controller.controllers.choice import Choice, choose
-from operator_controller.controllers.inputs import inputs_digest, install_request
-from operator_controller.io.bundles import certificate_provider_of
 from operator_controller.resolve import CatalogContent, ResolutionError
 from operator_controller.resolve.deprecation import concerning
+from operator_controller.status.cluster_updates import declaration
 
 NAMESPACE, ACCOUNT = GVK("", "v1", "Namespace"), GVK("", "v1", "ServiceAccount")
 STORED_BOUNDS = Bounds(objects=1000, seconds=20.0)
@@ -138,15 +128,16 @@ class Planner:
             catalog=choice.catalog,
             notes=[f"deprecated: {text}" for text in messages.all],
         )
-        old, unknown = await self._present(history)
+        old, unknown = await present(self._kube, history)
         try:
-            new = await self._rendered(extension, choice, history, old)
+            new = await rendered(self._kube, extension, choice, history, old, self._options)
         except OLMError as error:
             fault = Obstacle(f'bundle "{choice.bundle.name}": {error.message}', error.hint)
             return replace(found, faults=[*found.faults, fault])
-        return await self._compared(
-            replace(found, deletions_unknown=unknown), target, history, old, new
-        )
+        limit = declaration(extension.metadata.name, choice.bundle.name, new.properties)
+        limits = limits_of([limit], await openshift_version(self._kube)) if limit else []
+        found = replace(found, deletions_unknown=unknown, notes=[*found.notes, *limits])
+        return await self._compared(found, target, history, old, new.objects)
 
     async def _history(self, extension: ClusterExtension) -> Revisions:
         labels = owner_labels(names.CLUSTER_EXTENSION, extension.metadata.name)
@@ -199,48 +190,6 @@ class Planner:
                 near_packages=lambda: near_packages(desired.package_name, self._options),
             )
             raise TerminalError(error.message, hint=instead) from error
-
-    async def _present(self, history: Revisions) -> tuple[list[KubeObject], str]:
-        """The objects of the revisions in service, and why they are not known."""
-        found: dict[Identity, KubeObject] = {}
-        try:
-            for revision in history.active:
-                what_for = "what would be deleted is what the installed revision holds"
-                for obj in await content_of(self._kube, revision, what_for=what_for):
-                    found[identity(obj)] = obj
-        except OLMError as error:
-            return [], error.message
-        return list(found.values()), ""
-
-    async def _rendered(
-        self,
-        extension: ClusterExtension,
-        choice: Choice,
-        history: Revisions,
-        old: Sequence[KubeObject],
-    ) -> list[KubeObject]:
-        """The objects in the order in which they would be applied."""
-        given = self._options["certificate_provider"]
-        forced = CertificateProvider(given) if given else None
-        request = install_request(extension, forced)
-        inputs = inputs_digest(choice.bundle, request, extension.spec.service_account_name)
-        if (existing := with_content_of(inputs, history)) is not None:
-            try:
-                return await content_of(self._kube, existing, what_for="it is rendered already")
-            except (ContentError, MissingContentError, TerminalError):
-                pass  # then from the image, as operator-controller does
-        access = registries(dict(self._options))
-        files = await asyncio.to_thread(read_source, choice.bundle.image, access)
-        bundle = loaded(tuple(files.items()))
-        if forced is None and bundle.csv.webhooks:
-            provider = await certificate_provider_of(self._kube, provider_in(old))
-            request = replace(request, certificate_provider=provider)
-        try:
-            objects = await asyncio.to_thread(install_objects, bundle, request)
-        except ConfigurationError as error:
-            raise with_hint(error, bundle, extension.spec.namespace) from error
-        phases = into_phases(sanitised(placed(obj)) for obj in objects)
-        return [obj for phase in phases for obj in phase.objects]
 
     async def _compared(
         self,

@@ -72,11 +72,16 @@ def _declaration(raw: KubeObject) -> Declaration | None:
     owner: Mapping[str, Any] = controller_of(raw) or {}
     if revision.archived or revision.deleting or owner.get("kind") != names.CLUSTER_EXTENSION:
         return None
+    return declaration(owner["name"], revision.bundle.name, revision.properties)
+
+
+def declaration(extension: str, bundle: str, properties: str) -> Declaration | None:
+    """What a bundle declares by its properties, as JSON text; None if nothing."""
     try:
-        latest = max_openshift_version(revision.properties)
+        latest = max_openshift_version(properties)
     except PropertiesError as error:
-        return Declaration(owner["name"], revision.bundle.name, None, str(error))
-    return Declaration(owner["name"], revision.bundle.name, latest) if latest else None
+        return Declaration(extension, bundle, None, str(error))
+    return Declaration(extension, bundle, latest) if latest else None
 
 
 def current_version(cluster_version: KubeObject | None) -> MinorVersion:

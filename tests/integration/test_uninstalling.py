@@ -17,9 +17,10 @@ from typing import Any
 
 import pytest
 
+from api.objects import name_of
 from e2e.harness.images import bundle_image, catalog_image, read_folder
 from e2e.harness.registry import Registry
-from e2e.olm.api import Api, catalog_path
+from e2e.olm.api import OLM, Api, catalog_path
 from e2e.olm.dump import Dump, differences, dump, settled_dump
 from e2e.olm.fbc import PublishedBundle, bundle_facts, catalog_files, package_blobs
 from e2e.olm.manifests import catalog
@@ -189,6 +190,19 @@ def monitored(olm: Olm, manifests: Path) -> Iterator[None]:
 
 def leaves_nothing(olm: Olm, user: User, cases: Sequence[Case]) -> None:
     before = settled_dump(olm.control_plane, timeout=SECONDS)
+    try:
+        come_and_go(olm, user, cases, before)
+    finally:  # what fails here is not to hinder those that follow
+        user.each(still_there(olm, cases), "uninstall", "{}", "--yes", f"--timeout={SECONDS}")
+
+
+def still_there(olm: Olm, cases: Sequence[Case]) -> list[Case]:
+    with Api(olm.control_plane) as api:
+        present = {name_of(each) for each in api.list(f"{OLM}/clusterextensions")}
+    return [case for case in cases if case.name in present]
+
+
+def come_and_go(olm: Olm, user: User, cases: Sequence[Case], before: Dump) -> None:
     asked = ("install", "--extension={}", "--namespace={}")
     user.each([case for case in cases if case.published.name in NOT_HERE], *asked)
     installable = [case for case in cases if case.published.name not in NOT_HERE]

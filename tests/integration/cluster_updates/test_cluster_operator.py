@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,6 +30,7 @@ from olm_runtime.watch.packed_store import PackedStore
 from operator_controller.controllers.cluster_operator import ClusterOperatorController
 from operator_controller.io.revisions import RevisionStore
 from tests.integration.cluster_updates.openshift import OpenShift
+from tests.integration.olm_shell import trusting
 
 pytestmark = pytest.mark.integration
 
@@ -83,6 +85,7 @@ def test_what_is_installed_keeps_openshift_from_its_next_version(
     package: str,
     publish_catalog: Publish,
     serve_catalog: Serve,
+    tmp_path: Path,
 ) -> None:
     kubectl = olm.control_plane.kubectl
     bundles = (
@@ -127,6 +130,11 @@ def test_what_is_installed_keeps_openshift_from_its_next_version(
     api.wait_installed(package, "1.1.0")
     wait_upgradeable(api, "True", "nothing that is installed forbids OpenShift 4.19")
     openshift.be("4.19.0-rc.1")
+    planned = trusting(olm, tmp_path)(olm.control_plane.kubeconfig).answer(
+        *("plan", package, "--version=1.0.0", "--upgrade-constraint-policy=SelfCertified")
+    )
+    [note] = planned["plans"][0]["notes"]
+    assert note.startswith(f"OpenShift 4.20 is not permitted by {named}: update")
     wait_upgradeable(api, "False", f'{package}.v1.1.0", olm.maxOpenShiftVersion 4.19')
 
     # What comes from a kept revision takes its note along.
