@@ -42,6 +42,7 @@ from olm_classic.subscriptions.states import with_adopted, with_plan
 from olm_classic.subscriptions.view import View, own_csvs
 from olm_runtime.controller.manager import NAMESPACE, Manager
 from olm_runtime.controller.requests import Request
+from olm_runtime.errors import WaitingError
 from olm_runtime.event import Happening
 from olm_runtime.kube.errors import ApiError
 from olm_runtime.outcome import Blocked, Done, Failed, Outcome, Retry, Wait
@@ -152,6 +153,8 @@ class NamespaceReconciler:
         except ResolutionError as error:
             await self._say_failed(look, ERROR_PREVENTED_RESOLUTION, error)
             return Retry(error.message)
+        except WaitingError as error:
+            return Wait(error.seconds, error.message)
         return await self._follow(self._adopt(look, resolution), resolution)
 
     async def _resolve(self, look: Look) -> Resolution:

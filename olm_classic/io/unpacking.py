@@ -36,6 +36,8 @@ PROMPT_SECONDS = 1.0
 """What is unpacked so soon is not said to be under way."""
 AGAIN_SECONDS = 5.0
 """After a pull that failed."""
+ANEW_SECONDS = 15.0
+"""What was given up stays so, whoever asks: nothing flickers, and a mended registry counts soon."""
 _KEY = re.compile(r"[^-._a-zA-Z0-9]")
 
 
@@ -47,6 +49,8 @@ class _Pull:
     began: float
     """When the first of the pulls in a row began, on the clock of the loop."""
     ended: float = 0.0
+    failed: UnpackFailed | None = None
+    """Once it is given up, until it is tried anew."""
 
 
 class Unpacker:
@@ -76,14 +80,16 @@ class Unpacker:
             self._pulls.pop(key, None)
             return Unpacked(lookup, _objects(kept["binaryData"]), key)
         pull = self._begin(key, lookup)
+        if pull.failed is not None:
+            return pull.failed
         await asyncio.wait([pull.task], timeout=PROMPT_SECONDS)
         if not pull.task.done():
             return Unpacking()
         try:
             objects = pull.task.result()
         except OLMError as error:
-            return self._failed(key, pull, error, seconds)
-        del self._pulls[key]
+            return self._failed(pull, error, seconds)
+        self._pulls.pop(key, None)  # others may wait for the same image
         return Unpacked(lookup, objects, key)
 
     async def close(self) -> None:
@@ -96,9 +102,9 @@ class Unpacker:
     def _begin(self, key: tuple[str, str], lookup: BundleLookup) -> _Pull:
         now = asyncio.get_running_loop().time()
         pull = self._pulls.get(key)
-        if pull is None:
+        if pull is None or (pull.failed is not None and now - pull.ended > ANEW_SECONDS):
             pull = self._pulls[key] = _Pull(self._start(key, lookup), now)
-        elif pull.task.done() and pull.ended and now - pull.ended > AGAIN_SECONDS:
+        elif pull.failed is None and pull.ended and now - pull.ended > AGAIN_SECONDS:
             pull.task, pull.ended = self._start(key, lookup), 0.0
         return pull
 
@@ -107,9 +113,7 @@ class Unpacker:
     ) -> "asyncio.Task[tuple[KubeObject, ...]]":
         return asyncio.create_task(self._pull(key, lookup), name=f"unpack {lookup.image}")
 
-    def _failed(
-        self, key: tuple[str, str], pull: _Pull, error: OLMError, seconds: float
-    ) -> Unpacking | UnpackFailed:
+    def _failed(self, pull: _Pull, error: OLMError, seconds: float) -> Unpacking | UnpackFailed:
         now = asyncio.get_running_loop().time()
         pull.ended = pull.ended or now
         if isinstance(error, BundleError | TerminalError):
@@ -118,9 +122,9 @@ class Unpacker:
             reason = "DeadlineExceeded"
         else:
             return Unpacking(error.message)
-        del self._pulls[key]
         message = f"Bundle unpacking failed - {reason}: {error.message}"
-        return UnpackFailed("BundleUnpackFailed", message)
+        pull.failed = UnpackFailed("BundleUnpackFailed", message)
+        return pull.failed
 
     async def _pull(self, key: tuple[str, str], lookup: BundleLookup) -> tuple[KubeObject, ...]:
         namespace, name = key

@@ -447,6 +447,22 @@ def test_a_dead_global_catalog_may_be_left_out(classic: Classic, place: Place, s
         dead.delete("catalogsources", "dead")
 
 
+def test_namespaces_may_wait_for_the_same_bundle(classic: Classic, bundles: Bundles) -> None:
+    everywhere = Place(classic, "olm")
+    everywhere.catalog("everywhere", channel(bundles.of("everywhere", "1.0.0")))
+    everywhere.wait_catalog("everywhere")
+    try:
+        places = [classic.place() for _ in range(3)]
+        for place in places:
+            place.subscribe("everywhere", source="everywhere", namespace="olm")
+        for place in places:
+            latest(place, "everywhere", "1.0.0")
+    finally:
+        everywhere.delete("catalogsources", "everywhere")
+    log = (classic.work_dir / "logs" / "catalog-operator.log").read_text()
+    assert "unexpected failure" not in log
+
+
 def test_a_plan_that_fails_is_left_behind_where_that_is_asked_for(
     classic: Classic, registry: Registry, bundles: Bundles
 ) -> None:
