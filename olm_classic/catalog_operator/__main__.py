@@ -71,7 +71,8 @@ class _Process:
         """Has the metrics served, whether it leads or not. Raises TerminalError."""
         tls = None
         if wanted.tls_cert is not None and wanted.tls_key is not None:
-            tls = ServerTls(wanted.tls_cert, wanted.tls_key, self._settings.tls_profile)
+            profile, client_ca = self._settings.tls_profile, wanted.client_ca
+            tls = ServerTls(wanted.tls_cert, wanted.tls_key, profile, client_ca)
             group.create_task(tls.follow())
         page = self._metrics_page(authorized=tls is not None)
         group.create_task(serve_http(page, listen(wanted.address), tls.context if tls else None))
@@ -79,9 +80,13 @@ class _Process:
     def _metrics_page(self, *, authorized: bool) -> "Starlette":
         from olm_runtime.http.metrics_page import metrics_page
 
-        judge = Callers(self._client, field_manager=NAME).judge if authorized else None
         probes = health_routes(alive=self.replica.alive, ready=self.replica.ready)
-        return metrics_page(self._families, judge, probes)
+        if not authorized:
+            return metrics_page(self._families, None, probes)
+        callers = Callers(self._client, field_manager=NAME)
+        return metrics_page(
+            self._families, callers.judge, probes, authorize_certificate=callers.judge_certificate
+        )
 
     def _families(self) -> "Iterator[Metric]":
         from olm_classic.catalog_operator.exposition import families

@@ -22,20 +22,32 @@ def metrics_page(
     families: Callable[[], Iterable[Metric]],
     authorize: Authorize | None,
     routes: Sequence[BaseRoute] = (),
+    *,
+    authorize_certificate: Authorize | None = None,
 ) -> Starlette:
     """The application, which reads the metrics anew for each caller; None authorizes everybody.
 
-    `routes` are those of other pages.
+    routes                 those of other pages
+    authorize_certificate  takes the certificate (PEM) of a caller who has no token
     """
 
     async def answer(request: Request) -> Response:
-        if authorize is not None and (status := await _judge(request, authorize)) != HTTPStatus.OK:
-            return PlainTextResponse(status_code=status)
+        if authorize is not None:
+            status = await _judge(request, authorize, authorize_certificate)
+            if status != HTTPStatus.OK:
+                return PlainTextResponse(status_code=status)
         return Response(written(families()), media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
     return pages([Route(PATH, answer), *routes])
 
 
-async def _judge(request: Request, authorize: Authorize) -> int:
+async def _judge(
+    request: Request, authorize: Authorize, authorize_certificate: Authorize | None
+) -> int:
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
-    return await authorize(token) if scheme.lower() == "bearer" and token else 401
+    if scheme.lower() == "bearer" and token:
+        return await authorize(token)
+    shown = request.scope.get("extensions", {}).get("tls", {}).get("client_cert_chain")
+    if authorize_certificate is not None and shown:
+        return await authorize_certificate(shown[0])
+    return HTTPStatus.UNAUTHORIZED

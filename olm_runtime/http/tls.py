@@ -143,8 +143,13 @@ def _named(what: str, text: str, known: Container[str]) -> list[str]:
 class ServerTls:
     """A server context whose certificate follows its files. New connections see the new one."""
 
-    def __init__(self, certificate: Path, key: Path, profile: TlsProfile) -> None:
-        """Raises TerminalError when the files are no certificate and key."""
+    def __init__(
+        self, certificate: Path, key: Path, profile: TlsProfile, client_ca: Path | None = None
+    ) -> None:
+        """Clients may show certificates of `client_ca`, which is read once.
+
+        Raises TerminalError when the files are no certificate and key, or no CA.
+        """
         self._files = certificate, key
         self._seen = self._stamp()
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -157,6 +162,18 @@ class ServerTls:
                 f"cannot load certificate {certificate} and key {key}: {error}",
                 hint="give PEM files that belong together with --tls-cert and --tls-key",
             ) from error
+        if client_ca is not None:
+            self._ask_for_certificates(client_ca)
+
+    def _ask_for_certificates(self, client_ca: Path) -> None:
+        try:
+            self.context.load_verify_locations(client_ca)
+        except (OSError, ssl.SSLError) as error:
+            raise TerminalError(
+                f"cannot load CA {client_ca}: {error}", hint="give a PEM file with --client-ca"
+            ) from error
+        self.context.verify_mode = ssl.CERT_OPTIONAL
+        self.context.num_tickets = 0  # a session that is taken up again would show no certificate
 
     async def follow(self) -> None:
         """Reloads until cancelled. Files that do not fit together are tried again later."""

@@ -7,8 +7,10 @@ at a bounded rate. Whoever was let in is asked about beyond it: a flood keeps ou
 import asyncio
 import hashlib
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError
@@ -47,7 +49,7 @@ class _Allowance:
 
 
 class Callers:
-    """Judges bearer tokens by TokenReview and SubjectAccessReview on `/metrics`."""
+    """Judges bearer tokens by TokenReview, and all by SubjectAccessReview on `/metrics`."""
 
     def __init__(
         self,
@@ -66,7 +68,23 @@ class Callers:
 
     async def judge(self, token: str) -> int:
         """The HTTP status for a caller: 200, 401, 403, 429, or 500 if it cannot be found out."""
-        key = hashlib.sha256(token.encode()).hexdigest()
+        return await self._judge(token, partial(self._ask, token))
+
+    async def judge_certificate(self, certificate: str) -> int:
+        """The same by a client's certificate (PEM), which TLS has checked."""
+        from cryptography import x509
+        from cryptography.x509.oid import NameOID
+
+        subject = x509.load_pem_x509_certificate(certificate.encode()).subject
+        names = [str(each.value) for each in subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
+        groups = subject.get_attributes_for_oid(NameOID.ORGANIZATION_NAME)
+        if not names:
+            return UNKNOWN
+        user = {"username": names[0], "groups": [str(each.value) for each in groups]}
+        return await self._judge(certificate, partial(self._may_read, user))
+
+    async def _judge(self, credential: str, ask: Callable[[], Awaitable[int]]) -> int:
+        key = hashlib.sha256(credential.encode()).hexdigest()
         known = self._let_in.get(key) or self._others.get(key)
         if known is not None and known.until > self._clock():
             return known.status
@@ -74,12 +92,12 @@ class Callers:
         if asking is None:
             if key not in self._let_in and not self._allowance.take(self._clock()):
                 return TOO_MANY
-            asking = self._asking[key] = asyncio.ensure_future(self._find_out(key, token))
+            asking = self._asking[key] = asyncio.ensure_future(self._find_out(key, ask))
         return await asyncio.shield(asking)
 
-    async def _find_out(self, key: str, token: str) -> int:
+    async def _find_out(self, key: str, ask: Callable[[], Awaitable[int]]) -> int:
         try:
-            status = await self._ask(token)
+            status = await ask()
         except ApiError:
             return UNCERTAIN
         finally:
@@ -104,7 +122,9 @@ class Callers:
         status = (await self._client.create(review, field_manager=self._field_manager))["status"]
         if not status.get("authenticated"):
             return UNKNOWN
-        user = status["user"]
+        return await self._may_read(status["user"])
+
+    async def _may_read(self, user: Mapping[str, Any]) -> int:
         access = {
             "apiVersion": "authorization.k8s.io/v1",
             "kind": "SubjectAccessReview",

@@ -1,11 +1,15 @@
 """catalog-operator as a program: its metrics, its end and its return."""
 
 import re
+import ssl
+from pathlib import Path
 
+import httpx
 import pytest
 
 from api.objects import KubeObject, name_of
 from e2e.harness.controlplane import wait_until
+from e2e.harness.pki import CertificateAuthority
 from e2e.harness.registry import Registry
 from e2e.olm.classic import Classic, Place
 from e2e.olm.fbc import package_blobs
@@ -115,3 +119,34 @@ def test_it_leads_again_after_it_was_killed(classic: Classic) -> None:
     lease = "catalog-operator.operators.coreos.com"
     classic.restart(kill=True)
     wait_value(classic, [1.0], "leader_election_master_status", name=lease)
+
+
+def test_metrics_over_tls_are_for_who_may_read_them(classic: Classic, tmp_path: Path) -> None:
+    authority = CertificateAuthority.load_or_create(tmp_path, "ca")
+    authority.issue_server("metrics", hosts=["127.0.0.1"]).write(tmp_path, "server")
+    authority.issue_client("prometheus").write(tmp_path, "reader")
+    authority.issue_client("somebody").write(tmp_path, "other")
+    kubectl = classic.control_plane.kubectl
+    role = "--clusterrole=catalog-operator-metrics-reader"
+    kubectl("create", "clusterrolebinding", "readers", role, "--user=prometheus")
+    classic.restart(
+        f"--tls-cert={tmp_path / 'server.crt'}",
+        f"--tls-key={tmp_path / 'server.key'}",
+        f"--client-ca={tmp_path / 'ca.crt'}",
+    )
+
+    def answer(who: str = "", token: str = "") -> int:
+        context = ssl.create_default_context(cafile=str(tmp_path / "ca.crt"))
+        if who:
+            context.load_cert_chain(tmp_path / f"{who}.crt", tmp_path / f"{who}.key")
+        url = f"https://127.0.0.1:{classic.metrics_port}/metrics"
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        return httpx.get(url, verify=context, headers=headers, trust_env=False).status_code
+
+    try:
+        answers = [answer("reader"), answer("other"), answer(), answer(token="made-up")]
+        assert answers == [200, 403, 401, 401]
+    finally:
+        classic.stop()
+        classic.start()
+        kubectl("delete", "clusterrolebinding", "readers")
