@@ -44,10 +44,10 @@ def is_config_map(spec: CatalogSourceSpec) -> bool:
 
 
 def is_image(spec: CatalogSourceSpec) -> bool:
-    """Whether the catalog is an image that is run: an address goes before one."""
-    return spec.source_type == SourceType.GRPC and not spec.address and bool(spec.image)
+    """Whether the catalog is an image that is run: it goes before an address."""
+    return spec.source_type == SourceType.GRPC and bool(spec.image)
 
 
 def is_address(spec: CatalogSourceSpec) -> bool:
     """Whether somebody else runs the server."""
-    return spec.source_type == SourceType.GRPC and bool(spec.address)
+    return spec.source_type == SourceType.GRPC and not spec.image and bool(spec.address)

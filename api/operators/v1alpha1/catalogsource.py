@@ -94,7 +94,7 @@ class CatalogSourceSpec:
     ] = 0
     config_map: Annotated[str, Doc("Name of the ConfigMap with the catalog.")] = ""
     address: Annotated[
-        str, Doc("host:port of a server of the registry API, used instead of a pod.")
+        str, Doc("host:port of a server of the registry API. Ignored where there is an image.")
     ] = ""
     image: Annotated[str, Doc("Image with the catalog, which is run as a pod.")] = ""
     grpc_pod_config: Annotated[

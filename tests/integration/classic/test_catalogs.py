@@ -138,7 +138,8 @@ def test_an_address_takes_the_place_of_an_image(classic: Classic, place: Place) 
     assert said["message"].endswith(f": ImagePullBackOff (image {missing})")
 
     server = classic.serve(OLD)
-    place.patch("catalogsources", "moves", {"spec": {"address": server.address}})
+    spec = {"address": server.address, "image": None}
+    place.patch("catalogsources", "moves", {"spec": spec})
     place.wait_catalog("moves")
     said = wait_status(place, "moves", lambda now: "reason" not in now)
     assert "serviceName" not in said["registryService"]

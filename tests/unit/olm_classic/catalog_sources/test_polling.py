@@ -64,7 +64,7 @@ def test_intervals_that_say_nothing(text: str, fault: str) -> None:
 
 
 def test_only_images_are_polled() -> None:
-    assert interval("1m", address="a:1") is None
+    assert interval("1m", image="", address="a:1") is None
     assert interval("1m", sourceType="configmap", configMap="a") is None
     assert interval_of(source(image="a").spec) is None
     assert interval_of(source(image="a", updateStrategy={}).spec) is None

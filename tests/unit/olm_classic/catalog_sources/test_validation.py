@@ -32,10 +32,11 @@ def test_what_is_wrong(spec: dict[str, Any], problem: str) -> None:
     assert problem_of(source(**spec).spec) == problem
 
 
-def test_an_address_goes_before_an_image() -> None:
+def test_an_image_goes_before_an_address() -> None:
     both = source(image="a", address="a:1").spec
-    assert is_address(both)
-    assert not is_image(both)
+    assert is_image(both)
+    assert not is_address(both)
+    assert is_address(source(address="a:1").spec)
     assert not is_config_map(both)
     assert is_image(source(image="a").spec)
     assert is_config_map(source(sourceType="internal", configMap="a", image="b").spec)
