@@ -64,8 +64,9 @@ class Processes:
             raise TransientError("ingest process has no pipes")
         with span("pull", {"olm.image": job.reference}):
             with suppress(ConnectionError):  # it has ended; how, its exit code says
-                process.stdin.write(orjson.dumps(job) + b"\n")
-                await process.stdin.drain()
+                if not process.stdin.is_closing():  # uvloop has an error of its own for that
+                    process.stdin.write(orjson.dumps(job) + b"\n")
+                    await process.stdin.drain()
             first = await process.stdout.readline()
         if first != TURN:
             return first + await process.stdout.read()

@@ -5,6 +5,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ GLOBAL_NAMESPACE_VARIABLE = "GLOBAL_CATALOG_NAMESPACE"
 DEFAULT_METRICS_PORT, DEFAULT_METRICS_TLS_PORT = 8080, 8443
 DEFAULT_WORKLOAD_USER = 1001
 POD_FLAGS = ("configmap_server", "opm_image", "util_image", "workload_user")
+LOOPBACK, MAX_PORT = "127.0.0.1", 65535
 UPSTREAM_REGISTRY = "quay.io/operator-framework"
 
 
@@ -62,6 +64,8 @@ class Settings(DaemonSettings):
     resync_seconds              everything is looked at this often
     bundle_unpack_seconds       until an unpacking is given up; 0 for never
     install_plan_retry_seconds  while an install plan that fails is tried again
+    catalog_address             of this host, for clients of the catalogs that it serves
+    catalog_ports               that it serves them at
     pods                        what runs in those that we make
     status_name                 of the ClusterOperator to report to; empty for none
     default_catalogs            folder of the default CatalogSources
@@ -75,6 +79,8 @@ class Settings(DaemonSettings):
     install_plan_retry_seconds: float
     bundle_unpack: BundleUnpack
     catalog_serving: CatalogServing
+    catalog_address: str
+    catalog_ports: range
     dialect: Dialect
     pods: PodSettings
     status_name: str
@@ -116,6 +122,24 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
     show_default=True,
     callback=lambda _, __, text: CatalogServing(text),
     help="Serve catalogs of images by a pod each, or all of them by this program.",
+)
+@click.option(
+    "--catalog-serving-address",
+    "catalog_address",
+    default=lambda: os.environ.get("POD_IP") or LOOPBACK,
+    callback=lambda _, __, text: _ip_address(text),
+    metavar="IP",
+    help="Address that Services of shared catalogs lead to; a loopback for none.  "
+    f"[default: $POD_IP, else {LOOPBACK}]",
+)
+@click.option(
+    "--catalog-serving-ports",
+    "catalog_ports",
+    default="51000-51499",
+    show_default=True,
+    callback=lambda _, __, text: _ports(text),
+    metavar="FIRST-LAST",
+    help="Ports that shared catalogs are served at, one each.",
 )
 @click.option(
     "--bundle-unpack",
@@ -229,6 +253,24 @@ def command(
 
 def _pods(config_map: str, opm: str, util: str, user: int) -> PodSettings:
     return PodSettings(images=Images(config_map=config_map, opm=opm, util=util), workload_user=user)
+
+
+def _ip_address(text: str) -> str:
+    try:
+        return str(ip_address(text))
+    except ValueError as error:
+        raise click.BadParameter(f"{text} is no IP address") from error
+
+
+def _ports(text: str) -> range:
+    first, dash, last = text.partition("-")
+    try:
+        found = range(int(first), int(last if dash else first) + 1)
+    except ValueError as error:
+        raise click.BadParameter(f"{text} is no range of ports") from error
+    if not found or not 0 < found[0] <= found[-1] <= MAX_PORT:
+        raise click.BadParameter(f"ports are from 1 to {MAX_PORT}")
+    return found
 
 
 def _metrics(

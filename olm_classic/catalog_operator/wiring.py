@@ -1,23 +1,29 @@
 """What catalog-operator runs: a row for each controller, and what the controllers share."""
 
 import asyncio
+import logging
 import os
 import random
 
 from olm_classic.catalog_operator.installing import Installing
-from olm_classic.catalog_operator.settings import Settings
-from olm_classic.controllers.catalog_source import CatalogSources, Listeners
+from olm_classic.catalog_operator.settings import CatalogServing, Settings
+from olm_classic.controllers.catalog_source import CatalogSources, Listeners, SharedSettings
 from olm_classic.controllers.operator_hub import OperatorHubController
 from olm_classic.io.default_catalogs import read_default_catalogs
 from olm_classic.kinds import CATALOG_SOURCE, INSTALL_PLAN, OPERATOR_GROUP, SUBSCRIPTION
 from olm_classic.metrics import Key, Metrics, Readings, is_ready
 from olm_runtime.clocks import utc_now
+from olm_runtime.controller.attempt import attempt
 from olm_runtime.controller.events import EventBroadcaster
 from olm_runtime.controller.handlers import Change
 from olm_runtime.controller.manager import Manager, Registration
 from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.proxies import read_grpc_proxy
+from olm_runtime.registry.pull_secrets import PullSecrets
+from olm_runtime.registry.settings import PullSettings
+
+log = logging.getLogger(__name__)
 
 REPORTER = "operator-lifecycle-manager"
 """Who reports Events, as upstream has it."""
@@ -39,6 +45,11 @@ class Controllers:
             jitter=random.random,
             resync_seconds=settings.resync_seconds,
         )
+        self._secrets = PullSecrets.of_this_program(
+            client,
+            global_secret=settings.global_pull_secret,
+            prefix="catalog-operator-catalog-secrets-",
+        )
         self._counted = {
             kind: self.manager.store(kind) for kind in (CATALOG_SOURCE, SUBSCRIPTION, INSTALL_PLAN)
         }
@@ -52,12 +63,28 @@ class Controllers:
             Listeners(on_ready=self._take_content),
             clock=utc_now,
             proxies=read_grpc_proxy(os.environ),
+            shared=self._shared(settings),
         )
         self.installing = Installing(
             self.manager, settings, self.catalog_sources.connections, self.metrics
         )
         for row in self._rows():
             self.manager.register(row)
+
+    def _shared(self, settings: Settings) -> SharedSettings | None:
+        """How images are served, if this program does it."""
+        if settings.catalog_serving is not CatalogServing.SHARED:
+            return None
+        return SharedSettings(
+            address=settings.catalog_address,
+            ports=settings.catalog_ports,
+            folder=settings.cache_path,
+            pulls=self._pull_settings,
+        )
+
+    async def _pull_settings(self) -> PullSettings:
+        await self._secrets.refresh()
+        return PullSettings(cas_dir=self._settings.pull_cas_dir, auth_file=self._secrets.file)
 
     def _rows(self) -> list[Registration]:
         """A row for each controller: its name, what it does, what it watches."""
@@ -93,11 +120,15 @@ class Controllers:
 
     async def run(self, access: ClusterAccess) -> None:
         """Works until cancelled."""
+        failed = await attempt(self.catalog_sources.collect(), "the removal of old content")
+        if failed is not None:
+            log.warning("old content of catalogs stays: %s", failed.message)
         try:
             await self.manager.run(access)
         finally:
             await self.installing.close()
             await self.catalog_sources.close()
+            self._secrets.close()
 
     def readings(self) -> Readings:
         """What the metrics say."""

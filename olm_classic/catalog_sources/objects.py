@@ -1,6 +1,6 @@
 """What stands around the pod of a catalog: Service, accounts, roles, network policies. Pure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from api.objects import GVK, KubeObject
@@ -25,7 +25,10 @@ ACCOUNT = GVK("", "v1", "ServiceAccount")
 NETWORK_POLICY = GVK("networking.k8s.io", "v1", "NetworkPolicy")
 ROLE = GVK("rbac.authorization.k8s.io", "v1", "Role")
 ROLE_BINDING = GVK("rbac.authorization.k8s.io", "v1", "RoleBinding")
-OWNED = (SERVICE, ACCOUNT, NETWORK_POLICY, ROLE, ROLE_BINDING)
+ENDPOINT_SLICE = GVK("discovery.k8s.io", "v1", "EndpointSlice")
+OWNED = (SERVICE, ACCOUNT, NETWORK_POLICY, ROLE, ROLE_BINDING, ENDPOINT_SLICE)
+MANAGER = "catalog-operator.operators.coreos.com"
+"""Who keeps an EndpointSlice: nobody else is to touch it."""
 
 _TCP_PORT = {"protocol": "TCP", "port": PORT}
 
@@ -45,11 +48,22 @@ def objects(
     """
     made = [
         _account(source, raw, pull_secrets),
-        _service(source, raw),
+        _service(source, raw, {LABEL_CATALOG: source.metadata.name}),
         _server_policy(source, raw),
         _unpack_policy(source, raw),
     ]
     return made + (_roles(source, raw) if is_config_map(source.spec) else [])
+
+
+def shared_objects(
+    source: CatalogSource, raw: KubeObject, address: str, port: int
+) -> list[KubeObject]:
+    """All objects of a catalog that is served at an address and a port.
+
+    Without either of them the Service leads nowhere.
+    """
+    made = [_service(source, raw, selector=None), _unpack_policy(source, raw)]
+    return [*made, _endpoints(source, raw, address, port)] if address and port else made
 
 
 def _object(
@@ -75,13 +89,33 @@ def _account(source: CatalogSource, raw: KubeObject, others: Iterable[str]) -> K
     return _object(ACCOUNT, account_name(source), raw, controller=True, imagePullSecrets=secrets)
 
 
-def _service(source: CatalogSource, raw: KubeObject) -> KubeObject:
-    spec = {
-        "ports": [{"name": "grpc", "port": PORT, "targetPort": PORT}],
-        "selector": {LABEL_CATALOG: source.metadata.name},
-    }
+def _service(
+    source: CatalogSource, raw: KubeObject, selector: Mapping[str, str] | None
+) -> KubeObject:
+    """Without a selector it leads where its EndpointSlice says."""
+    spec: dict[str, Any] = {"ports": [{"name": "grpc", "port": PORT, "targetPort": PORT}]}
+    if selector is not None:
+        spec["selector"] = selector
     made = _object(SERVICE, service_name(source.metadata.name), raw, spec=spec)
     made["metadata"]["labels"][LABEL_SERVICE_HASH] = json_hash(spec)
+    return made
+
+
+def _endpoints(source: CatalogSource, raw: KubeObject, address: str, port: int) -> KubeObject:
+    name = service_name(source.metadata.name)
+    made = _object(
+        ENDPOINT_SLICE,
+        name,
+        raw,
+        controller=True,
+        addressType="IPv6" if ":" in address else "IPv4",
+        endpoints=[{"addresses": [address], "conditions": {"ready": True}}],
+        ports=[{"name": "grpc", "port": port, "protocol": "TCP"}],
+    )
+    made["metadata"]["labels"] |= {
+        "kubernetes.io/service-name": name,
+        "endpointslice.kubernetes.io/managed-by": MANAGER,
+    }
     return made
 
 

@@ -1,9 +1,11 @@
 """The controller of CatalogSources."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from ipaddress import ip_address
+from pathlib import Path
 from typing import Any
 
 from api.objects import GVK, KubeObject, labels_of, metadata, name_of, namespace_of
@@ -12,10 +14,13 @@ from olm_classic.catalog_sources.labels import LABEL_CATALOG, LABEL_SERVICE_HASH
 from olm_classic.catalog_sources.pods import PodSettings
 from olm_classic.catalog_sources.status import status_of
 from olm_classic.controllers.catalog_source_steps import CatalogSourceSteps, Context
+from olm_classic.controllers.shared_catalogs import SharedCatalogs
+from olm_classic.io.catalog_listener import Ports
 from olm_classic.io.catalog_pods import CatalogPods
 from olm_classic.io.owned_objects import OwnedObjects
 from olm_classic.io.registry import Connections, ConnectionState, Key
 from olm_classic.io.server_version import ServerVersion
+from olm_classic.io.shared_serving import Pulls, SharedServing
 from olm_classic.kinds import CATALOG_SOURCE
 from olm_classic.names import LABEL_MANAGED
 from olm_runtime.controller.handlers import enqueue_mapped
@@ -24,6 +29,7 @@ from olm_runtime.controller.reconciler import Controller
 from olm_runtime.controller.requests import Request, namespaced_name, request_for, request_of
 from olm_runtime.outcome import Done, Outcome, Retry
 from olm_runtime.proxies import Proxies
+from olm_runtime.registry.settings import PullSettings
 from olm_runtime.watch.informer import Selection
 
 NAME = "catalogsource"
@@ -34,10 +40,14 @@ CONFIG_MAPS = Selection(objects.CONFIG_MAP, labels=LABEL_MANAGED, metadata_only=
 NAMESPACES = Selection(objects.NAMESPACE, metadata_only=True)
 
 
+_WHOLE = frozenset({objects.ACCOUNT, objects.ENDPOINT_SLICE})
+"""Kinds of which somebody looks at more than metadata."""
+
+
 def _owned(kind: GVK) -> Selection:
     if kind == objects.SERVICE:
         return Selection(kind, labels=LABEL_SERVICE_HASH, metadata_only=True)
-    return Selection(kind, labels=f"{LABEL_MANAGED}=true", metadata_only=kind != objects.ACCOUNT)
+    return Selection(kind, labels=f"{LABEL_MANAGED}=true", metadata_only=kind not in _WHOLE)
 
 
 OWNED: Mapping[GVK, Selection] = {kind: _owned(kind) for kind in objects.OWNED}
@@ -63,6 +73,43 @@ class Listeners:
     on_gone: Callable[[Key], Awaitable[None]] = _ignore
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedSettings:
+    """How images are served by this process.
+
+    address  of this host: the one that others reach it at, or a loopback
+    ports    that catalogs are served at
+    folder   for content
+    pulls    how registries are reached, asked for at each pull
+    """
+
+    address: str
+    ports: Sequence[int]
+    folder: Path
+    pulls: Callable[[], Awaitable[PullSettings]]
+
+    @property
+    def bound(self) -> str:
+        """The host to listen at."""
+        return self.dialled if self._is_loopback else "[::]"
+
+    @property
+    def dialled(self) -> str:
+        """The host as this process connects to it."""
+        if not self._is_loopback:
+            return "127.0.0.1"
+        return f"[{self.address}]" if ":" in self.address else self.address
+
+    @property
+    def advertised(self) -> str:
+        """The address for EndpointSlices, which may have no loopback; empty for one."""
+        return "" if self._is_loopback else self.address
+
+    @property
+    def _is_loopback(self) -> bool:
+        return ip_address(self.address).is_loopback
+
+
 class CatalogSources:
     """The controller, and the connections that it holds."""
 
@@ -74,26 +121,31 @@ class CatalogSources:
         *,
         clock: Callable[[], datetime],
         proxies: Proxies | None = None,
+        shared: SharedSettings | None = None,
     ) -> None:
-        """`proxies` are those for registries of catalogs."""
+        """`proxies` are those for registries of catalogs; with `shared` images are served here."""
         self._manager = manager
+        self._clock = clock
         self._listeners = listeners
         self._catalogs = manager.store(CATALOG_SOURCE)
         self.connections = Connections(self._connection_changed, clock=clock, proxies=proxies)
+        owned = OwnedObjects(
+            manager.client,
+            {kind: manager.selected(each) for kind, each in OWNED.items()},
+            exact=frozenset({objects.NETWORK_POLICY}),
+        )
+        self._shared = self._sharing(shared, owned) if shared is not None else None
         self._steps = CatalogSourceSteps(
             client=manager.client,
             pods=CatalogPods(manager.client, manager.selected(PODS)),
             config_maps=manager.selected(CONFIG_MAPS),
             namespaces=manager.selected(NAMESPACES),
-            owned=OwnedObjects(
-                manager.client,
-                {kind: manager.selected(each) for kind, each in OWNED.items()},
-                exact=frozenset({objects.NETWORK_POLICY}),
-            ),
+            owned=owned,
             connections=self.connections,
             version=ServerVersion(manager.client),
             settings=settings,
             clock=clock,
+            shared=self._shared,
         )
 
     def registration(self) -> Registration:
@@ -112,9 +164,20 @@ class CatalogSources:
             resync=partial(existing, manager.client, CATALOG_SOURCE),
         )
 
+    async def collect(self) -> None:
+        """Removes the content of catalogs that do not exist; for the start.
+
+        Raises ApiError, DiskError.
+        """
+        if self._shared is not None:
+            found = await existing(self._manager.client, CATALOG_SOURCE)
+            await self._shared.serving.collect(map(namespaced_name, found))
+
     async def close(self) -> None:
-        """Ends all connections."""
+        """Ends all connections, and serves nothing any more."""
         await self.connections.close()
+        if self._shared is not None:
+            await self._shared.serving.close()
 
     def _controller(self) -> Controller[Context]:
         steps = self._steps
@@ -135,15 +198,32 @@ class CatalogSources:
             kstatus=False,
         )
 
+    def _sharing(self, settings: SharedSettings, owned: OwnedObjects) -> SharedCatalogs:
+        ports = Ports(settings.bound, settings.ports)
+        pulls = Pulls(
+            client=self._manager.client, cache_dir=settings.folder, settings=settings.pulls
+        )
+        return SharedCatalogs(
+            serving=SharedServing(pulls, ports, self._enqueue, clock=self._clock),
+            owned=owned,
+            advertised=settings.advertised,
+            dialled=settings.dialled,
+        )
+
+    def _enqueue(self, key: Key) -> None:
+        self._manager.enqueue(NAME, request_for(key[1], key[0]))
+
     def _connection_changed(self, key: Key) -> None:
         connection = self.connections.get(key)
         if connection is not None and connection.state is ConnectionState.READY:
             self._listeners.on_ready(key)
-        self._manager.enqueue(NAME, request_for(key[1], key[0]))
+        self._enqueue(key)
 
     async def _gone(self, request: Request) -> None:
         key = namespaced_name(request)
         await self.connections.drop(key)
+        if self._shared is not None:
+            await self._shared.serving.remove(key)
         await self._listeners.on_gone(key)
 
     def _catalogs_in(self, namespace: KubeObject) -> list[Request]:

@@ -17,6 +17,7 @@ from olm_classic.catalog_sources.labels import (
     is_owned,
     owner_reference,
     service_address,
+    service_name,
 )
 from olm_classic.catalog_sources.observed import address_of, created_at, is_ready
 from olm_classic.catalog_sources.pods import (
@@ -30,8 +31,11 @@ from olm_classic.catalog_sources.validation import (
     Reason,
     is_address,
     is_config_map,
+    is_image,
     problem_of,
 )
+from olm_classic.controllers.shared_catalogs import SharedCatalogs
+from olm_classic.io.catalog_listener import NoPortError
 from olm_classic.io.catalog_pods import CatalogPods
 from olm_classic.io.owned_objects import FIELD_MANAGER, OwnedObjects
 from olm_classic.io.registry import Connections, Key, RegistryConnection, Target
@@ -40,6 +44,7 @@ from olm_classic.names import LABEL_MANAGED
 from olm_rollout.pods import reason_of
 from olm_runtime.controller.manager import NAMESPACE
 from olm_runtime.controller.reconciler import Finish, Stop
+from olm_runtime.disk import DiskError
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError
 from olm_runtime.outcome import Done, Retry
@@ -57,6 +62,7 @@ class Context:
 
     raw    the object as it was read
     pod    that serves it; None where none does, or none of ours
+    target where this process serves it; None where it does not
     again  seconds until something is due; None for nothing
     """
 
@@ -64,6 +70,7 @@ class Context:
     source: CatalogSource
     found: Findings = field(default_factory=Findings)
     pod: KubeObject | None = None
+    target: Target | None = None
     again: float | None = None
 
     @property
@@ -87,7 +94,8 @@ class Context:
 class CatalogSourceSteps:
     """The steps in order; each takes what is known and returns it with what it found.
 
-    Of ConfigMaps and namespaces the stores have metadata only.
+    Of ConfigMaps and namespaces the stores have metadata only. `shared` serves images here; None
+    where a pod does.
     """
 
     client: KubeClient
@@ -99,6 +107,7 @@ class CatalogSourceSteps:
     version: ServerVersion
     settings: PodSettings
     clock: Callable[[], datetime]
+    shared: SharedCatalogs | None = None
     failed_polls: dict[Key, str] = field(default_factory=dict)
     """Why the last look at an image came to nothing."""
 
@@ -162,8 +171,10 @@ class CatalogSourceSteps:
         if is_address(context.source.spec):
             return await self._without_server(context)
         try:
+            if self.shared is not None and is_image(context.source.spec):
+                return await self._served_here(context, self.shared)
             return await self._served(context)
-        except ApiError as error:
+        except (ApiError, DiskError, NoPortError) as error:
             return context.with_found(problem=_server_problem(error.message, passing=True))
 
     async def poll(self, context: Context) -> Context:
@@ -187,6 +198,8 @@ class CatalogSourceSteps:
         spec = context.source.spec
         if is_address(spec):
             target = Target(spec.address)
+        elif context.target is not None:
+            target = context.target
         elif context.pod is not None:
             address = service_address(*context.key)
             target = Target(address, address_of(context.pod), metadata(context.pod)["uid"])
@@ -253,6 +266,7 @@ class CatalogSourceSteps:
         others = self._others_pull_secrets(account, context.key[0])
         for obj in objects.objects(source, raw, others):
             await self.owned.ensure(obj)
+        await self._remove_endpoints(context)
         wanted = self._wanted(context, account)
         decided = serving.choose(self.pods.serving(context.raw), wanted, self.clock())
         context = context.wake(decided.again)
@@ -266,6 +280,22 @@ class CatalogSourceSteps:
             message = f"pod {name_of(pod)}: {reason}"
             context = context.with_found(problem=_server_problem(message))
         return replace(context.with_found(created=created_at(pod)), pod=pod)
+
+    async def _remove_endpoints(self, context: Context) -> None:
+        """The Service leads to the pod, and no more to where it was served without one."""
+        namespace, name = context.key
+        left = self.owned.find(objects.ENDPOINT_SLICE, service_name(name), namespace)
+        if left is not None and is_owned(left, context.raw):
+            await self.owned.remove(left)
+
+    async def _served_here(self, context: Context, shared: SharedCatalogs) -> Context:
+        """As `_served`, without a pod. Raises ApiError, DiskError, NoPortError, NotSyncedError."""
+        found, target = await shared.ensure(context.source, context.raw)
+        await self.pods.delete(self.pods.serving(context.raw))
+        context = context.with_found(created=found.since, last_poll=found.polled)
+        if found.problem:
+            context = context.with_found(problem=_server_problem(found.problem))
+        return replace(context, target=target).wake(found.again)
 
     def _wanted(self, context: Context, account: str) -> KubeObject:
         namespace = self.namespaces.get(context.key[0])

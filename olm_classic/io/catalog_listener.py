@@ -14,6 +14,11 @@ STOP_SECONDS = 10.0
 REBIND_TRIES, REBIND_SECONDS = 100, 0.01
 """A port of ours is free again in milliseconds."""
 
+
+class NoPortError(TransientError):
+    """All ports for catalogs are taken."""
+
+
 log = logging.getLogger(__name__)
 
 
@@ -47,7 +52,7 @@ class Listener:
         """Serves this content from now on, at the port that is had, else the preferred one.
 
         Connections to older content are ended, as when a pod is replaced: so clients see that
-        there is something new. Raises TransientError when no port is free.
+        there is something new. Raises NoPortError when no port is free.
         """
         if self._server is not None and self._version == version:
             return
@@ -90,7 +95,7 @@ class Listener:
         for port in self._ports.free(preferred):
             if bound := self._bind(server, port):
                 return bound
-        raise TransientError(
+        raise NoPortError(
             f"no port is free to serve a catalog at, of {len(self._ports.numbers)} from"
             f" {self._ports.numbers[0]}",
             hint="give more of them with --catalog-serving-ports",

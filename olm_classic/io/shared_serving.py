@@ -132,7 +132,7 @@ class SharedServing:
 
         `port` is where it was served before, and is served again if it can be. What was asked for
         and is not there yet is served when it is: until then it is the content of before.
-        Raises TransientError when no port is free.
+        Raises NoPortError.
         """
         held = await self._hold(wanted)
         await self._store.load(wanted.name)
