@@ -129,8 +129,8 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
     default=lambda: os.environ.get("POD_IP") or LOOPBACK,
     callback=lambda _, __, text: _ip_address(text),
     metavar="IP",
-    help="Address that Services of shared catalogs lead to; a loopback for none.  "
-    f"[default: $POD_IP, else {LOOPBACK}]",
+    help="Address that Services of shared catalogs lead to; a loopback for none."
+    f"  [default: $POD_IP, else {LOOPBACK}]",
 )
 @click.option(
     "--catalog-serving-ports",

@@ -187,7 +187,7 @@ def test_pods_take_over_and_hand_back(
 
     pods = place.path("pods", version="v1")
     wait_until(lambda: selector() == {"olm.catalogSource": "both"}, what="a selector")
-    wait_until(lambda: shared.api.list(pods), what="a pod")
+    wait_until(lambda: bool(shared.api.list(pods)), what="a pod")
     gone = lambda: find(place, "endpointslices", "both", SLICES) is None  # noqa: E731
     wait_until(gone, what="our EndpointSlice removed")
     shared.stop()

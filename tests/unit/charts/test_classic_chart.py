@@ -47,9 +47,13 @@ def container(values: str) -> KubeObject:
     return dict(only)
 
 
+POD_IP = "10.244.0.7"
+"""What the pod is given of itself."""
+
+
 def settings(values: str, monkeypatch: pytest.MonkeyPatch) -> Settings:
     for each in container(values)["env"]:
-        monkeypatch.setenv(each["name"], each["value"])
+        monkeypatch.setenv(each["name"], each.get("value", POD_IP))
     return parse_settings(container(values)["args"])
 
 
