@@ -6,8 +6,11 @@ from typing import Any
 
 from api.objects import KubeObject
 from olm_content import names
-from olm_content.fbc.records import Record
+from olm_content.fbc.chain import ChainError, check_chain
+from olm_content.fbc.records import Record, channel_of, package_value
 from olm_content.names import BUNDLE, CHANNEL, PACKAGE
+from olm_content.ranges import parse_extension_range
+from olm_content.versions import parse_version
 from olm_runtime.errors import TerminalError
 from olm_runtime.images.reference import ImageRef, is_location
 from olm_runtime.suggestions import suggestion_or_all
@@ -15,28 +18,39 @@ from olm_runtime.suggestions import suggestion_or_all
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A package, and the channels of it; without any all of them."""
+    """A package, the channels of it, and a range of versions; without any all of them."""
 
     package: str
     channels: tuple[str, ...] = ()
+    versions: str = ""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of the package is wanted."""
+        return not (self.channels or self.versions)
 
 
 def parse_wanted(text: str) -> Wanted:
-    """Reads `PACKAGE[:CHANNEL[,CHANNEL]...]`. Raises TerminalError."""
-    package, colon, channels = text.partition(":")
+    """Reads `PACKAGE[:CHANNEL[,CHANNEL]...][@RANGE]`. Raises TerminalError, RangeError."""
+    named, at, versions = text.partition("@")
+    package, colon, channels = named.partition(":")
     channel_names = tuple(name.strip() for name in channels.split(",")) if colon else ()
-    if not package or "" in channel_names:
+    if not package or "" in channel_names or (at and not versions.strip()):
         raise TerminalError(
-            f'"{text}" names no package', hint="write PACKAGE or PACKAGE:CHANNEL,CHANNEL"
+            f'"{text}" names no package',
+            hint="write PACKAGE, PACKAGE:CHANNEL,CHANNEL or PACKAGE@RANGE",
         )
-    return Wanted(package, channel_names)
+    if at:
+        parse_extension_range(versions)
+    return Wanted(package, channel_names, versions.strip())
 
 
 def chosen(records: Sequence[Record], wanted: Collection[Wanted]) -> list[Record]:
-    """The records of the packages and channels that are wanted; all without any.
+    """The records of the packages, channels and versions that are wanted; all without any.
 
     A package without its default channel gets the one channel that is left as its default.
-    Raises TerminalError for what the catalog has not, and where the default is not clear.
+    Raises TerminalError for what the catalog has not, where the default is not clear, and where
+    versions leave a gap between updates.
     """
     if not wanted:
         return list(records)
@@ -47,49 +61,90 @@ def chosen(records: Sequence[Record], wanted: Collection[Wanted]) -> list[Record
             hint = suggestion_or_all(one.package, packages, none="it has no packages")
             raise TerminalError(f'the catalog has no package "{one.package}"', hint=hint)
         of_package = [each for each in records if each.package == one.package]
-        found += _of_channels(of_package, one) if one.channels else of_package
+        found += of_package if one.is_whole else _part(of_package, one)
     return found
 
 
-def _of_channels(records: Sequence[Record], wanted: Wanted) -> Iterator[Record]:
+def _part(records: Sequence[Record], wanted: Wanted) -> Iterator[Record]:
+    channels = _channels(records, wanted)
+    bundles = {entry["name"] for each in channels.values() for entry in each.value["entries"]}
+    for each in records:
+        match each.schema:
+            case names.PACKAGE:
+                yield _with_default(each, wanted.package, tuple(channels))
+            case names.CHANNEL if each.name in channels:
+                yield channels[each.name]
+            case names.BUNDLE if each.name in bundles:
+                yield each
+            case names.DEPRECATIONS:
+                yield from _deprecations(each, channels, bundles)
+
+
+def _channels(records: Sequence[Record], wanted: Wanted) -> dict[str, Record]:
+    """The channels that are wanted, with the entries that are."""
     channels = {each.name: each for each in records if each.schema == CHANNEL}
     for name in wanted.channels:
         if name not in channels:
             hint = suggestion_or_all(name, channels, none="it has no channels")
             message = f'package "{wanted.package}" has no channel "{name}"'
             raise TerminalError(message, hint=hint)
-    bundles = {
-        entry["name"] for name in wanted.channels for entry in channels[name].value["entries"]
-    }
-    for each in records:
-        match each.schema:
-            case names.PACKAGE:
-                yield _with_default(each, wanted)
-            case names.CHANNEL if each.name in wanted.channels:
-                yield each
-            case names.BUNDLE if each.name in bundles:
-                yield each
-            case names.DEPRECATIONS:
-                yield from _deprecations(each, wanted, bundles)
-
-
-def _with_default(package: Record, wanted: Wanted) -> Record:
-    default = package.value.get("defaultChannel")
-    if default in wanted.channels:
-        return package
-    if len(wanted.channels) > 1:
+    found = {name: channels[name] for name in wanted.channels or channels}
+    if not wanted.versions:
+        return found
+    inside = _names_within(records, wanted.versions)
+    cut = {name: _cut(each, inside) for name, each in found.items()}
+    left = {name: each for name, each in cut.items() if each.value["entries"]}
+    if not left:
         raise TerminalError(
-            f'"{default}", the default channel of package "{wanted.package}", is not among those'
-            " to be mirrored",
-            hint=f"name it as well: --package {wanted.package}:"
-            f"{','.join((*wanted.channels, str(default)))}",
+            f'package "{wanted.package}" has no version in {wanted.versions}',
+            hint=f"opm alpha list bundles CATALOG {wanted.package} tells which it has",
         )
-    return replace(package, value={**package.value, "defaultChannel": wanted.channels[0]})
+    for name, each in left.items():
+        try:
+            check_chain(channel_of(each))
+        except ChainError as error:
+            raise TerminalError(
+                f'channel "{name}" of package "{wanted.package}" is no path of updates with the '
+                f"versions {wanted.versions} alone: {error}",
+                hint="choose a range that leaves out none in between",
+            ) from error
+    return left
 
 
-def _deprecations(record: Record, wanted: Wanted, bundles: Collection[str]) -> Iterator[Record]:
+def _names_within(records: Iterable[Record], versions: str) -> set[str]:
+    """The bundles whose version is in a range, prereleases of it included."""
+    wanted = parse_extension_range(versions)
+    return {
+        each.name
+        for each in records
+        if each.schema == BUNDLE
+        and wanted.matches(parse_version(package_value(each)["version"]), any_prerelease=True)
+    }
+
+
+def _cut(channel: Record, bundles: Collection[str]) -> Record:
+    entries = [entry for entry in channel.value["entries"] if entry["name"] in bundles]
+    return replace(channel, value={**channel.value, "entries": entries})
+
+
+def _with_default(package: Record, name: str, channels: Sequence[str]) -> Record:
+    default = package.value.get("defaultChannel")
+    if default in channels:
+        return package
+    if len(channels) > 1:
+        raise TerminalError(
+            f'"{default}", the default channel of package "{name}", is not among those'
+            " to be mirrored",
+            hint=f"name it as well: --package {name}:{','.join((*channels, str(default)))}",
+        )
+    return replace(package, value={**package.value, "defaultChannel": channels[0]})
+
+
+def _deprecations(
+    record: Record, channels: Collection[str], bundles: Collection[str]
+) -> Iterator[Record]:
     """Those of what is left; a record without any is none."""
-    kept = {CHANNEL: set(wanted.channels), BUNDLE: set(bundles)}
+    kept = {CHANNEL: set(channels), BUNDLE: set(bundles)}
     entries = [
         entry
         for entry in record.value.get("entries") or ()

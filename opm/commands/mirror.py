@@ -40,8 +40,8 @@ SHOWN_EVERY_SECONDS = 0.2
     "--package",
     "packages",
     multiple=True,
-    metavar="PACKAGE[:CHANNEL,...]",
-    help="Only this package, or these channels of it; may be repeated.",
+    metavar="PACKAGE[:CHANNEL,...][@RANGE]",
+    help="Only this package, or these channels or versions of it; may be repeated.",
 )
 @click.option(
     "--name", metavar="REPOSITORY:TAG", help="What to call the catalog if it is a folder or file."
@@ -84,7 +84,7 @@ def mirror(registries: dict[str, Any], /, *, output: str, **given: Any) -> None:
     Examples:
       opm mirror registry.example.com/team/catalog:v1 mirror.example.org/olm
       opm mirror registry.example.com/team/catalog:v1 mirror.example.org -p argocd-operator:stable
-      opm mirror registry.example.com/team/catalog:v1 oci:media -p argocd-operator
+      opm mirror registry.example.com/team/catalog:v1 oci:media -p 'argocd-operator@>=0.17 <1'
       opm mirror oci:media mirror.example.org/olm
     """
     access = Registries(**registries)

@@ -68,6 +68,51 @@ def test_of_a_channel_its_bundles_and_deprecations_are_taken() -> None:
     assert CATALOG[0].value["defaultChannel"] == "stable", "what was read stays"
 
 
+def versioned(number: int) -> Record:
+    properties = [
+        {"type": "olm.package", "value": {"packageName": "shop", "version": f"{number}.0.0"}}
+    ]
+    return made("olm.bundle", f"shop.v{number}", image="r.test/shop", properties=properties)
+
+
+CHAIN = [
+    made("olm.package", "shop", defaultChannel="stable"),
+    made(
+        "olm.channel",
+        "stable",
+        entries=[
+            {"name": "shop.v1"},
+            {"name": "shop.v2", "replaces": "shop.v1"},
+            {"name": "shop.v3", "replaces": "shop.v2"},
+        ],
+    ),
+    made("olm.channel", "old", entries=[{"name": "shop.v1"}]),
+    *map(versioned, (1, 2, 3)),
+]
+
+
+def test_of_a_range_its_versions_and_the_channels_with_any_are_taken() -> None:
+    found = chosen(CHAIN, [parse_wanted("shop@>=2")])
+    assert names(found) == ["shop", "stable", "shop.v2", "shop.v3"]
+    assert [e["name"] for e in found[1].value["entries"]] == ["shop.v2", "shop.v3"]
+    assert len(CHAIN[1].value["entries"]) == 3, "what was read stays"
+    assert names(chosen(CHAIN, [parse_wanted("shop:old@<2")])) == ["shop", "old", "shop.v1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("shop@>=4", "has no version in >=4"),
+        ("shop:stable@<2 || >2", "is no path of updates"),
+        ("shop@", "names no package"),
+        ("shop@hm", "hm"),
+    ],
+)
+def test_a_range_without_versions_or_with_a_gap_is_refused(text: str, message: str) -> None:
+    with pytest.raises(TerminalError, match=message):
+        chosen(CHAIN, [parse_wanted(text)])
+
+
 def test_a_record_of_deprecations_without_any_left_is_left_out() -> None:
     catalog = [
         *CATALOG[:3],
