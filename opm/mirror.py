@@ -1,6 +1,6 @@
 """What a mirror of a catalog holds, where it goes, and how a cluster is told. Pure."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +14,9 @@ from olm_content.versions import parse_version
 from olm_runtime.errors import TerminalError
 from olm_runtime.images.reference import ImageRef, is_location
 from olm_runtime.suggestions import suggestion_or_all
+
+SIGNATURE_TAGS = (".sig", ".att", "")
+"""What tags of signatures, of attestations and of lists of referrers end in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +184,20 @@ class Target:
         repository = f"{self.path}/{ref.repository}" if self.path else ref.repository
         tag = ref.tag or f"mirror-{ref.digest.partition(':')[2][:16]}"
         return ImageRef(self.registry, repository, tag)
+
+
+def signatures_of(digests: Mapping[ImageRef, str]) -> list[ImageRef]:
+    """Where signatures of images are if there are any, from images and their digests.
+
+    cosign names them by a tag made of the digest; what refers to an image by OCI's `subject` has
+    the tag without an ending where a registry does not list it itself.
+    """
+    tags = (
+        (ref, f"{digest.replace(':', '-', 1)}{ending}")
+        for ref, digest in digests.items()
+        for ending in SIGNATURE_TAGS
+    )
+    return list(dict.fromkeys(ImageRef(ref.registry, ref.repository, tag) for ref, tag in tags))
 
 
 def parse_target(text: str) -> Target:

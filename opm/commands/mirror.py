@@ -13,10 +13,18 @@ from olm_content.formats.yaml_text import dump_all
 from olm_runtime.cli.display import LiveDisplay
 from olm_runtime.errors import OLMError, TerminalError
 from olm_runtime.images.reference import ImageRef
+from olm_runtime.plurals import counted
 from olm_runtime.registry.workstation import Registries
 from opm.commands.registries import registry_options
 from opm.io.copying import PREFIX
-from opm.io.mirror_catalog import Content, copy_catalog, copy_images, read_content, read_folder
+from opm.io.mirror_catalog import (
+    Content,
+    copy_catalog,
+    copy_images,
+    copy_signatures,
+    read_content,
+    read_folder,
+)
 from opm.io.mirroring import AT_ONCE, Copy, Mirrored, Progress
 from opm.mirror import (
     Target,
@@ -66,6 +74,12 @@ SHOWN_EVERY_SECONDS = 0.2
     is_flag=True,
     help="Copy the catalog although images of it could not be copied.",
 )
+@click.option(
+    "--signatures/--no-signatures",
+    default=True,
+    show_default=True,
+    help="Whether signatures and attestations of images are copied along, where there are any.",
+)
 @click.option("--dry-run", is_flag=True, help="Say which images would be copied, and copy none.")
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text")
 @registry_options
@@ -98,6 +112,10 @@ def mirror(registries: dict[str, Any], /, *, output: str, **given: Any) -> None:
         progress = Progress(display)
         done = copy_images(copies, content, target, access, progress, at_once=given["parallel"])
     outcome = _Outcome(done)
+    if given["signatures"]:
+        signatures = copy_signatures(done.digests, content, target, access)
+        outcome.signatures = signatures.digests
+        done.failures |= signatures.failures
     if given["allow_missing"] or not done.failures:
         outcome.catalog = copy_catalog(content, target, access)
         if isinstance(target, Target):
@@ -169,10 +187,11 @@ class _Display:
 
 @dataclass(slots=True)
 class _Outcome:
-    """What came of it: the images, where the catalog is (if it was copied), files written."""
+    """What came of it: images and signatures, where the catalog is (if copied), files written."""
 
     images: Mirrored
     catalog: str = ""
+    signatures: Mapping[ImageRef, str] = field(default_factory=dict)
     files: Sequence[str] = field(default_factory=tuple)
 
 
@@ -205,6 +224,7 @@ def _conclude(outcome: _Outcome, output: str) -> None:
         answer = {
             "catalog": outcome.catalog,
             "images": {str(ref): digest for ref, digest in images.digests.items()},
+            "signatures": {str(ref): digest for ref, digest in outcome.signatures.items()},
             "copied": sorted(map(str, images.copied)),
             "failures": failures,
             "files": list(outcome.files),
@@ -213,6 +233,8 @@ def _conclude(outcome: _Outcome, output: str) -> None:
     else:
         copied, there = len(images.copied), len(images.digests) - len(images.copied)
         click.echo(f"{copied} {'image' if copied == 1 else 'images'} copied, {there} there before")
+        if outcome.signatures:
+            click.echo(f"{counted(len(outcome.signatures), 'signature')} copied along")
         for line in (*map("wrote {}".format, outcome.files), outcome.catalog):
             if line:
                 click.echo(line)

@@ -2,7 +2,7 @@
 
 import asyncio
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from olm_runtime.errors import TerminalError
 from olm_runtime.images.oci import Descriptor
 from olm_runtime.images.reference import ImageRef, parse_ref
 from olm_runtime.registry import workstation
+from olm_runtime.registry.errors import ImageNotFoundError
 from olm_runtime.registry.workstation import Registries
 from opm.image import parse_platforms
 from opm.io.building import PLATFORMS, add_catalog
@@ -24,7 +25,7 @@ from opm.io.mirror_places import (
 )
 from opm.io.mirroring import AT_ONCE, Copy, Mirrored, Progress
 from opm.io.references import Reading, read_reference
-from opm.mirror import Target, Wanted, chosen, images_of
+from opm.mirror import Target, Wanted, chosen, images_of, signatures_of
 from opm.text import json_text
 
 SHOWN_FAULTS = 10
@@ -117,6 +118,24 @@ def copy_images(
     if content.layout is not None:
         raise TerminalError("both are folders", hint="one must be in a registry")
     return asyncio.run(mirror_into_layout(copies, target, access, progress, at_once))
+
+
+def copy_signatures(
+    digests: Mapping[ImageRef, str], content: Content, target: Target | Path, access: Registries
+) -> Mirrored:
+    """Copies what signs images, named with their digests, where there is any. Raises OLMError."""
+    wanted = signatures_of(digests)
+    if content.layout is not None:
+        layout = Layout(content.layout)
+        wanted = [ref for ref in wanted if layout.has(str(ref))]
+    copies = [
+        Copy(ref, target.place_of(ref) if isinstance(target, Target) else None) for ref in wanted
+    ]
+    done = copy_images(copies, content, target, access, Progress())
+    absent = [ref for ref, e in done.failures.items() if isinstance(e, ImageNotFoundError)]
+    for ref in absent:
+        del done.failures[ref]
+    return done
 
 
 def copy_catalog(content: Content, target: Target | Path, access: Registries) -> str:

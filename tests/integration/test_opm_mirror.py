@@ -206,6 +206,27 @@ def test_by_way_of_a_folder(
     assert "till" not in there
 
 
+def test_signatures_go_along_unless_they_are_not_wanted(
+    opm: Opm, catalog: str, images: dict[str, str], mirror: Registry, registry: Registry
+) -> None:
+    path, _, digest = images["shop-v1"].removeprefix(f"{registry.address}/").partition("@")
+    stem = digest.replace(":", "-")
+    signature = build_image([{"signature": b"of a bundle"}])
+    tags = (f"{stem}.sig", stem)
+    pushed = {registry.push(signature, path, tag=tag).reference for tag in tags}
+    assert len(pushed) == 1
+    target = f"{mirror.address}/olm"
+    without = succeeded(opm("mirror", catalog, target, "--no-signatures"))
+    assert "signature" not in without
+    assert opm("copy", f"{target}/{path}:{stem}.sig", "oci:check:x").exit_code != 0
+    assert "2 signatures copied along" in succeeded(opm("mirror", catalog, "oci:media"))
+    done = json.loads(succeeded(opm("mirror", "oci:media", target, "-o", "json")))
+    [content] = {reference.partition("@")[2] for reference in pushed}
+    assert done["signatures"] == {f"{registry.address}/{path}:{tag}": content for tag in tags}
+    for tag in tags:
+        assert opm("copy", f"{target}/{path}:{tag}", "oci:check:x").exit_code == 0
+
+
 def test_what_the_folder_lost_is_an_error_of_its_image(
     opm: Opm, catalog: str, mirror: Registry
 ) -> None:
@@ -265,7 +286,11 @@ def test_the_files_have_a_client_ask_the_mirror(
     [
         (("-p", "shp"), 'the catalog has no package "shp"', "did you mean shop?"),
         (("-p", "shop:stabel"), 'package "shop" has no channel "stabel"', "did you mean stable?"),
-        (("-p", ":x"), '":x" names no package', "write PACKAGE or PACKAGE:CHANNEL,CHANNEL"),
+        (
+            ("-p", ":x"),
+            '":x" names no package',
+            "write PACKAGE, PACKAGE:CHANNEL,CHANNEL or PACKAGE@RANGE",
+        ),
     ],
 )
 def test_what_cannot_be_meant_is_refused(
