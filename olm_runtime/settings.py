@@ -76,7 +76,7 @@ def daemon(
         callback = click.version_option(package_name=DISTRIBUTION, prog_name=name)(callback)
         log = logging.getLogger(settings.__module__)
         shared = _shared_options(gates, log, namespace_flag)
-        for option in reversed((*shared, *_klog_options())):
+        for option in reversed((*shared, *klog_options())):
             callback = option(callback)
         context = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
         return click.command(name, cls=GoCommand, context_settings=context)(callback)
@@ -131,7 +131,8 @@ def _shared_options(
     )  # fmt: skip
 
 
-def _klog_options() -> tuple[Option, ...]:
+def klog_options() -> tuple[Option, ...]:
+    """Flags of klog: `-v` counts, the others are accepted."""
     option = functools.partial(click.option, hidden=True)
     return (
         option("-v", "--v", "log_level", default="0", callback=lambda _, __, text: log_level(text)),

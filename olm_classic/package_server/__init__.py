@@ -1,0 +1,1 @@
+"""package-server: the packages of all catalogs, as an aggregated API of the cluster."""
