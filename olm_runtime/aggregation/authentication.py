@@ -143,12 +143,12 @@ class Authenticator:
                 refused = str(error)
             else:
                 if identity is not None:
-                    return identity
+                    return identity.authenticated()
         if token := bearer_token(headers):
             identity = await self._of_token(token)
             if identity is None:
                 raise UnauthenticatedError("the token is none of the cluster")
-            return identity
+            return identity.authenticated()
         if refused:
             raise UnauthenticatedError(refused)
         return NOBODY

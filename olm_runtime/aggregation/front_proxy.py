@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import unquote
 
@@ -35,6 +35,12 @@ class Identity:
     uid: str = ""
     groups: tuple[str, ...] = ()
     extra: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    def authenticated(self) -> "Identity":
+        """The same, in the group of all who are somebody: a front proxy need not say so."""
+        if self.user == ANONYMOUS or {AUTHENTICATED, UNAUTHENTICATED} & set(self.groups):
+            return self
+        return replace(self, groups=(*self.groups, AUTHENTICATED))
 
     def reviewed(self) -> dict[str, Any]:
         """The fields of a SubjectAccessReview."""
@@ -150,7 +156,7 @@ def is_of(certificate: x509.Certificate, authorities: Iterable[x509.Certificate]
 def identity_in(certificate: x509.Certificate) -> Identity:
     """The common name is the user, organizations are groups."""
     groups = _values(certificate, NameOID.ORGANIZATION_NAME)
-    return Identity(common_name(certificate), groups=(*groups, AUTHENTICATED))
+    return Identity(common_name(certificate), groups=tuple(groups))
 
 
 def common_name(certificate: x509.Certificate) -> str:
