@@ -27,10 +27,10 @@ from olm_classic.package_manifests.selection import (
 from olm_classic.package_manifests.shelf import Shelf
 from olm_classic.package_server import discovery
 from olm_classic.package_server.negotiation import (
-    DISCOVERY_GROUP,
-    META_VERSIONS,
+    DISCOVERY_FORMS,
     PLAIN,
     form_of,
+    meta_forms,
     takes_gzip,
 )
 from olm_runtime.aggregation.statuses import JSON, StatusError
@@ -40,8 +40,8 @@ COMPRESSED_FROM = 128 << 10
 """Bytes of an answer from which on it is compressed, as API servers do."""
 MOST_KEPT = 4
 """Whole lists that are kept as they were sent last."""
-OBJECT_KINDS = frozenset({"Table", "PartialObjectMetadata"})
-LIST_KINDS = frozenset({"Table", "PartialObjectMetadataList"})
+OBJECT_FORMS = meta_forms("Table", "PartialObjectMetadata")
+LIST_FORMS = meta_forms("Table", "PartialObjectMetadataList")
 ABOUT = {"group": GROUP, "kind": PLURAL}
 NOT_ALLOWED = "the server does not allow this method on the requested resource"
 _TRUE = frozenset({"true", "1", "t", "T", "TRUE", "True"})
@@ -63,8 +63,7 @@ class Packages:
             about = f"{PLURAL}.{GROUP}"
             message = f'watch is not supported on resources of kind "{about}"'
             raise StatusError(405, message, ABOUT)
-        form = form_of(request.headers.get("accept", ""), LIST_KINDS)
-        _check_version(form.kind, form.version)
+        form = form_of(request.headers.get("accept", ""), LIST_FORMS)
         found = self._page(request, namespace)
         if form == PLAIN:
             return await self._list(request, found, namespace)
@@ -84,9 +83,7 @@ class Packages:
             ]
             packages = select(self._shelf.seen(namespace), holds)
             return page(packages, _limit(query.get("limit", "")), query.get("continue", ""))
-        except ExpiredError as error:
-            raise StatusError(400, str(error)) from error
-        except BadSelectionError as error:
+        except (BadSelectionError, ExpiredError) as error:
             raise StatusError(400, str(error)) from error
 
     async def _list(self, request: Request, found: Page, namespace: str) -> Response:
@@ -112,8 +109,7 @@ class Packages:
 
     async def single(self, request: Request, namespace: str, name: str) -> Response:
         """One package. Raises StatusError."""
-        form = form_of(request.headers.get("accept", ""), OBJECT_KINDS)
-        _check_version(form.kind, form.version)
+        form = form_of(request.headers.get("accept", ""), OBJECT_FORMS)
         package = self._find(namespace, name)
         if form.kind == "Table":
             include = request.query_params.get("includeObject", "Metadata")
@@ -179,7 +175,7 @@ def _discovery(app: FastAPI) -> None:
 
     async def groups(request: Request) -> Response:
         accept = request.headers.get("accept", "")
-        form = form_of(accept, {"APIGroupDiscoveryList"}, DISCOVERY_GROUP)
+        form = form_of(accept, DISCOVERY_FORMS)
         if form == PLAIN:
             return Response(orjson.dumps(discovery.groups()), media_type=JSON)
         media_type = f"{JSON};g={form.group};v={form.version};as={form.kind}"
@@ -203,11 +199,6 @@ async def _refuse(_: Request, error: Exception) -> Response:
     texts = {404: "the server could not find the requested resource", 405: NOT_ALLOWED}
     refusal = StatusError(code, texts.get(code, "an error on the server"))
     return Response(refusal.body(), code, media_type=JSON)
-
-
-def _check_version(kind: str, version: str) -> None:
-    if kind and version not in META_VERSIONS:
-        raise StatusError(406, "only the following media types are accepted: application/json")
 
 
 def _limit(text: str) -> int:

@@ -144,6 +144,8 @@ class Catalogs:
     async def _take(self, key: Key, source: Source) -> None:
         self._known[key] = source
         if not source.address:
+            await self._connections.drop(key)
+            self._shelf.drop(key)
             self._settle(key)
             return
         await self._connections.ensure(key, Target(source.address))

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from olm_runtime.aggregation.statuses import StatusError
 
 _AS_THEY_COME = frozenset({"application/json", "application/*", "*/*"})
-META_GROUP, META_VERSIONS = "meta.k8s.io", frozenset({"v1", "v1beta1"})
-DISCOVERY_GROUP = "apidiscovery.k8s.io"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +21,19 @@ class Form:
 PLAIN = Form()
 
 
-def form_of(accept: str, kinds: Container[str], group: str = META_GROUP) -> Form:
-    """The first form that a client accepts and that there is: `kinds` of a group, or plain JSON.
+def meta_forms(*kinds: str) -> frozenset[Form]:
+    """Kinds that every API server converts answers to."""
+    versions = ("v1", "v1beta1")
+    return frozenset(Form(kind, "meta.k8s.io", version) for kind in kinds for version in versions)
+
+
+DISCOVERY_FORMS = frozenset(
+    Form("APIGroupDiscoveryList", "apidiscovery.k8s.io", version) for version in ("v2", "v2beta1")
+)
+
+
+def form_of(accept: str, forms: Container[Form]) -> Form:
+    """The first form that a client accepts and that there is: one of `forms`, or plain JSON.
 
     Raises StatusError.
     """
@@ -36,7 +45,7 @@ def form_of(accept: str, kinds: Container[str], group: str = META_GROUP) -> Form
         form = Form(given.get("as", ""), given.get("g", ""), given.get("v", ""))
         if not form.kind:
             return PLAIN
-        if form.kind in kinds and form.group == group:
+        if form in forms:
             return form
     raise StatusError(406, "only the following media types are accepted: application/json")
 

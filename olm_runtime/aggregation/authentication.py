@@ -1,5 +1,6 @@
 """Who asks: by the front proxy, a certificate, or a token; nobody is somebody, too."""
 
+import asyncio
 import hashlib
 import logging
 import ssl
@@ -35,6 +36,8 @@ CONFIG_MAP = GVK("", "v1", "ConfigMap")
 NAMESPACE = "kube-system"
 LONGEST_DELAY_SECONDS = 30.0
 _MOST_CERTIFICATES = 256
+AT_A_TIME = 8
+"""Tokens that are asked about at once: anybody can send made-up ones."""
 REFUSED_SECONDS = 5.0
 """For so long a token that is none is not asked about again."""
 
@@ -75,8 +78,12 @@ class Authenticator:
         self._tokens: Remembered[Identity | None] = Remembered(lambda: clock().timestamp())
         self._certificates: dict[str, x509.Certificate] = {}
         self._contexts: list[ssl.SSLContext] = []
-        self._problem = ""
         self._trust = Trust()
+        self._reviews = asyncio.Semaphore(AT_A_TIME)
+        selection = Selection(CONFIG_MAP, NAMESPACE, fields=f"metadata.name={CONFIGURATION}")
+        self._informer = Informer(
+            client, selection, self._store, Hooks(self._stored, self._note, _delay)
+        )
         self._take({})
 
     @property
@@ -98,11 +105,6 @@ class Authenticator:
 
     async def follow(self) -> None:
         """Follows the ConfigMap of the API server until cancelled."""
-        selection = Selection(CONFIG_MAP, NAMESPACE, fields=f"metadata.name={CONFIGURATION}")
-        hooks = Hooks(
-            self._stored, self._note, lambda failures: min(2.0**failures, LONGEST_DELAY_SECONDS)
-        )
-        self._informer = Informer(self._client, selection, self._store, hooks)
         await self._informer.run()
 
     def _note(self) -> None:
@@ -185,7 +187,8 @@ class Authenticator:
             "kind": "TokenReview",
             "spec": {"token": token},
         }
-        status = (await self._client.create(review, field_manager=""))["status"]
+        async with self._reviews:
+            status = (await self._client.create(review, field_manager=""))["status"]
         if not status.get("authenticated"):
             return None, REFUSED_SECONDS
         user = status["user"]
@@ -195,3 +198,7 @@ class Authenticator:
             user.get("username") or "", user.get("uid") or "", groups, tuple(sorted(extra.items()))
         )
         return identity, self._remember_seconds
+
+
+def _delay(failures: int) -> float:
+    return float(min(2.0**failures, LONGEST_DELAY_SECONDS))

@@ -2,8 +2,8 @@
 
 import base64
 import ssl
-import time
 from collections.abc import Iterator, Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,14 @@ from e2e.harness.errors import CommandFailed
 from e2e.harness.pki import CertificateAuthority
 from e2e.olm.catalog_servers import CatalogServer
 from e2e.olm.classic import SYSTEM_NAMESPACE, Classic, Place
-from e2e.olm.package_server import API_SERVICE, HOST, PackageServer
+from e2e.olm.package_server import HOST, PackageServer
+from olm_runtime.certificates.issuer import issuer
+from olm_runtime.certificates.rotation import issued
+from olm_runtime.program import utc_now
 
 API = "/apis/packages.operators.coreos.com/v1"
 PIXEL = base64.b64encode(b"<svg xmlns='http://www.w3.org/2000/svg'/>").decode()
-SETTLE = 2
+SERVER_NAMES = ("package-server.olm.svc", "package-server.olm.svc.cluster.local")
 
 
 @pytest.fixture(scope="module")
@@ -259,8 +262,8 @@ def test_a_role_of_the_namespace_lets_a_token_in(server: PackageServer, place: P
     kubectl(place, "create", "rolebinding", "viewer", "--clusterrole=view",
             f"--serviceaccount={place.name}:viewer")  # fmt: skip
     kubeconfig = place.classic.control_plane.kubeconfig_for_service_account(place.name, "viewer")
-    listing = ("get", "packagemanifests", f"--kubeconfig={kubeconfig}")
-    wait_until(lambda: "No resources found" in tried(place, *listing), what="the role counts")
+    listing = ("get", "packagemanifests", "-o", "json", f"--kubeconfig={kubeconfig}")
+    wait_until(lambda: '"items"' in tried(place, *listing), what="the role counts")
 
 
 def test_what_the_api_is_like_is_explained(server: PackageServer, place: Place) -> None:
@@ -270,17 +273,28 @@ def test_what_the_api_is_like_is_explained(server: PackageServer, place: Place) 
 
 
 def test_certificates_change_without_a_call_that_fails(server: PackageServer, place: Place) -> None:
-    served = server.certificates / "package-server-cert" / "tls.crt"
+    """The server starts with a certificate that is to be renewed at once."""
+    lifetime, now = timedelta(hours=1), utc_now()
+    fresh = issuer(lifetime)(SERVER_NAMES, now - lifetime * 5 / 6)
     with place.classic.control_plane.client() as client:
-        secret = f"/api/v1/namespaces/{SYSTEM_NAMESPACE}/secrets/package-server-cert"
-        client.delete(secret).raise_for_status()
-        server.restart("--certificate-lifetime=30s", f"--certificate-settle={SETTLE}s")
-        before, seen = served.read_bytes(), set[str]()
-        until = time.monotonic() + 120
+        server.stop()
+        client.patch(
+            f"/api/v1/namespaces/{SYSTEM_NAMESPACE}/secrets/package-server-cert",
+            json={"data": issued(fresh).data()},
+            headers={"content-type": "application/merge-patch+json"},
+        ).raise_for_status()
+        server.start("--certificate-settle=1s")
         path = f"{API}/namespaces/{place.name}/packagemanifests"
-        while served.read_bytes() == before or len(seen) < 2:
-            answer = client.get(path)
-            assert answer.status_code == 200, answer.text
-            seen.add(client.get(API_SERVICE).json()["spec"]["caBundle"])
-            assert time.monotonic() < until
+
+        def is_another() -> bool:
+            assert client.get(path).raise_for_status().json()["items"] == []
+            return shown(server) != fresh.pair.certificate.decode()
+
+        assert shown(server) == fresh.pair.certificate.decode()
+        wait_until(is_another, what="another certificate is served")
     server.restart("--interval=12h")
+
+
+def shown(server: PackageServer) -> str:
+    """The certificate that is served now."""
+    return ssl.get_server_certificate((HOST, server.port))

@@ -1,6 +1,6 @@
 import pytest
 
-from olm_classic.package_server.negotiation import PLAIN, Form, form_of, takes_gzip
+from olm_classic.package_server.negotiation import PLAIN, Form, form_of, meta_forms, takes_gzip
 from olm_runtime.aggregation.statuses import StatusError
 
 TABLE = Form("Table", "meta.k8s.io", "v1")
@@ -19,13 +19,13 @@ TABLE = Form("Table", "meta.k8s.io", "v1")
     ],
 )
 def test_the_first_form_that_there_is(accept: str, form: Form) -> None:
-    assert form_of(accept, {"Table"}) == form
+    assert form_of(accept, meta_forms("Table")) == form
 
 
 @pytest.mark.parametrize("accept", ["text/html", "application/json;as=Other;g=meta.k8s.io;v=v1"])
 def test_no_form_that_there_is(accept: str) -> None:
     with pytest.raises(StatusError) as refused:
-        form_of(accept, {"Table"})
+        form_of(accept, meta_forms("Table"))
     assert refused.value.code == 406
 
 
