@@ -27,15 +27,15 @@ API_SERVICE = f"/apis/apiregistration.k8s.io/v1/apiservices/v1.{GROUP}"
 class PackageServer:
     """The program over a control plane that has the CRDs of OLM Classic."""
 
-    def __init__(self, work_dir: Path, control_plane: ControlPlane) -> None:
-        """Describe it; nothing is started or written yet."""
+    def __init__(self, work_dir: Path, control_plane: ControlPlane, *flags: str) -> None:
+        """Describe it, with its flags; nothing is started or written yet."""
         self.control_plane = control_plane
         self.port = free_port(HOST)
         self.metrics_port = free_port(HOST)
         self.program: ChildProcess | None = None
         self._work_dir = work_dir.absolute()
         self._health_port = free_port(HOST)
-        self._flags: tuple[str, ...] = ()
+        self._flags = flags
 
     def __enter__(self) -> Self:
         """Install and start."""
@@ -85,8 +85,7 @@ class PackageServer:
         ]
 
     def start(self, *flags: str) -> None:
-        """Start the program, and wait until the API server has it."""
-        self._flags = flags
+        """Start the program with more flags, and wait until the API server has it."""
         kubeconfig = self.control_plane.kubeconfig_for_service_account(NAMESPACE, PROGRAM)
         self.program = ChildProcess(
             PROGRAM,
@@ -99,6 +98,7 @@ class PackageServer:
                 f"--cert-dir={self.certificates}",
                 f"--health-probe-bind-address={HOST}:{self._health_port}",
                 f"--metrics-bind-address={HOST}:{self.metrics_port}",
+                *self._flags,
                 *flags,
             ],
             log=self._work_dir / f"{PROGRAM}.log",
@@ -122,12 +122,12 @@ class PackageServer:
             self.program.stop()
 
     def restart(self, *flags: str, kill: bool = False) -> None:
-        """Start it anew; with `kill` it ends by SIGKILL, as in a crash. Without flags as before."""
+        """Start it anew; with `kill` it ends by SIGKILL, as in a crash."""
         if kill and self.program is not None and self.program.pid is not None:
             os.kill(self.program.pid, 9)
             self.program.wait(10.0)
         self.stop()
-        self.start(*(flags or self._flags))
+        self.start(*flags)
 
     def metrics(self) -> str:
         """What the program says of itself."""
