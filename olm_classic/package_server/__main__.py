@@ -28,6 +28,7 @@ from olm_runtime.certificates import serving
 from olm_runtime.certificates.issuer import issuer
 from olm_runtime.certificates.rotation import Rotation
 from olm_runtime.certificates.wanted import ServingCertificate
+from olm_runtime.clocks import steady_clock, utc_now
 from olm_runtime.http.health import health_pages, health_routes, serve_health
 from olm_runtime.http.server import listen
 from olm_runtime.http.server import serve as serve_http
@@ -36,7 +37,7 @@ from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.logs import configure_logging
 from olm_runtime.memory import keep_small, share_one_arena
-from olm_runtime.program import run, steady_clock, utc_now
+from olm_runtime.program import run
 from olm_runtime.proxies import read_proxies
 from olm_runtime.watch.informer import Hooks, Informer, Selection
 from olm_runtime.watch.store import Store

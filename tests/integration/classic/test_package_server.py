@@ -21,7 +21,7 @@ from e2e.olm.pages import DOCS, steps
 from e2e.olm.reader import Reader
 from olm_runtime.certificates.issuer import issuer
 from olm_runtime.certificates.rotation import issued
-from olm_runtime.program import utc_now
+from olm_runtime.clocks import utc_now
 
 pytestmark = pytest.mark.integration
 
