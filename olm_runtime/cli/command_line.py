@@ -144,7 +144,8 @@ def run(command: click.Command, name: str, *, usage_error: int = USAGE_ERROR) ->
 def _exit_code(command: click.Command, name: str, usage_error: int) -> int:
     """Raises what a command may: OLMError, OSError, any fault of our own."""
     # Without colours where the user asks for none; by itself click has them on a terminal only.
-    colours: dict[str, Any] = {"color": False} if os.environ.get("NO_COLOR") else {}
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    colours: dict[str, Any] = {"color": False} if plain else {}
     try:
         result: Any = command.main(prog_name=name, standalone_mode=False, **colours)
         sys.stdout.flush()
