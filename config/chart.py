@@ -38,11 +38,18 @@ class Chart:
 
 
 OLM_V1 = Chart("olmv1", ("catalogd", "operator-controller"), RBAC_FOLDER, "olmv1-system")
-CLASSIC = Chart("olm-classic", ("catalog-operator",), RBAC_FOLDER / "classic", "olm")
+CLASSIC = Chart(
+    "olm-classic", ("catalog-operator", "package-server"), RBAC_FOLDER / "classic", "olm"
+)
 
 _VALUE = re.compile(r'^(?P<indent> *)(?P<key>"?[A-Za-z]+"?):(?P<rest>.*)$')
 _DESCRIPTION = re.compile(r"^ *# -- (?P<text>.*)$")
 _DEFINITION = re.compile(r'{{- define "olmv1\.(?P<name>[^"]+)" -}}\n.*?\n{{- end -}}\n', re.DOTALL)
+_OWN_LABELS = re.compile(
+    r"(?P<labels>\nmetadata:\n  labels:\n    {{-.*\n)(?P<names>(?:  name(?:space)?: .*\n)*)"
+    r"  labels:\n(?P<own>(?:    .*\n)*)"
+)
+"""A role that has labels of its own, too."""
 SHARED = ("labels", "registryCAs", "registriesConf")
 """Definitions of _helpers.tpl that both charts have; of _pods.tpl they have all."""
 
@@ -114,6 +121,7 @@ def _rbac_template(chart: Chart, component: str) -> str:
     body = "---\n".join(documents)
     body = body.replace(f"namespace: {chart.namespace}\n", f"namespace: {namespace}\n")
     body = body.replace("\nmetadata:\n", f"\nmetadata:\n  labels:\n    {labels}\n")
+    body = _OWN_LABELS.sub(r"\g<labels>\g<own>\g<names>", body)
     source = file.relative_to(RBAC_FOLDER.parents[1])
     return f"# Generated from {source} by `make generate`. Do not edit.\n{body}"
 

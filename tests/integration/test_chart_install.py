@@ -278,7 +278,11 @@ def test_olm_classic_is_installed_and_works_beside_it(
     catalogs = "/apis/operators.coreos.com/v1alpha1/namespaces/olm/catalogsources/ours"
     spec = {"name": "ours", "sourceType": "grpc", "address": "127.0.0.1:9"}
     values = tmp_path / "values.yaml"
-    values.write_text(yaml.safe_dump({"defaultCatalogs": {"catalogs": [spec]}}))
+    content = {
+        "defaultCatalogs": {"catalogs": [spec]},
+        "packageServer": {"enabled": False},  # the API server reaches no Service here
+    }
+    values.write_text(yaml.safe_dump(content))
     given = (name, str(CLASSIC.folder), f"--values={values}", place)
     helm("install", *given, "--create-namespace", **how)
     path = "/apis/apps/v1/namespaces/olm/deployments/catalog-operator"

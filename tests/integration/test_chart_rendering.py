@@ -36,7 +36,7 @@ PLURALS = {
 
 CLUSTER_SCOPED = {
     "Namespace", "ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition",
-    "MutatingWebhookConfiguration", "ClusterCatalog", "OperatorHub",
+    "MutatingWebhookConfiguration", "ClusterCatalog", "OperatorHub", "APIService",
 }  # fmt: skip
 OTHERS = ("cert-manager.io/", "monitoring.coreos.com/")
 """API groups of other projects, which this API server does not serve."""
@@ -156,7 +156,7 @@ REFUSED = [
 ]
 REFUSED_BY_CLASSIC = [
     (["--set=catalogOperator.catalogServing=cloud"], "value must be one of"),
-    (["--set=packageServer.replicas=2"], "additional properties 'packageServer' not allowed"),
+    (["--set=packageServer.replica=2"], "additional properties 'replica' not allowed"),
     (
         ["--set=metrics.readers[0].name=a", "--set=metrics.readers[0].namespace=b"],
         "metrics.readers needs tls.secret",

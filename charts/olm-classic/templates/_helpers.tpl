@@ -1,8 +1,16 @@
-{{/* The component is "catalog-operator" throughout. */}}
+{{/* The component is "catalog-operator" or "package-server" throughout. */}}
+
+{{- define "olm-classic.components" -}}
+{{- /* $: those that values ask for, as JSON: {"list": [...]}. */ -}}
+{{- $all := list "catalog-operator" -}}
+{{- if .Values.packageServer.enabled -}}{{- $all = append $all "package-server" -}}{{- end -}}
+{{- dict "list" $all | toJson -}}
+{{- end -}}
 
 {{- define "olm-classic.component" -}}
 {{- /* (list $ COMPONENT): the values of a component as JSON. */ -}}
-{{ toJson (index . 0).Values.catalogOperator }}
+{{- $root := index . 0 -}}
+{{- if eq (index . 1) "package-server" -}}{{ toJson $root.Values.packageServer }}{{- else -}}{{ toJson $root.Values.catalogOperator }}{{- end -}}
 {{- end -}}
 
 {{- define "olm-classic.namespace" -}}

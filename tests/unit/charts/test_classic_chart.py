@@ -19,11 +19,18 @@ from olm_classic.catalog_operator.settings import (
     parse_settings,
 )
 from olm_classic.dialect import Dialect
+from olm_classic.package_server.settings import OwnCertificate
+from olm_classic.package_server.settings import parse_settings as parse_package_server
 
 ROLES = ("Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding")
 USERS = {"aggregate-olm-edit", "aggregate-olm-view"}
 
+OPERATOR, SERVER = chart.CLASSIC.components
+
 sets = pytest.mark.parametrize("values", CLASSIC.sets)
+pods = pytest.mark.parametrize(
+    ("values", "component"), [(v, c) for v in CLASSIC.sets for c in chart.CLASSIC.components]
+)
 
 
 @cache
@@ -36,14 +43,13 @@ def of_kind(values: str, *kinds: str) -> dict[str, KubeObject]:
     return {name_of(obj): obj for obj in objects(values) if obj["kind"] in kinds}
 
 
-def pod(values: str) -> KubeObject:
-    [found] = of_kind(values, "Deployment").values()
-    spec: KubeObject = found["spec"]["template"]["spec"]
+def pod(values: str, component: str) -> KubeObject:
+    spec: KubeObject = of_kind(values, "Deployment")[component]["spec"]["template"]["spec"]
     return spec
 
 
-def container(values: str) -> KubeObject:
-    [only] = pod(values)["containers"]
+def container(values: str, component: str = OPERATOR) -> KubeObject:
+    [only] = pod(values, component)["containers"]
     return dict(only)
 
 
@@ -80,54 +86,66 @@ def test_values_reach_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "HTTPS_PROXY" in {each["name"] for each in container("everything")["env"]}
 
 
-@sets
-def test_the_pod_is_restricted_and_writes_only_to_its_volumes(values: str) -> None:
-    assert pod(values)["securityContext"] == {
+def test_package_server_takes_its_arguments() -> None:
+    read = parse_package_server(container("everything", SERVER)["args"])
+    assert (read.system_namespace, read.global_namespace) == ("olm", "catalogs")
+    assert read.sync_seconds == 3600.0
+    assert read.address == ("", 5443)
+    assert isinstance(read.certificate, OwnCertificate)
+    [service] = [s for n, s in of_kind("everything", "APIService").items()
+                 if n == read.certificate.api_service]  # fmt: skip
+    assert service["spec"]["service"]["name"] == read.certificate.service
+
+
+@pods
+def test_pods_are_restricted_and_write_only_to_their_volumes(values: str, component: str) -> None:
+    assert pod(values, component)["securityContext"] == {
         "runAsNonRoot": True,
         "seccompProfile": {"type": "RuntimeDefault"},
     }
-    only = container(values)
+    only = container(values, component)
     assert only["securityContext"] == {
         "allowPrivilegeEscalation": False,
         "readOnlyRootFilesystem": True,
         "capabilities": {"drop": ["ALL"]},
     }
-    volumes = {volume["name"]: volume for volume in pod(values)["volumes"]}
+    volumes = {volume["name"]: volume for volume in pod(values, component)["volumes"]}
     assert volumes.keys() == {mount["name"] for mount in only["volumeMounts"]}
     for mount in only["volumeMounts"]:
         assert ("emptyDir" in volumes[mount["name"]]) is not mount.get("readOnly", False)
 
 
-@sets
-def test_paths_of_arguments_are_mounted(values: str) -> None:
-    only = container(values)
+@pods
+def test_paths_of_arguments_are_mounted(values: str, component: str) -> None:
+    only = container(values, component)
     mounts = [Path(mount["mountPath"]) for mount in only["volumeMounts"]]
     given = (argument.partition("=")[2] for argument in only["args"])
     for path in (Path(value) for value in given if value.startswith("/")):
         assert any(path.is_relative_to(mount) for mount in mounts), path
 
 
-@sets
-def test_selectors_choose_the_pod_and_ports_exist(values: str) -> None:
-    [deployment] = of_kind(values, "Deployment").values()
+@pods
+def test_selectors_choose_their_pods_and_ports_exist(values: str, component: str) -> None:
+    deployment = of_kind(values, "Deployment")[component]
     labels = deployment["spec"]["template"]["metadata"]["labels"].items()
-    ports = {port["name"] for port in container(values)["ports"]}
-    for service in of_kind(values, "Service").values():
-        assert service["spec"]["selector"].items() <= labels
-        assert {port["targetPort"] for port in service["spec"]["ports"]} <= ports
-    for policy in of_kind(values, "NetworkPolicy").values():
-        assert policy["spec"]["podSelector"]["matchLabels"].items() <= labels
-        assert {} not in [*policy["spec"]["ingress"], *policy["spec"]["egress"]]
+    ports = {port["name"] for port in container(values, component)["ports"]}
+    [service] = [s for n, s in of_kind(values, "Service").items() if n.startswith(component)]
+    assert service["spec"]["selector"].items() <= labels
+    assert {port["targetPort"] for port in service["spec"]["ports"]} <= ports
+    policy = of_kind(values, "NetworkPolicy")[component]["spec"]
+    assert policy["podSelector"]["matchLabels"].items() <= labels
+    named = {each["port"] for rule in policy["ingress"] for each in rule["ports"]}
+    assert {port for port in named if isinstance(port, str)} <= ports
+    assert {} not in [*policy["ingress"], *policy["egress"]]
 
 
 @sets
 def test_rights_are_those_that_tests_run_with(values: str) -> None:
     """And no more, but for those of users and of who reads metrics."""
-    [component] = chart.CLASSIC.components
-    text = (chart.CLASSIC.rbac / f"{component}.yaml").read_text()
     known = {
         (obj["kind"], name_of(obj)): obj.get("rules") or obj["roleRef"]
-        for obj in yaml.safe_load_all(text)
+        for component in chart.CLASSIC.components
+        for obj in yaml.safe_load_all((chart.CLASSIC.rbac / f"{component}.yaml").read_text())
         if obj["kind"] in ROLES
     }
     rendered = {
