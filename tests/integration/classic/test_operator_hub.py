@@ -44,7 +44,9 @@ def _defaults(classic: Classic) -> Iterator[None]:
     classic.control_plane.kubectl("delete", "operatorhub", "cluster")
     file.unlink()
     classic.restart()
-    classic.control_plane.kubectl("delete", "catalogsource", "-n", "olm", *NAMES)
+    classic.control_plane.kubectl(
+        "delete", "catalogsource", "-n", "olm", "--ignore-not-found", *NAMES
+    )
 
 
 def patch(classic: Classic, *arguments: str) -> None:
