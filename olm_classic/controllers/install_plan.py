@@ -9,34 +9,51 @@ import orjson
 
 from api import wire
 from api.objects import GVK, KubeObject, gvk_of, is_deleting, name_of, namespace_of
+from api.operators.common import Reference
 from api.operators.v1alpha1.installplan import InstallPlan, InstallPlanStatus, Step
 from olm_classic.install_plans.lookups import BundleLookup, Unpacked
 from olm_classic.install_plans.objects import objects_of
 from olm_classic.install_plans.phases import (
+    CREATED,
     INSTALLING,
+    PRESENT,
     WAITING_FOR_API,
+    account_missing,
+    account_of,
     begun,
     checked,
     done,
     group_problem,
     is_over,
     is_resolved,
+    managing_groups,
+    may_be_tried_again,
+    retried,
     tried,
 )
 from olm_classic.install_plans.steps import BUNDLE_SECRET, UNKNOWN
-from olm_classic.io.applying import Applier, StepError
+from olm_classic.io.applying import Applier
+from olm_classic.io.step_errors import ForbiddenStepError, StepError, UnsupportedStepError
 from olm_classic.io.unpacking import CONFIG_MAP, read_config_map
 from olm_classic.kinds import INSTALL_PLAN, OPERATOR_GROUP
 from olm_classic.resolve import SourceKey
-from olm_runtime.controller.handlers import enqueue_mapped
+from olm_runtime.controller.handlers import Change, Enqueue, enqueue_mapped
 from olm_runtime.controller.manager import NAMESPACE, Manager, Registration, Watch
 from olm_runtime.controller.requests import Request, namespaced_name, request_of
 from olm_runtime.errors import OLMError
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ForbiddenError
 from olm_runtime.outcome import Done, Failed, Outcome, Wait
+from olm_runtime.watch.informer import Selection
 
 NAME = "install-plan"
+SERVICE_ACCOUNT = GVK("", "v1", "ServiceAccount")
+RIGHTS = tuple(
+    Selection(GVK("rbac.authorization.k8s.io", "v1", kind), metadata_only=True, cached=True)
+    for kind in ("Role", "RoleBinding")
+)
+"""What may give an account other rights in its namespace."""
+UNSUPPORTED = "UnsupportedResource"
 RETRY_SECONDS = 5.0
 API_SECONDS = 0.2
 """Until a definition that was just made is looked at again."""
@@ -52,6 +69,8 @@ class InstallPlans:
         self._manager = manager
         self._clock = clock
         self._retry_seconds = retry_seconds
+        self._again: set[tuple[str, str]] = set()
+        """Failed plans of accounts whose rights changed."""
         self._plans = manager.store(INSTALL_PLAN)
         self._groups = manager.store(OPERATOR_GROUP)
 
@@ -63,11 +82,21 @@ class InstallPlans:
             watches=(
                 Watch(INSTALL_PLAN),
                 Watch(OPERATOR_GROUP, enqueue_mapped(self._of_group)),
+                *(Watch(each, self._take_rights) for each in RIGHTS),
             ),
         )
 
     def _of_group(self, group: KubeObject) -> list[Request]:
         return [request_of(each) for each in self._plans.by_index(NAMESPACE, namespace_of(group))]
+
+    def _take_rights(self, event: Change, enqueue: Enqueue) -> None:
+        """Rights in a namespace changed: plans that failed with those of an account may do now."""
+        if not self._manager.started.is_set():
+            return
+        for plan in self._plans.by_index(NAMESPACE, namespace_of(event.new or event.old or {})):
+            if may_be_tried_again(InstallPlan.from_object(plan).status):
+                self._again.add((namespace_of(plan), name_of(plan)))
+                enqueue(request_of(plan))
 
     async def reconcile(self, request: Request) -> Outcome:
         """Brings one plan forward. Raises ApiError."""
@@ -76,43 +105,76 @@ class InstallPlans:
         if raw is None or is_deleting(raw):
             return Done()
         plan = InstallPlan.from_object(raw)
+        if (namespace, name) in self._again and may_be_tried_again(plan.status):
+            await self._write(raw, retried(plan.status))
+            self._again.discard((namespace, name))
+            return Done()
         if is_over(plan) or not is_resolved(plan):
             return Done()
-        problem = group_problem(tuple(self._groups.by_index(NAMESPACE, namespace)))
+        managing = managing_groups(self._groups.by_index(NAMESPACE, namespace))
+        problem = group_problem(managing) or await self._account_problem(managing[0])
         status = checked(plan.status, problem, self._clock())
         if not problem:
             status = begun(status, approved=plan.spec.approved)
         if problem or status.phase != INSTALLING:
             await self._write(raw, status)
-            return Done()
-        status, outcome = await self._carry_out(plan, status)
+            return Wait(RETRY_SECONDS) if problem and managing else Done()
+        account = account_of(managing[0])
+        reference = Reference(namespace=namespace, name=account) if account else None
+        if reference != status.attenuated_service_account_ref:
+            # With whose rights it is written stands there before anything is.
+            status = replace(status, attenuated_service_account_ref=reference)
+            await self._write(raw, status)
+            raw = {**raw, "status": wire.write(status)}
+        status, outcome = await self._carry_out(plan, status, raw)
         await self._write(raw, status)
         return outcome
+
+    async def _account_problem(self, group: KubeObject) -> str:
+        """Why objects cannot be written with the rights that an OperatorGroup asks for."""
+        account = account_of(group)
+        if not account:
+            return ""
+        client = self._manager.client
+        found = await client.find(SERVICE_ACCOUNT, account, namespace_of(group), metadata_only=True)
+        return "" if found else account_missing(group)
 
     async def report_failure(self, request: Request, failed: Failed) -> None:
         """What keeps a plan is in its status; a status that cannot be written is tried again."""
 
     async def _carry_out(
-        self, plan: InstallPlan, status: InstallPlanStatus
+        self, plan: InstallPlan, status: InstallPlanStatus, raw: KubeObject
     ) -> tuple[InstallPlanStatus, Outcome]:
         """The status after a try of all steps, and when to try again."""
         namespace = plan.metadata.namespace
         steps = list(status.plan)
-        applier = Applier(self._manager.client, namespace, plan.metadata.name)
+        reference = status.attenuated_service_account_ref
+        applier = Applier(
+            self._manager.client,
+            namespace,
+            plan.metadata.name,
+            account=reference.name if reference else "",
+            announce=lambda told: self._manager.events.announce(raw, [told]),
+        )
+        number = 0
         bundles = Bundles(self._manager.client, namespace)
         try:
             for number, step in enumerate(steps):
                 if step.status in {UNKNOWN, WAITING_FOR_API, "NotPresent"}:
                     obj = await bundles.object_of(step)
                     written = await applier.apply(obj, step.resolving)
-                    steps[number] = replace(step, status=written)
+                    made = step.status == WAITING_FOR_API and written == PRESENT
+                    steps[number] = replace(step, status=CREATED if made else written)
         except OLMError as error:
+            if isinstance(error, UnsupportedStepError):
+                steps[number] = replace(steps[number], status=UNSUPPORTED)
             now = self._clock()
             status = tried(
                 replace(status, plan=tuple(steps)),
                 error.message,
                 now,
-                forbidden=isinstance(error, ForbiddenError),
+                forbidden=reference is None
+                and isinstance(error, ForbiddenError | ForbiddenStepError),
                 seconds=self._retry_seconds,
             )
             return status, Done() if status.phase != INSTALLING else Wait(RETRY_SECONDS)

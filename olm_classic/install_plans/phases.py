@@ -1,9 +1,10 @@
 """How far an InstallPlan is: its phase, its condition Installed, and what a failure comes to."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from api.objects import KubeObject
+from api.objects import KubeObject, name_of, namespace_of
 from api.operators.common import ComponentCondition
 from api.operators.v1alpha1.installplan import InstallPlan, InstallPlanStatus
 
@@ -25,15 +26,35 @@ def is_resolved(plan: InstallPlan) -> bool:
     return bool(plan.status.plan or plan.status.bundle_lookups)
 
 
-def group_problem(groups: tuple[KubeObject, ...]) -> str:
+def managing_groups(groups: Iterable[KubeObject]) -> list[KubeObject]:
+    """The OperatorGroups that are in force: those that say which namespaces they select."""
+    return [each for each in groups if (each.get("status") or {}).get("namespaces")]
+
+
+def account_of(group: KubeObject) -> str:
+    """The service account with whose rights objects are written; empty for OLM's own."""
+    return (group.get("spec") or {}).get("serviceAccountName") or ""
+
+
+def group_problem(managing: Sequence[KubeObject]) -> str:
     """Why a namespace with these OperatorGroups installs nothing; empty if it does."""
-    managing = [each for each in groups if (each.get("status") or {}).get("namespaces")]
     if not managing:
         return "no operator group found that is managing this namespace"
     if len(managing) > 1:
         count = len(managing)
-        return f"more than one operator group(s) are managing this namespace count={count}"
+        return (
+            "attenuated service account query failed - more than one operator group(s) are "
+            f"managing this namespace count={count}"
+        )
     return ""
+
+
+def account_missing(group: KubeObject) -> str:
+    """The service account that an OperatorGroup names does not exist."""
+    where = f"{namespace_of(group)}/{name_of(group)}"
+    return (
+        f"please make sure the service account exists. sa={account_of(group)} operatorgroup={where}"
+    )
 
 
 def checked(status: InstallPlanStatus, problem: str, now: datetime) -> InstallPlanStatus:
@@ -44,6 +65,16 @@ def checked(status: InstallPlanStatus, problem: str, now: datetime) -> InstallPl
     if before is not None and before.reason == CHECK_FAILED:
         return _with(status, _installed("False", "Unknown", ""), now)
     return status
+
+
+def may_be_tried_again(status: InstallPlanStatus) -> bool:
+    """Whether other rights of its service account may help a plan that failed."""
+    return status.phase == FAILED and status.attenuated_service_account_ref is not None
+
+
+def retried(status: InstallPlanStatus) -> InstallPlanStatus:
+    """The status of a failed plan that is tried anew, from the first try on."""
+    return replace(status, phase=INSTALLING, message="", start_time=None)
 
 
 def begun(status: InstallPlanStatus, *, approved: bool) -> InstallPlanStatus:

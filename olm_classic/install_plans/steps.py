@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from api.objects import KubeObject, gvk_of, metadata, name_of
+from api.objects import GVK, KubeObject, gvk_of, metadata, name_of
 from api.operators.names import V1ALPHA1
 from olm_classic.install_plans.lookups import BundleLookup, Unpacked
 from olm_classic.install_plans.objects import CRD_KIND, manifest_of, objects_of
@@ -16,7 +16,33 @@ UNKNOWN = "Unknown"
 BUNDLE_SECRET = "BundleSecret"  # noqa: S105 - a kind of step
 SUBSCRIPTION = "Subscription"
 
+_GROUPED = {
+    "": ("ServiceAccount", "Service", "ConfigMap", "Secret"),
+    "apiextensions.k8s.io": (CRD_KIND,),
+    "autoscaling.k8s.io": ("VerticalPodAutoscaler",),
+    "console.openshift.io": (
+        "ConsoleCLIDownload",
+        "ConsoleLink",
+        "ConsolePlugin",
+        "ConsoleQuickStart",
+        "ConsoleYAMLSample",
+    ),
+    "monitoring.coreos.com": ("PrometheusRule", "ServiceMonitor"),
+    "networking.k8s.io": ("NetworkPolicy",),
+    "operators.coreos.com": (CSV_KIND, SUBSCRIPTION),
+    "policy": ("PodDisruptionBudget",),
+    "rbac.authorization.k8s.io": ("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"),
+    "scheduling.k8s.io": ("PriorityClass",),
+}
+SUPPORTED = frozenset((group, kind) for group, kinds in _GROUPED.items() for kind in kinds)
+"""Group and kind of what a plan may write."""
+
 Step = dict[str, Any]
+
+
+def is_supported(kind: GVK) -> bool:
+    """Whether a plan may write objects of a kind."""
+    return (kind.group, kind.kind) in SUPPORTED
 
 
 def steps_of(
