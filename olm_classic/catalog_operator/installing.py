@@ -30,6 +30,7 @@ class Installing:
     ) -> None:
         self._manager = manager
         self._settings = settings
+        self._metrics = metrics
         sources = manager.store(CATALOG_SOURCE)
         self._namespaces = Namespaces(manager.store(SUBSCRIPTION), settings.global_namespace)
         self._contents = CatalogContents(
@@ -59,7 +60,10 @@ class Installing:
     def registrations(self) -> list[Registration]:
         """The controllers as a manager runs them."""
         plans = InstallPlans(
-            self._manager, clock=utc_now, retry_seconds=self._settings.install_plan_retry_seconds
+            self._manager,
+            self._metrics,
+            clock=utc_now,
+            retry_seconds=self._settings.install_plan_retry_seconds,
         )
         contents = Registration(
             name=CONTENTS,

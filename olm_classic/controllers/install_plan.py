@@ -1,6 +1,6 @@
 """The controller of InstallPlans: writes the objects of their steps, once they are approved."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -9,7 +9,7 @@ import orjson
 
 from api import wire
 from api.objects import GVK, KubeObject, gvk_of, is_deleting, name_of, namespace_of
-from api.operators.common import Reference
+from api.operators.common import ObjectReference
 from api.operators.v1alpha1.installplan import InstallPlan, InstallPlanStatus, Step
 from olm_classic.install_plans.lookups import BundleLookup, Unpacked
 from olm_classic.install_plans.objects import objects_of
@@ -36,11 +36,13 @@ from olm_classic.io.applying import Applier
 from olm_classic.io.step_errors import ForbiddenStepError, StepError, UnsupportedStepError
 from olm_classic.io.unpacking import CONFIG_MAP, read_config_map
 from olm_classic.kinds import INSTALL_PLAN, OPERATOR_GROUP
+from olm_classic.metrics import Metrics
 from olm_classic.resolve import SourceKey
 from olm_runtime.controller.handlers import Change, Enqueue, enqueue_mapped
 from olm_runtime.controller.manager import NAMESPACE, Manager, Registration, Watch
 from olm_runtime.controller.requests import Request, namespaced_name, request_of
 from olm_runtime.errors import OLMError
+from olm_runtime.event import Happening
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ForbiddenError
 from olm_runtime.outcome import Done, Failed, Outcome, Wait
@@ -54,6 +56,8 @@ RIGHTS = tuple(
 )
 """What may give an account other rights in its namespace."""
 UNSUPPORTED = "UnsupportedResource"
+UNWRITTEN = frozenset({UNKNOWN, WAITING_FOR_API, "NotPresent", UNSUPPORTED})
+"""Statuses of steps that are not done."""
 RETRY_SECONDS = 5.0
 API_SECONDS = 0.2
 """Until a definition that was just made is looked at again."""
@@ -63,10 +67,16 @@ class InstallPlans:
     """Carries out plans; each may be killed at any write and is gone on with."""
 
     def __init__(
-        self, manager: Manager, *, clock: Callable[[], datetime], retry_seconds: float
+        self,
+        manager: Manager,
+        metrics: Metrics,
+        *,
+        clock: Callable[[], datetime],
+        retry_seconds: float,
     ) -> None:
         """A plan that fails is tried for `retry_seconds`."""
         self._manager = manager
+        self._metrics = metrics
         self._clock = clock
         self._retry_seconds = retry_seconds
         self._again: set[tuple[str, str]] = set()
@@ -120,12 +130,11 @@ class InstallPlans:
             await self._write(raw, status)
             return Wait(RETRY_SECONDS) if problem and managing else Done()
         account = account_of(managing[0])
-        reference = Reference(namespace=namespace, name=account) if account else None
+        reference = _reference(namespace, account) if account else None
         if reference != status.attenuated_service_account_ref:
             # With whose rights it is written stands there before anything is.
             status = replace(status, attenuated_service_account_ref=reference)
-            await self._write(raw, status)
-            raw = {**raw, "status": wire.write(status)}
+            raw = await self._write(raw, status)
         status, outcome = await self._carry_out(plan, status, raw)
         await self._write(raw, status)
         return outcome
@@ -149,20 +158,24 @@ class InstallPlans:
         namespace = plan.metadata.namespace
         steps = list(status.plan)
         reference = status.attenuated_service_account_ref
+        warnings: list[str] = []
         applier = Applier(
             self._manager.client,
             namespace,
             plan.metadata.name,
             account=reference.name if reference else "",
             announce=lambda told: self._manager.events.announce(raw, [told]),
+            warned=warnings.append,
         )
         number = 0
         bundles = Bundles(self._manager.client, namespace)
         try:
             for number, step in enumerate(steps):
-                if step.status in {UNKNOWN, WAITING_FOR_API, "NotPresent"}:
+                if step.status in UNWRITTEN:
                     obj = await bundles.object_of(step)
+                    warnings.clear()
                     written = await applier.apply(obj, step.resolving)
+                    self._tell_warnings(raw, step, warnings)
                     made = step.status == WAITING_FOR_API and written == PRESENT
                     steps[number] = replace(step, status=CREATED if made else written)
         except OLMError as error:
@@ -183,9 +196,31 @@ class InstallPlans:
             return replace(status, start_time=status.start_time or self._clock()), Wait(API_SECONDS)
         return done(status, self._clock()), Done()
 
-    async def _write(self, raw: KubeObject, status: InstallPlanStatus) -> None:
-        if status != InstallPlan.from_object(raw).status:
-            await self._manager.statuses.write(raw, wire.write(status))
+    def _tell_warnings(self, plan: KubeObject, step: Step, warnings: Sequence[str]) -> None:
+        """One Event for all that the API server warned of at a step."""
+        if not warnings:
+            return
+        self._metrics.warnings += 1
+        resource = step.resource
+        note = (
+            f"{len(warnings)} warning(s) generated during installation of operator "
+            f'"{step.resolving}" ({resource.kind} "{resource.name}"): {", ".join(warnings)}'
+        )
+        told = Happening("Install", "AppliedWithWarnings", note, warning=True)
+        self._manager.events.announce(plan, [told])
+
+    async def _write(self, raw: KubeObject, status: InstallPlanStatus) -> KubeObject:
+        """The plan with this status, as it is stored."""
+        if status == InstallPlan.from_object(raw).status:
+            return raw
+        return await self._manager.statuses.write(raw, wire.write(status)) or raw
+
+
+def _reference(namespace: str, account: str) -> ObjectReference:
+    kind = SERVICE_ACCOUNT
+    return ObjectReference(
+        api_version=kind.api_version, kind=kind.kind, namespace=namespace, name=account
+    )
 
 
 class Bundles:

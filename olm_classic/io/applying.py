@@ -44,16 +44,19 @@ class Applier:
         *,
         account: str = "",
         announce: Callable[[Happening], None],
+        warned: Callable[[str], None],
     ) -> None:
         """Writes as `client`, or with the rights of a service account of the namespace only.
 
-        Definitions are written as `client` always. `announce` is told what users are to know.
+        Definitions are written as `client` always. `announce` is told what users are to know,
+        `warned` what the API server warns of when something is written.
         """
         self._client = client
         self._namespace = namespace
         self._plan = plan
-        self._writer = client.as_service_account(namespace, account) if account else client
-        self._definitions = Definitions(client, field_manager=FIELD_MANAGER, announce=announce)
+        writer = client.telling(warned)
+        self._writer = writer.as_service_account(namespace, account) if account else writer
+        self._definitions = Definitions(writer, field_manager=FIELD_MANAGER, announce=announce)
 
     async def apply(self, obj: KubeObject, resolving: str) -> str:
         """The status of the step whose object it is. Raises StepError, ApiError.

@@ -70,6 +70,10 @@ class KubeClient:
         user = f"system:serviceaccount:{namespace}:{name}"
         return replace(self, _transport=self._transport.impersonating(user))
 
+    def telling(self, warned: Callable[[str], None]) -> Self:
+        """The same client; `warned` is told what the server warns of, such as old versions."""
+        return replace(self, _transport=self._transport.telling(warned))
+
     async def request(self, method: str, path: str, **how: Any) -> Any:
         """One request; the decoded answer. As `Transport.request`."""
         try:

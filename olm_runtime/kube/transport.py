@@ -5,6 +5,7 @@ which address serves which kind is for `mapper.py` to know.
 """
 
 import asyncio
+import re
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
@@ -31,6 +32,9 @@ TRIES = 4
 NO_ANSWER = "<error>"
 """Where a status code is counted and there is none; client-go's word."""
 
+_WARNING = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
+_QUOTED_PAIR = re.compile(r"\\(.)")
+
 
 @dataclass(slots=True)
 class _Shared:
@@ -50,6 +54,8 @@ class Transport:
     _shared: _Shared
     _instead: Headers = ()
     """Who is acted as, in place of whom the configuration names."""
+    _warned: Callable[[str], None] | None = None
+    """Told what the server warns of."""
 
     @classmethod
     def connect(cls, access: ClusterAccess) -> Self:
@@ -61,6 +67,10 @@ class Transport:
     def impersonating(self, user: str) -> Self:
         """The same connections, acting as a user."""
         return replace(self, _instead=(("Impersonate-User", user),))
+
+    def telling(self, warned: Callable[[str], None]) -> Self:
+        """The same connections and identity; `warned` is told what the server warns of."""
+        return replace(self, _warned=warned)
 
     @property
     def answers(self) -> Counter[tuple[str, str]]:
@@ -175,6 +185,9 @@ class Transport:
                 content = await response.read()
                 _note(response, began, headers)
                 self._shared.answers[method, str(response.status)] += 1
+                if self._warned is not None:
+                    for header in response.headers.getall("Warning", ()):
+                        self._warned(warning_text(header))
                 return response.status, content, float(wait) if wait.isdigit() else 1.0
         except TimeoutError as error:
             self._shared.answers[method, NO_ANSWER] += 1
@@ -185,6 +198,12 @@ class Transport:
             self._shared.answers[method, NO_ANSWER] += 1
             _note_fault(method, url, began, "unreachable")
             raise ApiError(f"cannot reach the API server: {error}") from error
+
+
+def warning_text(header: str) -> str:
+    """The text of a header `Warning: 299 - "text"` (RFC 7234, 5.5), its quoted pairs resolved."""
+    found = _WARNING.match(header)
+    return _QUOTED_PAIR.sub(r"\1", found[1]) if found else header
 
 
 def _session(access: ClusterAccess, sockets: Sockets, limit: int) -> aiohttp.ClientSession:

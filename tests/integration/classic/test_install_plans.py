@@ -184,7 +184,7 @@ def test_a_plan_has_the_rights_of_its_service_account(classic: Classic, group: s
     who = f'User "system:serviceaccount:{place.name}:scoped" cannot create resource'
     assert "error creating clusterserviceversion one.v1.0.0: " in status(found, "message")
     assert who in status(found, "message")
-    reference = {"namespace": place.name, "name": "scoped"}
+    reference = {"apiVersion": "v1", "kind": "ServiceAccount", **meta}
     assert status(found, "attenuatedServiceAccountRef") == reference
 
     failed = {"status": {"phase": "Failed", "message": "it took too long"}}
@@ -204,3 +204,28 @@ def test_a_plan_has_the_rights_of_its_service_account(classic: Classic, group: s
     )
     complete(place, "one")
     classic.control_plane.kubectl("delete", "namespace", place.name, "--wait=false")
+
+
+def test_warnings_of_the_api_server_are_told(place: Place, group: str) -> None:
+    pinned = definition(group, [version("v1")])
+    # The API server warns of a finalizer whose name has no domain.
+    pinned["metadata"]["finalizers"] = ["unqualified"]
+    plan(place, "one", [pinned])
+    complete(place, "one")
+    events = f"/apis/events.k8s.io/v1/namespaces/{place.name}/events"
+
+    def told() -> list[KubeObject]:
+        found = place.classic.api.list(events)
+        return [each for each in found if each["reason"] == "AppliedWithWarnings"]
+
+    place.classic.api.wait(place.path("installplans", "one"), lambda _: bool(told()), what="Event")
+    assert told()[0]["note"].startswith(
+        '1 warning(s) generated during installation of operator "one.v1.0.0" '
+        f'(CustomResourceDefinition "things.{group}"): metadata.finalizers: "unqualified"'
+    )
+    assert told()[0]["regarding"]["name"] == "one"
+    counted = [
+        line for line in place.classic.metrics().splitlines() if line.startswith("installplan_warn")
+    ]
+    assert float(counted[0].split()[-1]) >= 1.0
+    place.classic.api.patch(f"{DEFINITIONS}/things.{group}", {"metadata": {"finalizers": None}})

@@ -104,3 +104,8 @@ def test_the_bundles_are_listed() -> None:
             "catalogSourceRef": {"namespace": "olm", "name": "operators"},
         }
     ]
+
+
+def test_what_plans_write() -> None:
+    assert is_supported(GVK("policy", "v1", "PodDisruptionBudget"))
+    assert not is_supported(GVK("", "v1", "Pod"))
