@@ -5,9 +5,10 @@ from typing import Any
 import orjson
 import pytest
 
+from api.objects import GVK
 from olm_classic.install_plans.lookups import BundleLookup, Unpacked
 from olm_classic.install_plans.objects import InvalidBundleError
-from olm_classic.install_plans.steps import lookups_of, steps_of
+from olm_classic.install_plans.steps import is_supported, lookups_of, steps_of
 from olm_classic.resolve import SourceKey
 
 KEY = SourceKey("operators", "olm")
