@@ -136,5 +136,8 @@ def conditions_text(obj: KubeObject | None) -> str:
     if obj is None:
         return "there is no such object"
     conditions = (obj.get("status") or {}).get("conditions") or ()
-    lines = [f"  {c['type']}={c['status']} {c['reason']}: {c['message']}" for c in conditions]
+    lines = [
+        f"  {c['type']}={c['status']} {c.get('reason', '')}: {c.get('message', '')}"
+        for c in conditions
+    ]
     return "\n".join(lines) or "it has no conditions"

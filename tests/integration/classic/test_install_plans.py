@@ -206,11 +206,10 @@ def test_a_plan_has_the_rights_of_its_service_account(classic: Classic, group: s
     classic.control_plane.kubectl("delete", "namespace", place.name, "--wait=false")
 
 
-def test_warnings_of_the_api_server_are_told(place: Place, group: str) -> None:
-    pinned = definition(group, [version("v1")])
-    # The API server warns of a finalizer whose name has no domain.
-    pinned["metadata"]["finalizers"] = ["unqualified"]
-    plan(place, "one", [pinned])
+def test_warnings_of_the_api_server_are_told(place: Place) -> None:
+    spec = {"clusterIP": "None", "sessionAffinity": "ClientIP", "ports": [{"port": 80}]}
+    headless = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "alone"}, "spec": spec}
+    plan(place, "one", [headless])
     complete(place, "one")
     events = f"/apis/events.k8s.io/v1/namespaces/{place.name}/events"
 
@@ -221,11 +220,10 @@ def test_warnings_of_the_api_server_are_told(place: Place, group: str) -> None:
     place.classic.api.wait(place.path("installplans", "one"), lambda _: bool(told()), what="Event")
     assert told()[0]["note"].startswith(
         '1 warning(s) generated during installation of operator "one.v1.0.0" '
-        f'(CustomResourceDefinition "things.{group}"): metadata.finalizers: "unqualified"'
+        '(Service "alone"): spec.SessionAffinity is ignored for headless services'
     )
     assert told()[0]["regarding"]["name"] == "one"
     counted = [
         line for line in place.classic.metrics().splitlines() if line.startswith("installplan_warn")
     ]
     assert float(counted[0].split()[-1]) >= 1.0
-    place.classic.api.patch(f"{DEFINITIONS}/things.{group}", {"metadata": {"finalizers": None}})

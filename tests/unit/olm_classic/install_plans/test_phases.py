@@ -6,7 +6,14 @@ from typing import Any
 import pytest
 
 from api.operators.v1alpha1.installplan import InstallPlanStatus
-from olm_classic.install_plans.phases import begun, checked, done, group_problem, tried
+from olm_classic.install_plans.phases import (
+    begun,
+    checked,
+    done,
+    group_problem,
+    managing_groups,
+    tried,
+)
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 LATER = NOW + timedelta(seconds=61)
@@ -27,14 +34,17 @@ def group(*namespaces: str) -> dict[str, Any]:
         ((group(),), NO_GROUP),
         (
             (group("a"), group("b")),
-            "more than one operator group(s) are managing this namespace count=2",
+            (
+                "attenuated service account query failed - more than one operator group(s) are "
+                "managing this namespace count=2"
+            ),
         ),
     ],
 )
 def test_groups_count_once_they_have_namespaces(
     groups: tuple[dict[str, Any], ...], problem: str
 ) -> None:
-    assert group_problem(groups) == problem
+    assert group_problem(managing_groups(groups)) == problem
 
 
 def test_a_problem_of_groups_is_told_and_taken_back() -> None:
