@@ -27,13 +27,6 @@ LOOPBACK, MAX_PORT = "127.0.0.1", 65535
 UPSTREAM_REGISTRY = "quay.io/operator-framework"
 
 
-class BundleUnpack(StrEnum):
-    """Where bundles are pulled."""
-
-    IN_PROCESS = "in-process"
-    JOB = "job"
-
-
 class CatalogServing(StrEnum):
     """What serves the catalogs of image sources."""
 
@@ -77,7 +70,6 @@ class Settings(DaemonSettings):
     resync_seconds: float
     bundle_unpack_seconds: float
     install_plan_retry_seconds: float
-    bundle_unpack: BundleUnpack
     catalog_serving: CatalogServing
     catalog_address: str
     catalog_ports: range
@@ -140,14 +132,6 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
     callback=lambda _, __, text: _ports(text),
     metavar="FIRST-LAST",
     help="Ports that shared catalogs are served at, one each.",
-)
-@click.option(
-    "--bundle-unpack",
-    type=click.Choice([each.value for each in BundleUnpack]),
-    default=BundleUnpack.IN_PROCESS.value,
-    show_default=True,
-    callback=lambda _, __, text: BundleUnpack(text),
-    help="Pull bundles in this program, or by a Job each.",
 )
 @click.option(
     "--bundle-unpack-timeout",

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from olm_classic.catalog_operator.settings import (
-    BundleUnpack,
     CatalogServing,
     Metrics,
     parse_settings,
@@ -23,7 +22,6 @@ def test_defaults() -> None:
     assert settings.metrics == Metrics(("", 8080), None, None, None)
     assert settings.resync_seconds == 900.0
     assert (settings.bundle_unpack_seconds, settings.install_plan_retry_seconds) == (600.0, 60.0)
-    assert settings.bundle_unpack is BundleUnpack.IN_PROCESS
     assert settings.catalog_serving is CatalogServing.PODS
     assert settings.dialect is Dialect.DOCUMENTS
     assert (settings.pods.workload_user, settings.status_name) == (1001, "")
@@ -81,14 +79,12 @@ def test_the_global_namespace_may_be_another_than_our_own(monkeypatch: pytest.Mo
 def test_our_own_flags() -> None:
     settings = parse_settings(
         [
-            "--bundle-unpack=job",
             "--catalog-serving=shared",
             "--resolution-dialect=upstream",
             "--metrics-bind-address=127.0.0.1:9",
             "--default-catalogs=/catalogs",
         ]
     )
-    assert settings.bundle_unpack is BundleUnpack.JOB
     assert settings.catalog_serving is CatalogServing.SHARED
     assert settings.dialect is Dialect.UPSTREAM
     assert settings.metrics == Metrics(("127.0.0.1", 9), None, None, None)
