@@ -3,6 +3,9 @@
 They are a contract with clients and with clusters that upstream's OLM has managed.
 """
 
+FIELD_MANAGER = "catalog-operator"
+"""Of what catalog-operator writes."""
+
 ALL_NAMESPACES = ""
 """What stands for all namespaces in a list of namespaces."""
 

@@ -222,6 +222,7 @@ class CatalogSources:
     async def _gone(self, request: Request) -> None:
         key = namespaced_name(request)
         await self.connections.drop(key)
+        self._steps.failed_polls.pop(key, None)
         if self._shared is not None:
             await self._shared.serving.remove(key)
         await self._listeners.on_gone(key)

@@ -37,10 +37,10 @@ from olm_classic.catalog_sources.validation import (
 from olm_classic.controllers.shared_catalogs import SharedCatalogs
 from olm_classic.io.catalog_listener import NoPortError
 from olm_classic.io.catalog_pods import CatalogPods
-from olm_classic.io.owned_objects import FIELD_MANAGER, OwnedObjects
+from olm_classic.io.owned_objects import OwnedObjects
 from olm_classic.io.registry import Connections, Key, RegistryConnection, Target
 from olm_classic.io.server_version import ServerVersion
-from olm_classic.names import LABEL_MANAGED
+from olm_classic.names import FIELD_MANAGER, LABEL_MANAGED
 from olm_rollout.pods import reason_of
 from olm_runtime.controller.manager import NAMESPACE
 from olm_runtime.controller.reconciler import Finish, Stop

@@ -26,6 +26,7 @@ from olm_classic.kinds import (
     SUBSCRIPTION,
 )
 from olm_classic.metrics import Metrics, ResolutionOutcome
+from olm_classic.names import FIELD_MANAGER
 from olm_classic.resolve import Namespace, Resolution, ResolutionError, UnsatisfiableError
 from olm_classic.subscriptions.conditions import (
     CONSTRAINTS_NOT_SATISFIABLE,
@@ -47,8 +48,6 @@ from olm_runtime.event import Happening
 from olm_runtime.kube.errors import ApiError
 from olm_runtime.outcome import Blocked, Done, Failed, Outcome, Retry, Wait
 
-MANAGER = "catalog-operator"
-"""The field manager of what this makes."""
 LOOK_AGAIN_SECONDS = 0.5
 """While bundles are being unpacked."""
 UNPACK_AGAIN_SECONDS = 300.0
@@ -213,7 +212,7 @@ class NamespaceReconciler:
     async def _create_plan(self, look: Look, steps: Steps) -> KubeObject:
         plan = new_plan(look.view, steps.csvs)
         try:
-            made: KubeObject = await self._manager.client.create(plan, field_manager=MANAGER)
+            made: KubeObject = await self._manager.client.create(plan, field_manager=FIELD_MANAGER)
         except ApiError as error:
             await self._say_unpack_failed(look, ENSURE_INSTALL_PLAN_FAILED, error.message)
             raise

@@ -6,6 +6,7 @@ from api import wire
 from api.objects import KubeObject, name_of, namespace_of
 from api.openshift.v1.operatorhub import SINGLETON, OperatorHub, OperatorHubSpec
 from olm_classic.kinds import CATALOG_SOURCE, OPERATOR_HUB
+from olm_classic.names import FIELD_MANAGER
 from olm_classic.operator_hub import (
     Wish,
     default_catalog,
@@ -22,7 +23,6 @@ from olm_runtime.kube.errors import AlreadyExistsError
 from olm_runtime.outcome import Done, Failed, Outcome, Retry
 
 NAME = "operatorhub"
-FIELD_MANAGER = "catalog-operator"
 
 
 class OperatorHubController:

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-OWN_GROUP = "operators.coreos.com"
+from api.operators.names import GROUP
+
 ADMISSION_GROUP = "admissionregistration.k8s.io"
 ADMISSION_RESOURCES = frozenset(
     {"*", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"}
@@ -23,7 +24,7 @@ def _invalid_rule(rule: Mapping[str, Any]) -> str:
     groups = rule.get("apiGroups") or ()
     if "*" in groups:
         return "webhook rules cannot include all groups"
-    if OWN_GROUP in groups:
+    if GROUP in groups:
         return "webhook rules cannot include the OLM group"
     if ADMISSION_GROUP in groups and not ADMISSION_RESOURCES.isdisjoint(
         rule.get("resources") or ()

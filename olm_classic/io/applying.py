@@ -25,12 +25,10 @@ from olm_classic.io.step_errors import (
     refuse_foreign,
 )
 from olm_classic.kinds import CLUSTER_SERVICE_VERSION, SUBSCRIPTION
-from olm_classic.names import ANNOTATION_GENERATED_BY, LABEL_MANAGED
+from olm_classic.names import ANNOTATION_GENERATED_BY, FIELD_MANAGER, LABEL_MANAGED
 from olm_runtime.event import Happening
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import AlreadyExistsError, ApiError, ForbiddenError, NotFoundError
-
-FIELD_MANAGER = "catalog-operator"
 
 
 class Applier:

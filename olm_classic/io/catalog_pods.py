@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from api.objects import KubeObject, labels_of, metadata, name_of, namespace_of
 from olm_classic.catalog_sources.labels import LABEL_CATALOG, LABEL_UPDATE, is_owned
 from olm_classic.catalog_sources.observed import is_going
-from olm_classic.io.owned_objects import FIELD_MANAGER
+from olm_classic.names import FIELD_MANAGER
 from olm_runtime.controller.manager import NAMESPACE
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.watch.store import Store

@@ -18,7 +18,6 @@ from olm_rollout.io.stored_objects import Bounds, examine
 from olm_runtime.event import Happening
 from olm_runtime.kube.client import KubeClient
 
-CRD_KIND = "CustomResourceDefinition"
 STORED_BOUNDS = Bounds(objects=100_000, seconds=60.0)
 """How far objects are examined; what is beyond is not taken for valid."""
 

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 import orjson
 
 from api.objects import GVK, KubeObject, ObjectKey, gvk_of, key_of, metadata, name_of, namespace_of
+from olm_classic.names import FIELD_MANAGER
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.media_types import JSON_PATCH
 from olm_runtime.watch.store import Store
-
-FIELD_MANAGER = "catalog-operator"
 
 
 @dataclass(frozen=True, slots=True)

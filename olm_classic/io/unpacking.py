@@ -19,7 +19,7 @@ from api.objects import GVK, KubeObject, metadata
 from olm_classic.install_plans.lookups import BundleLookup, Unpacked, UnpackFailed, Unpacking
 from olm_classic.io.pull_logins import login_file
 from olm_classic.kinds import CATALOG_SOURCE
-from olm_classic.names import LABEL_MANAGED
+from olm_classic.names import FIELD_MANAGER, LABEL_MANAGED
 from olm_content.bundle.files import ANNOTATIONS_FILE, MANIFESTS, BundleError, files_of
 from olm_content.formats.kube_yaml import YamlError, load_all
 from olm_runtime.errors import OLMError, TerminalError
@@ -30,7 +30,6 @@ from olm_runtime.registry.settings import PullSettings
 from olm_runtime.watch.store import Store
 
 CONFIG_MAP = GVK("", "v1", "ConfigMap")
-FIELD_MANAGER = "catalog-operator"
 NAME_LENGTH = 63
 PROMPT_SECONDS = 1.0
 """What is unpacked so soon is not said to be under way."""

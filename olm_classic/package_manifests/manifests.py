@@ -7,6 +7,7 @@ from typing import Any
 from olm_catalogs.registry import registry_pb2 as messages
 from olm_classic.package_manifests import csvs
 from olm_classic.package_manifests.icons import Icon, icon_of
+from olm_content.names import DEPRECATED
 from olm_content.versions import VersionError, parse_version
 
 GROUP, VERSION, KIND, PLURAL = (
@@ -18,7 +19,6 @@ PROVIDER_LABEL, PROVIDER_URL_LABEL = "provider", "provider-url"
 OS_PREFIX, ARCH_PREFIX = "operatorframework.io/os.", "operatorframework.io/arch."
 DEFAULT_OS, DEFAULT_ARCH = f"{OS_PREFIX}linux", f"{ARCH_PREFIX}amd64"
 SUPPORTED = "supported"
-DEPRECATED_PROPERTY = "olm.deprecated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def read_package(
 
 def entry_of(bundle: messages.Bundle) -> Entry | None:
     """A bundle as entry of its channel; None for one that is left out."""
-    if any(each.type == DEPRECATED_PROPERTY for each in bundle.properties):
+    if any(each.type == DEPRECATED for each in bundle.properties):
         return None
     return Entry(bundle.csvName, bundle.version, deprecation_of(bundle))
 

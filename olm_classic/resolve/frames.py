@@ -6,9 +6,9 @@ from typing import Any
 
 from api.objects import KubeObject
 from olm_classic.dialect import Dialect
+from olm_classic.names import ANNOTATION_PROPERTIES
 from olm_classic.resolve.entries import SourceKey
 from olm_classic.resolve.errors import ResolutionError, UnsatisfiableError
-from olm_classic.resolve.installed import PROPERTIES
 from olm_classic.resolve.readers import Catalog, MemoryReader, Reader
 from olm_classic.resolve.resolver import Chosen, Namespace, Resolution
 from olm_classic.resolve.stored import entry_of_row, row_of
@@ -55,7 +55,9 @@ def needed_of(csv: KubeObject) -> KubeObject:
         "metadata": {
             "name": metadata["name"],
             "labels": metadata.get("labels") or {},
-            "annotations": {key: annotations[key] for key in (PROPERTIES,) if key in annotations},
+            "annotations": {
+                key: annotations[key] for key in (ANNOTATION_PROPERTIES,) if key in annotations
+            },
         },
         "spec": {key: spec[key] for key in ("version", "replaces") if key in spec}
         | {key: _apis(spec[key]) for key in DESCRIBED if spec.get(key)},

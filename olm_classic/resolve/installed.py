@@ -6,13 +6,11 @@ from typing import Any
 import orjson
 
 from api.objects import KubeObject, name_of
+from olm_classic.names import ANNOTATION_PROPERTIES, LABEL_COPIED_FROM
+from olm_classic.operator_groups.strategy import fails_forward
 from olm_classic.resolve.entries import EXISTING, Entry, Property, SourceKey, tolerant_version
 from olm_classic.resolve.errors import ResolutionError
 from olm_content.formats.go_text import quote
-
-PROPERTIES = "operatorframework.io/properties"
-COPIED = "olm.copiedFrom"
-FAIL_FORWARD = "TechPreviewUnsafeFailForward"
 
 
 def installed_entries(
@@ -23,9 +21,10 @@ def installed_entries(
 ) -> list[Entry]:
     """The CSVs that are no copies, by name. Raises ResolutionError for one that cannot be read."""
     own = sorted(
-        (csv for csv in csvs if COPIED not in (csv["metadata"].get("labels") or {})), key=name_of
+        (csv for csv in csvs if LABEL_COPIED_FROM not in (csv["metadata"].get("labels") or {})),
+        key=name_of,
     )
-    if any((group.get("spec") or {}).get("upgradeStrategy") == FAIL_FORWARD for group in groups):
+    if fails_forward(groups):
         own = [csv for csv in own if not _failed_forward(namespace, csv, own)]
     subscribed = list(subscriptions)
     return [_entry(namespace, csv, subscribed) for csv in own]
@@ -54,7 +53,7 @@ def _phase(csv: KubeObject) -> str:
 
 def _entry(namespace: str, csv: KubeObject, subscriptions: list[KubeObject]) -> Entry:
     name, spec = name_of(csv), csv.get("spec") or {}
-    noted = (csv["metadata"].get("annotations") or {}).get(PROPERTIES)
+    noted = (csv["metadata"].get("annotations") or {}).get(ANNOTATION_PROPERTIES)
     given = _noted(name, noted) if noted else (*_derived(spec), *_inferred(csv, subscriptions))
     version = tolerant_version(str(spec["version"])) if spec.get("version") else None
     return Entry(name, SourceKey(EXISTING, namespace), version=version, properties=tuple(given))

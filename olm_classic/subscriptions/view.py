@@ -9,9 +9,8 @@ from api.operators.v1alpha1.catalogsource import CatalogSource
 from api.operators.v1alpha1.installplan import InstallPlan
 from api.operators.v1alpha1.subscription import Subscription, SubscriptionStatus
 from olm_classic.names import LABEL_COPIED_FROM
+from olm_classic.operator_groups.strategy import fails_forward
 from olm_classic.resolve.readers import Deprecations
-
-FAIL_FORWARD = "TechPreviewUnsafeFailForward"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +57,7 @@ class View:
     @property
     def fails_forward(self) -> bool:
         """Whether an upgrade may start from what failed."""
-        specs = (group.get("spec") or {} for group in self.groups)
-        return any(spec.get("upgradeStrategy") == FAIL_FORWARD for spec in specs)
+        return fails_forward(self.groups)
 
     def plan_of(self, status: SubscriptionStatus) -> InstallPlan | None:
         """The plan that a status refers to, if it is there."""
