@@ -6,6 +6,7 @@ when this process dies, even by SIGKILL.
 """
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -153,6 +154,12 @@ class ChildProcess:
             process.wait()
         if self._keeper is not None:
             self._keeper.join()
+
+    def kill(self, patience: float = STOP_PATIENCE) -> None:
+        """End the child by SIGKILL, as a crash would; nothing if it does not run."""
+        if self.pid is not None:
+            os.kill(self.pid, signal.SIGKILL)
+            self.wait(patience)
 
     def _report(self, what: str) -> str:
         return f"{self.name} {what}; the end of its log {self.log}:\n{log_tail(self.log)}"

@@ -9,10 +9,8 @@
 A catalog is a real `opm serve`; what else a cluster has is in e2e/olm/stand_ins.py.
 """
 
-import os
 import secrets
 import shutil
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -23,12 +21,13 @@ import yaml
 
 from api.objects import KubeObject, condition
 from api.operators.names import V1, V1ALPHA1
-from e2e.harness.controlplane import ControlPlane, answers_ok
+from e2e.harness.controlplane import ControlPlane
 from e2e.harness.ports import free_port
-from e2e.harness.process import ChildProcess, service_environment
+from e2e.harness.process import ChildProcess
 from e2e.harness.registry import Registry
 from e2e.olm.api import Api
 from e2e.olm.catalog_servers import Blobs, CatalogServer
+from e2e.olm.daemons import start_daemon
 from e2e.olm.programs import CONFIG
 from e2e.olm.stand_ins import StandIns
 
@@ -105,26 +104,21 @@ class Classic:
         """Start the program and wait until it is ready."""
         self._flags = flags
         kubeconfig = self.control_plane.kubeconfig_for_service_account(SYSTEM_NAMESPACE, PROGRAM)
-        self.program = ChildProcess(
+        self.program = start_daemon(
             PROGRAM,
             [
-                str(Path(sys.executable).with_name(PROGRAM)),
                 f"--kubeconfig={kubeconfig}",
                 f"--namespace={SYSTEM_NAMESPACE}",
-                f"--health-probe-bind-address={HOST}:{self._health_port}",
                 f"--metrics-bind-address={HOST}:{self.metrics_port}",
                 f"--cache-path={self.work_dir / 'cache'}",
                 f"--pull-cas-dir={self.registry_cas}",
                 f"--default-catalogs={self.default_catalogs}",
                 *flags,
             ],
+            health_port=self._health_port,
             log=self.work_dir / "logs" / f"{PROGRAM}.log",
-            env=service_environment(PYTHONUNBUFFERED="1", **self.environment),
+            environment=self.environment,
         )
-        self.program.start()
-        ready = f"http://{HOST}:{self._health_port}/readyz"
-        with httpx.Client(timeout=2.0, verify=False, trust_env=False) as client:  # plain HTTP
-            self.program.wait_ready(lambda: answers_ok(client, ready))
 
     def stop(self) -> None:
         """Stop the program. Idempotent."""
@@ -133,9 +127,8 @@ class Classic:
 
     def restart(self, *flags: str, kill: bool = False) -> None:
         """Start it anew; with `kill` it ends by SIGKILL, as in a crash. Without flags as before."""
-        if kill and self.program is not None and self.program.pid is not None:
-            os.kill(self.program.pid, 9)
-            self.program.wait(10.0)
+        if kill and self.program is not None:
+            self.program.kill()
         self.stop()
         self.start(*(flags or self._flags))
 

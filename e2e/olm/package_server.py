@@ -3,8 +3,6 @@
 Its Service is a name for loopback: what the API server passes on reaches the process.
 """
 
-import os
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -13,10 +11,11 @@ from typing import Any, Self
 import httpx
 import yaml
 
-from e2e.harness.controlplane import ControlPlane, answers_ok
+from e2e.harness.controlplane import ControlPlane
 from e2e.harness.ports import free_port
-from e2e.harness.process import ChildProcess, service_environment
+from e2e.harness.process import ChildProcess
 from e2e.olm.api import Api
+from e2e.olm.daemons import start_daemon
 from e2e.olm.programs import CONFIG
 
 HOST, NAMESPACE, PROGRAM = "127.0.0.1", "olm", "package-server"
@@ -87,27 +86,21 @@ class PackageServer:
     def start(self, *flags: str) -> None:
         """Start the program with more flags, and wait until the API server has it."""
         kubeconfig = self.control_plane.kubeconfig_for_service_account(NAMESPACE, PROGRAM)
-        self.program = ChildProcess(
+        self.program = start_daemon(
             PROGRAM,
             [
-                str(Path(sys.executable).with_name(PROGRAM)),
                 f"--kubeconfig={kubeconfig}",
                 f"--namespace={NAMESPACE}",
                 f"--bind-address={HOST}",
                 f"--secure-port={self.port}",
                 f"--cert-dir={self.certificates}",
-                f"--health-probe-bind-address={HOST}:{self._health_port}",
                 f"--metrics-bind-address={HOST}:{self.metrics_port}",
                 *self._flags,
                 *flags,
             ],
+            health_port=self._health_port,
             log=self._work_dir / f"{PROGRAM}.log",
-            env=service_environment(PYTHONUNBUFFERED="1"),
         )
-        self.program.start()
-        ready = f"http://{HOST}:{self._health_port}/readyz"
-        with httpx.Client(timeout=2.0, verify=False, trust_env=False) as client:  # plain HTTP
-            self.program.wait_ready(lambda: answers_ok(client, ready))
         with Api(self.control_plane) as api:
             api.wait_condition(API_SERVICE, "Available", "True")
 
@@ -123,9 +116,8 @@ class PackageServer:
 
     def restart(self, *flags: str, kill: bool = False) -> None:
         """Start it anew; with `kill` it ends by SIGKILL, as in a crash."""
-        if kill and self.program is not None and self.program.pid is not None:
-            os.kill(self.program.pid, 9)
-            self.program.wait(10.0)
+        if kill and self.program is not None:
+            self.program.kill()
         self.stop()
         self.start(*flags)
 

@@ -4,10 +4,8 @@ Each runs with a token of its own service account and the roles of config/rbac, 
 missing there is noticed here.
 """
 
-import os
 import shutil
 import ssl
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -15,14 +13,15 @@ from typing import Self
 
 import httpx
 
-from e2e.harness.controlplane import ControlPlane, answers_ok
+from e2e.harness.controlplane import ControlPlane
 from e2e.harness.kubeconfig import Endpoint
 from e2e.harness.machine import Machine
 from e2e.harness.pki import CertificateAuthority
 from e2e.harness.ports import free_port
-from e2e.harness.process import ChildProcess, service_environment
+from e2e.harness.process import ChildProcess
 from e2e.harness.registry import Registry
 from e2e.olm.api import Api
+from e2e.olm.daemons import start_daemon
 
 CONFIG = Path(__file__).parents[2] / "config"
 SYSTEM_NAMESPACE = "olmv1-system"
@@ -162,9 +161,8 @@ class Olm:
 
     def kill(self, child: ChildProcess | None) -> None:
         """End a program with SIGKILL, as a crash would."""
-        if child is not None and child.pid is not None:
-            os.kill(child.pid, 9)
-            child.wait(10.0)
+        if child is not None:
+            child.kill()
 
     def _start(
         self,
@@ -179,25 +177,19 @@ class Olm:
         kubeconfig = self.control_plane.kubeconfig_for_service_account(
             SYSTEM_NAMESPACE, account, via=via
         )
-        child = ChildProcess(
+        return start_daemon(
             program,
             [
-                self._programs.get(program) or str(Path(sys.executable).with_name(program)),
                 f"--kubeconfig={kubeconfig}",
                 f"--system-namespace={SYSTEM_NAMESPACE}",
-                f"--health-probe-bind-address={HOST}:{health_port}",
                 f"--pull-cas-dir={self.registry_cas}",
                 *arguments,
             ],
+            health_port=health_port,
             log=self.work_dir / "logs" / f"{program}.log",
-            env=service_environment(
-                PYTHONUNBUFFERED="1", **self.environment, **(environment or {})
-            ),
+            executable=self._programs.get(program, ""),
+            environment={**self.environment, **(environment or {})},
         )
-        child.start()
-        with httpx.Client(timeout=2.0, verify=False, trust_env=False) as client:  # plain HTTP
-            child.wait_ready(lambda: answers_ok(client, f"http://{HOST}:{health_port}/readyz"))
-        return child
 
     def client(self) -> httpx.Client:
         """An HTTP client for catalogd that checks its certificate."""
