@@ -15,6 +15,7 @@ from olm_classic.catalog_sources.pods import PodSettings
 from olm_classic.catalog_sources.status import status_of
 from olm_classic.controllers.catalog_source_steps import CatalogSourceSteps, Context
 from olm_classic.controllers.shared_catalogs import SharedCatalogs
+from olm_classic.io.catalog_config_maps import CatalogConfigMaps
 from olm_classic.io.catalog_listener import Ports
 from olm_classic.io.catalog_pods import CatalogPods
 from olm_classic.io.owned_objects import OwnedObjects
@@ -138,7 +139,7 @@ class CatalogSources:
         self._steps = CatalogSourceSteps(
             client=manager.client,
             pods=CatalogPods(manager.client, manager.selected(PODS)),
-            config_maps=manager.selected(CONFIG_MAPS),
+            config_maps=CatalogConfigMaps(manager.client, manager.selected(CONFIG_MAPS)),
             namespaces=manager.selected(NAMESPACES),
             owned=owned,
             connections=self.connections,

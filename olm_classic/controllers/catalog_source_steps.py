@@ -15,7 +15,6 @@ from api.operators.v1alpha1.catalogsource import (
 from olm_classic.catalog_sources import objects, polling, serving, templates
 from olm_classic.catalog_sources.labels import (
     is_owned,
-    owner_reference,
     service_address,
     service_name,
 )
@@ -35,12 +34,13 @@ from olm_classic.catalog_sources.validation import (
     problem_of,
 )
 from olm_classic.controllers.shared_catalogs import SharedCatalogs
+from olm_classic.io.catalog_config_maps import CatalogConfigMaps
 from olm_classic.io.catalog_listener import NoPortError
 from olm_classic.io.catalog_pods import CatalogPods
 from olm_classic.io.owned_objects import OwnedObjects
 from olm_classic.io.registry import Connections, Key, RegistryConnection, Target
 from olm_classic.io.server_version import ServerVersion
-from olm_classic.names import FIELD_MANAGER, LABEL_MANAGED
+from olm_classic.names import FIELD_MANAGER
 from olm_rollout.pods import reason_of
 from olm_runtime.controller.manager import NAMESPACE
 from olm_runtime.controller.reconciler import Finish, Stop
@@ -94,13 +94,13 @@ class Context:
 class CatalogSourceSteps:
     """The steps in order; each takes what is known and returns it with what it found.
 
-    Of ConfigMaps and namespaces the stores have metadata only. `shared` serves images here; None
+    Of namespaces the store has metadata only. `shared` serves images here; None
     where a pod does.
     """
 
     client: KubeClient
     pods: CatalogPods
-    config_maps: Store[KubeObject]
+    config_maps: CatalogConfigMaps
     namespaces: Store[KubeObject]
     owned: OwnedObjects
     connections: Connections
@@ -159,7 +159,7 @@ class CatalogSourceSteps:
             return context.with_found(config_map=None)
         name, namespace = context.source.spec.config_map, context.key[0]
         try:
-            found = await self._adopted(context, name, namespace)
+            found = await self.config_maps.adopted(context.raw, name, namespace)
         except ApiError as error:
             message = f"failed to get catalog config map {name}: {error.message}"
             problem = Problem(Reason.CONFIG_MAP, message, passing=True)
@@ -208,30 +208,6 @@ class CatalogSourceSteps:
             return context.with_found(connection=None)
         connection = await self.connections.ensure(context.key, target)
         return context.with_found(connection=_state(connection))
-
-    async def _adopted(self, context: Context, name: str, namespace: str) -> KubeObject:
-        """The metadata of the ConfigMap, labelled and owned. Raises ApiError, NotSyncedError."""
-        store = self.config_maps
-        store.check_synced()
-        found = store.get(name, namespace)
-        if found is None:
-            found = await self.client.get(objects.CONFIG_MAP, name, namespace, metadata_only=True)
-        owners = metadata(found).get("ownerReferences") or []
-        reference = owner_reference(context.raw, controller=False)
-        is_owned = any(each["uid"] == reference["uid"] for each in owners)
-        if is_owned and LABEL_MANAGED in labels_of(found):
-            return found
-        meta = {
-            "resourceVersion": metadata(found)["resourceVersion"],
-            "labels": {LABEL_MANAGED: labels_of(found).get(LABEL_MANAGED, "false")},
-            "ownerReferences": owners if is_owned else [*owners, reference],
-        }
-        adopted: KubeObject = await self.client.patch(
-            found, {"metadata": meta}, field_manager=FIELD_MANAGER, metadata_only=True
-        )
-        adopted |= {"apiVersion": objects.CONFIG_MAP.api_version, "kind": objects.CONFIG_MAP.kind}
-        store.update(adopted)
-        return adopted
 
     def _reference(self, context: Context, found: KubeObject) -> ConfigMapReference:
         meta, known = metadata(found), context.source.status.config_map_reference
