@@ -33,6 +33,7 @@ PACKAGES = (
     "operator_controller",
     "opm",
     "olm_classic",
+    "cluster_version",
     "olm_cli",
 )
 ALLOWED_LINES = 10

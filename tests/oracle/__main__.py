@@ -1,12 +1,15 @@
-"""`python -m tests.oracle classic`: golden cases in, a JSON line each, and answers out."""
+"""`python -m tests.oracle classic|cluster-version`: golden cases in, a line each, answers out."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 import orjson
 
-from tests.oracle.classic import answer
+from tests.oracle import classic as of_classic
+from tests.oracle import cluster_version as of_cluster_version
 
 
 @click.group()
@@ -22,9 +25,19 @@ def main() -> None:
 )
 def classic(catalogs: Path | None) -> None:
     """Cases of OLM Classic: resolutions, and smaller computations by kind."""
+    _answer_all(lambda line: of_classic.answer(line, catalogs))
+
+
+@main.command()
+def cluster_version() -> None:
+    """Cases of the Cluster Version Operator by operation."""
+    _answer_all(of_cluster_version.answer)
+
+
+def _answer_all(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
     for line in sys.stdin.buffer:
         if line.strip():
-            sys.stdout.buffer.write(orjson.dumps(answer(orjson.loads(line), catalogs)) + b"\n")
+            sys.stdout.buffer.write(orjson.dumps(answer(orjson.loads(line))) + b"\n")
             sys.stdout.buffer.flush()
 
 

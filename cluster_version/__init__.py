@@ -1,0 +1,1 @@
+"""The Cluster Version Operator and its update service: a cluster that updates itself."""

@@ -1,0 +1,1 @@
+"""What of the Cluster Version Operator touches the world or the clock."""
