@@ -1,0 +1,1 @@
+"""OperatorConditions: what operators say of themselves, and what is made of it. Pure."""
