@@ -29,9 +29,14 @@ def classic(catalogs: Path | None) -> None:
 
 
 @main.command()
-def cluster_version() -> None:
+@click.option(
+    "--graphs",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="The folder of the update graphs that cases refer to: NAME.json.",
+)
+def cluster_version(graphs: Path | None) -> None:
     """Cases of the Cluster Version Operator by operation."""
-    _answer_all(of_cluster_version.answer)
+    _answer_all(lambda line: of_cluster_version.answer(line, graphs))
 
 
 def _answer_all(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
