@@ -1,7 +1,7 @@
 """How the Deployments of a ClusterServiceVersion stand, compared with what they are to be."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from api.objects import KubeObject, condition, labels_of, metadata, name_of
@@ -20,15 +20,23 @@ class State(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """The first of the Deployments that is not as it should be, in the words of the status."""
+    """The first of the Deployments that is not as it should be, in the words of the status.
+
+    `unavailable` is its name where it is as it should be, but its pods do not run.
+    """
 
     state: State
     text: str = ""
+    unavailable: str = ""
 
     @property
     def is_healthy(self) -> bool:
         """Whether all of them are."""
         return self.state is State.HEALTHY
+
+    def because(self, reason: str) -> "Installation":
+        """The same with why the pods do not run, if that is known."""
+        return replace(self, text=f"{self.text}: {reason}") if reason else self
 
 
 HEALTHY = Installation(State.HEALTHY)
@@ -63,7 +71,7 @@ def _rollout(name: str, live: KubeObject | None) -> Installation:
     if progressing.get("reason") == "ProgressDeadlineExceeded":
         problem = f'deployment "{name}" exceeded its progress deadline'
         text = f"deployment {name} not ready before timeout: {problem}"
-        return Installation(State.EXPIRED, text)
+        return Installation(State.EXPIRED, text, name)
     outdated = status.get("replicas", 0) - status.get("updatedReplicas", 0)
     if spec.get("replicas") != 0 and outdated > 0:
         text = f'deployment "{name}" waiting for {outdated} outdated replica(s) to be terminated'
@@ -71,7 +79,8 @@ def _rollout(name: str, live: KubeObject | None) -> Installation:
     available = condition(live, "Available")
     if available is None or available["status"] != "True":
         why = available.get("message", "") if available else 'missing condition "Available"'
-        return _waiting(name, f'deployment "{name}" not available: {why}')
+        found = _waiting(name, f'deployment "{name}" not available: {why}')
+        return replace(found, unavailable=name)
     return HEALTHY
 
 

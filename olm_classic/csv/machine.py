@@ -11,9 +11,9 @@ from api.objects import KubeObject, name_of
 from olm_classic.csv.installation import HEALTHY, Installation, State
 from olm_classic.csv.phases import Change, Phase, Reason, phase_of
 from olm_classic.csv.replacement import Chain, is_in, owned_definitions
+from olm_classic.csv.timing import INSTALL_TIMEOUT, failures
 from olm_classic.csv.webhooks import invalid_webhooks
 
-INSTALL_TIMEOUT = timedelta(minutes=5)
 GROUP_REASONS = frozenset(
     {Reason.NO_TARGETS, Reason.NO_GROUP, Reason.TOO_MANY_GROUPS, Reason.UNSUPPORTED_GROUP}
 )
@@ -53,17 +53,20 @@ class Facts:
 
     chain            the ClusterServiceVersions of the namespace
     requirements_met whether all that it requires is there
+    gave_way         whether what it lacks is only what its replacement took over
     not_upgradeable  why the one that it replaces may not be replaced, if so
     unadoptable      whether an API service that it owns belongs to another
     applied          in InstallReady: how the attempt to install ended
     installation     its Deployments
     fail_forward     whether its group allows to replace what failed
     rights_changed   whether rights or accounts of the namespace changed since it failed for good
+    is_paused        whether an installation that fails or is changed again and again has to wait
     """
 
     now: datetime
     chain: Chain
     requirements_met: bool = True
+    gave_way: bool = False
     not_upgradeable: str = ""
     unadoptable: bool = False
     applied: Applied = Applied()
@@ -71,12 +74,26 @@ class Facts:
     api_services: ApiServices = ApiServices()
     fail_forward: bool = False
     rights_changed: bool = False
+    is_paused: bool = False
 
 
 def next_change(csv: KubeObject, facts: Facts) -> Change | None:
     """The phase that a member of a group enters, or why it stays; None for nothing to tell."""
+    if forward := _forward(csv, facts):
+        return forward
     handle = _HANDLERS.get(phase_of(csv.get("status") or {}))
     return handle(csv, facts) if handle else None
+
+
+def _forward(csv: KubeObject, facts: Facts) -> Change | None:
+    """What failed makes room for its replacement, also while it is tried again."""
+    replacement = facts.chain.replacement(csv) if facts.fail_forward else None
+    if replacement is None or not is_in(csv, Phase.FAILED, Phase.PENDING, Phase.INSTALLING):
+        return None
+    if not is_in(csv, Phase.FAILED) and not failures(csv.get("status") or {}):
+        return None
+    text = "Fail Forward is enabled, allowing Failed csv to be replaced by csv: "
+    return Change(Phase.REPLACING, Reason.BEING_REPLACED, text + name_of(replacement))
 
 
 def _created(_: KubeObject, __: Facts) -> Change:
@@ -87,7 +104,7 @@ def _pending(csv: KubeObject, facts: Facts) -> Change | None:
     if facts.not_upgradeable:
         text = f"operator is not upgradeable: {facts.not_upgradeable}"
         return Change(Phase.PENDING, Reason.NOT_UPGRADEABLE, text)
-    refused = _refused(csv, facts)
+    refused = _given_way(csv, facts) or _refused(csv, facts)
     if refused is not None:
         return refused
     replaced = facts.chain.replaced(csv)
@@ -143,11 +160,23 @@ def _installing(csv: KubeObject, facts: Facts) -> Change:
     return Change(Phase.INSTALLING, Reason.INSTALL_WAITING, waits)
 
 
-def _succeeded(csv: KubeObject, facts: Facts) -> Change | None:
+def _replaced(csv: KubeObject, facts: Facts) -> Change | None:
     replacement = facts.chain.replacement(csv)
-    if replacement is not None:
-        text = f"being replaced by csv: {name_of(replacement)}"
-        return Change(Phase.REPLACING, Reason.BEING_REPLACED, text)
+    if replacement is None:
+        return None
+    text = f"being replaced by csv: {name_of(replacement)}"
+    return Change(Phase.REPLACING, Reason.BEING_REPLACED, text)
+
+
+def _given_way(csv: KubeObject, facts: Facts) -> Change | None:
+    """What its replacement took from it does not come back: neither would ever go on."""
+    lacks = not facts.requirements_met and facts.gave_way
+    return _replaced(csv, facts) if lacks else None
+
+
+def _succeeded(csv: KubeObject, facts: Facts) -> Change | None:
+    if replaced := _replaced(csv, facts):
+        return replaced
     services = facts.api_services
     if services.webhooks:
         return _webhooks_failed(Reason.COMPONENT_UNHEALTHY, facts)
@@ -160,6 +189,8 @@ def _succeeded(csv: KubeObject, facts: Facts) -> Change | None:
         return Change(Phase.FAILED, Reason.REQUIREMENTS_NOT_MET, "requirements no longer met")
     if not facts.installation.is_healthy:
         drifted = facts.installation.state is State.DRIFTED
+        if drifted and facts.is_paused:
+            return None
         phase = Phase.INSTALL_READY if drifted else Phase.FAILED
         text = f"installing: {facts.installation.text}"
         return Change(phase, Reason.COMPONENT_UNHEALTHY, text)
@@ -172,10 +203,6 @@ def _succeeded(csv: KubeObject, facts: Facts) -> Change | None:
 
 
 def _failed(csv: KubeObject, facts: Facts) -> Change | None:
-    replacement = facts.chain.replacement(csv)
-    if facts.fail_forward and replacement is not None:
-        text = "Fail Forward is enabled, allowing Failed csv to be replaced by csv: "
-        return Change(Phase.REPLACING, Reason.BEING_REPLACED, text + name_of(replacement))
     reason = str((csv.get("status") or {}).get("reason"))
     if reason == Reason.INSTALL_FAILED_FOR_GOOD:
         text = "Cluster resources changed state"
@@ -183,14 +210,21 @@ def _failed(csv: KubeObject, facts: Facts) -> Change | None:
         return changed if facts.rights_changed else None
     if reason in _PASSED:
         return Change(Phase.PENDING, Reason.REQUIREMENTS_UNKNOWN, _PASSED[reason])
+    if given_way := _given_way(csv, facts):
+        return given_way
     if not facts.requirements_met:
         return Change(Phase.PENDING, Reason.REQUIREMENTS_NOT_MET, "requirements not met")
     return _refused(csv, facts) or _reinstalled(facts)
 
 
-def _reinstalled(facts: Facts) -> Change:
+def _reinstalled(facts: Facts) -> Change | None:
     """What follows for one that failed, and of which nothing else is wrong."""
     services, found = facts.api_services, facts.installation
+    if found.is_healthy and services == ApiServices():
+        text = "install strategy completed with no errors"
+        return Change(Phase.SUCCEEDED, Reason.INSTALL_SUCCEEDED, text)
+    if facts.is_paused:
+        return None
     if services.webhooks:
         return _webhooks_failed(Reason.NEEDS_REINSTALL, facts)
     if services.issue:
@@ -201,10 +235,7 @@ def _reinstalled(facts: Facts) -> Change:
     if not found.is_healthy:
         phase = Phase.INSTALL_READY if found.state is State.DRIFTED else Phase.PENDING
         return Change(phase, Reason.NEEDS_REINSTALL, f"installing: {found.text}")
-    if waits := _api_services_wait(services):
-        return Change(Phase.PENDING, Reason.NEEDS_REINSTALL, waits)
-    text = "install strategy completed with no errors"
-    return Change(Phase.SUCCEEDED, Reason.INSTALL_SUCCEEDED, text)
+    return Change(Phase.PENDING, Reason.NEEDS_REINSTALL, _api_services_wait(services))
 
 
 def _replacing(csv: KubeObject, facts: Facts) -> Change | None:

@@ -80,14 +80,16 @@ def examine(
     if apis is None:
         return Leave()
     labels = {f"{LABEL_API_PREFIX}{api_hash(api)}": PROVIDED for api in apis}
-    if not labels.items() <= labels_of(csv).items():
-        return Mark(labels=labels)
+    wanted = group_annotations(groups[0]) if len(groups) == 1 else {}
+    mark = Mark(
+        labels if not labels.items() <= labels_of(csv).items() else None,
+        wanted if not wanted.items() <= annotations_of(csv).items() else None,
+    )
+    if mark != Mark():
+        return mark
     if len(groups) != 1:
         return _without_group(len(groups))
     [group] = groups
-    wanted = group_annotations(group)
-    if not wanted.items() <= annotations_of(csv).items():
-        return Mark(annotations=wanted)
     return _targets_verdict(csv, group) or _apis_verdict(csv, apis, group, others)
 
 

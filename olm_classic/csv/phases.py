@@ -86,6 +86,13 @@ def phase_of(status: Status) -> Phase:
         return Phase.NONE
 
 
+def has_given_up(status: Status) -> bool:
+    """Whether its installation failed in a way that only other rights may change."""
+    return (
+        phase_of(status) is Phase.FAILED and status.get("reason") == Reason.INSTALL_FAILED_FOR_GOOD
+    )
+
+
 def changed(status: Status, change: Change, now: datetime) -> dict[str, Any]:
     """The status after a change; the same one if it says nothing new."""
     told = {"phase": change.phase.value, "reason": change.reason.value, "message": change.message}

@@ -33,6 +33,8 @@ class Status(StrEnum):
 
 MET = frozenset({Status.PRESENT, Status.DEPLOYMENT_FOUND})
 
+NOT_SERVED = "CRD version not served"
+
 CSV = GVK("operators.coreos.com", "v1alpha1", CSV_KIND)
 CRD = GVK("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
 API_SERVICE = GVK("apiregistration.k8s.io", "v1", "APIService")
@@ -53,6 +55,37 @@ class Cluster:
 def are_met(requirements: Iterable[Requirement]) -> bool:
     """Whether nothing is missing."""
     return all(requirement["status"] in MET for requirement in requirements)
+
+
+def required_definitions(csv: KubeObject) -> set[str]:
+    """The names of the definitions that it owns or requires."""
+    described = csv["spec"].get("customresourcedefinitions") or {}
+    return {each["name"] for part in ("owned", "required") for each in described.get(part) or ()}
+
+
+def required_kinds(csv: KubeObject) -> list[GVK]:
+    """The kinds that the server must serve, however it does."""
+    services = csv["spec"].get("apiservicedefinitions") or {}
+    needed = [*(services.get("required") or ()), *(csv["spec"].get("nativeAPIs") or ())]
+    return [_gvk(each) for each in needed]
+
+
+def required_groups(csv: KubeObject) -> set[tuple[str, str]]:
+    """Group and version of the kinds of API servers that it requires or owns."""
+    services = csv["spec"].get("apiservicedefinitions") or {}
+    owned = [_gvk(each) for each in services.get("owned") or ()]
+    return {(each.group, each.version) for each in (*required_kinds(csv), *owned)}
+
+
+def gave_way(requirements: Iterable[Requirement], definitions: Collection[str]) -> bool:
+    """Whether only versions of these definitions are missing, which are no longer served.
+
+    A new version of an operator may end versions that the one before it owned.
+    """
+    missing = [each for each in requirements if each["status"] not in MET]
+    return bool(missing) and all(
+        each["message"] == NOT_SERVED and each["name"] in definitions for each in missing
+    )
 
 
 def requirements(
@@ -164,7 +197,7 @@ def _definition_status(
     versions = crd["spec"].get("versions") or ()
     served = {version["name"] for version in versions if version.get("served")}
     if description["version"] not in served:
-        return Status.NOT_PRESENT, "CRD version not served"
+        return Status.NOT_PRESENT, NOT_SERVED
     if is_true(crd, "Established") and is_true(crd, "NamesAccepted"):
         return Status.PRESENT, "CRD is present and Established condition is true"
     return (
