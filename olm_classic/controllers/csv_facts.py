@@ -60,12 +60,11 @@ class Findings:
 
     def status_of(self, csv: KubeObject) -> dict[str, Any]:
         """Fields of its status besides phase, reason and message."""
-        if self.requirements is None:
+        status = csv.get("status") or {}
+        if not (self.requirements or "requirementStatus" in status):
             return {}
-        tells = phase_of(csv.get("status") or {}) is Phase.PENDING
-        if tells or not self.facts.requirements_met:
-            return {"requirementStatus": self.requirements}
-        return {}
+        tells = phase_of(status) is Phase.PENDING or not self.facts.requirements_met
+        return {"requirementStatus": self.requirements or []} if tells else {}
 
     def awaits_discovery(self, csv: KubeObject) -> bool:
         """Whether a kind may be missing of which no event tells."""

@@ -26,8 +26,9 @@ class Chain:
 
     def replacement(self, csv: KubeObject) -> KubeObject | None:
         """The one that replaces it: by name the first that is not being deleted."""
-        found = (each for each in self if self.replaced(each) is csv and not is_deleting(each))
-        return next(found, None)
+        name = name_of(csv)
+        found = (each for each in self if replaces(each) == name and not is_deleting(each))
+        return next((each for each in found if name_of(each) != name), None)
 
     def ancestors(self, csv: KubeObject) -> list[str]:
         """The names of those that it replaces, one after another."""

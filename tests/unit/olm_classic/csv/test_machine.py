@@ -266,3 +266,45 @@ def phase(change: Change | None) -> str:
 
 def summary(change: Change | None) -> str | None:
     return f"{change.phase} {change.reason}" if change else None
+
+
+def test_what_gave_way_to_its_replacement_is_replaced_though_its_requirements_are_lost() -> None:
+    """A new definition without the old version comes before the new ClusterServiceVersion."""
+    for phase in ("Pending", "Failed"):
+        lacking = csv("op.v1", phase, "RequirementsNotMet")
+        known = facts(lacking, NEW, requirements_met=False, gave_way=True)
+        change = next_change(lacking, known)
+        assert change is not None
+        assert (change.phase, change.message) == ("Replacing", "being replaced by csv: op.v2")
+        waiting = next_change(lacking, facts(lacking, NEW, requirements_met=False))
+        assert waiting is not None
+        assert waiting.phase == "Pending"
+
+
+@pytest.mark.parametrize("phase", ["Pending", "Installing"])
+def test_what_failed_makes_room_also_while_it_is_tried_again(phase: str) -> None:
+    tried = csv("op.v1", phase, "NeedsReinstall")
+    known = {"fail_forward": True, "installation": WAITING}
+    before = next_change(tried, facts(tried, NEW, **known))
+    assert before is None or before.phase != "Replacing"
+    tried["status"]["conditions"] = [{"phase": "Failed", "reason": "InstallCheckFailed"}]
+    change = next_change(tried, facts(tried, NEW, **known))
+    assert change is not None
+    assert change.phase == "Replacing"
+    assert change.message.startswith("Fail Forward is enabled")
+
+
+def test_an_installation_that_failed_is_not_tried_again_at_once() -> None:
+    failed = csv(phase="Failed", reason="InstallCheckFailed")
+    assert next_change(failed, facts(failed, installation=EXPIRED, is_paused=True)) is None
+    change = next_change(failed, facts(failed, is_paused=True))
+    assert change is not None, "it works by now"
+    assert change.phase == "Succeeded"
+
+
+def test_what_others_change_again_and_again_is_not_fought_for() -> None:
+    works = csv(phase="Succeeded")
+    assert next_change(works, facts(works, installation=DRIFTED, is_paused=True)) is None
+    change = next_change(works, facts(works, installation=DRIFTED))
+    assert change is not None
+    assert change.phase == "InstallReady"
