@@ -15,6 +15,7 @@ from api.objects import (
     finalizers_of,
     gvk_of,
     is_deleting,
+    labels_of,
     metadata,
     name_of,
     namespace_of,
@@ -31,7 +32,7 @@ from olm_classic.csv.timing import seconds_until_look
 from olm_classic.io.cluster_proxy import ClusterProxy
 from olm_classic.io.owned_apis import OwnedApis
 from olm_classic.io.server_version import ServerVersion
-from olm_classic.names import ANNOTATION_PROVIDED_APIS
+from olm_classic.names import ANNOTATION_PROVIDED_APIS, LABEL_COPIED_FROM
 from olm_classic.operator_groups.strategy import fails_forward
 from olm_runtime.controller.manager import Manager, Registration
 from olm_runtime.controller.requests import Request, namespaced_name
@@ -94,7 +95,7 @@ class ClusterServiceVersions:
         self._stores.csvs.check_synced()
         for _ in range(MAX_STEPS):
             csv = self._stores.csvs.get(name, namespace)
-            if csv is None:
+            if csv is None or LABEL_COPIED_FROM in labels_of(csv):
                 return Done()
             outcome = await self._step(csv)
             if outcome is not None:
