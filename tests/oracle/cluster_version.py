@@ -32,6 +32,7 @@ from cluster_version.updates.graph import (
     with_cluster_id,
     with_risks,
 )
+from cluster_version.updates.query_cache import QueryCache
 from cluster_version.updates.retrieval import (
     MEDIA_TYPE,
     Question,
@@ -41,7 +42,7 @@ from cluster_version.updates.retrieval import (
 )
 from cluster_version.updates.risks import RECOMMENDED, Recommendation, evaluate
 from olm_content.versions import VersionError, parse_version
-from olm_runtime.errors import TerminalError
+from olm_runtime.errors import OLMError, TerminalError
 
 Json = dict[str, Any]
 GRAPH = "graph"
@@ -352,6 +353,33 @@ def _judged(update: ConditionalUpdate, verdict: Recommendation) -> Json:
     }
 
 
+def _promql_cache(given: Json) -> Json:
+    now, took = BEGIN, timedelta()
+    evaluated: list[str] = []
+
+    async def evaluate_query(query: str) -> bool:
+        nonlocal now
+        now += took
+        evaluated.append(query)
+        result = given["results"][query]
+        if isinstance(result, str):
+            raise TerminalError(result)
+        return bool(result)
+
+    cache = QueryCache(evaluate_query, lambda: now)
+    steps = []
+    for step in given["steps"]:
+        now = max(now, BEGIN + timedelta(milliseconds=step["atMs"]))
+        took = timedelta(milliseconds=step["tookMs"])
+        evaluated.clear()
+        try:
+            told: Json = {"match": asyncio.run(cache.ask(step["query"])), "error": None}
+        except OLMError as error:
+            told = {"error": error.message}
+        steps.append({**told, "evaluated": [*evaluated]})
+    return {"steps": steps}
+
+
 OPERATIONS: Mapping[str, Callable[[Json], Json]] = {
     "taskgraph": _task_graph,
     "rungraph": _run_graph,
@@ -366,5 +394,6 @@ OPERATIONS: Mapping[str, Callable[[Json], Json]] = {
     "load": _load,
     "metadata": _metadata,
     GRAPH: _graph,
+    "promqlcache": _promql_cache,
 }
 """What is computed for each operation that there is yet."""
