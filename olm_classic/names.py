@@ -5,6 +5,8 @@ They are a contract with clients and with clusters that upstream's OLM has manag
 
 FIELD_MANAGER = "catalog-operator"
 """Of what catalog-operator writes."""
+OPERATOR_FIELD_MANAGER = "olm-operator"
+"""Of what olm-operator writes."""
 
 ALL_NAMESPACES = ""
 """What stands for all namespaces in a list of namespaces."""

@@ -39,7 +39,8 @@ class Mark:
     """Its metadata is to have these first; the next look goes on."""
 
     labels: Mapping[str, str] | None = None
-    annotations: Mapping[str, str] | None = None
+    annotations: Mapping[str, str | None] | None = None
+    """None is the value of those that are to go."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +82,10 @@ def examine(
         return Leave()
     labels = {f"{LABEL_API_PREFIX}{api_hash(api)}": PROVIDED for api in apis}
     wanted = group_annotations(groups[0]) if len(groups) == 1 else {}
+    present = annotations_of(csv)
     mark = Mark(
         labels if not labels.items() <= labels_of(csv).items() else None,
-        wanted if not wanted.items() <= annotations_of(csv).items() else None,
+        wanted if any(present.get(key) != value for key, value in wanted.items()) else None,
     )
     if mark != Mark():
         return mark
@@ -107,15 +109,19 @@ def owned_apis(csv: KubeObject) -> frozenset[GVK] | None:
     return frozenset(found)
 
 
-def group_annotations(group: KubeObject) -> dict[str, str]:
-    """What members of a group are annotated with; targets once the group knows its own."""
-    wanted = {
+def group_annotations(group: KubeObject) -> dict[str, str | None]:
+    """What members of a group are annotated with; targets once the group knows its own.
+
+    Where it selects nothing there are none: an empty text would be all namespaces.
+    """
+    wanted: dict[str, str | None] = {
         ANNOTATION_OPERATOR_GROUP: name_of(group),
         ANNOTATION_OPERATOR_NAMESPACE: namespace_of(group),
     }
     selected = selected_namespaces(group)
     if selected is not None:
-        wanted[ANNOTATION_TARGET_NAMESPACES] = as_annotation(selected)
+        targets = as_annotation(selected) if selected else None
+        wanted[ANNOTATION_TARGET_NAMESPACES] = targets
     return wanted
 
 

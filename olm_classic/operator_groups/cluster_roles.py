@@ -20,7 +20,10 @@ def cluster_role_name(namespace: str, group: str, level: str) -> str:
 
 
 def cluster_roles(namespace: str, group: str, apis: Iterable[GVK]) -> list[KubeObject]:
-    """One for each level, made by aggregation of the roles for each API that the group provides."""
+    """One for each level, made by aggregation of the roles for each API that the group provides.
+
+    Without APIs it has no rules: those that were aggregated before are to go.
+    """
     provided = frozenset(apis)
     return [_cluster_role(namespace, group, level, provided) for level in LEVELS]
 
@@ -43,4 +46,6 @@ def _cluster_role(namespace: str, group: str, level: str, apis: frozenset[GVK]) 
     if keys:
         selectors = [{"matchLabels": {key: "true"}} for key in keys]
         role["aggregationRule"] = {"clusterRoleSelectors": selectors}
+    else:
+        role["rules"] = []
     return role

@@ -1,12 +1,12 @@
 """Which namespaces an OperatorGroup selects, and how they are labelled as its own."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from api.metadata import LabelSelector
-from api.objects import KubeObject, is_deleting, labels_of, name_of
-from api.operators.v1.operatorgroup import OperatorGroup, OperatorGroupSpec
+from api.objects import KubeObject, labels_of, name_of
+from api.operators.v1.operatorgroup import OperatorGroupSpec
 from olm_classic.names import ALL_NAMESPACES
-from olm_content.selectors import selects
+from olm_content.selectors import check, selects
 from olm_runtime.errors import TerminalError
 
 LABEL_GROUP_PREFIX = "olm.operatorgroup.uid/"
@@ -17,10 +17,15 @@ class TargetsError(TerminalError):
     """The namespaces of a group cannot be told."""
 
 
+def selects_by_label(spec: OperatorGroupSpec) -> bool:
+    """Whether the namespaces follow from the labels that namespaces have."""
+    return not spec.target_namespaces and spec.selector not in (None, LabelSelector())
+
+
 def selected(spec: OperatorGroupSpec, namespaces: Iterable[KubeObject]) -> list[str]:
     """The namespaces, sorted; all of them is the list with an empty one.
 
-    Those that are named need not exist. Raises TargetsError.
+    Those that are named need not exist. Raises TargetsError, SelectorError.
     """
     if spec.target_namespaces:
         named = sorted(set(spec.target_namespaces))
@@ -29,23 +34,20 @@ def selected(spec: OperatorGroupSpec, namespaces: Iterable[KubeObject]) -> list[
             raise TargetsError(f"TargetNamespaces cannot contain NamespaceAll: [{listed}]")
         return named
     selector = spec.selector
-    if selector is None or selector == LabelSelector():
+    if selector is None or not selects_by_label(spec):
         return [ALL_NAMESPACES]
+    check(selector)
     return sorted(name_of(each) for each in namespaces if selects(selector, labels_of(each)))
 
 
-def label_changes(
-    group: OperatorGroup, namespaces: Iterable[KubeObject], *, gone: bool = False
-) -> dict[str, Mapping[str, str | None]]:
-    """The changes of labels, by namespace, that mark the namespaces of a group and no others.
+def label_changes(namespace: KubeObject, groups: Collection[str]) -> Mapping[str, str | None]:
+    """The changes of the labels of a namespace that mark it as that of groups and no others.
 
-    A group that selects all namespaces marks none; nor does one that is `gone`.
+    `groups` are the UIDs of those that select it, and not all namespaces.
     """
-    key = f"{LABEL_GROUP_PREFIX}{group.metadata.uid}"
-    wanted = set() if gone else {*group.status.namespaces} - {ALL_NAMESPACES}
-    changes: dict[str, Mapping[str, str | None]] = {}
-    for namespace in namespaces:
-        name, has = name_of(namespace), key in labels_of(namespace)
-        if has != (name in wanted) and not is_deleting(namespace):
-            changes[name] = {key: None if has else ""}
-    return changes
+    wanted = {f"{LABEL_GROUP_PREFIX}{uid}" for uid in groups}
+    present = {key for key in labels_of(namespace) if key.startswith(LABEL_GROUP_PREFIX)}
+    return {
+        **dict.fromkeys(sorted(wanted - present), ""),
+        **dict.fromkeys(sorted(present - wanted)),
+    }

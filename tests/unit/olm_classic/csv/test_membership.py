@@ -79,16 +79,9 @@ def test_it_is_labelled_with_what_it_provides_before_anything_else() -> None:
             "TooManyOperatorGroups",
             "csv created in namespace with multiple operatorgroups, can't pick one automatically",
         ),
-        (
-            [group(targets=[])],
-            "NoTargetNamespaces",
-            "no targetNamespaces are matched operatorgroups namespace selection",
-        ),
     ],
 )
-def test_it_needs_one_group_that_selects(
-    groups: list[KubeObject], reason: str, message: str
-) -> None:
+def test_it_needs_one_group(groups: list[KubeObject], reason: str, message: str) -> None:
     assert refusal(examine(csv(), groups)) == (reason, message)
 
 
@@ -102,6 +95,17 @@ def test_it_is_annotated_with_its_group_and_with_targets_once_they_are_known() -
     assert (
         refusal(examine(csv(None), [group()]))[1] == "csv missing olm.targetNamespaces annotation"
     )
+
+
+def test_where_its_group_selects_nothing_it_works_nowhere() -> None:
+    nothing = group(targets=[])
+    for targets in ("", "a,b"):
+        mark = examine(csv(targets), [nothing])
+        assert isinstance(mark, Mark)
+        assert mark.annotations is not None
+        assert mark.annotations["olm.targetNamespaces"] is None, "an empty text is everywhere"
+    problem = "no targetNamespaces are matched operatorgroups namespace selection"
+    assert refusal(examine(csv(None), [nothing])) == ("NoTargetNamespaces", problem)
 
 
 def test_its_install_modes_are_a_set_that_fits_the_targets() -> None:

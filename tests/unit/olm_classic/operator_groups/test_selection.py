@@ -4,10 +4,16 @@ import pytest
 
 from api.metadata import LabelSelector, LabelSelectorRequirement
 from api.objects import KubeObject
-from api.operators.v1.operatorgroup import OperatorGroup, OperatorGroupSpec
-from olm_classic.operator_groups.selection import TargetsError, label_changes, selected
+from api.operators.v1.operatorgroup import OperatorGroupSpec
+from olm_classic.operator_groups.selection import (
+    LABEL_GROUP_PREFIX,
+    TargetsError,
+    label_changes,
+    selected,
+)
+from olm_content.selectors import SelectorError
 
-KEY = "olm.operatorgroup.uid/u"
+KEY = f"{LABEL_GROUP_PREFIX}u"
 
 
 def namespace(name: str, **labels: str) -> KubeObject:
@@ -58,22 +64,17 @@ def test_all_namespaces_cannot_be_named() -> None:
         selected(OperatorGroupSpec(target_namespaces=("a", "")), NAMESPACES)
 
 
-def group(*namespaces: str) -> OperatorGroup:
-    return OperatorGroup.from_object(
-        {
-            "apiVersion": "operators.coreos.com/v1",
-            "kind": "OperatorGroup",
-            "metadata": {"name": "og", "namespace": "ns", "uid": "u"},
-            "status": {"namespaces": list(namespaces), "lastUpdated": "2026-01-01T00:00:00Z"},
-        }
+def test_a_selector_that_no_label_can_meet_is_an_error() -> None:
+    broken = LabelSelector(
+        match_expressions=(LabelSelectorRequirement(key="team", operator="Near"),)
     )
+    with pytest.raises(SelectorError, match="not a valid label selector operator"):
+        selected(OperatorGroupSpec(selector=broken), NAMESPACES)
 
 
 def test_labels_come_and_go_with_the_selection() -> None:
-    there = [marked("a"), namespace("b"), marked("c")]
-    assert label_changes(group("a", "b", "absent"), there) == {"b": {KEY: ""}, "c": {KEY: None}}
-    assert label_changes(group("a", "c"), there) == {}
-    assert label_changes(group(""), there) == {"a": {KEY: None}, "c": {KEY: None}}
-    assert label_changes(group("a"), there, gone=True) == {"a": {KEY: None}, "c": {KEY: None}}
-    going = {"metadata": {"name": "b", "deletionTimestamp": "2026-01-01T00:00:00Z"}}
-    assert label_changes(group("b"), [going]) == {}, "one that ends is not written"
+    assert label_changes(namespace("a"), ["u"]) == {KEY: ""}
+    assert label_changes(marked("a"), ["u"]) == {}
+    assert label_changes(marked("a"), []) == {KEY: None}
+    assert label_changes(marked("a"), ["v"]) == {KEY: None, f"{LABEL_GROUP_PREFIX}v": ""}
+    assert label_changes(namespace("a", team="x"), []) == {}, "others are nobody's business"
