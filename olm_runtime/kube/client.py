@@ -30,6 +30,10 @@ WATCH_SECONDS = 290
 PAGE_SIZE = 500
 
 
+def _whole(obj: KubeObject) -> KubeObject:
+    return obj
+
+
 @dataclass(frozen=True, slots=True)
 class KubeClient:
     """Requests to the API server as one identity."""
@@ -115,7 +119,7 @@ class KubeClient:
         except NotFoundError:
             return None
 
-    async def list_all(
+    async def list_all(  # noqa: PLR0913 - what a list can be asked for
         self,
         gvk: GVK,
         namespace: str = "",
@@ -124,38 +128,49 @@ class KubeClient:
         fields: str = "",
         metadata_only: bool = False,
         not_older_than: str = "",
+        page_size: int = 0,
+        keep: Callable[[KubeObject], KubeObject] = _whole,
     ) -> tuple[list[KubeObject], str]:
         """All objects, and the resource version to watch from.
 
         As they are at the moment, page by page. With `not_older_than`, a resource version, as they
-        were then or later, at once: the server has them in memory, but asks etcd for pages.
+        were then or later, at once: the server has them in memory, but asks etcd for pages. `keep`
+        makes of each object what is wanted of it, so that no more than a page is held whole.
         """
         path = (await self.resource(gvk)).path(namespace)
         accept = METADATA_LIST if metadata_only else JSON_TYPE
         selectors = {"labelSelector": labels, "fieldSelector": fields}
         params = {k: v for k, v in selectors.items() if v}
-        pages = params | {"limit": str(PAGE_SIZE)}
+        pages = params | {"limit": str(page_size or PAGE_SIZE)}
+
+        def kept(item: KubeObject) -> KubeObject:
+            return keep(_of_kind(gvk, item))
+
         begun = params | _since(not_older_than) if not_older_than else pages
         try:
-            items, version = await self._pages(path, begun, accept)
+            items, version = await self._pages(path, begun, accept, kept)
         except GoneError:  # while we were reading, the first page became too old for the next
-            items, version = await self._pages(path, params, accept)
+            items, version = await self._pages(path, params, accept, kept)
         except ApiError as error:
             if not not_older_than or error.status != 504:
                 raise
             # The server is not there yet, or never will be: etcd was restored from a backup.
-            items, version = await self._pages(path, pages, accept)
-        return [_of_kind(gvk, item) for item in items], version
+            items, version = await self._pages(path, pages, accept, kept)
+        return items, version
 
     async def _pages(
-        self, path: str, params: Mapping[str, str], accept: str
+        self,
+        path: str,
+        params: Mapping[str, str],
+        accept: str,
+        kept: Callable[[KubeObject], KubeObject],
     ) -> tuple[list[KubeObject], str]:
         items: list[KubeObject] = []
         token = ""
         while True:
             asked = {**params, "continue": token} if token else params
             page = await self.request("GET", path, params=asked, accept=accept)
-            items += page.get("items") or []
+            items += map(kept, page.get("items") or ())
             meta = page.get("metadata") or {}
             token = meta.get("continue") or ""
             if not token:

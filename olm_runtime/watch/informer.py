@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from api.objects import GVK, metadata
+from api.objects import GVK, KubeObject, metadata
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError, GoneError
 from olm_runtime.watch.store import Store
@@ -23,6 +23,10 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
+def _whole(obj: KubeObject) -> KubeObject:
+    return obj
+
+
 @dataclass(frozen=True, slots=True)
 class Selection:
     """Which objects, and how they are asked for.
@@ -31,6 +35,8 @@ class Selection:
     metadata_only  whether they are wanted without their content
     cached         whether the first list may be as old as what the server has in memory, which
                    it answers at once; for one of the moment it asks etcd
+    page_size      of lists, which then always come by pages; 0 where the server may answer at once
+    keep           makes of each object what is kept of it; it may be asked again of what it made
     """
 
     gvk: GVK
@@ -39,6 +45,8 @@ class Selection:
     fields: str = ""
     metadata_only: bool = False
     cached: bool = False
+    page_size: int = 0
+    keep: Callable[[KubeObject], KubeObject] = _whole
 
 
 async def _nothing() -> None:
@@ -128,7 +136,9 @@ class Informer(Generic[T]):
             labels=selection.labels,
             fields=selection.fields,
             metadata_only=selection.metadata_only,
-            not_older_than=self._version,
+            not_older_than="" if selection.page_size else self._version,
+            page_size=selection.page_size,
+            keep=selection.keep,
         )
         self.store.replace(found, self._version, since=since)
         await self._hooks.stored()
@@ -170,6 +180,7 @@ class Informer(Generic[T]):
             self._version = metadata(obj).get("resourceVersion") or self._version
             if event["type"] == "BOOKMARK":
                 continue
+            obj = selection.keep(obj)
             if event["type"] == "DELETED":
                 self.store.delete(obj)
             else:

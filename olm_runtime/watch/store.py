@@ -178,6 +178,10 @@ class Store(Generic[T]):
         """The objects that have a value in an index. Raises KeyError for an unknown index."""
         return [self._entries[key].value for key in self._indices[index].get(value, ())]
 
+    def keys_by_index(self, index: str, value: Hashable) -> list[Key]:
+        """Namespace and name of each object that has a value in an index. Raises KeyError."""
+        return list(self._indices[index].get(value, ()))
+
     def replace(self, objects: Iterable[KubeObject], version: str, *, since: int = 0) -> None:
         """Takes in a list of the whole kind.
 

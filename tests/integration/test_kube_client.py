@@ -190,6 +190,19 @@ async def test_lists_are_read_page_by_page_and_whole(
     assert {(o["apiVersion"], o["kind"]) for o in odd} == {("v1", "ConfigMap")}
 
 
+async def test_of_a_page_no_more_is_held_than_is_asked_for(
+    client: KubeClient, namespace: str
+) -> None:
+    for number in range(5):
+        await client.create(config_map(namespace, f"m{number}", a="1"), field_manager="m")
+    asked = client.answers["GET", "200"]
+    found, _ = await client.list_all(
+        CONFIG_MAP, namespace, page_size=2, keep=lambda obj: {"name": name_of(obj)}
+    )
+    assert {f"m{n}" for n in range(5)} <= {obj["name"] for obj in found}
+    assert client.answers["GET", "200"] - asked >= 3
+
+
 async def test_metadata_only_is_metadata_with_the_true_kind(
     client: KubeClient, namespace: str
 ) -> None:

@@ -140,3 +140,23 @@ async def test_what_is_needed_is_listed_anew_after_it_ended() -> None:
         assert list(kind.by_name()) == ["a"]
     await kind.close()
     assert changes.qsize() >= 3
+
+
+async def test_of_many_and_large_objects_only_what_is_wanted_is_kept() -> None:
+    server, store = Server(), Store(whole)
+    selection = Selection(
+        THING, page_size=2, keep=lambda obj: {"metadata": obj["metadata"], "seen": True}
+    )
+    informer = Informer(server, selection, store, Hooks())  # type: ignore[arg-type]
+    task = asyncio.create_task(informer.run())
+    server.lists.put_nowait(([], "1"))
+    server.events.put_nowait(("ADDED", {**thing("a", 2), "spec": "long"}))
+    server.events.put_nowait(GoneError("compacted"))
+    server.lists.put_nowait(([thing("b", 3)], "4"))
+    server.events.put_nowait(("ADDED", {**thing("c", 5), "spec": "long"}))
+    async with asyncio.timeout(PATIENCE):
+        while store.get("c") is None:  # noqa: ASYNC110 - it signals nobody
+            await asyncio.sleep(0.001)
+    assert server.asked == ["list ", "watch 1", "list ", "watch 4"]
+    assert store.get("c") == {**thing("c", 5), "seen": True}
+    task.cancel()

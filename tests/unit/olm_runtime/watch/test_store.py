@@ -196,6 +196,7 @@ def test_an_index_follows_changes_and_deletions(world: World) -> None:
         return [metadata(o)["name"] for o in store.by_index("colour", colour)]
 
     assert names("red") == ["a", "b"]
+    assert [name for _, name in store.keys_by_index("colour", "red")] == ["a", "b"]
     store.update(obj("a", 4, colour="blue"))
     store.update(obj("c", 5, colour="blue"))
     assert (names("red"), names("blue"), names("green")) == (["b"], ["a", "c"], [])
