@@ -7,6 +7,8 @@ FIELD_MANAGER = "catalog-operator"
 """Of what catalog-operator writes."""
 OPERATOR_FIELD_MANAGER = "olm-operator"
 """Of what olm-operator writes."""
+COPIES_FIELD_MANAGER = "olm-operator-copies"
+"""Of copied ClusterServiceVersions: what anybody else changes of one is known by it."""
 
 ALL_NAMESPACES = ""
 """What stands for all namespaces in a list of namespaces."""

@@ -1,0 +1,299 @@
+"""Makes copies of ClusterServiceVersions, keeps them like what they are copied from, removes them.
+
+Two controllers. Requests of the first are sources: it enqueues which of their copies need
+something. Requests of the second are single copies, and namespaces that miss one; with a thousand
+namespaces nothing that happens to one of them looks at the others.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from api.objects import KubeObject, annotations_of, is_deleting, labels_of, metadata
+from olm_classic.controllers.known_copies import COPIES, KnownCopies
+from olm_classic.copies.records import ANNOTATION_REST_HASH, Record, kept, origins
+from olm_classic.copies.sources import Key, Source
+from olm_classic.copies.wanted import Wanted
+from olm_classic.kinds import CLUSTER_SERVICE_VERSION, OLM_CONFIG
+from olm_classic.names import COPIES_FIELD_MANAGER, LABEL_COPIED_FROM
+from olm_classic.selections import NAMESPACES
+from olm_content.names import ANNOTATION_OPERATOR_NAMESPACE
+from olm_runtime.controller.handlers import Change, Enqueue
+from olm_runtime.controller.manager import Manager, Registration, Watch
+from olm_runtime.controller.priority import Priority, PriorityGate
+from olm_runtime.controller.requests import Request, namespaced_name, request_for
+from olm_runtime.kube.errors import AlreadyExistsError, ForbiddenError, NotFoundError
+from olm_runtime.kube.media_types import JSON_PATCH, MERGE_PATCH
+from olm_runtime.outcome import Done, Failed, Outcome
+
+SOURCES, COPIES_NAME = "copied-csv-sources", "copied-csvs"
+WORKERS = 32
+"""Of these a quarter, 8, make and change copies when an operator does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What of a copy is to be written."""
+
+    status: bool
+    rest: bool
+
+
+class CopySources:
+    """Finds out which copies of a source need something."""
+
+    def __init__(self, manager: Manager, known: KnownCopies) -> None:
+        self._manager = manager
+        self._known = known
+
+    def registration(self) -> Registration:
+        """The row of this controller."""
+        return Registration(
+            name=SOURCES,
+            reconciler=self,
+            watches=[
+                Watch(CLUSTER_SERVICE_VERSION, self._on_source),
+                Watch(COPIES, _on_listed_copy, predicates=[_is_initial]),
+                Watch(OLM_CONFIG, self._on_config),
+            ],
+            resync=self._resync,
+            workers=2,
+        )
+
+    async def _resync(self) -> Iterable[Request]:
+        return [_request(source.key) for source in self._known.sources.all()]
+
+    def _on_source(self, event: Change, enqueue: Enqueue) -> None:
+        """Those that are for their own namespace only have no copies, nor had any."""
+        if event.new is not None and event.old is not None:
+            before, now = Source.of(event.old), Source.of(event.new)
+            if not before.targets and not now.targets:
+                return
+        priority = Priority.LOW if event.initial else Priority.NORMAL
+        enqueue(_request(event.key), priority=priority)
+
+    def _on_config(self, _: Change, enqueue: Enqueue) -> None:
+        for source in self._known.sources.everywhere():
+            enqueue(_request(source.key))
+
+    async def reconcile(self, request: Request) -> Outcome:
+        """Enqueues its copies, where they need something. Raises NotSyncedError."""
+        known = self._known
+        known.check_synced()
+        namespace, name = namespaced_name(request)
+        there = known.copies_of((namespace, name))
+        source = known.sources.get((namespace, name))
+        wanted = set[str]()
+        settled = set[str]()
+        if source is not None:
+            active = (
+                known.active() if source.everywhere else filter(known.is_active, source.targets)
+            )
+            wanted = known.sources.wanted_in(source, known.copying, active)
+            settled = known.settled(source, there & wanted)
+        for each in sorted((there | wanted) - settled):
+            self._manager.enqueue(COPIES_NAME, request_for(name, each), priority=Priority.LOW)
+        return Done()
+
+    async def report_failure(self, request: Request, failed: Failed) -> None:
+        """It is in the log."""
+
+
+class CopiedCSVs:
+    """Brings one copy to what it is to be."""
+
+    def __init__(self, manager: Manager, known: KnownCopies, gate: PriorityGate | None) -> None:
+        """`gate` is shared with what goes before."""
+        self._client = manager.client
+        self._known = known
+        self._gate = gate
+
+    def registration(self) -> Registration:
+        """The row of this controller."""
+        return Registration(
+            name=COPIES_NAME,
+            reconciler=self,
+            watches=[
+                Watch(COPIES, self._on_copy, predicates=[_is_news]),
+                Watch(CLUSTER_SERVICE_VERSION, self._on_csv, predicates=[_comes_or_goes]),
+                Watch(NAMESPACES, self._on_namespace, predicates=[_is_news]),
+            ],
+            workers=WORKERS,
+            gate=self._gate,
+        )
+
+    def _on_copy(self, event: Change, enqueue: Enqueue) -> None:
+        enqueue(_request(event.key))
+
+    def _on_csv(self, event: Change, enqueue: Enqueue) -> None:
+        """One that is no copy takes the place of a copy, or leaves it."""
+        enqueue(_request(event.key))
+
+    def _on_namespace(self, event: Change, enqueue: Enqueue) -> None:
+        if event.old and event.new and is_deleting(event.old) == is_deleting(event.new):
+            return
+        namespace = event.key[1]
+        for source in self._known.sources.works_in(namespace):
+            enqueue(request_for(source.key[1], namespace))
+
+    async def reconcile(self, request: Request) -> Outcome:
+        """Makes, changes or removes the copy of a namespace and name. Raises ApiError."""
+        known = self._known
+        known.check_synced()
+        key = namespaced_name(request)
+        copy = known.copy(key)
+        if copy is None:
+            await self._make_missing(key)
+            return Done()
+        record = Record.of(copy)
+        if record.deleting:
+            return Done()
+        source = known.sources.get((record.origin, key[1]))
+        if source is None or not known.copying.allows(source, key[0]):
+            await self._client.delete(copy, uid=record.uid)
+        elif source.copied and known.is_active(key[0]):
+            await self._keep(key, record, source)
+        return Done()
+
+    async def report_failure(self, request: Request, failed: Failed) -> None:
+        """It is in the log, and OLMConfig says that a copy is missing."""
+
+    async def _make_missing(self, key: Key) -> None:
+        namespace, name = key
+        known = self._known
+        source = known.sources.copied_to(namespace, name, known.copying)
+        wanted = known.wanted(source) if source is not None else None
+        if source is None or wanted is None or not known.is_active(namespace):
+            return
+        csv = known.csvs.get(name, namespace)
+        if csv is not None and not _lost_its_label(csv, source):
+            return
+        try:
+            made: KubeObject = await self._client.create(
+                wanted.new(namespace), field_manager=COPIES_FIELD_MANAGER, metadata_only=True
+            )
+        except AlreadyExistsError:
+            await self._take_back(key, source, wanted)
+        except (ForbiddenError, NotFoundError):
+            if not await self._is_ending(namespace):
+                raise
+        else:
+            await self._write(_csv(made), source, wanted, Parts(status=True, rest=False))
+
+    async def _is_ending(self, namespace: str) -> bool:
+        """Whether a namespace ends, which the store may not know yet."""
+        found = await self._client.find(NAMESPACES.gvk, namespace, metadata_only=True)
+        return found is None or is_deleting(found)
+
+    async def _take_back(self, key: Key, source: Source, wanted: Wanted) -> None:
+        """A copy that the store did not know, or that lost the label by which copies are known."""
+        live = await self._client.find(CLUSTER_SERVICE_VERSION, key[1], key[0])
+        if live is None or is_deleting(live):
+            return
+        if _is_copy(live) or _lost_its_label(live, source):
+            await self._compare(live, source, wanted)
+
+    async def _keep(self, key: Key, record: Record, source: Source) -> None:
+        """Of a copy that nobody touched the hashes tell what to write; any other is read."""
+        wanted = self._known.wanted(source)
+        if wanted is None or self._known.is_settled(source, record, wanted.hashes):
+            return
+        if not self._known.is_as_left(source, record):
+            live = await self._client.find(CLUSTER_SERVICE_VERSION, key[1], key[0])
+            if live is not None:
+                await self._compare(live, source, wanted)
+            return
+        parts = Parts(
+            status=record.hashes.status != wanted.hashes.status,
+            rest=record.hashes.rest != wanted.hashes.rest,
+        )
+        await self._write(_reference(key, record.version), source, wanted, parts)
+
+    async def _compare(self, live: KubeObject, source: Source, wanted: Wanted) -> None:
+        """Writes what is not so in a copy, whole."""
+        record = Record.of(live)
+        parts = Parts(
+            status=not wanted.has_status(live), rest=record.foreign or not wanted.has_rest(live)
+        )
+        await self._write(live, source, wanted, parts)
+
+    async def _write(self, copy: KubeObject, source: Source, wanted: Wanted, parts: Parts) -> None:
+        """The hash of the status last: it stands for a status that is there."""
+        if parts.status:
+            patch = wanted.status_patch(_version(copy))
+            copy = await self._patched(copy, patch, subresource="status")
+        if parts.rest:
+            copy = await self._patched(copy, wanted.rest_patch(_version(copy)))
+        elif Record.of(copy).hashes != wanted.hashes:
+            copy = await self._patched(
+                copy, wanted.status_hash_patch(_version(copy)), content_type=MERGE_PATCH
+            )
+        self._known.note_checked(source, Record.of(copy))
+        self._known.copies.update(kept(copy))
+
+    async def _patched(
+        self,
+        copy: KubeObject,
+        patch: object,
+        *,
+        subresource: str = "",
+        content_type: str = JSON_PATCH,
+    ) -> KubeObject:
+        """The metadata of a copy after a patch. Raises ConflictError, NotFoundError, ApiError."""
+        answer = await self._client.patch(
+            copy,
+            patch,
+            subresource=subresource,
+            content_type=content_type,
+            field_manager=COPIES_FIELD_MANAGER,
+            metadata_only=True,
+        )
+        return _csv(answer)
+
+
+def _csv(answer: KubeObject) -> KubeObject:
+    """Metadata under the kind that it is of."""
+    gvk = CLUSTER_SERVICE_VERSION
+    return {**answer, "apiVersion": gvk.api_version, "kind": gvk.kind}
+
+
+def _reference(key: Key, version: str) -> KubeObject:
+    namespace, name = key
+    return _csv({"metadata": {"namespace": namespace, "name": name, "resourceVersion": version}})
+
+
+def _version(obj: KubeObject) -> str:
+    return str(metadata(obj)["resourceVersion"])
+
+
+def _lost_its_label(csv: KubeObject, source: Source) -> bool:
+    """Whether somebody took the label of a copy away: else it is an operator of its own."""
+    annotations = annotations_of(csv)
+    origin = annotations.get(ANNOTATION_OPERATOR_NAMESPACE)
+    return ANNOTATION_REST_HASH in annotations and origin == source.key[0]
+
+
+def _is_copy(csv: KubeObject) -> bool:
+    return LABEL_COPIED_FROM in labels_of(csv)
+
+
+def _request(key: Key) -> Request:
+    namespace, name = key
+    return request_for(name, namespace)
+
+
+def _is_initial(event: Change) -> bool:
+    return event.initial
+
+
+def _is_news(event: Change) -> bool:
+    return not event.initial
+
+
+def _comes_or_goes(event: Change) -> bool:
+    return not event.initial and (event.old is None or event.new is None)
+
+
+def _on_listed_copy(event: Change, enqueue: Enqueue) -> None:
+    """Those whose source ended while nobody watched are found by it."""
+    for namespace in origins(event.object):
+        enqueue(request_for(event.key[1], namespace), priority=Priority.LOW)
