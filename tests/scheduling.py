@@ -12,6 +12,7 @@ OWN_CLUSTER = {
         "doctor",
         "faults",
         "object_sets",
+        "olm_operator",
         "pages",
     )
 }

@@ -1,4 +1,4 @@
-"""catalog-operator as a process outside the cluster, with its own rights only, and its users.
+"""OLM Classic as processes outside the cluster, with their own rights only, and its users.
 
     with Classic(folder, control_plane, registry) as classic:
         team = classic.place()
@@ -6,7 +6,8 @@
         team.subscribe("hello", source="operators")
         team.wait_csv("hello.v1.0.0")
 
-A catalog is a real `opm serve`; what else a cluster has is in e2e/olm/stand_ins.py.
+Without `whole` a stand-in does what olm-operator does. A catalog is a real `opm serve`; what else a
+cluster has is in e2e/olm/stand_ins.py.
 """
 
 import secrets
@@ -27,33 +28,48 @@ from e2e.harness.process import ChildProcess
 from e2e.harness.registry import Registry
 from e2e.olm.api import Api
 from e2e.olm.catalog_servers import Blobs, CatalogServer
+from e2e.olm.csvs import cluster_service_version
 from e2e.olm.daemons import start_daemon
 from e2e.olm.programs import CONFIG
 from e2e.olm.stand_ins import StandIns
 
 HOST = "127.0.0.1"
 SYSTEM_NAMESPACE = "olm"
-PROGRAM = "catalog-operator"
+CATALOG_OPERATOR, OLM_OPERATOR = "catalog-operator", "olm-operator"
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
 class Classic:
-    """catalog-operator over a control plane and a registry."""
+    """catalog-operator, and olm-operator if it is `whole`, over a control plane and a registry."""
 
-    def __init__(self, work_dir: Path, control_plane: ControlPlane, registry: Registry) -> None:
+    def __init__(
+        self,
+        work_dir: Path,
+        control_plane: ControlPlane,
+        registry: Registry,
+        *,
+        whole: bool = False,
+    ) -> None:
         """Describe it; nothing is started or written yet."""
         self.work_dir = work_dir.absolute()
         self.control_plane = control_plane
         self.registry = registry
         self.program: ChildProcess | None = None
+        """catalog-operator."""
+        self.operator: ChildProcess | None = None
+        """olm-operator."""
         self.environment: Mapping[str, str] = {}
         self.default_catalogs = self.work_dir / "default-catalogs"
         """Manifests of the default CatalogSources; empty, so that tests have their own only."""
-        self.stand_ins = StandIns(self.work_dir / "pods", control_plane)
+        self.stand_ins = StandIns(self.work_dir / "pods", control_plane, operator_runs=whole)
         self.metrics_port = free_port(HOST)
+        self.operator_metrics_port = free_port(HOST)
         self.api = Api(control_plane)
+        self._whole = whole
         self._health_port = free_port(HOST)
+        self._operator_health_port = free_port(HOST)
         self._flags: tuple[str, ...] = ()
+        self._operator_flags: tuple[str, ...] = ()
         self._servers: list[CatalogServer] = []
 
     def __enter__(self) -> Self:
@@ -84,7 +100,9 @@ class Classic:
         """Create the CRDs, the namespaces, the account and its roles."""
         definitions = sorted((CONFIG / "crd" / "classic").glob("*.yaml"))
         roles = CONFIG / "rbac" / "classic"
-        files = (*definitions, roles / "namespaces.yaml", roles / f"{PROGRAM}.yaml")
+        programs = (CATALOG_OPERATOR, *([OLM_OPERATOR] if self._whole else []))
+        accounts = (roles / f"{program}.yaml" for program in programs)
+        files = (*definitions, roles / "namespaces.yaml", *accounts)
         self.control_plane.apply("\n---\n".join(file.read_text() for file in files))
         for definition in definitions:
             group, plural = definition.stem.split("_")
@@ -101,40 +119,78 @@ class Classic:
         return self.work_dir / "registry-cas"
 
     def start(self, *flags: str) -> None:
-        """Start the program and wait until it is ready."""
+        """Start the programs and wait until they are ready; flags are catalog-operator's."""
         self._flags = flags
-        kubeconfig = self.control_plane.kubeconfig_for_service_account(SYSTEM_NAMESPACE, PROGRAM)
         self.program = start_daemon(
-            PROGRAM,
+            CATALOG_OPERATOR,
             [
-                f"--kubeconfig={kubeconfig}",
-                f"--namespace={SYSTEM_NAMESPACE}",
-                f"--metrics-bind-address={HOST}:{self.metrics_port}",
+                *self._common_flags(CATALOG_OPERATOR, self.metrics_port),
                 f"--cache-path={self.work_dir / 'cache'}",
                 f"--pull-cas-dir={self.registry_cas}",
                 f"--default-catalogs={self.default_catalogs}",
                 *flags,
             ],
             health_port=self._health_port,
-            log=self.work_dir / "logs" / f"{PROGRAM}.log",
+            log=self.work_dir / "logs" / f"{CATALOG_OPERATOR}.log",
+            environment=self.environment,
+        )
+        if self._whole:
+            self.start_operator(*self._operator_flags)
+
+    def start_operator(self, *flags: str) -> None:
+        """Start olm-operator and wait until it is ready."""
+        self._operator_flags = flags
+        self.operator = start_daemon(
+            OLM_OPERATOR,
+            [*self._common_flags(OLM_OPERATOR, self.operator_metrics_port), *flags],
+            health_port=self._operator_health_port,
+            log=self.work_dir / "logs" / f"{OLM_OPERATOR}.log",
             environment=self.environment,
         )
 
+    def _common_flags(self, program: str, metrics_port: int) -> list[str]:
+        kubeconfig = self.control_plane.kubeconfig_for_service_account(SYSTEM_NAMESPACE, program)
+        return [
+            f"--kubeconfig={kubeconfig}",
+            f"--namespace={SYSTEM_NAMESPACE}",
+            f"--metrics-bind-address={HOST}:{metrics_port}",
+        ]
+
     def stop(self) -> None:
-        """Stop the program. Idempotent."""
-        if self.program is not None:
-            self.program.stop()
+        """Stop the programs. Idempotent."""
+        for program in (self.program, self.operator):
+            if program is not None:
+                program.stop()
 
     def restart(self, *flags: str, kill: bool = False) -> None:
-        """Start it anew; with `kill` it ends by SIGKILL, as in a crash. Without flags as before."""
-        if kill and self.program is not None:
-            self.program.kill()
+        """Start them anew; with `kill` they end by SIGKILL, as in a crash.
+
+        Without flags as before.
+        """
+        for program in (self.program, self.operator):
+            if kill and program is not None:
+                program.kill()
         self.stop()
         self.start(*(flags or self._flags))
 
+    def restart_operator(self, *flags: str, kill: bool = False) -> None:
+        """Start olm-operator anew; with `kill` it ends by SIGKILL. Without flags as before."""
+        assert self.operator is not None
+        if kill:
+            self.operator.kill()
+        self.operator.stop()
+        self.start_operator(*(flags or self._operator_flags))
+
     def metrics(self) -> str:
-        """What the program says of itself."""
-        url = f"http://{HOST}:{self.metrics_port}/metrics"
+        """What catalog-operator says of itself."""
+        return self._metrics(self.metrics_port)
+
+    def operator_metrics(self) -> str:
+        """What olm-operator says of itself."""
+        return self._metrics(self.operator_metrics_port)
+
+    def _metrics(self, port: int) -> str:
+        url = f"http://{HOST}:{port}/metrics"
         return httpx.get(url, trust_env=False).raise_for_status().text
 
     def serve(self, blobs: Blobs) -> CatalogServer:
@@ -144,11 +200,17 @@ class Classic:
         server.serve(blobs)
         return server
 
-    def place(self, *, group: Mapping[str, Any] | None = None, name: str = "") -> "Place":
-        """A new namespace with an OperatorGroup for all namespaces, or of another spec."""
+    def place(
+        self, *, group: Mapping[str, Any] | None = None, own: bool = False, name: str = ""
+    ) -> "Place":
+        """A new namespace with an OperatorGroup for all namespaces, or of another spec.
+
+        `own` is short for that of a group for this namespace alone.
+        """
         place = Place(self, name or f"test-{secrets.token_hex(4)}")
         place.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": place.name}})
-        place.create(V1, "OperatorGroup", "group", dict(group or {}))
+        spec = {"targetNamespaces": [place.name]} if own else dict(group or {})
+        place.create(V1, "OperatorGroup", "group", spec)
         return place
 
 
@@ -186,6 +248,12 @@ class Place:
         """A Subscription of the package's name; `namespace` is the catalog's."""
         named = {"name": package, "source": source, "sourceNamespace": namespace or self.name}
         self.create(V1ALPHA1, "Subscription", package, {**named, **spec})
+
+    def csv(self, name: str, **spec: Any) -> KubeObject:
+        """A ClusterServiceVersion made by hand, as e2e/olm/csvs.py has them; as it was applied."""
+        made = cluster_service_version(self.name, name, **spec)
+        self.apply(made)
+        return made
 
     def wait(
         self, plural: str, name: str, holds: Callable[[KubeObject], bool], *, what: str = ""
@@ -251,9 +319,18 @@ class Place:
         """As the documents have it: `oc patch installplan ... approved: true`."""
         self.patch("installplans", plan["metadata"]["name"], {"spec": {"approved": True}})
 
-    def patch(self, plural: str, name: str, patch: dict[str, Any]) -> None:
+    def patch(
+        self, plural: str, name: str, patch: dict[str, Any], *, version: str = V1ALPHA1
+    ) -> None:
         """Merge-patches an object."""
-        self._api.patch(self.path(plural, name), patch)
+        self._api.patch(self.path(plural, name, version=version), patch)
+
+    def patch_status(
+        self, plural: str, name: str, status: Mapping[str, Any], *, version: str = V1ALPHA1
+    ) -> None:
+        """Merge-patches the status of an object."""
+        path = self.path(plural, name, version=version)
+        self._api.patch(f"{path}/status", {"status": dict(status)})
 
     def delete(self, plural: str, name: str) -> None:
         """Deletes an object."""

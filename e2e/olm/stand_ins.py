@@ -1,8 +1,9 @@
-"""What works in a cluster beside catalog-operator, as far as it goes without nodes.
+"""What works in a cluster beside the programs of OLM Classic, as far as it goes without nodes.
 
-olm-operator  gives OperatorGroups their namespaces, has ClusterServiceVersions succeed, and deletes
-              those that are replaced
-nodes         run the pods of catalogs: `opm serve` for the content that a test gave to the image
+olm-operator  where it does not run itself: gives OperatorGroups their namespaces, has
+              ClusterServiceVersions succeed, and deletes those that are replaced
+nodes         run the pods of catalogs: `opm serve` for the content that a test gave to the image;
+              all other pods they have ready at once, unless a test says why not
 """
 
 import asyncio
@@ -48,16 +49,31 @@ class OperatorRules:
     phases: dict[str, str] = field(default_factory=dict)
 
 
-class StandIns:
-    """Both of them, while it is open, in a thread and event loop of their own."""
+@dataclass(slots=True)
+class NodeRules:
+    """What the stand-in of nodes is told by tests.
 
-    def __init__(self, work_dir: Path, control_plane: ControlPlane) -> None:
-        """Describe them; nothing is started yet."""
+    waiting  why containers of pods wait, by image: a reason and a message; pods that are there
+             already stay as they are
+    """
+
+    waiting: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+
+class StandIns:
+    """They, while it is open, in a thread and event loop of their own."""
+
+    def __init__(
+        self, work_dir: Path, control_plane: ControlPlane, *, operator_runs: bool = False
+    ) -> None:
+        """Describe them; nothing is started yet. `operator_runs` where olm-operator itself does."""
         self.operator = OperatorRules()
+        self.nodes = NodeRules()
         self.images: dict[str, bytes] = {}
         """The content of catalog images by reference."""
         self._work_dir = work_dir
         self._control_plane = control_plane
+        self._operator_runs = operator_runs
         self._pods: dict[str, _Pod] = {}
         self._numbers = itertools.count()
         self._servers: dict[str, CatalogServer] = {}
@@ -102,12 +118,15 @@ class StandIns:
             asyncio.run(live())
 
     async def _follow(self, client: KubeClient) -> None:
-        operator = _Operator(client, self.operator)
-        follow: Mapping[Selection, Callable[[Store[KubeObject], Change], Any]] = {
-            Selection(OPERATOR_GROUP): operator.group,
-            Selection(CLUSTER_SERVICE_VERSION, labels=f"!{LABEL_COPIED_FROM}"): operator.csv,
-            Selection(POD, labels=CATALOG_LABEL): partial(self._pod, client),
+        follow: dict[Selection, Callable[[Store[KubeObject], Change], Any]] = {
+            Selection(POD, labels=CATALOG_LABEL): partial(self._catalog_pod, client),
+            Selection(POD, labels=f"!{CATALOG_LABEL}"): partial(self._pod, client),
         }
+        if not self._operator_runs:
+            operator = _Operator(client, self.operator)
+            copies = f"!{LABEL_COPIED_FROM}"
+            follow[Selection(OPERATOR_GROUP)] = operator.group
+            follow[Selection(CLUSTER_SERVICE_VERSION, labels=copies)] = operator.csv
         async with asyncio.TaskGroup() as group:
             for selection, handle in follow.items():
                 store = PackedStore()
@@ -124,6 +143,19 @@ class StandIns:
                 group.create_task(Informer(client, selection, store, hooks).run())
 
     async def _pod(self, client: KubeClient, _: Store[KubeObject], event: Change) -> None:
+        pod = event.new
+        if pod is None or (pod.get("status") or {}).get("containerStatuses"):
+            return
+        container = pod["spec"]["containers"][0]
+        why = self.nodes.waiting.get(container["image"])
+        if why is not None:
+            state = {"waiting": {"reason": why[0], "message": why[1]}}
+        else:
+            state = {"running": {"startedAt": utc_now().strftime("%Y-%m-%dT%H:%M:%SZ")}}
+        status = _pod_status(container, {"state": state}, ready=why is None)
+        await client.patch(pod, {"status": status}, subresource="status")
+
+    async def _catalog_pod(self, client: KubeClient, _: Store[KubeObject], event: Change) -> None:
         key = str(metadata(event.object).get("uid"))
         if event.new is None:
             gone = self._pods.pop(key, None)

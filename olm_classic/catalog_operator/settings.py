@@ -1,6 +1,5 @@
 """Flags and environment, read here only. Upstream's flags have upstream's meaning."""
 
-import logging
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,15 +11,19 @@ from typing import Any
 import click
 
 from olm_classic.catalog_sources.pods import Images, PodSettings
+from olm_classic.daemon.settings import (
+    DEFAULT_NAMESPACE,
+    ControllerSettings,
+    controller_options,
+    read_options,
+)
 from olm_classic.dialect import Dialect
 from olm_runtime.cli.limit_flags import limit_options
-from olm_runtime.cli.values import Address, parse_address, parse_duration
+from olm_runtime.cli.values import parse_duration
 from olm_runtime.images.limits import BUNDLE_LIMITS
-from olm_runtime.settings import DaemonSettings, daemon, optional_path, read_settings
+from olm_runtime.settings import daemon, optional_path, read_settings
 
-DEFAULT_NAMESPACE = "olm"
 GLOBAL_NAMESPACE_VARIABLE = "GLOBAL_CATALOG_NAMESPACE"
-DEFAULT_METRICS_PORT, DEFAULT_METRICS_TLS_PORT = 8080, 8443
 DEFAULT_WORKLOAD_USER = 1001
 POD_FLAGS = ("configmap_server", "opm_image", "util_image", "workload_user")
 LOOPBACK, MAX_PORT = "127.0.0.1", 65535
@@ -34,27 +37,12 @@ class CatalogServing(StrEnum):
     SHARED = "shared"
 
 
-@dataclass(frozen=True, slots=True)
-class Metrics:
-    """Where metrics are served, over TLS where there is a certificate.
-
-    With `client_ca` a client certificate proves who asks, as a token does.
-    """
-
-    address: Address
-    tls_cert: Path | None
-    tls_key: Path | None
-    client_ca: Path | None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings(DaemonSettings):
+class Settings(ControllerSettings):
     """How catalog-operator runs. Durations are in seconds.
 
     global_namespace            whose catalogs are for all namespaces
     cache_path                  of catalogs and bundles
-    metrics                     None where they are not served
-    resync_seconds              everything is looked at this often
     bundle_unpack_seconds       until an unpacking is given up; 0 for never
     install_plan_retry_seconds  while an install plan that fails is tried again
     catalog_address             of this host, for clients of the catalogs that it serves
@@ -66,8 +54,6 @@ class Settings(DaemonSettings):
 
     global_namespace: str
     cache_path: Path
-    metrics: Metrics | None
-    resync_seconds: float
     bundle_unpack_seconds: float
     install_plan_retry_seconds: float
     catalog_serving: CatalogServing
@@ -86,19 +72,7 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
 
 
 @daemon("catalog-operator", gates={}, namespace=DEFAULT_NAMESPACE, namespace_flag="--namespace")
-@click.option(
-    "--metrics-bind-address",
-    default="",
-    metavar="ADDRESS",
-    help=f"Address of /metrics; 0 for none.  [default: :{DEFAULT_METRICS_PORT}, "
-    f"with --tls-cert :{DEFAULT_METRICS_TLS_PORT}]",
-)
-@click.option(
-    "--client-ca",
-    type=optional_path,
-    metavar="FILE",
-    help="CA of client certificates that prove who reads the metrics.",
-)
+@controller_options(interval="15m")
 @click.option(
     "--cache-path",
     type=click.Path(path_type=Path),
@@ -167,15 +141,6 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
     help="Manifests of the CatalogSources that OperatorHub disables and enables.",
 )
 @click.option(
-    "--interval",
-    "resync_seconds",
-    type=parse_duration,
-    default="15m",
-    show_default=True,
-    metavar="DURATION",
-    help="How often everything is looked at, whatever changed.",
-)
-@click.option(
     "--configmapServerImage",
     "configmap_server",
     default=f"{UPSTREAM_REGISTRY}/configmap-operator-registry:latest",
@@ -214,24 +179,14 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
     metavar="NAME",
     help="ClusterOperator to report to, on OpenShift.",
 )
-@click.option("--debug", is_flag=True, help="Log reasons, too; as -v=4.")
-@click.option("--profiling", is_flag=True, expose_value=False, help="Accepted, without effect.")
 @limit_options(BUNDLE_LIMITS)
-def command(
-    *,
-    metrics_bind_address: str,
-    client_ca: Path | None,
-    debug: bool,
-    **given: Any,
-) -> Settings:
+def command(**given: Any) -> Settings:
     """Serves the catalogs of OLM Classic, resolves Subscriptions and carries out InstallPlans."""
     pods = _pods(*(given.pop(flag) for flag in POD_FLAGS))
-    given["log_level"] = logging.DEBUG if debug else given["log_level"]
     return Settings(
         global_namespace=os.environ.get(GLOBAL_NAMESPACE_VARIABLE) or given["system_namespace"],
-        metrics=_metrics(metrics_bind_address, given["tls_cert"], given["tls_key"], client_ca),
         pods=pods,
-        **given,
+        **read_options(given),
     )
 
 
@@ -255,15 +210,3 @@ def _ports(text: str) -> range:
     if not found or not 0 < found[0] <= found[-1] <= MAX_PORT:
         raise click.BadParameter(f"ports are from 1 to {MAX_PORT}")
     return found
-
-
-def _metrics(
-    text: str, cert: Path | None, key: Path | None, client_ca: Path | None
-) -> Metrics | None:
-    if (cert is None) != (key is None):
-        raise click.UsageError("tls-cert and tls-key flags must be used together")
-    if client_ca is not None and cert is None:
-        raise click.UsageError("client-ca requires tls-cert and tls-key flags to be set")
-    port = DEFAULT_METRICS_PORT if cert is None else DEFAULT_METRICS_TLS_PORT
-    address = parse_address(text or f":{port}")
-    return address and Metrics(address, cert, key, client_ca)

@@ -109,12 +109,20 @@ class Manager:
         self._resync_seconds = resync_seconds
         self._stores: dict[GVK, Store[KubeObject]] = {}
         self._selected: dict[Selection, Store[KubeObject]] = {}
+        self._restricted: dict[GVK, Selection] = {}
         self._registered: dict[str, tuple[Registration, WorkQueue[Request]]] = {}
         self._watcher: Watcher | None = None
 
     def store(self, kind: GVK) -> Store[KubeObject]:
         """The objects of a kind, which is watched while the manager runs; see NAMESPACE."""
         return self._stores.setdefault(kind, _new_store())
+
+    def restrict(self, kind: GVK, *, labels: str) -> None:
+        """Has the store of a kind hold only the objects with these labels, before `run`.
+
+        For kinds of ours of which there are many that nobody looks at.
+        """
+        self._restricted[kind] = Selection(kind, labels=labels)
 
     def selected(self, selection: Selection) -> Store[KubeObject]:
         """Some objects of a kind that is not ours, which are watched while the manager runs.
@@ -211,9 +219,16 @@ class Manager:
         """Works until cancelled."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self.events.run())
-            sources = [await self._source(*each) for each in self._stores.items()]
+            sources = [
+                await self._source(kind, store)
+                for kind, store in self._stores.items()
+                if kind not in self._restricted
+            ]
             self._watcher = Watcher(access, sources)
             group.create_task(self._watcher.run())
+            for kind, selection in self._restricted.items():
+                await wait_until_served(self.client, kind)
+                self._selected[selection] = self.store(kind)
             informers = [self._informer(*each) for each in self._selected.items()]
             for informer in informers:
                 group.create_task(informer.run())

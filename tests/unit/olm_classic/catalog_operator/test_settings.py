@@ -5,12 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from olm_classic.catalog_operator.settings import (
-    CatalogServing,
-    Metrics,
-    parse_settings,
-)
+from olm_classic.catalog_operator.settings import CatalogServing, parse_settings
 from olm_classic.catalog_sources.pods import Images
+from olm_classic.daemon.settings import Metrics
 from olm_classic.dialect import Dialect
 
 

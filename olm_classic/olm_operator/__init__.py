@@ -1,0 +1,1 @@
+"""olm-operator: brings what InstallPlans create to run."""

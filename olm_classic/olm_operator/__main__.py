@@ -1,0 +1,34 @@
+"""Start-up of olm-operator."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from olm_classic.daemon.process import Program
+from olm_classic.olm_operator.settings import Settings, parse_settings
+from olm_classic.olm_operator.wiring import LEASE, Controllers
+from olm_runtime.kube.client import KubeClient
+
+if TYPE_CHECKING:  # imported once metrics are asked for: it takes time and memory
+    from prometheus_client.metrics_core import Metric
+
+
+def main(settings: Settings) -> None:
+    """The console script `olm-operator`."""
+    Program(
+        "olm-operator",
+        LEASE,
+        lambda client, instance: Controllers(settings, client, instance=instance),
+        _families,
+    ).run(settings)
+
+
+def _families(controllers: Controllers | None, client: KubeClient) -> "Iterator[Metric]":
+    from olm_classic.olm_operator.exposition import Readings, families
+
+    if controllers is None:
+        return families(Readings(answers=client.answers, lease=LEASE))
+    return families(controllers.readings())
+
+
+if __name__ == "__main__":
+    main(parse_settings())

@@ -1,0 +1,66 @@
+"""Flags, read here only. Upstream's flags have upstream's meaning."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from olm_classic.daemon.settings import (
+    DEFAULT_NAMESPACE,
+    ControllerSettings,
+    controller_options,
+    read_options,
+)
+from olm_runtime.images.limits import BUNDLE_LIMITS
+from olm_runtime.settings import daemon, read_settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings(ControllerSettings):
+    """How olm-operator runs.
+
+    protected_namespaces  that have copies even where copies are disabled
+    status_name           of the ClusterOperator to report to; empty for none
+    package_server_name   of that of package-server; empty for none
+    """
+
+    protected_namespaces: frozenset[str]
+    status_name: str
+    package_server_name: str
+
+
+def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
+    """Settings from a command line; exits with a message and code 2 when it is wrong."""
+    settings: Settings = read_settings(command, arguments)
+    return settings
+
+
+@daemon("olm-operator", gates={}, namespace=DEFAULT_NAMESPACE, namespace_flag="--namespace")
+@controller_options(interval="5m")
+@click.option(
+    "--protectedCopiedCSVNamespaces",
+    "protected_namespaces",
+    default="",
+    callback=lambda _, __, text: frozenset(filter(None, text.split(","))),
+    metavar="NAMESPACES",
+    help="Namespaces, by commas, that have copies of ClusterServiceVersions even where copies "
+    "are disabled.",
+)
+@click.option(
+    "--writeStatusName",
+    "status_name",
+    default="",
+    metavar="NAME",
+    help="ClusterOperator to report to, on OpenShift.",
+)
+@click.option(
+    "--writePackageServerStatusName",
+    "package_server_name",
+    default="",
+    metavar="NAME",
+    help="ClusterOperator to report to about package-server, on OpenShift.",
+)
+def command(**given: Any) -> Settings:
+    """Brings ClusterServiceVersions of OLM Classic to run in the namespaces of OperatorGroups."""
+    return Settings(limits=BUNDLE_LIMITS, **read_options(given))  # it pulls nothing

@@ -1,0 +1,79 @@
+"""What olm-operator runs: a row for each controller, and what the controllers share."""
+
+import asyncio
+import random
+from dataclasses import dataclass
+
+from olm_classic.controllers.cluster_service_version import ClusterServiceVersions
+from olm_classic.controllers.csv_stores import CsvStores
+from olm_classic.io.owned_apis import OwnedApis
+from olm_classic.kinds import CLUSTER_SERVICE_VERSION
+from olm_classic.names import LABEL_COPIED_FROM
+from olm_classic.olm_operator.exposition import Readings
+from olm_classic.olm_operator.settings import Settings
+from olm_runtime.clocks import utc_now
+from olm_runtime.controller.events import EventBroadcaster
+from olm_runtime.controller.manager import Manager, Registration
+from olm_runtime.kube.access import ClusterAccess
+from olm_runtime.kube.client import KubeClient
+
+REPORTER = "operator-lifecycle-manager"
+"""Who reports Events, as upstream has it."""
+LEASE = "olm-operator.operators.coreos.com"
+
+
+@dataclass(slots=True)
+class Metrics:
+    """Counts since the program began."""
+
+    upgrades: int = 0
+
+
+class Controllers:
+    """The controllers of this program and what they share."""
+
+    def __init__(self, settings: Settings, client: KubeClient, *, instance: str) -> None:
+        """`instance` names this process in Events."""
+        self._settings = settings
+        self._client = client
+        self.metrics = Metrics()
+        self.manager = Manager(
+            client,
+            events=EventBroadcaster(client, controller=REPORTER, instance=instance),
+            clock=utc_now,
+            jitter=random.random,
+            resync_seconds=settings.resync_seconds,
+        )
+        self.manager.restrict(CLUSTER_SERVICE_VERSION, labels=f"!{LABEL_COPIED_FROM}")
+        self._csvs = ClusterServiceVersions(
+            self.manager,
+            CsvStores.of(self.manager),
+            OwnedApis(),
+            self.metrics,
+            clock=utc_now,
+        )
+        for row in self._rows():
+            self.manager.register(row)
+
+    def _rows(self) -> list[Registration]:
+        """A row for each controller: its name, what it does, what it watches."""
+        return [
+            self._csvs.registration(),
+        ]
+
+    async def run(self, access: ClusterAccess) -> None:
+        """Works until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._csvs.proxy.run())
+            group.create_task(self.manager.run(access))
+
+    def readings(self) -> Readings:
+        """What the metrics say."""
+        return Readings(
+            upgrades=self.metrics.upgrades,
+            queues=self.manager.queues,
+            answers=self._client.answers,
+            lease=LEASE,
+            leading=True,
+            now=asyncio.get_running_loop().time(),
+        )
