@@ -8,13 +8,11 @@ from olm_classic.controllers.csv_stores import (
     GIVEN_UP,
     GROUPS,
     NEEDS,
-    OWNS,
     PROVIDES,
     REPLACES,
     CsvStores,
 )
 from olm_classic.csv.phases import Phase, phase_of
-from olm_classic.csv.replacement import owned_definitions, replaces
 from olm_classic.io.account_rights import owner_of, subjects_of
 from olm_classic.kinds import (
     CLUSTER_SERVICE_VERSION,
@@ -105,20 +103,14 @@ class CsvWatches:
             return
         if not more_than_status_changed(event) and _phase(event.old) == _phase(event.new):
             return
-        for version in (event.old, event.new):
-            for each in self._concerned(version) if version is not None else ():
-                enqueue(each)
+        for version in filter(None, (event.old, event.new)):
+            for each in self._concerned(version):
+                if each != request_of(version):
+                    enqueue(each)
 
     def _concerned(self, csv: KubeObject) -> Requests:
-        """What it replaces, what replaces it, and those that own what it owns."""
-        namespace, name = namespace_of(csv), name_of(csv)
-        if replaces(csv):
-            yield request_for(replaces(csv), namespace)
-        yield from self._by(REPLACES, (namespace, name))
-        for definition in owned_definitions(csv):
-            for request in self._by(OWNS, (namespace, definition)):
-                if request != request_of(csv):
-                    yield request
+        """Those that replace each other with it, and those that own what it owns."""
+        return [request_of(each) for each in self._stores.chain_of(csv)]
 
     def _by(self, index: str, value: Hashable) -> list[Request]:
         return [request_of(each) for each in self._stores.csvs.by_index(index, value)]

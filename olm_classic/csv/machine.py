@@ -239,12 +239,13 @@ def _reinstalled(facts: Facts) -> Change | None:
 
 
 def _replacing(csv: KubeObject, facts: Facts) -> Change | None:
-    """Only the oldest of a chain goes, and not before what replaces it works."""
-    if facts.chain.replaced(csv) is not None:
-        return None
+    """Only the oldest of a chain goes, and not before something works that replaces it."""
     chain = facts.chain
-    awaited = chain.last_replacement(csv) if facts.fail_forward else chain.replacement(csv)
-    if not is_in(awaited, Phase.SUCCEEDED):
+    if chain.replaced(csv) is not None:
+        return None
+    newer = chain.replacements(csv)
+    awaited = newer[-1:] if facts.fail_forward else newer
+    if not any(is_in(each, Phase.SUCCEEDED) for each in awaited):
         return None
     text = "has been replaced by a newer ClusterServiceVersion that has successfully installed."
     return Change(Phase.DELETING, Reason.REPLACED, text)

@@ -34,14 +34,14 @@ class Chain:
         """The names of those that it replaces, one after another."""
         return [name_of(each) for each in self._walk(csv, self.replaced)]
 
-    def last_replacement(self, csv: KubeObject) -> KubeObject | None:
-        """The end of the chain that begins with its replacement."""
-        return next(reversed([*self._walk(csv, self.replacement)]), None)
+    def replacements(self, csv: KubeObject) -> list[KubeObject]:
+        """Those that replace it, one after another."""
+        return [*self._walk(csv, self.replacement)]
 
     def owners(self, definition: str, csv: KubeObject) -> list[str]:
         """The names of those outside its chain that own a definition."""
         related = {name_of(csv), *self.ancestors(csv)}
-        related |= {name_of(each) for each in self._walk(csv, self.replacement)}
+        related |= {name_of(each) for each in self.replacements(csv)}
         return [
             name_of(each)
             for each in self

@@ -145,8 +145,12 @@ def test_only_the_oldest_of_a_chain_goes_once_what_follows_works() -> None:
     second = csv("op.v2", "Replacing", replaces="op.v1")
     third = csv("op.v3", "Succeeded", replaces="op.v2")
     assert next_change(second, facts(first, second, third)) is None
-    assert next_change(first, facts(first, second, third)) is None
+    assert phase(next_change(first, facts(first, second, third))) == "Deleting"
     assert phase(next_change(first, facts(first, second, third, fail_forward=True))) == "Deleting"
+    works, failed = csv("op.v2", "Succeeded", replaces="op.v1"), csv("op.v3", "Failed")
+    failed["spec"]["replaces"] = "op.v2"
+    assert phase(next_change(first, facts(first, works, failed))) == "Deleting"
+    assert next_change(first, facts(first, works, failed, fail_forward=True)) is None
     assert phase(next_change(second, facts(second, third))) == "Deleting"
     assert next_change(second, facts(second)) is None
 
