@@ -1,9 +1,7 @@
 """Runs the commands of pages of the documentation, in a folder of its own."""
 
 import base64
-import os
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -14,6 +12,7 @@ from e2e.olm.api import Api
 from e2e.olm.chart import CHART, NAMESPACE
 from e2e.olm.pages import Step, shows
 from e2e.olm.programs import CONFIG
+from e2e.olm.warm import warm_path
 
 CATALOGD_CERT = f"/api/v1/namespaces/{NAMESPACE}/secrets/catalogd-service-cert"
 SECONDS = 180.0
@@ -41,7 +40,7 @@ class Reader:
         self._program("kubectl", control_plane.binaries.kubectl.argv)
         self._program("helm", helm_binary().argv, f"'--values={values}'" if values else "")
         self._environment = {
-            "PATH": f"{folder / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "PATH": f"{folder / 'bin'}:{warm_path()}",
             "HOME": str(folder),
             "KUBECONFIG": str(control_plane.kubeconfig),
             "SSL_CERT_FILE": str(folder / "ca.pem"),

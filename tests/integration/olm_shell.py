@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from e2e.olm.programs import Olm
+from e2e.olm.warm import warm_program
 
 Told = subprocess.CompletedProcess[str]
 
@@ -22,7 +23,7 @@ class Shell:
     environment: dict[str, str]
 
     def command(self, *arguments: str) -> list[str]:
-        program = str(Path(sys.executable).with_name("olm"))
+        program = warm_program("olm")
         return [program, *arguments, f"--kubeconfig={self.kubeconfig}"]
 
     def __call__(self, *arguments: str, stdin: str | None = None) -> Told:

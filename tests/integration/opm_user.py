@@ -1,11 +1,9 @@
 """A user with a shell who has bundles and a password; how-tos as commands for that shell."""
 
 import json
-import os
 import shutil
 import stat
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ from e2e.demo.bundles import own
 from e2e.harness.registry import Registry
 from e2e.olm.pages import steps
 from e2e.olm.programs import Olm
+from e2e.olm.warm import warm_path
 
 PLACE = "registry.example.com"
 """The registry of the how-tos; the test's own stands in for it."""
@@ -33,7 +32,7 @@ def user(folder: Path, registry: Registry, olm: Olm | None = None) -> Shell:
         (folder / "password").write_text(registry.credentials.password + "\n")
     authorities = [file.read_bytes() for file in [registry.ca_file] if file]
     environment = {
-        "PATH": f"{folder / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "PATH": f"{folder / 'bin'}:{warm_path()}",
         "HOME": str(folder),
     }
     if olm is not None:

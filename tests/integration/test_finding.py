@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from e2e.olm.api import Api, catalog_path
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import with_administrator
 from e2e.olm.programs import Olm
+from e2e.olm.warm import warm_program
 from olm_cli.catalogs.quick_list import quick_list
 from olm_cli.cluster_options import Reach
 from tests.integration import test_why as why
@@ -36,7 +36,7 @@ class Shell:
     kubeconfig: Path
 
     def __call__(self, *arguments: str, cas_dir: Path | None = None) -> "Told":
-        command = [str(Path(sys.executable).with_name("olm")), *arguments]
+        command = [warm_program("olm"), *arguments]
         command += [f"--kubeconfig={self.kubeconfig}"]
         command += [f"--catalogd-cas-dir={cas_dir}"] if cas_dir else []
         return subprocess.run(

@@ -5,10 +5,8 @@ extension is really needed.
 """
 
 import json
-import os
 import stat
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -27,6 +25,7 @@ from e2e.olm.fbc import bundle_facts, catalog_files, package_blobs
 from e2e.olm.manifests import catalog
 from e2e.olm.pages import HOW_TO, steps
 from e2e.olm.programs import Olm
+from e2e.olm.warm import warm_path
 from tests.integration.clusters import own_control_plane, own_olm
 
 pytestmark = pytest.mark.integration
@@ -61,7 +60,7 @@ def shell(olm: Olm, tmp_path_factory: pytest.TempPathFactory) -> Shell:
     files = [olm.catalogs_ca, *olm.registry_cas.iterdir()]
     authorities.write_bytes(b"".join(file.read_bytes() for file in files))
     environment = {
-        "PATH": f"{folder}:{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "PATH": f"{folder}:{warm_path()}",
         "HOME": str(folder),
         "KUBECONFIG": str(olm.control_plane.kubeconfig),
         "SSL_CERT_FILE": str(authorities),

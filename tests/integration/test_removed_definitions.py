@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from e2e.olm.api import Api, extension_path
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import extension, namespace, with_administrator
 from e2e.olm.programs import Olm
+from e2e.olm.warm import warm_program
 
 pytestmark = pytest.mark.integration
 
@@ -72,7 +72,7 @@ def olm_plan(olm: Olm, folder: Path, *arguments: str) -> subprocess.CompletedPro
     authorities = folder / "ca.pem"
     files = [olm.catalogs_ca, *olm.registry_cas.iterdir()]
     authorities.write_bytes(b"".join(file.read_bytes() for file in files))
-    program = str(Path(sys.executable).with_name("olm"))
+    program = warm_program("olm")
     return subprocess.run(
         [program, "plan", *arguments, f"--kubeconfig={olm.control_plane.kubeconfig}"],
         env=os.environ | {"SSL_CERT_FILE": str(authorities), "XDG_CACHE_HOME": str(folder)},

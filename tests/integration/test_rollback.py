@@ -3,9 +3,7 @@
 import json
 import shlex
 import subprocess
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +13,7 @@ from e2e.olm.api import Api, catalog_path, extension_path
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import extension, with_administrator
 from e2e.olm.programs import Olm
+from e2e.olm.warm import warm_program
 
 pytestmark = pytest.mark.integration
 
@@ -30,7 +29,7 @@ def run(olm: Olm) -> Run:
     def command(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [
-                str(Path(sys.executable).with_name("olm")),
+                warm_program("olm"),
                 *arguments,
                 f"--kubeconfig={olm.control_plane.kubeconfig}",
             ],

@@ -2,10 +2,8 @@
 
 import json
 import subprocess
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -14,6 +12,7 @@ from e2e.olm.api import OLM, Api, extension_path
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import extension, with_administrator
 from e2e.olm.programs import Olm
+from e2e.olm.warm import warm_program
 
 pytestmark = pytest.mark.integration
 
@@ -29,7 +28,7 @@ def run(olm: Olm) -> Run:
     """The command line."""
 
     def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-        program = str(Path(sys.executable).with_name("olm"))
+        program = warm_program("olm")
         return subprocess.run(
             [program, *arguments, f"--kubeconfig={olm.control_plane.kubeconfig}"],
             capture_output=True,

@@ -6,7 +6,6 @@ A sample of the corpus by default; all bundles with the faults (`make faults`).
 import json
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -25,6 +24,7 @@ from e2e.olm.dump import Dump, differences, dump, settled_dump
 from e2e.olm.fbc import PublishedBundle, bundle_facts, catalog_files, package_blobs
 from e2e.olm.manifests import catalog
 from e2e.olm.programs import Olm
+from e2e.olm.warm import warm_program
 from olm_content.bundle import load
 from olm_content.bundle.model import InstallMode
 
@@ -128,7 +128,7 @@ class User:
             words += [case.published.package, f"--version={case.published.version}"]
             words += [f"--catalog={case.catalog}"]
             words += ["--watch-namespace", case.name] if case.own_namespace else []
-        argv = [str(Path(sys.executable).with_name("olm")), *words, "-o", "json"]
+        argv = [warm_program("olm"), *words, "-o", "json"]
         done = subprocess.run(
             [*argv, f"--kubeconfig={self.olm.control_plane.kubeconfig}"],
             env=os.environ | {"SSL_CERT_FILE": self.trusted, "XDG_CACHE_HOME": str(self.folder)},

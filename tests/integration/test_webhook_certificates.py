@@ -8,7 +8,6 @@ import base64
 import json
 import logging
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -30,6 +29,7 @@ from e2e.olm.api import Api
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import with_administrator
 from e2e.olm.programs import HOST, Olm
+from e2e.olm.warm import warm_program
 from e2e.olm.webhooks import WebhookPod, publish_webhook_bundle
 
 pytestmark = pytest.mark.integration
@@ -143,7 +143,7 @@ def wait_served(http: httpx.Client, installed: Installed) -> None:
 def planned(olm: Olm, extension: str) -> Any:
     """What `olm plan` says that a look at the extension as it is would change."""
     command = [
-        str(Path(sys.executable).with_name("olm")),
+        warm_program("olm"),
         *("plan", extension, "-o", "json"),
         f"--kubeconfig={olm.control_plane.kubeconfig}",
         f"--catalogd-cas-dir={olm.catalogs_ca.parent}",

@@ -3,7 +3,6 @@
 import json
 import socket
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from e2e.olm.api import Api, catalog_path, extension_path
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import extension, with_administrator
 from e2e.olm.programs import Olm
+from e2e.olm.warm import warm_program
 
 pytestmark = pytest.mark.integration
 
@@ -27,7 +27,7 @@ def olm_why(
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [
-            str(Path(sys.executable).with_name("olm")),
+            warm_program("olm"),
             "why",
             *arguments,
             f"--kubeconfig={kubeconfig or olm.control_plane.kubeconfig}",
