@@ -279,9 +279,6 @@ class ControlPlane:
 
     def _write_keys(self) -> None:
         pki = self.places.pki
-        etcd_authority = CertificateAuthority.load_or_create(pki, "etcd-ca")
-        etcd_authority.issue_peer("etcd", hosts=["localhost", HOST]).write(pki, "etcd")
-        etcd_authority.issue_client("kube-apiserver").write(pki, "etcd-client")
         authority = CertificateAuthority.load_or_create(pki, "ca")
         service_address = self.options.service_cidr.partition("/")[0].rpartition(".")[0] + ".1"
         names = (*SERVER_NAMES, service_address)
@@ -331,11 +328,17 @@ class ControlPlane:
 
 def wait_until(condition: Callable[[], bool], *, what: str, timeout: float = 120.0) -> None:
     """Poll until the condition holds; TimeoutError naming `what` if it does not in time."""
-    deadline = time.monotonic() + timeout
+    begun = time.monotonic()
     while not condition():
-        if time.monotonic() > deadline:
+        waited = time.monotonic() - begun
+        if waited > timeout:
             raise TimeoutError(f"after {timeout:.0f} s still not: {what}")
-        time.sleep(0.05)
+        time.sleep(pause_after(waited))
+
+
+def pause_after(waited: float) -> float:
+    """Seconds until one asks again; who waits long asks seldom: asking takes processor time."""
+    return min(max(waited / 8, 0.03), 0.3)
 
 
 def answers_ok(client: httpx.Client, url: str) -> bool:

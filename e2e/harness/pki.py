@@ -108,12 +108,6 @@ class CertificateAuthority:
         """A client certificate; to Kubernetes the CN is the user and each O is a group."""
         return self._issue(_name(user, groups), [ExtendedKeyUsageOID.CLIENT_AUTH], validity)
 
-    def issue_peer(self, common_name: str, *, hosts: Sequence[str]) -> KeyPair:
-        """A certificate that is server and client at once, as members of etcd need."""
-        names = x509.SubjectAlternativeName([_alternative_name(host) for host in hosts])
-        usages = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
-        return self._issue(_name(common_name, ()), usages, None, names)
-
     def _issue(
         self,
         subject: x509.Name,

@@ -8,10 +8,9 @@ from typing import Any, Self
 import httpx
 
 from api.objects import KubeObject, condition
-from e2e.harness.controlplane import ControlPlane
+from e2e.harness.controlplane import ControlPlane, pause_after
 
 OLM = "/apis/olm.operatorframework.io/v1"
-POLL_SECONDS = 0.05
 PATIENCE_SECONDS = 180.0
 """A busy machine is not a fault: what never comes is found out all the same."""
 
@@ -50,6 +49,10 @@ class Api:
         items: list[KubeObject] = answer.raise_for_status().json()["items"]
         return items
 
+    def create(self, path: str, obj: KubeObject) -> None:
+        """Creates an object in a collection."""
+        self._http.post(path, json=obj).raise_for_status()
+
     def patch(self, path: str, patch: dict[str, Any]) -> None:
         """Merge-patches an object."""
         headers = {"Content-Type": "application/merge-patch+json"}
@@ -68,14 +71,15 @@ class Api:
         timeout: float = PATIENCE_SECONDS,
     ) -> KubeObject | None:
         """The object once `holds` says so. TimeoutError with its conditions if it never does."""
-        deadline = time.monotonic() + timeout
+        begun = time.monotonic()
         while True:
             found = self.get(path)
             if holds(found):
                 return found
-            if time.monotonic() > deadline:
+            waited = time.monotonic() - begun
+            if waited > timeout:
                 raise TimeoutError(f"{what}: not within {timeout:.0f} s\n{conditions_text(found)}")
-            time.sleep(POLL_SECONDS)
+            time.sleep(pause_after(waited))
 
     def wait_condition(
         self,

@@ -87,6 +87,7 @@ class BundleSpec:
             "kind": "ClusterServiceVersion",
             "metadata": {"name": self.name},
             "spec": {
+                "displayName": self.package,
                 "version": self.version,
                 "installModes": [{"type": t, "supported": s} for t, s in modes.items()],
                 "install": {

@@ -3,7 +3,6 @@
 import hashlib
 import shutil
 import socket
-import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -13,6 +12,7 @@ import orjson
 
 from e2e.harness.ports import free_port
 from e2e.harness.process import ChildProcess, service_environment
+from e2e.olm.warm import warm_program
 
 HOST = "127.0.0.1"
 Blobs = Iterable[Mapping[str, Any]]
@@ -57,7 +57,7 @@ class CatalogServer:
         self._child = ChildProcess(
             "opm serve",
             [
-                str(Path(sys.executable).with_name("opm")),
+                warm_program("opm"),
                 "serve",
                 str(configs),
                 f"--port={self.port}",

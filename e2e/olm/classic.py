@@ -23,6 +23,7 @@ import yaml
 from api.objects import KubeObject, condition
 from api.operators.names import V1, V1ALPHA1
 from e2e.harness.controlplane import ControlPlane
+from e2e.harness.kubeconfig import Endpoint
 from e2e.harness.ports import free_port
 from e2e.harness.process import ChildProcess
 from e2e.harness.registry import Registry
@@ -59,6 +60,8 @@ class Classic:
         self.operator: ChildProcess | None = None
         """olm-operator."""
         self.environment: Mapping[str, str] = {}
+        self.api_for_programs: Endpoint | None = None
+        """What they reach the API server through, if not directly."""
         self.default_catalogs = self.work_dir / "default-catalogs"
         """Manifests of the default CatalogSources; empty, so that tests have their own only."""
         self.stand_ins = StandIns(self.work_dir / "pods", control_plane, operator_runs=whole)
@@ -149,7 +152,9 @@ class Classic:
         )
 
     def _common_flags(self, program: str, metrics_port: int) -> list[str]:
-        kubeconfig = self.control_plane.kubeconfig_for_service_account(SYSTEM_NAMESPACE, program)
+        kubeconfig = self.control_plane.kubeconfig_for_service_account(
+            SYSTEM_NAMESPACE, program, via=self.api_for_programs
+        )
         return [
             f"--kubeconfig={kubeconfig}",
             f"--namespace={SYSTEM_NAMESPACE}",

@@ -4,8 +4,8 @@
 
 A server for each program has imported everything. What stands in for the program gives it the
 arguments, the environment, the folder and the standard streams, and ends with the exit code. So
-commands act as in a shell of their own; what is tested of a start itself, of signals and of
-terminals runs the true program.
+commands act as in a shell of their own, and SIGINT and SIGTERM reach them; what is tested of a
+start itself, of crashes and of terminals runs the true program.
 """
 
 import array
@@ -37,14 +37,23 @@ LONGEST_CALL = 1 << 20
 # Imports next to nothing: it is started for each command.
 STAND_IN = """\
 #!{python} -IS
-import array, json, os, socket, sys
+import array, json, os, signal, socket, sys
 with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as server:
     server.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, {longest})
     server.connect({address!r})
     call = json.dumps([sys.argv, dict(os.environ), os.getcwd()]).encode()
     streams = array.array("i", [0, 1, 2])
+    passed = []
+    def pass_on(number, _):
+        passed.append(number)
+        server.send(str(number).encode())
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, pass_on)
     server.sendmsg([call], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, streams)])
     code = server.recv(4)
+if not code and passed:
+    signal.signal(passed[-1], signal.SIG_DFL)
+    os.kill(os.getpid(), passed[-1])
 os._exit(int(code) if code else 255)
 """
 
@@ -113,7 +122,7 @@ def _answer(call: socket.socket, main: object) -> NoReturn:
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
-    threading.Thread(target=_end_with, args=(call,), daemon=True).start()
+    threading.Thread(target=_obey, args=(call,), daemon=True).start()
     sys.argv, environment, folder = json.loads(message)
     os.environ.clear()
     os.environ.update(environment)
@@ -133,10 +142,11 @@ def _answer(call: socket.socket, main: object) -> NoReturn:
         os._exit(0)
 
 
-def _end_with(call: socket.socket) -> None:
-    """Ends this process when who called is killed."""
-    if not call.recv(1):
-        os.kill(os.getpid(), signal.SIGTERM)
+def _obey(call: socket.socket) -> None:
+    """Gives this process the signals that who called is given; ends it when that is killed."""
+    while number := call.recv(4):
+        os.kill(os.getpid(), int(number))
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _code(ended: SystemExit) -> int:
