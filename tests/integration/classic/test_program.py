@@ -11,9 +11,9 @@ from api.objects import KubeObject, name_of
 from e2e.harness.controlplane import wait_until
 from e2e.harness.pki import CertificateAuthority
 from e2e.harness.registry import Registry
+from e2e.olm.bundles import BundleSpec
 from e2e.olm.classic import Classic, Place
 from e2e.olm.fbc import package_blobs
-from tests.integration.classic.test_subscriptions import Operator
 
 pytestmark = pytest.mark.integration
 
@@ -43,7 +43,7 @@ def wait_for_snapshot(classic: Classic, catalog: dict[str, str]) -> None:
 def test_series_follow_what_they_are_about(
     classic: Classic, place: Place, registry: Registry
 ) -> None:
-    blobs = package_blobs([Operator(package="counted", version="1.0.0").publish(registry)])
+    blobs = package_blobs([BundleSpec(package="counted", version="1.0.0").publish(registry)])
     before = values(classic, "olm_resolution_duration_seconds_count", outcome="succeeded")
     server = place.catalog("ours", blobs)
     catalog = {"namespace": place.name, "name": "ours"}
@@ -79,7 +79,7 @@ def test_series_follow_what_they_are_about(
 def test_a_kill_leaves_healthy_catalogs_as_they_are(
     classic: Classic, place: Place, registry: Registry
 ) -> None:
-    spec = Operator(package="kept", version="1.0.0")
+    spec = BundleSpec(package="kept", version="1.0.0")
     image = f"registry.example.com/{place.name}:v1"
     classic.stand_ins.push(image, package_blobs([spec.publish(registry)]))
     place.create(

@@ -25,15 +25,7 @@ pytestmark = pytest.mark.integration
 Blob = dict[str, Any]
 
 
-class Operator(BundleSpec):
-    """A bundle whose ClusterServiceVersion the API server takes."""
-
-    def _csv(self) -> dict[str, Any]:
-        csv = super()._csv()
-        return {**csv, "spec": {"displayName": self.package, **csv["spec"]}}
-
-
-class Broken(Operator):
+class Broken(BundleSpec):
     """One with an object of a kind that nobody serves."""
 
     def files(self) -> dict[str, bytes]:
@@ -58,7 +50,7 @@ class Bundles:
 
     def _bundle(self, package: str, version: str) -> PublishedBundle:
         if (package, version) not in self._pushed:
-            operator = Operator(package=package, version=version)
+            operator = BundleSpec(package=package, version=version)
             self._pushed[package, version] = operator.publish(self._registry)
         return self._pushed[package, version]
 
@@ -204,7 +196,7 @@ def test_the_page_of_subscriptions(place: Place, shelf: str, tmp_path: Path) -> 
 
 def test_what_is_there_already_is_replaced(place: Place, bundles: Bundles) -> None:
     one, two = bundles.of("there", "1.0.0", "1.1.0")
-    csv = Operator(package="there", version="1.0.0")._csv()
+    csv = BundleSpec(package="there", version="1.0.0")._csv()
     place.apply(csv | {"metadata": {"name": one.name, "namespace": place.name}})
     place.wait_csv(one.name)
     place.catalog("operators", channel([one, two]))
@@ -378,7 +370,7 @@ def test_a_bundle_that_cannot_be_pulled_is_told_until_the_catalog_has_another(
 
 
 def test_a_bundle_that_stands_in_the_catalog_is_installed_if_it_is_whole(place: Place) -> None:
-    operator = Operator(package="inside", version="1.0.0")
+    operator = BundleSpec(package="inside", version="1.0.0")
     csv = operator._csv()
     config_map = yaml.safe_load(operator.files()["manifests/settings.yaml"])
 

@@ -1,32 +1,28 @@
-"""The lives of many extensions under faults: what is asked for, and what the cluster must show.
+"""Many lives under faults: what is asked for, and what the cluster must show.
 
-Extensions live in one namespace and are distinguished by their key, which is part of the name of
-every object that belongs to them. What an undisturbed life leaves behind is the measure: a life
-with a fault must end with the same objects and the same status.
+What lives is a scenario's: extensions (extensions.py), Subscriptions (subscriptions.py). Each life
+has a key, which is part of the name or the namespace of every object that belongs to it. What an
+undisturbed life leaves behind is the measure: a life with a fault must end with the same objects
+and the same status.
 """
 
-import os
 import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Protocol
 
 import httpx
 import orjson
 
-from api.objects import KubeObject, condition, metadata, name_of
+from api.objects import KubeObject, metadata
+from e2e.harness.controlplane import ControlPlane
 from e2e.harness.faults import KILLS, MACHINE, Fault, FaultPlan
-from e2e.harness.images import catalog_image
-from e2e.olm.api import OLM, Api, catalog_path, conditions_text, extension_path
-from e2e.olm.bundles import BundleSpec
-from e2e.olm.fbc import catalog_files, package_blobs
-from e2e.olm.manifests import catalog, installer, namespace
-from e2e.olm.programs import Olm
+from e2e.harness.machine import Machine
+from e2e.harness.process import ChildProcess
 
-NAMESPACE = "faults"
 KEY = "fx[0-9]{4}x"
 PATIENCE_SECONDS = 120.0
 SETTLE_SECONDS = 40.0
@@ -35,10 +31,7 @@ BROKEN_SECONDS = 3.0
 """How long a machine stays broken: longer than the first few tries take."""
 QUIET_SECONDS = 3.5
 """Longer than a request that is answered 429 waits, and than a revision rests."""
-VERSIONS = ("1.0.0", "1.1.0")
 SHOWN_WRITES = 5
-OBJECTS_COUNTED = 3
-"""ConfigMaps and definitions in each version of `_bundles`."""
 
 NOT_OURS = frozenset({"Event", "ReplicaSet", "Pod", "Lease", "ControllerRevision"})
 """Kinds that controllers of Kubernetes make of our objects."""
@@ -52,7 +45,7 @@ UID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class Phase(StrEnum):
-    """What happens to an extension, in this order."""
+    """What happens in a life, in this order."""
 
     INSTALL = "install"
     UPDATE = "update"
@@ -60,10 +53,8 @@ class Phase(StrEnum):
     DELETE = "delete"
 
 
-TARGET = {Phase.INSTALL: "1.0.0", Phase.UPDATE: "1.1.0", Phase.ROLLBACK: "1.0.0"}
-
 Picture = tuple[str, ...]
-"""All objects of an extension, as sorted text without what differs from one life to the next."""
+"""All objects of a life, as sorted text without what differs from one life to the next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,62 +85,87 @@ class Result:
         return "\n  ".join([f"{where} {self.fault}:", *self.problems])
 
 
-class World:
-    """The running product behind a proxy, and the extensions that live in it."""
+class Scenario(Protocol):
+    """What lives, and the program that is to see to it."""
 
-    def __init__(self, olm: Olm, api: Api, plan: FaultPlan) -> None:
-        self.olm = olm
+    @property
+    def control_plane(self) -> ControlPlane:
+        """Where it lives."""
+
+    @property
+    def phases(self) -> Sequence[Phase]:
+        """What happens in a life."""
+
+    @property
+    def program(self) -> ChildProcess | None:
+        """What is killed."""
+
+    @property
+    def machine(self) -> Machine | None:
+        """What it runs on, if that can be broken."""
+
+    def start(self) -> None:
+        """Starts the program, which does not run."""
+
+    def publish(self, keys: Sequence[str]) -> None:
+        """Offers what lives of these keys will ask for."""
+
+    def request(self, phase: Phase, key: str) -> None:
+        """Requests a phase, as a user does."""
+
+    def found(self) -> Mapping[str, KubeObject]:
+        """The objects that tell of the lives, by key."""
+
+    def has_arrived(self, phase: Phase, obj: KubeObject | None) -> bool:
+        """Whether that is the end of a phase."""
+
+    def lie(self, phase: Phase, obj: KubeObject) -> str:
+        """What it may never say, whatever happens to a request on the way; empty if it does not."""
+
+    def line(self, obj: KubeObject, key: str) -> str:
+        """An object as `line_of` has it, without what else differs from life to life."""
+
+    def plausible(self, phase: Phase, picture: Picture) -> bool:
+        """Whether it may be the measure: one that is wrong would let everything pass."""
+
+
+class World:
+    """The running product behind a proxy, and what lives in it."""
+
+    def __init__(self, scenario: Scenario, plan: FaultPlan, *, first: int = 0) -> None:
+        """`first` numbers the first life: no two worlds of a cluster may share a key."""
         self.plan = plan
-        self._api = api
-        self._admin = olm.control_plane.client()
+        self._scenario = scenario
+        self._admin = scenario.control_plane.client()
         self._paths = _collections(self._admin)
-        self._next = 0
+        self._next = first
         self._lies: dict[str, str] = {}
+
+    @property
+    def phases(self) -> Sequence[Phase]:
+        """What happens in a life."""
+        return self._scenario.phases
 
     def close(self) -> None:
         """Closes connections."""
         self._admin.close()
 
-    def prepare(self) -> None:
-        """The namespace and the account that all extensions share."""
-        self.olm.control_plane.apply(namespace(NAMESPACE) + "---" + installer(NAMESPACE))
-
     def publish(self, count: int) -> list[str]:
-        """Serves a catalog with packages of as many new keys; the keys."""
+        """Offers what as many new lives will ask for; their keys."""
         keys = [f"fx{self._next + i:04}x" for i in range(count)]
         self._next += count
-        blobs = [package_blobs(b.publish(self.olm.registry) for b in _bundles(k)) for k in keys]
-        name = f"faults-{self._next}"
-        image = self.olm.registry.push(catalog_image(catalog_files(blobs)), name, tag="latest")
-        text = catalog(name, image.tag_reference)
-        self.olm.control_plane.apply(text)
-        self._api.wait_condition(catalog_path(name), "Serving", "True")
+        self._scenario.publish(keys)
         return keys
 
-    def request(self, phase: Phase, key: str) -> None:
-        """Requests a phase, as a user does."""
-        path = extension_path(key)
-        source: dict[str, Any] = {"packageName": key, "version": TARGET.get(phase, "")}
-        match phase:
-            case Phase.INSTALL:
-                body = _extension(key, source)
-                self._admin.post(f"{OLM}/clusterextensions", json=body).raise_for_status()
-            case Phase.UPDATE | Phase.ROLLBACK:
-                if phase is Phase.ROLLBACK:
-                    source["upgradeConstraintPolicy"] = "SelfCertified"
-                self._api.patch(path, {"spec": {"source": {"catalog": source}}})
-            case Phase.DELETE:
-                self._api.delete(path)
-
     def live(self, phase: Phase, cases: Mapping[str, tuple[Fault, int] | None]) -> None:
-        """One phase of many extensions side by side; returns when the program has nothing to do.
+        """One phase of many lives side by side; returns when the program has nothing to do.
 
         A program that is killed is started again at once. Whether all is well is asked later.
         """
         for key, planned in cases.items():
             self.plan.begin(key, *(planned or (None, 0)))
         for key in cases:
-            self.request(phase, key)
+            self._scenario.request(phase, key)
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not self._done(phase, cases) and time.monotonic() < deadline:
             self.revive()
@@ -160,49 +176,46 @@ class World:
 
     def mend(self) -> None:
         """Puts the machine right."""
-        if self.olm.machine is not None:
-            self.olm.machine.mend()
+        if self._scenario.machine is not None:
+            self._scenario.machine.mend()
 
     def _mend(self, phase: Phase) -> None:
         """Puts it right after a while; a deletion has to do with it as it is."""
-        machine = self.olm.machine
+        machine = self._scenario.machine
         if machine and phase is not Phase.DELETE and machine.seconds_broken() > BROKEN_SECONDS:
             machine.mend()
 
     def revive(self) -> None:
-        """Starts operator-controller if it was killed."""
-        child = self.olm.operator_controller
+        """Starts the program if it was killed."""
+        child = self._scenario.program
         if child is None or child.pid is None:
-            self.olm.start_operator_controller()
+            self._scenario.start()
 
     def _done(self, phase: Phase, keys: Iterable[str]) -> bool:
-        found = {name_of(o): o for o in self._api.list(f"{OLM}/clusterextensions")}
+        found = self._scenario.found()
         done = True
         for key in keys:
-            if phase is not Phase.DELETE:
-                self._note_lies(phase, key, found[key])
-            done &= _has_arrived(phase, found.get(key))
+            obj = found.get(key)
+            if phase is not Phase.DELETE and obj is not None:
+                self._note_lie(key, self._scenario.lie(phase, obj))
+            done &= self._scenario.has_arrived(phase, obj)
         return done
 
-    def _note_lies(self, phase: Phase, key: str, obj: KubeObject) -> None:
-        """What a status may never say, whatever happens to a request on the way."""
-        installed, progressing = condition(obj, "Installed"), condition(obj, "Progressing")
-        if phase is not Phase.INSTALL and not (installed and installed["status"] == "True"):
-            self._lies[key] = f"Installed is not True during {phase}:\n{conditions_text(obj)}"
-        if progressing and progressing["status"] != "True":
-            self._lies[key] = f"Progressing is not True:\n{conditions_text(obj)}"
+    def _note_lie(self, key: str, lie: str) -> None:
+        if lie:
+            self._lies[key] = lie
 
     def pictures(self, keys: Sequence[str]) -> dict[str, Picture]:
-        """Everything in the cluster that has a key in its name or labels."""
+        """Everything in the cluster that has a key in its name, namespace or labels."""
         finder = re.compile(KEY)
         lines: dict[str, list[str]] = {key: [] for key in keys}
         for path in self._paths:
             for obj in self._objects(path):
                 meta = metadata(obj)
                 labels = " ".join((meta.get("labels") or {}).values())
-                found = finder.search(f"{meta['name']} {labels}")
+                found = finder.search(f"{meta['name']} {meta.get('namespace', '')} {labels}")
                 if found and found.group() in lines:
-                    lines[found.group()].append(_line(obj, found.group()))
+                    lines[found.group()].append(self._scenario.line(obj, found.group()))
         return {key: tuple(sorted(each)) for key, each in lines.items()}
 
     def _objects(self, path: str) -> list[KubeObject]:
@@ -219,14 +232,15 @@ class World:
         cases: Mapping[str, tuple[Fault, int]],
         expected: Undisturbed,
     ) -> list[Result]:
-        """Compares the world of each extension with the undisturbed one, when it has come right."""
+        """Compares the world of each life with the undisturbed one, when it has come right."""
         pictures, busy = self._settled(list(cases), expected.picture)
         results = [Result(k, phase, f, n, self.plan.case(k).met) for k, (f, n) in cases.items()]
         for result in results:
             key, picture = result.key, pictures[result.key]
             writes = self.plan.case(key).writes
-            result.problems += [f"missing: {x}" for x in expected.picture if x not in picture]
-            result.problems += [f"left over: {x}" for x in picture if x not in expected.picture]
+            wanted, there = Counter(expected.picture), Counter(picture)
+            result.problems += [f"missing: {x}" for x in (wanted - there).elements()]
+            result.problems += [f"left over: {x}" for x in (there - wanted).elements()]
             if len(writes) > most_writes(expected.most):
                 result.problems.append(f"{len(writes)} writes: {writes}")
             if phase is Phase.DELETE:
@@ -267,7 +281,7 @@ class World:
         Raises AssertionError when two undisturbed lives differ: nothing could be judged by them.
         """
         found = {}
-        for phase in Phase:
+        for phase in self.phases:
             self.live(phase, dict.fromkeys(keys))
             picture = self._common_picture(phase, keys)
             writes = [len(self.plan.case(key).writes) for key in keys]
@@ -281,7 +295,7 @@ class World:
             time.sleep(QUIET_SECONDS)
             pictures = self.pictures(keys)
             same = set(pictures.values())
-            if before == pictures and len(same) == 1 and _plausible(phase, min(same)):
+            if before == pictures and len(same) == 1 and self._scenario.plausible(phase, min(same)):
                 return same.pop()
             assert time.monotonic() < deadline, (
                 f"{phase}: undisturbed lives differ:\n{_difference(same)}"
@@ -293,17 +307,16 @@ def most_writes(undisturbed: int) -> int:
     return 2 * undisturbed + 10
 
 
-def injecting(olm: Olm) -> Callable[[Fault], None]:
-    """Ends operator-controller as a crash would, until it is dead, or breaks its machine."""
+def injecting(scenario: Scenario) -> Callable[[Fault], None]:
+    """Ends the program as a crash would, until it is dead, or breaks its machine."""
 
     def inject(fault: Fault) -> None:
-        child = olm.operator_controller
+        child = scenario.program
         if fault in MACHINE:
-            if olm.machine is not None:
-                olm.machine.inject(fault)
-        elif child is not None and child.pid is not None:
-            os.kill(child.pid, 9)
-            child.wait(10.0)
+            if scenario.machine is not None:
+                scenario.machine.inject(fault)
+        elif child is not None:
+            child.kill()
 
     return inject
 
@@ -313,21 +326,6 @@ def one_at_a_time(fault: Fault) -> bool:
     return fault in KILLS | MACHINE
 
 
-def _has_arrived(phase: Phase, obj: KubeObject | None) -> bool:
-    if phase is Phase.DELETE or obj is None:
-        return obj is None
-    bundle = ((obj.get("status") or {}).get("install") or {}).get("bundle") or {}
-    progressing = condition(obj, "Progressing")
-    reached = progressing is not None and progressing["reason"] == "Succeeded"
-    return reached and bundle.get("version") == TARGET[phase]
-
-
-def _plausible(phase: Phase, picture: Picture) -> bool:
-    """A measure that itself is wrong would let everything pass."""
-    objects = sum(line.startswith(("ConfigMap", "CustomResourceDefinition")) for line in picture)
-    return not picture if phase is Phase.DELETE else objects == OBJECTS_COUNTED
-
-
 def _difference(pictures: Iterable[Picture]) -> str:
     """The lines that not all pictures have; all lines if they agree."""
     counts = Counter(line for picture in pictures for line in set(picture))
@@ -335,47 +333,29 @@ def _difference(pictures: Iterable[Picture]) -> str:
     return "\n".join(sorted(odd or counts))
 
 
-def _bundles(key: str) -> list[BundleSpec]:
-    group = f"{key}.example.com"
-    return [
-        BundleSpec(package=key, version=v, configmaps=("settings", f"of-{v}"), crd_group=group)
-        for v in VERSIONS
-    ]
-
-
-def _extension(key: str, source: Mapping[str, Any]) -> KubeObject:
-    return {
-        "apiVersion": "olm.operatorframework.io/v1",
-        "kind": "ClusterExtension",
-        "metadata": {"name": key},
-        "spec": {
-            "namespace": NAMESPACE,
-            "serviceAccount": {"name": "installer"},
-            "source": {"sourceType": "Catalog", "catalog": dict(source)},
-        },
-    }
-
-
 def _collections(admin: httpx.Client) -> list[str]:
-    """The URL path of every kind that can be listed."""
+    """The URL path of every kind that can be listed, in one of its versions."""
     groups = admin.get("/apis").raise_for_status().json()["groups"]
-    roots = ["/api/v1", *(f"/apis/{g['preferredVersion']['groupVersion']}" for g in groups)]
-    return [
-        f"{root}/{found['name']}"
-        for root in roots
-        for found in admin.get(root).raise_for_status().json()["resources"]
-        if "list" in found["verbs"] and found["kind"] not in NOT_OURS
-    ]
+    roots = {("", "v1"): "/api/v1"}
+    roots |= {
+        (g["name"], v["groupVersion"]): f"/apis/{v['groupVersion']}"
+        for g in groups
+        for v in g["versions"]
+    }
+    return list(
+        {
+            (group, found["name"]): f"{root}/{found['name']}"
+            for (group, _), root in roots.items()
+            for found in admin.get(root).raise_for_status().json()["resources"]
+            if "list" in found["verbs"] and found["kind"] not in NOT_OURS
+        }.values()
+    )
 
 
-def _line(obj: KubeObject, key: str) -> str:
-    """An object as one line that is the same for the same object of another extension."""
+def line_of(obj: KubeObject, key: str) -> str:
+    """An object as one line that is the same for the same object of another life."""
     meta = {k: v for k, v in metadata(obj).items() if k not in NOISE}
     content = {k: v for k, v in obj.items() if k not in ("metadata", "apiVersion", "kind")}
-    if obj["kind"] not in ("ClusterExtension", "ClusterObjectSet"):
-        content.pop("status", None)
-    if obj["kind"] == "Secret":  # its content is compressed, and has the key in it
-        content.pop("data", None)
     text = orjson.dumps([meta, content], option=orjson.OPT_SORT_KEYS).decode()
     text = UID.sub("UID", MOMENT.sub("TIME", text.replace(key, "KEY")))
     return f"{obj['kind']} {HASH.sub('HASH', text)}"

@@ -5,82 +5,27 @@ OLMV1_FAULT_LAST of each phase, to look at one of them again. The integration te
 whose seed is printed and may be given as OLMV1_FAULT_SEED.
 """
 
-import os
-import random
-from collections.abc import Mapping
-
 import pytest
 
-from e2e.harness.faults import KILLS, MACHINE, Fault
-from e2e.harness.machine import what_is_missing
-from tests.integration.faults.life import Phase, Result, Undisturbed, World, one_at_a_time
-from tests.requirements import leave_out
+from e2e.harness.faults import Fault
+from tests.integration.faults.life import Phase, World
+from tests.integration.faults.matrix import (
+    Measure,
+    every_write,
+    need_a_machine,
+    report,
+    run,
+    sample,
+)
 
 SAMPLED_LIVES = 14
 SAMPLED_KILLS = 2
-
-MACHINE_STEP = 4
-"""A disk or a clock that is wrong lasts: the write at which that begins matters less."""
-
-Lives = dict[str, dict[Phase, tuple[Fault, int]]]
-"""What each extension meets in each phase: a fault, at the write of a number."""
-Measure = dict[Phase, Undisturbed]
-
-
-def need_a_machine() -> None:
-    """Skips, or fails where OLMV1_REQUIRE names it."""
-    if reason := what_is_missing():
-        leave_out("machine", reason)
-
-
-def run(world: World, lives: Lives, undisturbed: Measure, *, together: bool) -> list[Result]:
-    """Lets the extensions live, side by side or each phase alone; what came of each phase."""
-    results: list[Result] = []
-    for phase in Phase:
-        cases = {key: life[phase] for key, life in lives.items() if phase in life}
-        for batch in [cases] if together else [{key: case} for key, case in cases.items()]:
-            world.live(phase, batch)
-        untouched = {key: None for key in lives if key not in cases}
-        world.live(phase, untouched)
-        results += world.judge(phase, cases, undisturbed[phase])
-    return results
-
-
-def report(results: list[Result]) -> None:
-    """Prints how many cases there were, and at once what went wrong in which; fails then."""
-    met = sum(bool(result.met) for result in results)
-    wrong = [str(result) for result in results if result.problems]
-    lines = [f"{met} faults met by {len(results)} phases of extensions", *wrong]
-    print("\n" + "\n".join(lines), flush=True)  # noqa: T201
-    assert not wrong, f"{len(wrong)} of {len(results)} cases went wrong"
-
-
-def selected(undisturbed: Measure) -> range:
-    """The numbers of the writes that are to fail."""
-    most = max(found.fewest for found in undisturbed.values())
-    first, last = (os.environ.get(f"OLMV1_FAULT_{end}") for end in ("FIRST", "LAST"))
-    return range(int(first or 1), min(int(last or most), most) + 1)
-
-
-def whole(keys: list[str], fault: Fault, numbers: range, undisturbed: Measure) -> Lives:
-    """One life for each number; it meets the fault at that write of each phase that has it."""
-    return {
-        key: {p: (fault, n) for p in Phase if n <= undisturbed[p].fewest}
-        for key, n in zip(keys, numbers, strict=True)
-    }
 
 
 @pytest.mark.faults
 @pytest.mark.parametrize("fault", list(Fault))
 def test_every_write_may_fail(fault: Fault, world: World, undisturbed: Measure) -> None:
-    numbers = selected(undisturbed)
-    if fault in MACHINE:
-        need_a_machine()
-        numbers = numbers[::MACHINE_STEP]
-    lives = whole(world.publish(len(numbers)), fault, numbers, undisturbed)
-    results = run(world, lives, undisturbed, together=not one_at_a_time(fault))
-    report(results)
-    assert sum(bool(result.met) for result in results) > 0.9 * len(results)
+    every_write(world, undisturbed, fault)
 
 
 @pytest.mark.integration
@@ -96,21 +41,4 @@ def test_a_sample_of_faults_of_the_machine(world: World, undisturbed: Measure) -
 
 @pytest.mark.integration
 def test_a_sample_of_faults(world: World, undisturbed: Measure) -> None:
-    seed = int(os.environ.get("OLMV1_FAULT_SEED") or random.SystemRandom().randrange(10**6))
-    print(f"\nOLMV1_FAULT_SEED={seed}")  # noqa: T201
-    chance = random.Random(seed)
-    slow = {Fault.SILENT_AFTER, Fault.SILENT_BEFORE}
-    quick = [fault for fault in Fault if not one_at_a_time(fault) and fault not in slow]
-    kills = sorted(KILLS)
-
-    def life(faults: list[Fault]) -> Mapping[Phase, tuple[Fault, int]]:
-        return {
-            phase: (chance.choice(faults), chance.randint(1, undisturbed[phase].fewest))
-            for phase in Phase
-        }
-
-    keys = world.publish(SAMPLED_LIVES + SAMPLED_KILLS)
-    together: Lives = {key: dict(life(quick)) for key in keys[SAMPLED_KILLS:]}
-    alone: Lives = {key: dict(life(kills)) for key in keys[:SAMPLED_KILLS]}
-    results = run(world, together, undisturbed, together=True)
-    report(results + run(world, alone, undisturbed, together=False))
+    sample(world, undisturbed, lives=SAMPLED_LIVES, kills=SAMPLED_KILLS)
