@@ -23,6 +23,9 @@ from olm_classic.provided_apis import api_hash, provided_apis
 from olm_classic.provided_apis import as_annotation as apis_annotation
 from olm_content.names import ANNOTATION_OPERATOR_NAMESPACE, ANNOTATION_TARGET_NAMESPACES
 
+CONFLICTS = frozenset({Reason.STATIC_APIS, Reason.API_CONFLICT})
+"""Reasons of those whose APIs are not to be provided by them: their Deployments are gone."""
+
 _TEXTS = {
     Reason.STATIC_APIS: "static provided api operatorgroup cannot be modified by these apis",
     Reason.API_CONFLICT: "intersecting operatorgroups provide the same apis",
@@ -144,7 +147,8 @@ def pruned(annotation: str, members: Iterable[KubeObject]) -> str | None:
     """The annotation of a group without APIs that no member provides any more; None to wait.
 
     `members` are the ClusterServiceVersions of its namespace that are no copies and stay. Nothing
-    goes while one that has just come provides what is not in the annotation yet.
+    goes while one that has just come provides what is not in the annotation yet. One that gave way
+    to another group provides nothing, until all of its APIs are in the annotation again.
     """
     known = provided_apis(annotation)
     provided: set[GVK] = set()
@@ -152,7 +156,8 @@ def pruned(annotation: str, members: Iterable[KubeObject]) -> str | None:
         apis = owned_apis(csv) or frozenset()
         if is_in(csv, Phase.NONE, Phase.PENDING) and not apis <= known:
             return None
-        provided |= apis
+        if apis <= known or (csv.get("status") or {}).get("reason") not in CONFLICTS:
+            provided |= apis
     return apis_annotation(known & provided)
 
 

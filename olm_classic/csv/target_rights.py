@@ -19,6 +19,7 @@ from api.objects import (
     namespace_of,
 )
 from olm_classic.csv.install_modes import unsupported
+from olm_classic.csv.membership import CONFLICTS
 from olm_classic.csv.owner import Owner
 from olm_classic.csv.phases import Reason
 from olm_classic.names import LABEL_COPIED_FROM, LABEL_MANAGED
@@ -28,7 +29,6 @@ from olm_content.render.rbac import RBAC_API, RBAC_GROUP, WATCH_NAMESPACES
 from olm_content.rights.authority import Authority
 from olm_content.rights.rules import rules_of
 
-_CONFLICTS = frozenset({Reason.STATIC_APIS, Reason.API_CONFLICT})
 _UNSUITED = frozenset(
     {
         Reason.NO_GROUP,
@@ -78,7 +78,7 @@ def asked_by(csv: KubeObject) -> Asked:
 def _place(csv: KubeObject) -> Place:
     status = csv.get("status") or {}
     targets = annotations_of(csv).get(ANNOTATION_TARGET_NAMESPACES)
-    if status.get("reason") in _CONFLICTS:
+    if status.get("reason") in CONFLICTS:
         return Place.NOWHERE
     if targets is None or is_deleting(csv) or not status.get("phase"):
         return Place.UNKNOWN

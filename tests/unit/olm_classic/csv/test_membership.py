@@ -145,3 +145,10 @@ def test_apis_that_nobody_provides_any_more_go_from_the_annotation() -> None:
     assert pruned(annotation, []) == ""
     assert pruned("Other.v1.example.com", [member]) is None, "it has just come"
     assert pruned("Other.v1.example.com", [{**member, "status": {"phase": "Failed"}}]) == ""
+    gave_way = {"phase": "Failed", "reason": "InterOperatorGroupOwnerConflict"}
+    refused = {**member, "status": gave_way}
+    assert pruned(THING, [refused]) == THING, "it comes back"
+    owned = member["spec"]["customresourcedefinitions"]["owned"]
+    more = [*owned, {"name": "others.example.com", "version": "v1", "kind": "Other"}]
+    refused["spec"] = {**member["spec"], "customresourcedefinitions": {"owned": more}}
+    assert pruned(THING, [refused]) == ""
