@@ -4,8 +4,12 @@ import asyncio
 import random
 from dataclasses import dataclass
 
+from olm_classic.controllers.api_roles import ApiRoles
 from olm_classic.controllers.cluster_service_version import ClusterServiceVersions
 from olm_classic.controllers.csv_stores import CsvStores
+from olm_classic.controllers.namespace_labels import NamespaceLabels
+from olm_classic.controllers.operator_group import OperatorGroups
+from olm_classic.controllers.target_rights import TargetRights
 from olm_classic.io.owned_apis import OwnedApis
 from olm_classic.kinds import CLUSTER_SERVICE_VERSION
 from olm_classic.names import LABEL_COPIED_FROM
@@ -59,6 +63,10 @@ class Controllers:
         """A row for each controller: its name, what it does, what it watches."""
         return [
             self._csvs.registration(),
+            OperatorGroups(self.manager).registration(),
+            NamespaceLabels(self.manager).registration(),
+            ApiRoles(self.manager).registration(),
+            TargetRights(self.manager).registration(),
         ]
 
     async def run(self, access: ClusterAccess) -> None:
