@@ -39,7 +39,10 @@ class Chart:
 
 OLM_V1 = Chart("olmv1", ("catalogd", "operator-controller"), RBAC_FOLDER, "olmv1-system")
 CLASSIC = Chart(
-    "olm-classic", ("catalog-operator", "package-server"), RBAC_FOLDER / "classic", "olm"
+    "olm-classic",
+    ("catalog-operator", "olm-operator", "package-server"),
+    RBAC_FOLDER / "classic",
+    "olm",
 )
 
 _VALUE = re.compile(r'^(?P<indent> *)(?P<key>"?[A-Za-z]+"?):(?P<rest>.*)$')

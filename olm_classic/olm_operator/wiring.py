@@ -49,9 +49,10 @@ class Controllers:
             resync_seconds=settings.resync_seconds,
         )
         self.manager.restrict(CLUSTER_SERVICE_VERSION, labels=f"!{LABEL_COPIED_FROM}")
+        self._stores = CsvStores.of(self.manager)
         self._csvs = ClusterServiceVersions(
             self.manager,
-            CsvStores.of(self.manager),
+            self._stores,
             OwnedApis(),
             self.metrics,
             clock=utc_now,
@@ -78,6 +79,7 @@ class Controllers:
     def readings(self) -> Readings:
         """What the metrics say."""
         return Readings(
+            csvs=[csv for _, csv in sorted(self._stores.csvs.items())],
             upgrades=self.metrics.upgrades,
             queues=self.manager.queues,
             answers=self._client.answers,

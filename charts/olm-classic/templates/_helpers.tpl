@@ -1,8 +1,8 @@
-{{/* The component is "catalog-operator" or "package-server" throughout. */}}
+{{/* The component is "catalog-operator", "olm-operator" or "package-server" throughout. */}}
 
 {{- define "olm-classic.components" -}}
 {{- /* $: those that values ask for, as JSON: {"list": [...]}. */ -}}
-{{- $all := list "catalog-operator" -}}
+{{- $all := list "catalog-operator" "olm-operator" -}}
 {{- if .Values.packageServer.enabled -}}{{- $all = append $all "package-server" -}}{{- end -}}
 {{- dict "list" $all | toJson -}}
 {{- end -}}
@@ -10,7 +10,8 @@
 {{- define "olm-classic.component" -}}
 {{- /* (list $ COMPONENT): the values of a component as JSON. */ -}}
 {{- $root := index . 0 -}}
-{{- if eq (index . 1) "package-server" -}}{{ toJson $root.Values.packageServer }}{{- else -}}{{ toJson $root.Values.catalogOperator }}{{- end -}}
+{{- $keys := dict "catalog-operator" "catalogOperator" "olm-operator" "olmOperator" "package-server" "packageServer" -}}
+{{- get $root.Values (get $keys (index . 1)) | toJson -}}
 {{- end -}}
 
 {{- define "olm-classic.namespace" -}}
@@ -27,7 +28,13 @@
 {{- if and .Values.registriesConf.content .Values.registriesConf.configMap -}}
 {{- fail "registriesConf.content and registriesConf.configMap exclude each other" -}}
 {{- end -}}
-{{- if and .Values.metrics.readers (not .Values.tls.secret) -}}
-{{- fail "metrics.readers needs tls.secret: over HTTP nobody is asked who he is" -}}
+{{- if and .Values.metrics.readers (not (and .Values.tls.secret .Values.olmOperator.tls.secret)) -}}
+{{- fail "metrics.readers needs tls.secret and olmOperator.tls.secret: over HTTP nobody is asked who he is" -}}
 {{- end -}}
+{{- end -}}
+
+{{- define "olm-classic.metricsSecret" -}}
+{{- /* (list $ COMPONENT): the Secret that the metrics of a component are served with, or nothing. */ -}}
+{{- $values := (index . 0).Values -}}
+{{- if eq (index . 1) "olm-operator" -}}{{ $values.olmOperator.tls.secret }}{{- else -}}{{ $values.tls.secret }}{{- end -}}
 {{- end -}}

@@ -18,13 +18,14 @@ from olm_classic.catalog_operator.settings import (
     parse_settings,
 )
 from olm_classic.dialect import Dialect
+from olm_classic.olm_operator.settings import parse_settings as parse_olm_operator
 from olm_classic.package_server.settings import OwnCertificate
 from olm_classic.package_server.settings import parse_settings as parse_package_server
 
 ROLES = ("Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding")
 USERS = {"aggregate-olm-edit", "aggregate-olm-view"}
 
-OPERATOR, SERVER = chart.CLASSIC.components
+CATALOGS, OPERATOR, SERVER = chart.CLASSIC.components
 
 sets = pytest.mark.parametrize("values", CLASSIC.sets)
 pods = pytest.mark.parametrize(
@@ -47,7 +48,7 @@ def pod(values: str, component: str) -> KubeObject:
     return spec
 
 
-def container(values: str, component: str = OPERATOR) -> KubeObject:
+def container(values: str, component: str = CATALOGS) -> KubeObject:
     [only] = pod(values, component)["containers"]
     return dict(only)
 
@@ -82,6 +83,19 @@ def test_values_reach_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     assert read.pods.images.opm == "registry.example.com/opm:v1"
     assert read.default_catalogs == Path("/etc/olm/default-catalogs")
     assert "HTTPS_PROXY" in {each["name"] for each in container("everything")["env"]}
+
+
+def test_olm_operator_takes_its_arguments() -> None:
+    read = parse_olm_operator(container("everything", OPERATOR)["args"])
+    assert read.leader_elect
+    assert read.system_namespace == "olm"
+    assert read.resync_seconds == 600.0
+    assert read.protected_namespaces == {"console", "openshift"}
+    assert read.metrics is not None
+    assert read.metrics.tls_cert == Path("/var/certs/tls.crt")
+    openshift = parse_olm_operator(container("openshift", OPERATOR)["args"])
+    assert openshift.status_name == "operator-lifecycle-manager"
+    assert openshift.package_server_name == "operator-lifecycle-manager-packageserver"
 
 
 def test_package_server_takes_its_arguments() -> None:
@@ -152,7 +166,8 @@ def test_rights_are_those_that_tests_run_with(values: str) -> None:
         if obj["kind"] in ROLES
     }
     assert known.items() <= rendered.items()
-    readers = set() if values == "default" else {"catalog-operator-metrics-readers"}
+    readers = {f"{program}-metrics-readers" for program in (CATALOGS, OPERATOR)}
+    readers = set() if values == "default" else readers
     assert {name for _, name in rendered.keys() - known.keys()} == USERS | readers
 
 
@@ -206,6 +221,8 @@ def test_alerts_are_about_metrics_that_there_are() -> None:
     [rules] = of_kind("everything", "PrometheusRule").values()
     expressions = [rule["expr"] for group in rules["spec"]["groups"] for rule in group["rules"]]
     for name, expression in zip(
-        ("installplan_warnings_total", "catalogsource_ready"), expressions, strict=True
+        ("installplan_warnings_total", "csv_abnormal", "csv_abnormal", "catalogsource_ready"),
+        expressions,
+        strict=True,
     ):
         assert name in expression
