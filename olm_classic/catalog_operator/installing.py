@@ -6,6 +6,7 @@ from olm_classic.controllers.install_plan import InstallPlans
 from olm_classic.controllers.namespace import NamespaceReconciler, Parts
 from olm_classic.controllers.namespace_watches import NAMESPACES, Namespaces, registration
 from olm_classic.controllers.planner import Planner
+from olm_classic.io.pulls import Pulls
 from olm_classic.io.registry import Connections
 from olm_classic.io.resolution import Resolver
 from olm_classic.io.snapshots import Snapshots
@@ -16,8 +17,6 @@ from olm_runtime.clocks import utc_now
 from olm_runtime.controller.handlers import Change, Enqueue, enqueue_object
 from olm_runtime.controller.manager import Manager, Registration, Watch
 from olm_runtime.controller.requests import request_for
-from olm_runtime.registry.pull_secrets import PullSecrets
-from olm_runtime.registry.settings import PullSettings
 
 CONTENTS = "catalog-contents"
 
@@ -26,7 +25,12 @@ class Installing:
     """The controllers of catalogs' contents, of namespaces and of InstallPlans."""
 
     def __init__(
-        self, manager: Manager, settings: Settings, connections: Connections, metrics: Metrics
+        self,
+        manager: Manager,
+        settings: Settings,
+        connections: Connections,
+        metrics: Metrics,
+        pulls: Pulls,
     ) -> None:
         self._manager = manager
         self._settings = settings
@@ -41,13 +45,8 @@ class Installing:
             metrics,
         )
         self._resolver = Resolver(settings.dialect)
-        self._secrets = PullSecrets.of_this_program(
-            manager.client,
-            global_secret=settings.global_pull_secret,
-            prefix="catalog-operator-pull-secrets-",
-        )
         self._unpacker = Unpacker(
-            manager.client, sources, settings.cache_path / "bundles", self._pull_settings
+            manager.client, sources, settings.cache_path / "bundles", pulls.of_bundles
         )
         planner = Planner(self._unpacker, connections, seconds=settings.bundle_unpack_seconds)
         self._reconciler = NamespaceReconciler(
@@ -84,19 +83,10 @@ class Installing:
         """Ends what was begun."""
         await self._unpacker.close()
         await self._resolver.close()
-        self._secrets.close()
 
     def _content_changed(self, catalog: Key) -> None:
         for namespace in self._namespaces.seeing(catalog[0]):
             self._manager.enqueue(NAMESPACES, namespace)
-
-    async def _pull_settings(self) -> PullSettings:
-        await self._secrets.refresh()
-        return PullSettings(
-            cas_dir=self._settings.pull_cas_dir,
-            auth_file=self._secrets.file,
-            limits=self._settings.limits,
-        )
 
 
 def _enqueue_deleted(event: Change, enqueue: Enqueue) -> None:

@@ -10,6 +10,7 @@ from olm_classic.catalog_operator.settings import CatalogServing, Settings
 from olm_classic.controllers.catalog_source import CatalogSources, Listeners, SharedSettings
 from olm_classic.controllers.operator_hub import OperatorHubController
 from olm_classic.io.default_catalogs import read_default_catalogs
+from olm_classic.io.pulls import Pulls
 from olm_classic.kinds import CATALOG_SOURCE, INSTALL_PLAN, OPERATOR_GROUP, SUBSCRIPTION
 from olm_classic.metrics import Key, Metrics, Readings, is_ready
 from olm_runtime.clocks import utc_now
@@ -20,8 +21,6 @@ from olm_runtime.controller.manager import Manager, Registration
 from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.proxies import read_grpc_proxy
-from olm_runtime.registry.pull_secrets import PullSecrets
-from olm_runtime.registry.settings import PullSettings
 
 log = logging.getLogger(__name__)
 
@@ -45,10 +44,12 @@ class Controllers:
             jitter=random.random,
             resync_seconds=settings.resync_seconds,
         )
-        self._secrets = PullSecrets.of_this_program(
+        self._pulls = Pulls(
             client,
+            namespace=settings.system_namespace,
             global_secret=settings.global_pull_secret,
-            prefix="catalog-operator-catalog-secrets-",
+            cas_dir=settings.pull_cas_dir,
+            limits=settings.limits,
         )
         self._counted = {
             kind: self.manager.store(kind) for kind in (CATALOG_SOURCE, SUBSCRIPTION, INSTALL_PLAN)
@@ -66,7 +67,7 @@ class Controllers:
             shared=self._shared(settings),
         )
         self.installing = Installing(
-            self.manager, settings, self.catalog_sources.connections, self.metrics
+            self.manager, settings, self.catalog_sources.connections, self.metrics, self._pulls
         )
         for row in self._rows():
             self.manager.register(row)
@@ -79,12 +80,8 @@ class Controllers:
             address=settings.catalog_address,
             ports=settings.catalog_ports,
             folder=settings.cache_path,
-            pulls=self._pull_settings,
+            pulls=self._pulls.of_catalogs,
         )
-
-    async def _pull_settings(self) -> PullSettings:
-        await self._secrets.refresh()
-        return PullSettings(cas_dir=self._settings.pull_cas_dir, auth_file=self._secrets.file)
 
     def _rows(self) -> list[Registration]:
         """A row for each controller: its name, what it does, what it watches."""
@@ -124,11 +121,13 @@ class Controllers:
         if failed is not None:
             log.warning("old content of catalogs stays: %s", failed.message)
         try:
-            await self.manager.run(access)
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._pulls.act_on_changes(self.manager.resync))
+                await self.manager.run(access)
         finally:
             await self.installing.close()
             await self.catalog_sources.close()
-            self._secrets.close()
+            await self._pulls.close()
 
     def readings(self) -> Readings:
         """What the metrics say."""

@@ -5,6 +5,7 @@ import base64
 import json
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 
 import grpc
 import pytest
@@ -18,6 +19,7 @@ from e2e.olm.classic import Classic, Place, status
 from e2e.olm.fbc import catalog_files
 from olm_catalogs.registry import registry_pb2 as messages
 from tests.integration.classic.test_subscriptions import Bundles, channel
+from tests.integration.cluster_pulls.world import DEFINITIONS
 
 pytestmark = pytest.mark.integration
 
@@ -115,6 +117,36 @@ def test_two_catalogs_without_a_pod_and_an_update_from_one(
     push(registry, "first", channel(versions))
     place.wait_csv("hello.v1.1.0")
     assert port_of(place, "first-dots") == ports[0]
+
+
+@pytest.fixture
+def mirrored(shared: Classic, registry: Registry) -> Iterator[str]:
+    """The name of a registry that does not exist; the cluster says that ours is its mirror."""
+    source = "mirrored.invalid"
+    entry = {"source": source, "mirrors": [registry.address]}
+    mirrors = {
+        "apiVersion": "config.openshift.io/v1",
+        "kind": "ImageTagMirrorSet",
+        "metadata": {"name": "mirrored"},
+        "spec": {"imageTagMirrors": [entry]},
+    }
+    kubectl = shared.control_plane.kubectl
+    kubectl("apply", "--server-side", "-f", str(DEFINITIONS))
+    kubectl("wait", "--for=condition=Established", "-f", str(DEFINITIONS))
+    shared.control_plane.apply(json.dumps(mirrors))
+    yield source
+    kubectl("delete", "-f", str(DEFINITIONS))
+
+
+def test_catalogs_and_bundles_come_from_the_mirrors_of_the_cluster(
+    place: Place, registry: Registry, bundles: Bundles, mirrored: str
+) -> None:
+    [bundle] = bundles.of("mirrored", "1.0.0")
+    there = replace(bundle, image=bundle.image.replace(registry.address, mirrored))
+    image = push(registry, "mirrored", channel([there]))
+    create(place, "mirrored", image.replace(registry.address, mirrored))
+    place.subscribe("mirrored", source="mirrored")
+    place.wait_csv("mirrored.v1.0.0")
 
 
 def test_it_serves_at_once_after_it_was_killed(
