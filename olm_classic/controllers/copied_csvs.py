@@ -122,7 +122,18 @@ class CopiedCSVs:
         )
 
     def _on_copy(self, event: Change, enqueue: Enqueue) -> None:
-        enqueue(_request(event.key))
+        """What this controller wrote needs nothing, or no haste: else it would hold itself up."""
+        known, (namespace, name) = self._known, event.key
+        if event.new is None:
+            if known.sources.copied_to(namespace, name, known.copying) is not None:
+                enqueue(_request(event.key))
+            return
+        record = Record.of(event.new)
+        source = known.sources.get((record.origin, name))
+        if source is None or not known.settled(source, [namespace]):
+            urgent = source is None or record.foreign
+            priority = Priority.NORMAL if urgent else Priority.LOW
+            enqueue(_request(event.key), priority=priority)
 
     def _on_csv(self, event: Change, enqueue: Enqueue) -> None:
         """One that is no copy takes the place of a copy, or leaves it."""
