@@ -1,19 +1,18 @@
 """Makes copies of ClusterServiceVersions, keeps them like what they are copied from, removes them.
 
-Two controllers. Requests of the first are sources: it enqueues which of their copies need
-something. Requests of the second are single copies, and namespaces that miss one; with a thousand
-namespaces nothing that happens to one of them looks at the others.
+Requests are single copies, also those that are missing: with a thousand namespaces nothing that
+happens to one of them looks at the others. What happens to an operator is a matter of
+`copy_sources`.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from api.objects import KubeObject, annotations_of, is_deleting, labels_of, metadata
-from olm_classic.controllers.known_copies import COPIES, KnownCopies
-from olm_classic.copies.records import ANNOTATION_REST_HASH, Record, kept, origins
+from olm_classic.controllers.known_copies import COPIES, KnownCopies, key_request
+from olm_classic.copies.records import ANNOTATION_REST_HASH, Record, kept
 from olm_classic.copies.sources import Key, Source
 from olm_classic.copies.wanted import Wanted
-from olm_classic.kinds import CLUSTER_SERVICE_VERSION, OLM_CONFIG
+from olm_classic.kinds import CLUSTER_SERVICE_VERSION
 from olm_classic.names import COPIES_FIELD_MANAGER, LABEL_COPIED_FROM
 from olm_classic.selections import NAMESPACES
 from olm_content.names import ANNOTATION_OPERATOR_NAMESPACE
@@ -25,7 +24,7 @@ from olm_runtime.kube.errors import AlreadyExistsError, ForbiddenError, NotFound
 from olm_runtime.kube.media_types import JSON_PATCH, MERGE_PATCH
 from olm_runtime.outcome import Done, Failed, Outcome
 
-SOURCES, COPIES_NAME = "copied-csv-sources", "copied-csvs"
+NAME = "copied-csvs"
 WORKERS = 32
 """Of these a quarter, 8, make and change copies when an operator does."""
 
@@ -36,66 +35,6 @@ class Parts:
 
     status: bool
     rest: bool
-
-
-class CopySources:
-    """Finds out which copies of a source need something."""
-
-    def __init__(self, manager: Manager, known: KnownCopies) -> None:
-        self._manager = manager
-        self._known = known
-
-    def registration(self) -> Registration:
-        """The row of this controller."""
-        return Registration(
-            name=SOURCES,
-            reconciler=self,
-            watches=[
-                Watch(CLUSTER_SERVICE_VERSION, self._on_source),
-                Watch(COPIES, _on_listed_copy, predicates=[_is_initial]),
-                Watch(OLM_CONFIG, self._on_config),
-            ],
-            resync=self._resync,
-            workers=2,
-        )
-
-    async def _resync(self) -> Iterable[Request]:
-        return [_request(source.key) for source in self._known.sources.all()]
-
-    def _on_source(self, event: Change, enqueue: Enqueue) -> None:
-        """Those that are for their own namespace only have no copies, nor had any."""
-        if event.new is not None and event.old is not None:
-            before, now = Source.of(event.old), Source.of(event.new)
-            if not before.targets and not now.targets:
-                return
-        priority = Priority.LOW if event.initial else Priority.NORMAL
-        enqueue(_request(event.key), priority=priority)
-
-    def _on_config(self, _: Change, enqueue: Enqueue) -> None:
-        for source in self._known.sources.everywhere():
-            enqueue(_request(source.key))
-
-    async def reconcile(self, request: Request) -> Outcome:
-        """Enqueues its copies, where they need something. Raises NotSyncedError."""
-        known = self._known
-        known.check_synced()
-        namespace, name = namespaced_name(request)
-        there = known.copies_of((namespace, name))
-        source = known.sources.get((namespace, name))
-        wanted = set[str]()
-        settled = set[str]()
-        if source is not None:
-            active = (
-                known.active() if source.everywhere else filter(known.is_active, source.targets)
-            )
-            wanted = known.sources.wanted_in(source, known.copying, active)
-            settled = known.settled(source, there & wanted)
-        for each in sorted((there | wanted) - settled):
-            self._manager.enqueue(COPIES_NAME, request_for(name, each), priority=Priority.LOW)
-        return Done()
-
-    async def report_failure(self, request: Request, failed: Failed) -> None:
-        """It is in the log."""
 
 
 class CopiedCSVs:
@@ -110,7 +49,7 @@ class CopiedCSVs:
     def registration(self) -> Registration:
         """The row of this controller."""
         return Registration(
-            name=COPIES_NAME,
+            name=NAME,
             reconciler=self,
             watches=[
                 Watch(COPIES, self._on_copy, predicates=[_is_news]),
@@ -126,18 +65,18 @@ class CopiedCSVs:
         known, (namespace, name) = self._known, event.key
         if event.new is None:
             if known.sources.copied_to(namespace, name, known.copying) is not None:
-                enqueue(_request(event.key))
+                enqueue(key_request(event.key))
             return
         record = Record.of(event.new)
         source = known.sources.get((record.origin, name))
         if source is None or not known.settled(source, [namespace]):
             urgent = source is None or record.foreign
             priority = Priority.NORMAL if urgent else Priority.LOW
-            enqueue(_request(event.key), priority=priority)
+            enqueue(key_request(event.key), priority=priority)
 
     def _on_csv(self, event: Change, enqueue: Enqueue) -> None:
         """One that is no copy takes the place of a copy, or leaves it."""
-        enqueue(_request(event.key))
+        enqueue(key_request(event.key))
 
     def _on_namespace(self, event: Change, enqueue: Enqueue) -> None:
         if event.old and event.new and is_deleting(event.old) == is_deleting(event.new):
@@ -287,24 +226,9 @@ def _is_copy(csv: KubeObject) -> bool:
     return LABEL_COPIED_FROM in labels_of(csv)
 
 
-def _request(key: Key) -> Request:
-    namespace, name = key
-    return request_for(name, namespace)
-
-
-def _is_initial(event: Change) -> bool:
-    return event.initial
-
-
 def _is_news(event: Change) -> bool:
     return not event.initial
 
 
 def _comes_or_goes(event: Change) -> bool:
     return not event.initial and (event.old is None or event.new is None)
-
-
-def _on_listed_copy(event: Change, enqueue: Enqueue) -> None:
-    """Those whose source ended while nobody watched are found by it."""
-    for namespace in origins(event.object):
-        enqueue(request_for(event.key[1], namespace), priority=Priority.LOW)

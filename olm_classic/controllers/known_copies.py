@@ -1,6 +1,6 @@
 """What the controllers of copied ClusterServiceVersions know: stores, sources, what was checked."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 from api.objects import KubeObject, is_deleting, labels_of, name_of
 from api.operators.v1.olmconfig import SINGLETON
@@ -13,6 +13,7 @@ from olm_classic.names import LABEL_COPIED_FROM
 from olm_classic.selections import NAMESPACES
 from olm_runtime.controller.handlers import Change
 from olm_runtime.controller.manager import Manager
+from olm_runtime.controller.requests import Request, request_for
 from olm_runtime.watch.informer import Selection
 
 COPIES = Selection(
@@ -35,7 +36,7 @@ MAX_VERSIONS = 2
 class KnownCopies:
     """What is there, and what of it needs no look. Nothing here asks the API server."""
 
-    def __init__(self, manager: Manager, *, protected: Collection[str] = ()) -> None:
+    def __init__(self, manager: Manager, *, protected: Iterable[str] = ()) -> None:
         """`protected` namespaces get copies where they are switched off."""
         self.sources = Sources()
         self.csvs = manager.store(CLUSTER_SERVICE_VERSION)
@@ -132,3 +133,9 @@ class KnownCopies:
 def _origin_keys(copy: KubeObject) -> list[Key]:
     name = name_of(copy)
     return [(namespace, name) for namespace in origins(copy)]
+
+
+def key_request(key: Key) -> Request:
+    """The request for a namespace and name."""
+    namespace, name = key
+    return request_for(name, namespace)

@@ -2,12 +2,14 @@
 
 import asyncio
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from olm_classic.controllers.api_roles import ApiRoles
 from olm_classic.controllers.cluster_service_version import ClusterServiceVersions
+from olm_classic.controllers.copy_sources import copy_registrations
 from olm_classic.controllers.csv_stores import CsvStores
 from olm_classic.controllers.namespace_labels import NamespaceLabels
+from olm_classic.controllers.operator_condition import OperatorConditionController
 from olm_classic.controllers.operator_group import OperatorGroups
 from olm_classic.controllers.target_rights import TargetRights
 from olm_classic.io.owned_apis import OwnedApis
@@ -18,6 +20,7 @@ from olm_classic.olm_operator.settings import Settings
 from olm_runtime.clocks import utc_now
 from olm_runtime.controller.events import EventBroadcaster
 from olm_runtime.controller.manager import Manager, Registration
+from olm_runtime.controller.priority import PriorityGate
 from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
 
@@ -62,8 +65,13 @@ class Controllers:
 
     def _rows(self) -> list[Registration]:
         """A row for each controller: its name, what it does, what it watches."""
+        gate = PriorityGate()
         return [
-            self._csvs.registration(),
+            replace(self._csvs.registration(), gate=gate),
+            *copy_registrations(
+                self.manager, self._settings.protected_namespaces, clock=utc_now, gate=gate
+            ),
+            OperatorConditionController(self.manager, clock=utc_now).registration(),
             OperatorGroups(self.manager).registration(),
             NamespaceLabels(self.manager).registration(),
             ApiRoles(self.manager).registration(),
