@@ -76,3 +76,42 @@ def cluster_service_version(  # noqa: PLR0913 - what tests change
             **spec,
         },
     }
+
+
+def permission(
+    account: str, verbs: Sequence[str], resource: str, group: str = ""
+) -> dict[str, Any]:
+    """Rights that a ServiceAccount needs."""
+    rule = {"verbs": list(verbs), "apiGroups": [group], "resources": [resource]}
+    return {"serviceAccountName": account, "rules": [rule]}
+
+
+def definition(group: str, *, versions: Sequence[str] = ("v1",)) -> KubeObject:
+    """A CRD of things that serves these versions, of which the last is stored."""
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    names = {"plural": "things", "singular": "thing", "kind": "Thing", "listKind": "ThingList"}
+    served = [
+        {
+            "name": version,
+            "served": True,
+            "storage": version == versions[-1],
+            "schema": {"openAPIV3Schema": schema},
+        }
+        for version in versions
+    ]
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"things.{group}"},
+        "spec": {"group": group, "scope": "Namespaced", "names": names, "versions": served},
+    }
+
+
+def entry(crd: KubeObject, version: str = "") -> dict[str, Any]:
+    """A CRD as a ClusterServiceVersion lists it; its last version unless it is given."""
+    spec = crd["spec"]
+    return {
+        "name": crd["metadata"]["name"],
+        "version": version or spec["versions"][-1]["name"],
+        "kind": spec["names"]["kind"],
+    }

@@ -52,18 +52,24 @@ def installation(
     `annotations` are those of the ClusterServiceVersion, which every pod template has.
     """
     for deployment in expected:
-        name = name_of(deployment)
-        found = _rollout(name, live.get(name))
-        if found.is_healthy:
-            found = _content(deployment, live[name], annotations)
+        found = _found(deployment, live.get(name_of(deployment)), annotations)
         if not found.is_healthy:
             return found
     return HEALTHY
 
 
-def _rollout(name: str, live: KubeObject | None) -> Installation:
+def _found(
+    deployment: KubeObject, live: KubeObject | None, annotations: Mapping[str, str]
+) -> Installation:
+    """What it is comes before how it does: what is wanted by now may be the cure."""
+    name = name_of(deployment)
     if live is None:
         return Installation(State.MISSING, f"missing deployment with name={name}")
+    content = _content(deployment, live, annotations)
+    return content if not content.is_healthy else _rollout(name, live)
+
+
+def _rollout(name: str, live: KubeObject) -> Installation:
     status, spec = live.get("status") or {}, live.get("spec") or {}
     if metadata(live).get("generation", 0) > status.get("observedGeneration", 0):
         return _waiting(name, f'waiting for spec update of deployment "{name}" to be observed...')
