@@ -381,3 +381,167 @@ def test_static_provider(places: Callable[..., Place], crd: dict[str, str]) -> N
     change_group(static, {"staticProvidedAPIs": False})
     wait_reason(static, "RequirementsNotMet")
     wait_annotation(static, f"{api_of(crd).replace('v1', 'v2')}")
+
+
+def test_a_namespace_of_targets_that_is_made_anew(places: Callable[..., Place]) -> None:
+    team = secrets.token_hex(4)
+    one = places(None)
+    name_space(one, team=team)
+    owner = places({"selector": {"matchLabels": {"team": team}}})
+    wait_selected(owner, one.name)
+    wait_label(one, uid_label(owner))
+    owner.csv(NAME)
+    owner.wait_csv(NAME)
+    one.classic.control_plane.kubectl("delete", "namespace", one.name)
+    wait_group(owner, lambda obj: status(obj, "namespaces") == [])
+    csv = wait_reason(owner, "NoTargetNamespaces")
+    assert "olm.targetNamespaces" not in annotations_of(csv), "an empty text is all of them"
+    name_space(one, team=team)
+    wait_selected(owner, one.name)
+    wait_label(one, uid_label(owner))
+    csv = owner.wait_csv(NAME)
+    assert annotations_of(csv)["olm.targetNamespaces"] == one.name
+
+
+def test_many_namespaces_are_one_write(olm: Classic, places: Callable[..., Place]) -> None:
+    team, count = secrets.token_hex(4), 100
+    place = Place(olm, "default")
+    names = sorted(f"many-{team}-{number:03}" for number in range(count))
+    place.apply(
+        *(
+            {
+                "apiVersion": "v1",
+                "kind": "Namespace",
+                "metadata": {"name": name, "labels": {"team": team}},
+            }
+            for name in names
+        )
+    )
+    try:
+        owner = places({"selector": {"matchLabels": {"team": team}}})
+        found = wait_group(owner, lambda obj: len(status(obj, "namespaces") or ()) == count)
+        assert status(found, "namespaces") == names
+        label = uid_label(owner)
+        olm.api.wait(
+            groups_path(owner),
+            lambda _: len(olm.api.list("/api/v1/namespaces", labels=label)) == count,
+            what="labels of all",
+        )
+        after = olm.api.get(groups_path(owner)) or {}
+        assert metadata(after)["resourceVersion"] == metadata(found)["resourceVersion"]
+        writes = writes_of(olm)
+        name_space(Place(olm, names[0]), team=team, mood="good")
+        olm.restart_operator(kill=True)
+        owner.csv(NAME)
+        wait_reason(owner, "InstallSucceeded")
+        assert writes_of(olm) < count, f"labels are not written again: {writes} before"
+    finally:
+        olm.control_plane.kubectl("delete", "namespace", *names, "--wait=false")
+
+
+def writes_of(olm: Classic) -> float:
+    """How many PATCH requests the program that runs now has sent."""
+    return sum(
+        float(line.rpartition(" ")[2])
+        for line in olm.operator_metrics().splitlines()
+        if line.startswith("rest_client_requests_total") and 'method="PATCH"' in line
+    )
+
+
+def roles_in(place: Place, plural: str = "roles") -> list[KubeObject]:
+    """Those of the operator in a namespace."""
+    path = f"{RBAC_PATH}/namespaces/{place.name}/{plural}"
+    return place.classic.api.list(path, labels=f"olm.owner={NAME}")
+
+
+def test_e2e_functionality(places: Callable[..., Place], crd: dict[str, str]) -> None:
+    one, other = places(None), places(None)
+    owner = places({"targetNamespaces": [one.name, other.name]})
+    api = owner.classic.api
+    install(owner, owned=[crd])
+    csv = owner.wait_csv(NAME)
+    targets = ",".join(sorted([one.name, other.name]))
+    assert annotations_of(csv)["olm.targetNamespaces"] == targets
+    deployment = api.get(owner.path("deployments", "controller", version="apps/v1")) or {}
+    template = deployment["spec"]["template"]["metadata"]["annotations"]
+    assert template["olm.targetNamespaces"] == targets
+    wait_annotation(owner, api_of(crd))
+    for place in (one, other):
+        copy = place.wait("clusterserviceversions", NAME, lambda _: True)
+        assert labels_of(copy)["olm.copiedFrom"] == owner.name
+        for plural in ("roles", "rolebindings"):
+            path = f"{RBAC_PATH}/namespaces/{place.name}/{plural}"
+            api.wait(path, lambda _, p=place, k=plural: bool(roles_in(p, k)), what=plural)  # type: ignore[misc]
+            [found] = roles_in(place, plural)
+            assert labels_of(found)["olm.copiedFrom"] == owner.name
+            assert metadata(found)["ownerReferences"][0]["uid"] == metadata(copy)["uid"]
+    as_operator = f"--as=system:serviceaccount:{owner.name}:operator"
+    kubectl = owner.classic.control_plane.kubectl
+    kubectl("auth", "can-i", "list", "configmaps", "-n", one.name, as_operator)
+    [binding] = roles_in(one, "rolebindings")
+    path = f"{RBAC_PATH}/namespaces/{one.name}/rolebindings"
+    api.delete(f"{path}/{metadata(binding)['name']}")
+    api.wait(path, lambda _: bool(roles_in(one, "rolebindings")), what="a binding comes back")
+    target(owner, one.name)
+    api.wait_gone(other.path("clusterserviceversions", NAME))
+    path = f"{RBAC_PATH}/namespaces/{other.name}/roles"
+    api.wait(path, lambda _: not roles_in(other), what="roles go with the copy")
+    owner.delete("clusterserviceversions", NAME)
+    api.wait_gone(one.path("clusterserviceversions", NAME))
+    wait_annotation(owner, "")
+
+
+def test_csv_copy_watching_all_namespaces(places: Callable[..., Place]) -> None:
+    one, owner = places(None), places({})
+    api = owner.classic.api
+    install(owner)
+    owner.wait_csv(NAME)
+    copy = one.wait("clusterserviceversions", NAME, lambda _: True)
+    assert "olm.targetNamespaces" not in annotations_of(copy)
+    [role] = roles_in(owner)
+    name = metadata(role)["name"]
+    found = api.wait(f"{CLUSTER_ROLES}/{name}", lambda obj: obj is not None, what="a cluster role")
+    watched = {"apiGroups": [""], "resources": ["namespaces"], "verbs": ["get", "list", "watch"]}
+    assert (found or {})["rules"] == [RULE, watched]
+    binding = f"{RBAC_PATH}/clusterrolebindings/{name}"
+    api.wait(binding, lambda obj: obj is not None, what="a cluster role binding")
+    api.delete(f"{CLUSTER_ROLES}/{name}")
+    api.wait(f"{CLUSTER_ROLES}/{name}", lambda obj: obj is not None, what="it comes back")
+    target(owner, owner.name)
+    for path in (f"{CLUSTER_ROLES}/{name}", binding):
+        api.wait_gone(path)
+    api.wait_gone(one.path("clusterserviceversions", NAME))
+
+
+def grant(place: Place, name: str, rules: list[dict[str, Any]]) -> None:
+    """A Role for the service account `scoped`."""
+    meta = {"name": name, "namespace": place.name}
+    subjects = [{"kind": "ServiceAccount", "name": "scoped", "namespace": place.name}]
+    place.apply(
+        {"apiVersion": f"{RBAC}/v1", "kind": "Role", "metadata": meta, "rules": rules},
+        {
+            "apiVersion": f"{RBAC}/v1",
+            "kind": "RoleBinding",
+            "metadata": meta,
+            "roleRef": {"apiGroup": RBAC, "kind": "Role", "name": name},
+            "subjects": subjects,
+        },
+    )
+
+
+@pytest.mark.parametrize("how", ["rbac", "removal"])
+def test_insufficient_permissions_resolved(places: Callable[..., Place], how: str) -> None:
+    place = places({})
+    meta = {"name": "scoped", "namespace": place.name}
+    place.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": meta})
+    change_group(place, {"targetNamespaces": [place.name], "serviceAccountName": "scoped"})
+    wait_group(place, lambda obj: bool(status(obj, "serviceAccountRef")))
+    place.csv(NAME)
+    csv = wait_reason(place, "InstallComponentFailedNoRetry")
+    assert status(csv, "phase") == "Failed"
+    assert "is forbidden" in status(csv, "message")
+    if how == "rbac":
+        grant(place, "deployer", [{"apiGroups": ["apps"], "resources": ["*"], "verbs": ["*"]}])
+    else:
+        change_group(place, {"serviceAccountName": None})
+    place.wait_csv(NAME)
