@@ -9,6 +9,8 @@ import pytest
 from api.objects import KubeObject, annotations_of, condition, labels_of, metadata
 from api.operators.names import V1
 from e2e.olm.classic import Classic, Place, status
+from olm_classic.csv.owner import Owner
+from olm_classic.csv.permissions import account_objects
 from olm_classic.operator_groups.cluster_roles import cluster_role_name
 
 pytestmark = pytest.mark.integration
@@ -116,6 +118,16 @@ def change_group(place: Place, spec: Mapping[str, Any] | None) -> None:
 
 def target(place: Place, *namespaces: str) -> None:
     change_group(place, {"targetNamespaces": list(namespaces) or None})
+
+
+def install(place: Place, **spec: Any) -> None:
+    """A version made by hand, with the account and the roles that a plan makes of it."""
+    csv = place.csv(NAME, permissions=PERMISSIONS, **spec)
+    made = place.wait("clusterserviceversions", NAME, lambda _: True)
+    owner = Owner(NAME, place.name, str(metadata(made)["uid"]))
+    permissions = csv["spec"]["install"]["spec"]["permissions"]
+    for account in account_objects(owner, permissions, ()):
+        place.apply(account.service_account, *account.roles, *account.role_bindings)
 
 
 def selectors(role: KubeObject | None) -> list[Any]:
@@ -433,6 +445,71 @@ def versions_of(olm: Classic, label: str) -> list[str]:
     """The resourceVersions of namespaces."""
     found = olm.api.list("/api/v1/namespaces", labels=label)
     return [metadata(each)["resourceVersion"] for each in found]
+
+
+def roles_in(place: Place, plural: str = "roles") -> list[KubeObject]:
+    """Those of the operator in a namespace."""
+    path = f"{RBAC_PATH}/namespaces/{place.name}/{plural}"
+    return place.classic.api.list(path, labels=f"olm.owner={NAME}")
+
+
+def test_e2e_functionality(places: Callable[..., Place], crd: dict[str, str]) -> None:
+    one, other = places(None), places(None)
+    owner = places({"targetNamespaces": [one.name, other.name]})
+    api = owner.classic.api
+    install(owner, owned=[crd])
+    csv = owner.wait_csv(NAME)
+    targets = ",".join(sorted([one.name, other.name]))
+    assert annotations_of(csv)["olm.targetNamespaces"] == targets
+    deployment = api.get(owner.path("deployments", "controller", version="apps/v1")) or {}
+    template = deployment["spec"]["template"]["metadata"]["annotations"]
+    assert template["olm.targetNamespaces"] == targets
+    wait_annotation(owner, api_of(crd))
+    for place in (one, other):
+        copy = place.wait("clusterserviceversions", NAME, lambda _: True)
+        assert labels_of(copy)["olm.copiedFrom"] == owner.name
+        for plural in ("roles", "rolebindings"):
+            path = f"{RBAC_PATH}/namespaces/{place.name}/{plural}"
+            api.wait(path, lambda _, p=place, k=plural: bool(roles_in(p, k)), what=plural)  # type: ignore[misc]
+            [found] = roles_in(place, plural)
+            assert labels_of(found)["olm.copiedFrom"] == owner.name
+            assert metadata(found)["ownerReferences"][0]["uid"] == metadata(copy)["uid"]
+    as_operator = f"--as=system:serviceaccount:{owner.name}:operator"
+    kubectl = owner.classic.control_plane.kubectl
+    kubectl("auth", "can-i", "list", "configmaps", "-n", one.name, as_operator)
+    [binding] = roles_in(one, "rolebindings")
+    path = f"{RBAC_PATH}/namespaces/{one.name}/rolebindings"
+    api.delete(f"{path}/{metadata(binding)['name']}")
+    api.wait(path, lambda _: bool(roles_in(one, "rolebindings")), what="a binding comes back")
+    target(owner, one.name)
+    api.wait_gone(other.path("clusterserviceversions", NAME))
+    path = f"{RBAC_PATH}/namespaces/{other.name}/roles"
+    api.wait(path, lambda _: not roles_in(other), what="roles go with the copy")
+    owner.delete("clusterserviceversions", NAME)
+    api.wait_gone(one.path("clusterserviceversions", NAME))
+    wait_annotation(owner, "")
+
+
+def test_csv_copy_watching_all_namespaces(places: Callable[..., Place]) -> None:
+    one, owner = places(None), places({})
+    api = owner.classic.api
+    install(owner)
+    owner.wait_csv(NAME)
+    copy = one.wait("clusterserviceversions", NAME, lambda _: True)
+    assert "olm.targetNamespaces" not in annotations_of(copy)
+    [role] = roles_in(owner)
+    name = metadata(role)["name"]
+    found = api.wait(f"{CLUSTER_ROLES}/{name}", lambda obj: obj is not None, what="a cluster role")
+    watched = {"apiGroups": [""], "resources": ["namespaces"], "verbs": ["get", "list", "watch"]}
+    assert (found or {})["rules"] == [RULE, watched]
+    binding = f"{RBAC_PATH}/clusterrolebindings/{name}"
+    api.wait(binding, lambda obj: obj is not None, what="a cluster role binding")
+    api.delete(f"{CLUSTER_ROLES}/{name}")
+    api.wait(f"{CLUSTER_ROLES}/{name}", lambda obj: obj is not None, what="it comes back")
+    target(owner, owner.name)
+    for path in (f"{CLUSTER_ROLES}/{name}", binding):
+        api.wait_gone(path)
+    api.wait_gone(one.path("clusterserviceversions", NAME))
 
 
 def grant(place: Place, name: str, rules: list[dict[str, Any]]) -> None:
