@@ -258,6 +258,16 @@ class ControlPlane:
         with self.client() as client:
             ManifestApplier(client).apply(manifests)
 
+    def remove(self, path: str) -> None:
+        """Has the object at an API path deleted, if there is one; does not wait until it is gone.
+
+        Errors: httpx.HTTPStatusError.
+        """
+        with self.client() as client:
+            answer = client.delete(path)
+        if answer.status_code != httpx.codes.NOT_FOUND:
+            answer.raise_for_status()
+
     def audit_events(self) -> list[dict[str, Any]]:
         """All requests that the API server has completed, if the option `audit` is set."""
         if self.places.audit_log.is_file():

@@ -136,4 +136,5 @@ def serve_catalog(olm: Olm, api: Api) -> Iterator[Callable[[str, str], None]]:
 
     yield serve
     for name in names:
-        olm.control_plane.kubectl("delete", "clustercatalog", name, "--ignore-not-found")
+        olm.control_plane.remove(catalog_path(name))
+        api.wait_gone(catalog_path(name))

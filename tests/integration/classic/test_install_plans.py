@@ -203,7 +203,7 @@ def test_a_plan_has_the_rights_of_its_service_account(classic: Classic, group: s
         },
     )
     complete(place, "one")
-    classic.control_plane.kubectl("delete", "namespace", place.name, "--wait=false")
+    classic.control_plane.remove(f"/api/v1/namespaces/{place.name}")
 
 
 def test_warnings_of_the_api_server_are_told(place: Place) -> None:

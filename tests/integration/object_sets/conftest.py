@@ -9,11 +9,13 @@ from collections.abc import Iterator
 import pytest
 
 from e2e.harness.components import AuditLevel
+from e2e.olm import manifests
 from e2e.olm.api import OLM, Api
-from e2e.olm.manifests import installer
 from e2e.olm.programs import Olm
 from tests.integration.clusters import own_control_plane, own_olm
 from tests.integration.object_sets.world import World
+
+CLUSTER_ROLE_BINDINGS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 
 control_plane = own_control_plane("package", audit=AuditLevel.METADATA)
 product = own_olm("package", catalogd=False)  # nothing here needs a catalog or an image
@@ -28,13 +30,11 @@ def api(product: Olm) -> Iterator[Api]:
 @pytest.fixture
 def world(product: Olm, api: Api) -> Iterator[World]:
     namespace = f"test-{secrets.token_hex(4)}"
-    kubectl = product.control_plane.kubectl
-    kubectl("create", "namespace", namespace)
-    product.control_plane.apply(installer(namespace))
+    control_plane = product.control_plane
+    control_plane.apply(manifests.namespace(namespace) + "---" + manifests.installer(namespace))
     yield World(product, api, namespace)
     for found in api.list(f"{OLM}/clusterobjectsets"):
         if found["metadata"]["name"].startswith(namespace):
-            name = found["metadata"]["name"]  # the garbage collector may be faster
-            kubectl("delete", "clusterobjectset", name, "--wait=false", "--ignore-not-found")
-    kubectl("delete", "namespace", namespace, "--wait=false")
-    kubectl("delete", "clusterrolebinding", f"{namespace}-installer", "--ignore-not-found")
+            control_plane.remove(f"{OLM}/clusterobjectsets/{found['metadata']['name']}")
+    control_plane.remove(f"/api/v1/namespaces/{namespace}")
+    control_plane.remove(f"{CLUSTER_ROLE_BINDINGS}/{namespace}-installer")

@@ -31,9 +31,7 @@ def apply(olm: Olm, package: str) -> Iterator[Apply]:
         olm.control_plane.apply(manifest)
 
     yield run
-    olm.control_plane.kubectl(
-        "delete", "clusterextension", package, "--ignore-not-found", "--wait=false"
-    )
+    olm.control_plane.remove(extension_path(package))
 
 
 def change(api: Api, package: str, **spec: Any) -> None:
