@@ -35,6 +35,7 @@ class Extensions:
     """A scenario: install, update, rollback, deletion by operator-controller."""
 
     phases = tuple(Phase)
+    writes_at_start = 0
 
     def __init__(self, olm: Olm, api: Api) -> None:
         self._olm = olm
