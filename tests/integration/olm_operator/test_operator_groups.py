@@ -2,13 +2,19 @@
 
 import secrets
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from api.objects import KubeObject, annotations_of, condition, labels_of, metadata
 from api.operators.names import V1
+from e2e.harness.registry import Registry
+from e2e.olm.bundles import BundleSpec
 from e2e.olm.classic import Classic, Place, status
+from e2e.olm.fbc import package_blobs
+from e2e.olm.pages import DOCS, steps
+from e2e.olm.reader import Reader
 from olm_classic.csv.owner import Owner
 from olm_classic.csv.permissions import account_objects
 from olm_classic.operator_groups.cluster_roles import cluster_role_name
@@ -512,35 +518,47 @@ def test_csv_copy_watching_all_namespaces(places: Callable[..., Place]) -> None:
     api.wait_gone(one.path("clusterserviceversions", NAME))
 
 
-def grant(place: Place, name: str, rules: list[dict[str, Any]]) -> None:
-    """A Role for the service account `scoped`."""
-    meta = {"name": name, "namespace": place.name}
-    subjects = [{"kind": "ServiceAccount", "name": "scoped", "namespace": place.name}]
-    place.apply(
-        {"apiVersion": f"{RBAC}/v1", "kind": "Role", "metadata": meta, "rules": rules},
-        {
-            "apiVersion": f"{RBAC}/v1",
-            "kind": "RoleBinding",
-            "metadata": meta,
-            "roleRef": {"apiGroup": RBAC, "kind": "Role", "name": name},
-            "subjects": subjects,
-        },
-    )
+def test_rights_that_an_account_has_are_not_given_again(places: Callable[..., Place]) -> None:
+    one = places(None)
+    owner = places({"targetNamespaces": [one.name]})
+    api, kubectl = owner.classic.api, owner.classic.control_plane.kubectl
+    where = ("-n", one.name)
+    kubectl("create", "role", "reader", "--verb=*", "--resource=configmaps", *where)
+    subject = f"--serviceaccount={owner.name}:operator"
+    kubectl("create", "rolebinding", "reader", "--role=reader", subject, *where)
+    install(owner)
+    owner.wait_csv(NAME)
+    one.wait_csv(NAME)
+    assert not roles_in(one)
+    kubectl("delete", "role", "reader", *where)
+    path = f"{RBAC_PATH}/namespaces/{one.name}/roles"
+    api.wait(path, lambda _: bool(roles_in(one)), what="rights that somebody took away")
 
 
-@pytest.mark.parametrize("how", ["rbac", "removal"])
-def test_insufficient_permissions_resolved(places: Callable[..., Place], how: str) -> None:
-    place = places({})
-    meta = {"name": "scoped", "namespace": place.name}
-    place.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": meta})
-    change_group(place, {"targetNamespaces": [place.name], "serviceAccountName": "scoped"})
-    wait_group(place, lambda obj: bool(status(obj, "serviceAccountRef")))
-    place.csv(NAME)
-    csv = wait_reason(place, "InstallComponentFailedNoRetry")
-    assert status(csv, "phase") == "Failed"
-    assert "is forbidden" in status(csv, "message")
-    if how == "rbac":
-        grant(place, "deployer", [{"apiGroups": ["apps"], "resources": ["*"], "verbs": ["*"]}])
-    else:
-        change_group(place, {"serviceAccountName": None})
-    place.wait_csv(NAME)
+class Modest(BundleSpec):
+    """One that asks for rights in its own namespace alone."""
+
+    def _csv(self) -> dict[str, Any]:
+        csv = super()._csv()
+        strategy = csv["spec"]["install"]["spec"]
+        strategy["permissions"] = strategy.pop("clusterPermissions")
+        return csv
+
+
+def test_the_page_of_operator_groups(
+    olm: Classic, places: Callable[..., Place], registry: Registry, tmp_path: Path
+) -> None:
+    """And with it user-defined service accounts: without permission, and tried again with it."""
+    pages = ("limited", "red-apps", "red-operators")
+    names = {name: f"{name}-{secrets.token_hex(3)}" for name in pages}
+    place = Place(olm, names["limited"])
+    name_space(place)
+    bundle = Modest(package="modest", version="1.0.0", configmaps=(), modes=["OwnNamespace"])
+    place.catalog("operators", [dict(each) for each in package_blobs([bundle.publish(registry)])])
+    reader = Reader(tmp_path, olm.control_plane, names=names)
+    try:
+        reader.follow(steps(DOCS / "classic" / "operator-groups.md"))
+        [plan] = place.install_plans()
+        assert status(plan, "attenuatedServiceAccountRef")["name"] == "installer"
+    finally:
+        olm.control_plane.kubectl("delete", "namespace", *names.values(), "--wait=false")

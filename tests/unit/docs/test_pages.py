@@ -40,6 +40,7 @@ FOLLOWED_BY = {
     "integration/classic/test_subscriptions.py": ("classic/subscriptions.md",),
     "integration/classic/test_package_server.py": ("classic/package-manifests.md",),
     "integration/from_upstream/test_taking_over.py": ("how-to/from-upstream.md",),
+    "integration/olm_operator/test_operator_groups.py": ("classic/operator-groups.md",),
     "integration/classic/test_operator_hub.py": ("classic/README.md",),
 }  # fmt: skip
 """The test that runs the commands of a page."""
