@@ -15,6 +15,7 @@ from olm_classic.kinds import CATALOG_SOURCE, INSTALL_PLAN, OPERATOR_GROUP, SUBS
 from olm_classic.metrics import Key, Metrics, Readings, is_ready
 from olm_runtime.clocks import utc_now
 from olm_runtime.controller.attempt import attempt
+from olm_runtime.controller.event_limit import EventLimit
 from olm_runtime.controller.events import EventBroadcaster
 from olm_runtime.controller.handlers import Change
 from olm_runtime.controller.manager import Manager, Registration
@@ -39,7 +40,9 @@ class Controllers:
         self.metrics = Metrics()
         self.manager = Manager(
             client,
-            events=EventBroadcaster(client, controller=REPORTER, instance=instance),
+            events=EventBroadcaster(
+                client, controller=REPORTER, instance=instance, limit=EventLimit()
+            ),
             clock=utc_now,
             jitter=random.random,
             resync_seconds=settings.resync_seconds,

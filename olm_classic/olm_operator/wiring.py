@@ -18,6 +18,7 @@ from olm_classic.names import LABEL_COPIED_FROM
 from olm_classic.olm_operator.exposition import Readings
 from olm_classic.olm_operator.settings import Settings
 from olm_runtime.clocks import utc_now
+from olm_runtime.controller.event_limit import EventLimit
 from olm_runtime.controller.events import EventBroadcaster
 from olm_runtime.controller.manager import Manager, Registration
 from olm_runtime.controller.priority import PriorityGate
@@ -46,7 +47,9 @@ class Controllers:
         self.metrics = Metrics()
         self.manager = Manager(
             client,
-            events=EventBroadcaster(client, controller=REPORTER, instance=instance),
+            events=EventBroadcaster(
+                client, controller=REPORTER, instance=instance, limit=EventLimit()
+            ),
             clock=utc_now,
             jitter=random.random,
             resync_seconds=settings.resync_seconds,

@@ -2,11 +2,13 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Iterable
 from typing import NoReturn
 
 from api.objects import KubeObject, metadata
 from olm_runtime.controller.attempt import attempt
+from olm_runtime.controller.event_limit import EventLimit
 from olm_runtime.event import Happening
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.events import EventRecorder
@@ -20,8 +22,19 @@ log = logging.getLogger(__name__)
 class EventBroadcaster:
     """Writes Events in the order in which they were announced."""
 
-    def __init__(self, client: KubeClient, *, controller: str, instance: str) -> None:
-        """`controller` reports the Events, `instance` names this process in them."""
+    def __init__(
+        self,
+        client: KubeClient,
+        *,
+        controller: str,
+        instance: str,
+        limit: EventLimit | None = None,
+    ) -> None:
+        """`controller` reports the Events, `instance` names this process in them.
+
+        Those beyond a `limit` are dropped without a word.
+        """
+        self._limit = limit
         self._recorder = EventRecorder(client, controller=controller, instance=instance)
         self._pending: asyncio.Queue[tuple[KubeObject, Happening]] = asyncio.Queue(MAX_PENDING)
 
@@ -34,6 +47,8 @@ class EventBroadcaster:
             "metadata": {key: value for key, value in named.items() if value},
         }
         for happening in happenings:
+            if self._limit and not self._limit.allows(about, happening.reason, time.monotonic()):
+                continue
             try:
                 self._pending.put_nowait((about, happening))
             except asyncio.QueueFull:
