@@ -20,9 +20,11 @@ from tests.integration.logs import tracebacks
 
 HERE = Path(__file__).parent
 LONGEST = (
+    "object_sets",
     "pages",
     "faults",
-    "object_sets",
+    "classic",
+    "olm_operator",
     "catalogd",
     "test_preflight",
     "test_least_rights",
