@@ -274,6 +274,11 @@ class Place:
         """Waits until a ClusterServiceVersion is in a phase."""
         return self.wait("clusterserviceversions", name, lambda obj: status(obj, "phase") == phase)
 
+    def wait_reason(self, name: str, reason: str) -> KubeObject:
+        """Waits until a ClusterServiceVersion is where it is for a reason."""
+        plural = "clusterserviceversions"
+        return self.wait(plural, name, lambda obj: status(obj, "reason") == reason)
+
     def wait_catalog(self, name: str, state: str = "READY") -> KubeObject:
         """Waits until the connection to a catalog is in a state."""
 

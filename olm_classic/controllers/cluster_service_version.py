@@ -71,6 +71,7 @@ class ClusterServiceVersions:
         self._stores = stores
         self._metrics = metrics
         self._clock = clock
+        self._owned = owned
         self._watches = CsvWatches(manager, stores, NAME)
         self.proxy = ClusterProxy(manager.client, stores.crds, self._watches.enqueue_all)
         version = ServerVersion(manager.client)
@@ -167,7 +168,12 @@ class ClusterServiceVersions:
 
     def _rest(self, csv: KubeObject, found: Findings) -> Outcome:
         """Until something happens; what no event tells is looked at again."""
-        times = [found.pause, seconds_until_look(csv.get("status") or {}, self._clock())]
+        status = csv.get("status") or {}
+        times = [
+            found.pause,
+            seconds_until_look(status, self._clock()),
+            self._owned.seconds_until_due(csv),
+        ]
         if found.awaits_discovery(csv):
             times.append(DISCOVERY_SECONDS)
         return Done(requeue_after=min(filter(None, times), default=None))

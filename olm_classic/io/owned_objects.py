@@ -25,6 +25,7 @@ class OwnedObjects:
     stores: Mapping[GVK, Store[KubeObject]]
     exact: frozenset[GVK] = frozenset()
     """Kinds whose specification has nothing that is not wanted: a rule more allows more."""
+    manager: str = FIELD_MANAGER
     _applied: dict[ObjectKey, tuple[str, str]] = field(default_factory=dict)
 
     def find(self, kind: GVK, name: str, namespace: str) -> KubeObject | None:
@@ -40,11 +41,11 @@ class OwnedObjects:
         wanted = hashlib.sha256(orjson.dumps(obj, option=orjson.OPT_SORT_KEYS)).hexdigest()
         if found is not None and self._applied.get(key) == (wanted, _version(found)):
             return
-        applied = await self.client.apply(obj, field_manager=FIELD_MANAGER)
+        applied = await self.client.apply(obj, field_manager=self.manager)
         if kind in self.exact and applied["spec"] != obj["spec"]:
             patch = [{"op": "replace", "path": "/spec", "value": obj["spec"]}]
             applied = await self.client.patch(
-                obj, patch, content_type=JSON_PATCH, field_manager=FIELD_MANAGER
+                obj, patch, content_type=JSON_PATCH, field_manager=self.manager
             )
         self.stores[kind].update(applied)
         self._applied[key] = wanted, _version(applied)

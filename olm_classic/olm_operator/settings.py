@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import click
@@ -12,8 +13,11 @@ from olm_classic.daemon.settings import (
     controller_options,
     read_options,
 )
+from olm_runtime.cli.values import parse_duration
 from olm_runtime.images.limits import BUNDLE_LIMITS
 from olm_runtime.settings import daemon, read_settings
+
+LIFETIME, SETTLE = timedelta(days=730), timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,17 +27,25 @@ class Settings(ControllerSettings):
     protected_namespaces  that have copies even where copies are disabled
     status_name           of the ClusterOperator to report to; empty for none
     package_server_name   of that of package-server; empty for none
+    certificate_lifetime  of certificates of API services and webhooks
+    certificate_settle    how long callers know a new CA before it is served with
     """
 
     protected_namespaces: frozenset[str]
     status_name: str
     package_server_name: str
+    certificate_lifetime: timedelta
+    certificate_settle: timedelta
 
 
 def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
     """Settings from a command line; exits with a message and code 2 when it is wrong."""
     settings: Settings = read_settings(command, arguments)
     return settings
+
+
+def _parse_timedelta(text: str) -> timedelta:
+    return timedelta(seconds=parse_duration(text))
 
 
 @daemon("olm-operator", gates={}, namespace=DEFAULT_NAMESPACE, namespace_flag="--namespace")
@@ -60,6 +72,24 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
     default="",
     metavar="NAME",
     help="ClusterOperator to report to about package-server, on OpenShift.",
+)
+@click.option(
+    "--serving-cert-lifetime",
+    "certificate_lifetime",
+    type=_parse_timedelta,
+    default=f"{LIFETIME // timedelta(hours=1)}h",
+    show_default=True,
+    metavar="DURATION",
+    help="How long certificates of operators' API services and webhooks last.",
+)
+@click.option(
+    "--serving-cert-settle",
+    "certificate_settle",
+    type=_parse_timedelta,
+    default=f"{SETTLE // timedelta(minutes=1)}m",
+    show_default=True,
+    metavar="DURATION",
+    help="How long callers know a new CA before it is served with.",
 )
 def command(**given: Any) -> Settings:
     """Brings ClusterServiceVersions of OLM Classic to run in the namespaces of OperatorGroups."""

@@ -5,6 +5,7 @@ import random
 from dataclasses import dataclass, replace
 
 from olm_classic.controllers.api_roles import ApiRoles
+from olm_classic.controllers.cluster_service_version import NAME as CSVS
 from olm_classic.controllers.cluster_service_version import ClusterServiceVersions
 from olm_classic.controllers.copy_sources import copy_registrations
 from olm_classic.controllers.csv_stores import CsvStores
@@ -12,22 +13,28 @@ from olm_classic.controllers.namespace_labels import NamespaceLabels
 from olm_classic.controllers.operator_condition import OperatorConditionController
 from olm_classic.controllers.operator_group import OperatorGroups
 from olm_classic.controllers.target_rights import TargetRights
+from olm_classic.io.owned_api_stores import OwnedApiStores
 from olm_classic.io.owned_apis import OwnedApis
 from olm_classic.kinds import CLUSTER_SERVICE_VERSION
 from olm_classic.names import LABEL_COPIED_FROM
 from olm_classic.olm_operator.exposition import Readings
 from olm_classic.olm_operator.settings import Settings
+from olm_runtime.certificates.issuer import issuer
+from olm_runtime.certificates.rotation import Rotation
 from olm_runtime.clocks import utc_now
 from olm_runtime.controller.event_limit import EventLimit
 from olm_runtime.controller.events import EventBroadcaster
 from olm_runtime.controller.manager import Manager, Registration
 from olm_runtime.controller.priority import PriorityGate
+from olm_runtime.controller.requests import request_for
 from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
 
 REPORTER = "operator-lifecycle-manager"
 """Who reports Events, as upstream has it."""
 LEASE = "olm-operator.operators.coreos.com"
+AUTHORITY_NAME = "OLM Classic CA"
+"""In the names of the CAs of operators' certificates."""
 
 
 @dataclass(slots=True)
@@ -56,15 +63,27 @@ class Controllers:
         )
         self.manager.restrict(CLUSTER_SERVICE_VERSION, labels=f"!{LABEL_COPIED_FROM}")
         self._stores = CsvStores.of(self.manager)
+        apis = OwnedApiStores.of(self.manager)
+        owned = OwnedApis(
+            client,
+            apis,
+            self._stores.deployments,
+            Rotation(
+                issuer(settings.certificate_lifetime, AUTHORITY_NAME),
+                settings.certificate_settle,
+                utc_now,
+            ),
+        )
         self._csvs = ClusterServiceVersions(
             self.manager,
             self._stores,
-            OwnedApis(),
+            owned,
             self.metrics,
             clock=utc_now,
         )
         for row in self._rows():
             self.manager.register(row)
+        apis.notify(self._look_at)
 
     def _rows(self) -> list[Registration]:
         """A row for each controller: its name, what it does, what it watches."""
@@ -80,6 +99,10 @@ class Controllers:
             ApiRoles(self.manager).registration(),
             TargetRights(self.manager).registration(),
         ]
+
+    def _look_at(self, namespace: str, name: str) -> None:
+        """Something that a ClusterServiceVersion owns was changed."""
+        self.manager.enqueue(CSVS, request_for(name, namespace))
 
     async def run(self, access: ClusterAccess) -> None:
         """Works until cancelled."""
