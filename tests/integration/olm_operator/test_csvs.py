@@ -450,7 +450,8 @@ def test_the_config_of_its_subscription_is_followed(place: Place) -> None:
 def test_without_an_operator_group_and_with_several(place: Place) -> None:
     place.csv("operator.v1")
     place.wait_csv("operator.v1")
-    place.create("operators.coreos.com/v1", "OperatorGroup", "second", {})
+    own = {"targetNamespaces": [place.name]}
+    place.create("operators.coreos.com/v1", "OperatorGroup", "second", own)
     csv = place.wait_csv("operator.v1", "Failed")
     assert status(csv, "reason") == "TooManyOperatorGroups"
     path = place.path("operatorgroups", version="operators.coreos.com/v1")
@@ -459,7 +460,7 @@ def test_without_an_operator_group_and_with_several(place: Place) -> None:
     place.classic.api.delete(f"{path}/group")
     csv = place.wait_csv("operator.v1", "Failed")
     assert status(csv, "message") == "csv in namespace with no operatorgroups"
-    place.create("operators.coreos.com/v1", "OperatorGroup", "group", {})
+    place.create("operators.coreos.com/v1", "OperatorGroup", "group", own)
     csv = place.wait_csv("operator.v1")
     assert "RequirementsUnknown" in reasons(csv)
 
