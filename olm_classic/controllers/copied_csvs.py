@@ -15,7 +15,6 @@ from olm_classic.copies.wanted import Wanted
 from olm_classic.kinds import CLUSTER_SERVICE_VERSION
 from olm_classic.names import COPIES_FIELD_MANAGER, LABEL_COPIED_FROM
 from olm_classic.selections import NAMESPACES
-from olm_content.names import ANNOTATION_OPERATOR_NAMESPACE
 from olm_runtime.controller.handlers import Change, Enqueue
 from olm_runtime.controller.manager import Manager, Registration, Watch
 from olm_runtime.controller.priority import Priority, PriorityGate
@@ -31,10 +30,11 @@ WORKERS = 32
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What of a copy is to be written."""
+    """What of a copy is to be written, and whether others are to own nothing of it."""
 
     status: bool
     rest: bool
+    owners: bool = False
 
 
 class CopiedCSVs:
@@ -115,7 +115,7 @@ class CopiedCSVs:
         if source is None or wanted is None or not known.is_active(namespace):
             return
         csv = known.csvs.get(name, namespace)
-        if csv is not None and not _lost_its_label(csv, source):
+        if csv is not None and not _lost_its_label(csv):
             return
         try:
             made: KubeObject = await self._client.create(
@@ -139,7 +139,7 @@ class CopiedCSVs:
         live = await self._client.find(CLUSTER_SERVICE_VERSION, key[1], key[0])
         if live is None or is_deleting(live):
             return
-        if _is_copy(live) or _lost_its_label(live, source):
+        if _is_copy(live) or _lost_its_label(live):
             await self._compare(live, source, wanted)
 
     async def _keep(self, key: Key, record: Record, source: Source) -> None:
@@ -162,7 +162,9 @@ class CopiedCSVs:
         """Writes what is not so in a copy, whole."""
         record = Record.of(live)
         parts = Parts(
-            status=not wanted.has_status(live), rest=record.foreign or not wanted.has_rest(live)
+            status=not wanted.has_status(live),
+            rest=record.foreign or not wanted.has_rest(live),
+            owners=True,
         )
         await self._write(live, source, wanted, parts)
 
@@ -172,7 +174,7 @@ class CopiedCSVs:
             patch = wanted.status_patch(_version(copy))
             copy = await self._patched(copy, patch, subresource="status")
         if parts.rest:
-            copy = await self._patched(copy, wanted.rest_patch(_version(copy)))
+            copy = await self._patched(copy, wanted.rest_patch(_version(copy), owned=parts.owners))
         elif Record.of(copy).hashes != wanted.hashes:
             copy = await self._patched(
                 copy, wanted.status_hash_patch(_version(copy)), content_type=MERGE_PATCH
@@ -215,11 +217,9 @@ def _version(obj: KubeObject) -> str:
     return str(metadata(obj)["resourceVersion"])
 
 
-def _lost_its_label(csv: KubeObject, source: Source) -> bool:
+def _lost_its_label(csv: KubeObject) -> bool:
     """Whether somebody took the label of a copy away: else it is an operator of its own."""
-    annotations = annotations_of(csv)
-    origin = annotations.get(ANNOTATION_OPERATOR_NAMESPACE)
-    return ANNOTATION_REST_HASH in annotations and origin == source.key[0]
+    return ANNOTATION_REST_HASH in annotations_of(csv)
 
 
 def _is_copy(csv: KubeObject) -> bool:

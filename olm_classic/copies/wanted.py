@@ -59,31 +59,49 @@ class Wanted:
         annotations = {ANNOTATION_STATUS_HASH: self.hashes.status}
         return {"metadata": {"resourceVersion": version, "annotations": annotations}}
 
-    def rest_patch(self, version: str) -> Patch:
+    def rest_patch(self, version: str, *, owned: bool) -> Patch:
         """Gives the copy of that version all else.
 
-        Nobody else owns fields of it afterwards: they would be taken for touched for ever.
+        With `owned`, nobody else owns fields of it afterwards: they would be taken for touched for
+        ever. It has no finalizer, which it was given if it was taken for an operator of the
+        namespace itself.
         """
         meta = self.obj["metadata"]
-        return [
+        patch = [
             _at(version),
             _set("/metadata/labels", meta["labels"]),
             _set("/metadata/annotations", meta["annotations"]),
-            _set("/metadata/managedFields", [_STATUS_OWNED]),
+            _set("/metadata/finalizers", []),
             _set("/spec", self.obj["spec"]),
         ]
+        return [*patch, _set("/metadata/managedFields", self._managed())] if owned else patch
+
+    def _managed(self) -> list[dict[str, Any]]:
+        """Every field as ours, so that one that is removed later is missed."""
+        meta = {key: self.obj["metadata"][key] for key in ("annotations", "labels")}
+        rest = {"metadata": meta, "spec": self.obj["spec"]}
+        status = {"status": self.obj["status"]}
+        return [_entry(_fields(rest)), _entry(_fields(status), subresource="status")]
 
 
-_STATUS_OWNED = {
-    "manager": COPIES_FIELD_MANAGER,
-    "operation": "Update",
-    "subresource": "status",
-    "apiVersion": CSV_API_VERSION,
-    "time": "1970-01-01T00:00:00Z",
-    "fieldsType": "FieldsV1",
-    "fieldsV1": {"f:status": {}},
-}
-"""As the API server notes it of a status that was written."""
+def _entry(fields: dict[str, Any], **more: str) -> dict[str, Any]:
+    return {
+        "manager": COPIES_FIELD_MANAGER,
+        "operation": "Update",
+        "apiVersion": CSV_API_VERSION,
+        "time": "1970-01-01T00:00:00Z",
+        "fieldsType": "FieldsV1",
+        "fieldsV1": fields,
+        **more,
+    }
+
+
+def _fields(value: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a map as the API server notes them; lists are one field each."""
+    return {
+        f"f:{key}": {".": {}, **_fields(each)} if isinstance(each, dict) and each else {}
+        for key, each in value.items()
+    }
 
 
 def _at(version: str) -> dict[str, Any]:

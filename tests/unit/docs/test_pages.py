@@ -41,6 +41,8 @@ FOLLOWED_BY = {
     "integration/classic/test_package_server.py": ("classic/package-manifests.md",),
     "integration/from_upstream/test_taking_over.py": ("how-to/from-upstream.md",),
     "integration/olm_operator/test_operator_groups.py": ("classic/operator-groups.md",),
+    "integration/olm_operator/test_copies.py": ("classic/copied-csvs.md",),
+    "integration/olm_operator/test_operator_conditions.py": ("classic/operator-conditions.md",),
     "integration/classic/test_operator_hub.py": ("classic/README.md",),
 }  # fmt: skip
 """The test that runs the commands of a page."""

@@ -58,5 +58,14 @@ def test_every_write_is_of_one_version() -> None:
     wanted = Wanted.of(CSV)
     at = {"op": "replace", "path": "/metadata/resourceVersion", "value": "7"}
     assert wanted.status_patch("7")[0] == at
-    assert wanted.rest_patch("7")[0] == at
+    assert wanted.rest_patch("7", owned=False)[0] == at
     assert wanted.status_hash_patch("7")["metadata"]["resourceVersion"] == "7"
+
+
+def test_every_field_of_a_copy_that_was_touched_is_owned_again() -> None:
+    patch = {each["path"]: each["value"] for each in Wanted.of(CSV).rest_patch("7", owned=True)}
+    rest, status = patch["/metadata/managedFields"]
+    assert rest["fieldsV1"]["f:spec"] == {".": {}, "f:displayName": {}}
+    assert "f:team" in rest["fieldsV1"]["f:metadata"]["f:labels"]
+    assert status["subresource"] == "status"
+    assert set(status["fieldsV1"]["f:status"]) == {".", "f:phase", "f:reason", "f:message"}

@@ -1,0 +1,155 @@
+"""Figures of olm-operator with many copies of ClusterServiceVersions.
+
+Run: PYTHONPATH=. python tests/bench/bench_classic_copies.py [--namespaces 1000] [--operators 15]
+
+Operators for all namespaces are installed beside so many empty namespaces, over a real API server
+on this machine.
+"""
+
+import argparse
+import json
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from api.operators.names import V1ALPHA1
+from e2e.harness.controlplane import ControlPlane
+from e2e.harness.registry import Registry
+from e2e.olm.classic import Classic, Place
+from olm_runtime.kube.media_types import METADATA_LIST
+
+CREATORS = 4
+LOOK_SECONDS = 2.0
+PATIENCE_SECONDS = 3600.0
+QUIET_SECONDS = 60.0
+SETTLED_SECONDS = 10.0
+EXAMPLES = "x" * 4096
+COPIES = f"/apis/{V1ALPHA1}/clusterserviceversions"
+
+
+def main() -> None:
+    """Measures and prints a table, then the same as JSON."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--namespaces", type=int, default=1000)
+    parser.add_argument("--operators", type=int, default=15)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="olmv1-bench-") as name:
+        folder = Path(name)
+        with (
+            ControlPlane(folder / "control-plane") as control_plane,
+            Registry(folder / "registry") as registry,
+            Classic(folder / "classic", control_plane, registry, whole=True) as classic,
+        ):
+            figures = measure(classic, given.namespaces, given.operators)
+    for key, value in figures.items():
+        print(f"{key:64} {value:8.1f}")
+    print(json.dumps(figures))
+
+
+def measure(classic: Classic, namespaces: int, operators: int) -> dict[str, float]:
+    with ThreadPoolExecutor(CREATORS) as pool:
+        list(pool.map(lambda number: create_namespace(classic, number), range(namespaces)))
+    place = classic.place(name="operators-of-all")
+    began = time.monotonic()
+    for number in range(operators):
+        deployments = [f"controller-{number}"]
+        annotations = {"alm-examples": EXAMPLES}
+        place.csv(f"op-{number}.v1", deployments=deployments, annotations=annotations)
+    for number in range(operators):
+        place.wait_csv(f"op-{number}.v1")
+    figures = {"operators Succeeded, s": time.monotonic() - began}
+    wait_copies(classic, at_least=namespaces * operators)
+    figures["all copies made, s"] = time.monotonic() - began
+    wait_calm(classic)
+    figures["processor time of olm-operator, s"] = processor_seconds(classic)
+    figures["resident, MiB"] = memory(classic, "VmRSS")
+    figures["resident at most, MiB"] = memory(classic, "VmHWM")
+    figures |= quiet(classic)
+    figures["an edit of a copy reverted, s"] = edit_reverted(classic, "op-0.v1")
+    began = time.monotonic()
+    classic.restart_operator(kill=True)
+    figures["restart, s"] = time.monotonic() - began
+    figures["calm after a restart, s"] = wait_calm(classic)
+    figures["requests of a restart"] = requests(classic)
+    figures["resident at most after a restart, MiB"] = memory(classic, "VmHWM")
+    return figures
+
+
+def create_namespace(classic: Classic, number: int) -> None:
+    meta = {"name": f"team-{number:04}"}
+    obj = {"apiVersion": "v1", "kind": "Namespace", "metadata": meta}
+    classic.api.create("/api/v1/namespaces", obj)
+
+
+def wait_copies(classic: Classic, *, at_least: int) -> None:
+    """Waits until there are so many. Raises TimeoutError."""
+    until = time.monotonic() + PATIENCE_SECONDS
+    params = {"labelSelector": "olm.copiedFrom", "resourceVersion": "0"}
+    with classic.control_plane.client(timeout=120.0) as http:
+        while True:
+            answer = http.get(COPIES, params=params, headers={"accept": METADATA_LIST}).json()
+            if len(answer["items"]) >= at_least:
+                return
+            if time.monotonic() > until:
+                raise TimeoutError(f"{len(answer['items'])} copies")
+            time.sleep(LOOK_SECONDS)
+
+
+def wait_calm(classic: Classic) -> float:
+    """Seconds until there was no request for a while, but for the lease."""
+    began = since = time.monotonic()
+    last = requests(classic)
+    while time.monotonic() - since < SETTLED_SECONDS:
+        time.sleep(LOOK_SECONDS)
+        now = requests(classic)
+        if now != last:
+            last, since = now, time.monotonic()
+    return since - began
+
+
+def quiet(classic: Classic) -> dict[str, float]:
+    used, asked = processor_seconds(classic), requests(classic)
+    time.sleep(QUIET_SECONDS)
+    share = 100 * (processor_seconds(classic) - used) / QUIET_SECONDS
+    return {
+        "processor at rest, % of a core": share,
+        "requests of a quiet minute, but for the lease": requests(classic) - asked,
+    }
+
+
+def edit_reverted(classic: Classic, name: str) -> float:
+    place = Place(classic, "team-0000")
+    place.patch("clusterserviceversions", name, {"spec": {"displayName": "mine"}})
+    began = time.monotonic()
+    place.wait("clusterserviceversions", name, lambda obj: obj["spec"]["displayName"] != "mine")
+    return time.monotonic() - began
+
+
+def requests(classic: Classic) -> float:
+    """Of olm-operator to the API server, but for the lease."""
+    lines = classic.operator_metrics().splitlines()
+    counted = (line for line in lines if line.startswith("rest_client_requests_total{"))
+    return sum(float(line.rpartition(" ")[2]) for line in counted)
+
+
+def pid(classic: Classic) -> int:
+    if classic.operator is None or classic.operator.pid is None:
+        raise RuntimeError("olm-operator does not run")
+    return classic.operator.pid
+
+
+def processor_seconds(classic: Classic) -> float:
+    fields = Path(f"/proc/{pid(classic)}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / 100
+
+
+def memory(classic: Classic, field: str) -> float:
+    """A line of the process's status in MiB."""
+    lines = Path(f"/proc/{pid(classic)}/status").read_text().splitlines()
+    found = next(line for line in lines if line.startswith(field))
+    return int(found.split()[1]) / 1024
+
+
+if __name__ == "__main__":
+    main()
