@@ -450,7 +450,8 @@ def test_the_config_of_its_subscription_is_followed(place: Place) -> None:
 def test_without_an_operator_group_and_with_several(place: Place) -> None:
     place.csv("operator.v1")
     place.wait_csv("operator.v1")
-    place.create("operators.coreos.com/v1", "OperatorGroup", "second", {})
+    own = {"targetNamespaces": [place.name]}
+    place.create("operators.coreos.com/v1", "OperatorGroup", "second", own)
     csv = place.wait_csv("operator.v1", "Failed")
     assert status(csv, "reason") == "TooManyOperatorGroups"
     path = place.path("operatorgroups", version="operators.coreos.com/v1")
@@ -459,7 +460,7 @@ def test_without_an_operator_group_and_with_several(place: Place) -> None:
     place.classic.api.delete(f"{path}/group")
     csv = place.wait_csv("operator.v1", "Failed")
     assert status(csv, "message") == "csv in namespace with no operatorgroups"
-    place.create("operators.coreos.com/v1", "OperatorGroup", "group", {})
+    place.create("operators.coreos.com/v1", "OperatorGroup", "group", own)
     csv = place.wait_csv("operator.v1")
     assert "RequirementsUnknown" in reasons(csv)
 
@@ -476,21 +477,20 @@ def test_install_mode_support_of_each_mode(
     place: Place, modes: list[str], targets: list[str], message: str
 ) -> None:
     """Each unsupported mode fails, and recovers."""
+    name = f"{place.name}.v1"  # copies of the same name of others are in all namespaces
     path = place.path("operatorgroups", "group", version="operators.coreos.com/v1")
     place.classic.api.patch(path, {"spec": {"targetNamespaces": targets}})
-    place.csv("operator.v1", modes=modes)
-    csv = place.wait_csv("operator.v1", "Failed")
-    wait_until(
-        lambda: (
-            status(place.wait_csv("operator.v1", "Failed"), "reason") == "UnsupportedOperatorGroup"
-        ),
-        what="the reason",
-    )
-    csv = place.wait_csv("operator.v1", "Failed")
+    place.csv(name, modes=modes)
+
+    def is_refused(obj: KubeObject) -> bool:
+        return bool(status(obj, "reason") == "UnsupportedOperatorGroup")
+
+    csv = place.wait("clusterserviceversions", name, is_refused)
+    assert status(csv, "phase") == "Failed"
     assert status(csv, "message").startswith(f"{message} InstallModeType not supported")
     right = {"AllNamespaces": [], "OwnNamespace": [place.name], "SingleNamespace": ["elsewhere"]}
     place.classic.api.patch(path, {"spec": {"targetNamespaces": right[modes[0]]}})
-    place.wait_csv("operator.v1")
+    place.wait_csv(name)
 
 
 def test_an_invalid_status_is_refused_and_the_fields_are_listed(olm: Classic, place: Place) -> None:

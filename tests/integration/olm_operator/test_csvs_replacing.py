@@ -16,7 +16,6 @@ pytestmark = pytest.mark.integration
 APPS = "apps/v1"
 V2 = "operators.coreos.com/v2"
 CSVS = "clusterserviceversions"
-FORWARD = {"upgradeStrategy": "TechPreviewUnsafeFailForward"}
 
 
 @pytest.fixture
@@ -63,6 +62,13 @@ def mend(olm: Classic, place: Place, template: dict[str, Any]) -> None:
     for pod in olm.api.list(path):
         if pod["spec"]["containers"][0]["image"] == container["image"]:
             olm.api.delete(f"{path}/{pod['metadata']['name']}")
+
+
+def forward(olm: Classic) -> Place:
+    """A place whose group lets what failed be replaced."""
+    name = f"test-{secrets.token_hex(4)}"
+    strategy = {"upgradeStrategy": "TechPreviewUnsafeFailForward"}
+    return olm.place(group={"targetNamespaces": [name], **strategy}, name=name)
 
 
 def test_an_update_with_the_same_deployment_name(place: Place) -> None:
@@ -166,7 +172,7 @@ def test_what_it_replaces_has_to_work_first(olm: Classic, place: Place) -> None:
 
 
 def test_what_failed_is_replaced_by_fail_forward(olm: Classic) -> None:
-    place = olm.place(group=FORWARD)
+    place = forward(olm)
     sick = broken(olm, "sick", progressDeadlineSeconds=1)
     place.csv("operator.v1", deployments=[sick])
     csv = place.wait_csv("operator.v1", "Failed")
@@ -179,7 +185,7 @@ def test_what_failed_is_replaced_by_fail_forward(olm: Classic) -> None:
 
 
 def test_several_that_failed_go_once_the_last_works(olm: Classic) -> None:
-    place = olm.place(group=FORWARD)
+    place = forward(olm)
     sick = broken(olm, "sick", progressDeadlineSeconds=1)
     place.csv("operator.v1", deployments=["first"])
     place.wait_csv("operator.v1")

@@ -1,5 +1,7 @@
 """ClusterServiceVersions whose group has their objects written by an account of its own."""
 
+import secrets
+
 import pytest
 
 from api.objects import KubeObject
@@ -14,7 +16,9 @@ FINAL = "InstallComponentFailedNoRetry"
 
 def scoped(olm: Classic) -> Place:
     """A place whose group names an account without rights."""
-    place = olm.place(group={"serviceAccountName": "scoped"})
+    name = f"test-{secrets.token_hex(4)}"
+    spec = {"serviceAccountName": "scoped", "targetNamespaces": [name]}
+    place = olm.place(group=spec, name=name)
     meta = {"namespace": place.name, "name": "scoped"}
     place.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": meta})
     return place

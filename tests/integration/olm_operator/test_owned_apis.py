@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import ssl
+import time
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from api.objects import KubeObject, annotations_of, labels_of, name_of
 from api.operators.names import V1
 from e2e.olm.classic import Classic, Place, status
 from e2e.olm.csvs import deployment
+from olm_runtime.clocks import utc_now
 
 ADMISSION = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
 API_SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
@@ -226,3 +228,32 @@ def test_two_webhooks_of_one_name_and_rules_of_olm_itself_are_refused(
     place.csv("all.v1.0.0", webhookdefinitions=[webhook("all.example.com", rules=rules)])
     csv = place.wait_reason("all.v1.0.0", "InvalidWebhookDescription")
     assert csv["status"]["message"] == "webhook rules cannot include all groups"
+
+
+def test_a_certificate_is_rotated_in_steps_that_callers_follow(olm: Classic, place: Place) -> None:
+    """A new CA is trusted before pods serve with it, and the old one after."""
+    olm.restart_operator("--serving-cert-settle=2s")
+    try:
+        place.csv("hello.v1.0.0", webhookdefinitions=[webhook("check.example.com")])
+        place.wait_csv("hello.v1.0.0")
+        [before] = configurations(olm, place, "check.example.com")
+        old = bundle(before["webhooks"][0]["clientConfig"]["caBundle"])
+        time.sleep(2)  # it is asked for after the certificate was made
+        asked = {"certsRotateAt": utc_now().strftime("%Y-%m-%dT%H:%M:%SZ")}
+        seen: list[bytes] = []
+
+        def rotated(_: KubeObject | None) -> bool:
+            [found] = configurations(olm, place, "check.example.com")
+            trusted = bundle(found["webhooks"][0]["clientConfig"]["caBundle"])
+            secret = olm.api.get(place.path("secrets", "controller-service-cert", version="v1"))
+            if not seen or seen[-1] != trusted:
+                seen.append(trusted)
+            return bool(secret and "next.crt" not in secret["data"] and len(seen) > 1)
+
+        path = place.path("clusterserviceversions", "hello.v1.0.0")
+        place.patch_status("clusterserviceversions", "hello.v1.0.0", asked)
+        olm.api.wait(path, rotated, what="another certificate")
+        assert old in seen[-1], "what pods that are left serve with is trusted"
+        assert place.wait_csv("hello.v1.0.0")["status"]["certsRotateAt"] > asked["certsRotateAt"]
+    finally:
+        olm.restart_operator()
