@@ -114,6 +114,17 @@ def _option(*names: str, **how: Any) -> ReachOption:
 
 
 def _options() -> tuple[ReachOption, ...]:
+    """All of them anew: a group changes its own."""
+    return (*_where(), *_who(), *_how())
+
+
+def _where() -> tuple[ReachOption, ...]:
+    def entry(name: str) -> ReachOption:
+        """Another entry of the kubeconfig than that of the context."""
+        help_text = "Of the kubeconfig, in place of the context's."
+        complete = _entries(f"{name}s")
+        return _option(f"--{name}", metavar="NAME", shell_complete=complete, help=help_text)
+
     return (
         _option("--kubeconfig", metavar="FILE", help="Default: as kubectl finds it."),
         _option(
@@ -122,18 +133,13 @@ def _options() -> tuple[ReachOption, ...]:
             help="Of the kubeconfig; default: its current one.",
             shell_complete=_entries("contexts"),
         ),
-        _option(
-            "--cluster",
-            metavar="NAME",
-            help="Of the kubeconfig, in place of the context's.",
-            shell_complete=_entries("clusters"),
-        ),
-        _option(
-            "--user",
-            metavar="NAME",
-            help="Of the kubeconfig, in place of the context's.",
-            shell_complete=_entries("users"),
-        ),
+        entry("cluster"),
+        entry("user"),
+    )
+
+
+def _who() -> tuple[ReachOption, ...]:
+    return (
         _option("--as", metavar="USER", name="as_user", help="Act as somebody else."),
         _option(
             "--as-group",
@@ -145,6 +151,11 @@ def _options() -> tuple[ReachOption, ...]:
         _option("--as-uid", metavar="UID", help="The UID to act with."),
         _option("-s", "--server", metavar="URL", help="Address of the API server."),
         _option("--token", metavar="TOKEN", help="Bearer token, in place of other credentials."),
+    )
+
+
+def _how() -> tuple[ReachOption, ...]:
+    return (
         _option(
             "--certificate-authority",
             metavar="FILE",
