@@ -13,9 +13,6 @@ COPIES_FIELD_MANAGER = "olm-operator-copies"
 ALL_NAMESPACES = ""
 """What stands for all namespaces in a list of namespaces."""
 
-LABEL_OWNER = "olm.owner"
-LABEL_OWNER_KIND = "olm.owner.kind"
-LABEL_OWNER_NAMESPACE = "olm.owner.namespace"
 LABEL_PERMISSIONS_HASH = "olm.permissions.hash"
 LABEL_COPIED_FROM = "olm.copiedFrom"
 LABEL_MANAGED = "olm.managed"
@@ -28,9 +25,6 @@ COMPONENT_LABEL_PREFIX = "operators.coreos.com/"
 
 AGGREGATION_LABEL_PREFIX = "olm.opgroup.permissions/aggregate-to-"
 """Of labels whose rest is `<hash of an API>-<level>`: cluster roles are aggregated by them."""
-
-ANNOTATION_INSTALLED_ALONGSIDE = "operatorframework.io/installed-alongside-"
-"""Of annotations of definitions, one per `<namespace>/<csv>` whose plan applied the definition."""
 
 ANNOTATION_GENERATED_BY = "olm.generated-by"
 """Of a Subscription that resolution made: the name of its InstallPlan."""

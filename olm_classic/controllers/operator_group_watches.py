@@ -11,10 +11,11 @@ from olm_classic.csv.membership import owned_apis
 from olm_classic.csv.phases import Phase
 from olm_classic.csv.replacement import is_in
 from olm_classic.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP
-from olm_classic.names import LABEL_MANAGED, LABEL_OWNER, LABEL_OWNER_KIND, LABEL_OWNER_NAMESPACE
+from olm_classic.names import LABEL_MANAGED
 from olm_classic.operator_groups.selection import selects_by_label
 from olm_classic.selections import CLUSTER_ROLES, NAMESPACES, SERVICE_ACCOUNTS
 from olm_content.selectors import selects
+from olm_rollout.classic_owners import LABEL_OWNER, LABEL_OWNER_KIND, LABEL_OWNER_NAMESPACE
 from olm_runtime.controller.handlers import Change, Enqueue, enqueue_mapped
 from olm_runtime.controller.manager import NAMESPACE, Manager, Registration, Watch, existing
 from olm_runtime.controller.reconciler import Reconciler

@@ -4,9 +4,9 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 
 from api.objects import KubeObject, gvk_of, labels_of, metadata, name_of, namespace_of
-from olm_classic.names import LABEL_OWNER, LABEL_OWNER_KIND, LABEL_OWNER_NAMESPACE
 from olm_content.names import CSV_KIND
 from olm_content.rights.authority import Account, authority_of
+from olm_rollout.classic_owners import LABEL_OWNER, LABEL_OWNER_KIND, LABEL_OWNER_NAMESPACE
 from olm_runtime.watch.store import Store
 
 OWNER = "owning-csv"

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from api.objects import GVK, KubeObject
 from olm_classic.io.account_rights import OWNER, owner_of
-from olm_classic.names import LABEL_OWNER_KIND
 from olm_classic.selections import API_SERVICES, CRDS
 from olm_content.names import CSV_KIND
+from olm_rollout.classic_owners import LABEL_OWNER_KIND
 from olm_runtime.controller.manager import Manager
 from olm_runtime.watch.informer import Selection
 from olm_runtime.watch.store import Event, Store

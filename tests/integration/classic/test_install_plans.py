@@ -114,6 +114,31 @@ def test_objects_are_owned_and_what_a_later_version_leaves_out_goes(place: Place
     assert owners == {"one.v1.0.0", "two.v1.0.0"}
 
 
+def test_what_olm_v1_owns_is_refused(place: Place, group: str) -> None:
+    reference = {
+        "apiVersion": "olm.operatorframework.io/v1",
+        "kind": "ClusterObjectSet",
+        "name": "shop-1",
+        "uid": "uid-of-shop",
+        "controller": True,
+    }
+    owned = {"ownerReferences": [reference]}
+    theirs = {**SETTINGS, "metadata": {"name": "settings", "namespace": place.name, **owned}}
+    thing = definition(group, [version("v1")])
+    place.apply(theirs, {**thing, "metadata": {**thing["metadata"], **owned}})
+    said = "belongs to ClusterObjectSet shop-1 of OLM v1: an object has one owner"
+    plan(place, "one", [{**SETTINGS, "data": {"first": "mine"}}])
+    message(place, "one", f"ConfigMap settings {said}")
+    plan(place, "two", [thing])
+    message(place, "two", f"CustomResourceDefinition things.{group} {said}")
+    settings = place.classic.api.get(place.path("configmaps", "settings", version="v1")) or {}
+    assert settings["data"] == SETTINGS["data"]
+
+    place.patch("configmaps", "settings", {"metadata": {"ownerReferences": None}}, version="v1")
+    complete(place, "one")
+    place.delete("installplans", "two")
+
+
 def test_a_definition_names_the_operators_and_stays_valid(place: Place, group: str) -> None:
     crd = f"{DEFINITIONS}/things.{group}"
     plan(place, "one", [definition(group, [version("v1")])])

@@ -6,6 +6,7 @@ from api.objects import condition, metadata
 from tests.integration.health import CURRENT, IN_PROGRESS, judged
 from tests.integration.object_sets.world import (
     World,
+    crd,
     within,
 )
 
@@ -105,6 +106,37 @@ class TestOwnership:
         else:
             world.wait("Progressing", "True", message="it belongs to the Helm release 'shop'")
         assert world.map()["data"] == {"a": "ours" if taken else "theirs"}
+
+    def test_what_a_cluster_service_version_owns_is_refused_whatever_the_policy(
+        self, world: World
+    ) -> None:
+        theirs = world.config_map(a="theirs")
+        theirs["metadata"]["ownerReferences"] = [
+            {
+                "apiVersion": "operators.coreos.com/v1alpha1",
+                "kind": "ClusterServiceVersion",
+                "name": "shop.v1.0.0",
+                "uid": "uid-of-shop",
+            }
+        ]
+        world.apply(theirs)
+        world.apply(world.object_set([world.config_map(a="ours")], collisionProtection="None"))
+        named = f"ClusterServiceVersion 'shop.v1.0.0' in namespace '{world.namespace}'"
+        world.wait("Progressing", "True", message=f"it belongs to {named} of OLM Classic")
+        assert world.map()["data"] == {"a": "theirs"}
+        world.api.patch(world.map_path(), {"metadata": {"ownerReferences": None}})
+        world.wait("Succeeded", "True")
+        assert world.map()["data"] == {"a": "ours"}
+
+    def test_a_definition_of_a_cluster_service_version_is_refused(self, world: World) -> None:
+        definition = crd(group := f"{world.namespace}.example.com")
+        noted = {"operatorframework.io/installed-alongside-1": "team/shop.v1.0.0"}
+        theirs = {"name": f"things.{group}", "annotations": noted}
+        world.apply({**definition, "metadata": theirs})
+        world.apply(world.object_set([definition], collisionProtection="None"))
+        named = "ClusterServiceVersion 'shop.v1.0.0' in namespace 'team'"
+        world.wait("Progressing", "True", message=f"it belongs to {named} of OLM Classic")
+        world.product.control_plane.kubectl("delete", "crd", f"things.{group}")
 
     def test_what_an_orphaned_set_left_is_taken_over_by_its_successor(self, world: World) -> None:
         world.apply(world.object_set([world.config_map(a="1")]))

@@ -29,6 +29,7 @@ TABLE: dict[Situation, tuple[Action, Action, Action]] = {
     Situation.ORPHANED: (Action.APPLY, Action.APPLY, Action.APPLY),
     Situation.LEFTOVER: (Action.WAIT, Action.WAIT, Action.WAIT),
     Situation.OTHER_OWNER: (Action.REFUSE, Action.REFUSE, Action.REFUSE),
+    Situation.CLASSIC: (Action.REFUSE, Action.REFUSE, Action.REFUSE),
     Situation.OTHER_CONTROLLER: (Action.REFUSE, Action.REFUSE, Action.APPLY),
     Situation.HELM: (Action.REFUSE, Action.REFUSE, Action.APPLY),
     Situation.FOREIGN: (Action.REFUSE, Action.APPLY, Action.APPLY),
@@ -80,6 +81,15 @@ def ours(revision: str | None) -> KubeObject:
 
 LABELS = {f"{GROUP}/owner-kind": KIND, f"{GROUP}/owner-name": "mine"}
 HELM = {"meta.helm.sh/release-name": "chart"}
+CSV_REFERENCE = reference(
+    "shop.v1", kind="ClusterServiceVersion", api="operators.coreos.com/v1alpha1", controller=False
+)
+CSV_LABELS = {
+    "olm.owner": "shop.v1",
+    "olm.owner.kind": "ClusterServiceVersion",
+    "olm.owner.namespace": "team",
+}
+ALONGSIDE = {"operatorframework.io/installed-alongside-1": "team/shop.v1"}
 
 
 @pytest.mark.parametrize(
@@ -172,6 +182,29 @@ def test_an_object_that_asks_for_another_look_at_the_revisions(
             Situation.FOREIGN,
             id="an owner that does not control it",
         ),
+        pytest.param(live(CSV_REFERENCE), Situation.CLASSIC, id="a ClusterServiceVersion's"),
+        pytest.param(
+            live(CSV_REFERENCE, labels=LABELS, written_by=GROUP),
+            Situation.CLASSIC,
+            id="orphaned, then a ClusterServiceVersion's",
+        ),
+        pytest.param(
+            live(CSV_REFERENCE, reference("rs", kind="ReplicaSet", api="apps/v1")),
+            Situation.CLASSIC,
+            id="a ClusterServiceVersion's with a controller",
+        ),
+        pytest.param(
+            live(CSV_REFERENCE, reference("theirs")),
+            Situation.OTHER_OWNER,
+            id="a ClusterServiceVersion's that another extension controls",
+        ),
+        pytest.param(live(labels=CSV_LABELS), Situation.CLASSIC, id="one's outside its namespace"),
+        pytest.param(live(annotations=ALONGSIDE), Situation.CLASSIC, id="one's definition"),
+        pytest.param(
+            live(labels={"olm.owner": "x", "olm.owner.kind": "CatalogSource"}),
+            Situation.FOREIGN,
+            id="a catalog's",
+        ),
         pytest.param(live(annotations=HELM), Situation.HELM, id="a Helm release's"),
         pytest.param(
             live(annotations=HELM, labels=LABELS, written_by=GROUP),
@@ -216,6 +249,28 @@ def test_what_upstream_applied_last(found: KubeObject, expected: bool) -> None:
             "ConfigMap 'x' already exists in namespace 'home' and cannot be managed by applier",
             "it was made by somebody else; delete it if it is no longer needed",
             id="of a cluster-scoped object the extension's namespace is named",
+        ),
+        pytest.param(
+            live(CSV_REFERENCE),
+            "ConfigMap 'x' already exists in namespace 'ns' and cannot be managed by applier",
+            "it belongs to ClusterServiceVersion 'shop.v1' in namespace 'ns' of OLM Classic; "
+            "an object has one owner",
+            id="a ClusterServiceVersion's",
+        ),
+        pytest.param(
+            live(labels=CSV_LABELS),
+            "ConfigMap 'x' already exists in namespace 'ns' and cannot be managed by applier",
+            "it belongs to ClusterServiceVersion 'shop.v1' in namespace 'team' of OLM Classic; "
+            "an object has one owner",
+            id="one's outside its namespace",
+        ),
+        pytest.param(
+            live(annotations=ALONGSIDE),
+            "ConfigMap 'x' already exists in namespace 'ns' and cannot be managed by applier",
+            "it belongs to ClusterServiceVersion 'shop.v1' in namespace 'team' of OLM Classic; an "
+            "object has one owner; if that is gone, remove the annotation "
+            "'operatorframework.io/installed-alongside-1'",
+            id="one's definition",
         ),
         pytest.param(
             live(annotations=HELM),
