@@ -19,7 +19,8 @@ class BundleSpec:
     """The content of a bundle for tests: a ConfigMap for each name, a CRD if it has a group.
 
     `crd_type` is the type of the one field that the CRD has, `modes` are the install modes that the
-    bundle supports, `operator` is the operator's image, by default one that nobody can pull.
+    bundle supports, `operator` is the operator's image, by default one that nobody can pull, and
+    `command` what it runs, by default what the image says.
     """
 
     package: str
@@ -31,6 +32,7 @@ class BundleSpec:
     csv: bool = True
     modes: Sequence[str] = ("AllNamespaces",)
     operator: str = ""
+    command: Sequence[str] = ()
 
     @property
     def name(self) -> str:
@@ -71,7 +73,9 @@ class BundleSpec:
         account = f"{self.package}-operator"
         labels = {"app": self.package}
         image = self.operator or f"registry.example.com/operator:v{self.version}"
-        container = {"name": "operator", "image": image}
+        container: dict[str, Any] = {"name": "operator", "image": image}
+        if self.command:
+            container["command"] = list(self.command)
         deployment = {
             "replicas": 1,
             "selector": {"matchLabels": labels},

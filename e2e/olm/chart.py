@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 HELM_SECONDS = 300.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ChartUnderTest:
     """A chart, and sets of its values.
 

@@ -46,6 +46,11 @@ def publish_catalog(registry: Registry, versions: Sequence[str]) -> str:
     return reference
 
 
+def rendered(registry: Registry, catalog: str) -> str:
+    """The content of a catalog as JSON. Errors: CommandFailed."""
+    return _opm(registry, "render", catalog)
+
+
 def bundle_reference(registry: Registry, version: str) -> str:
     """Where a version's bundle is."""
     return f"{registry.address}/{PACKAGE}-bundle:v{version}"
