@@ -186,6 +186,11 @@ class Classic:
         self.operator.stop()
         self.start_operator(*(flags or self._operator_flags))
 
+    def stop_operator(self) -> None:
+        """Stop olm-operator alone, which gives its lease back. Idempotent."""
+        if self.operator is not None:
+            self.operator.stop()
+
     def metrics(self) -> str:
         """What catalog-operator says of itself."""
         return self._metrics(self.metrics_port)
