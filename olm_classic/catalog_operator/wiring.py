@@ -11,7 +11,12 @@ from olm_classic.controllers.catalog_source import CatalogSources, Listeners, Sh
 from olm_classic.controllers.operator_hub import OperatorHubController
 from olm_classic.io.default_catalogs import read_default_catalogs
 from olm_classic.io.pulls import Pulls
-from olm_classic.kinds import CATALOG_SOURCE, INSTALL_PLAN, OPERATOR_GROUP, SUBSCRIPTION
+from olm_classic.kinds import (
+    CATALOG_SOURCE,
+    INSTALL_PLAN,
+    OPERATOR_GROUP,
+    SUBSCRIPTION,
+)
 from olm_classic.metrics import Key, Metrics, Readings, is_ready
 from olm_runtime.clocks import utc_now
 from olm_runtime.controller.attempt import attempt
