@@ -13,11 +13,13 @@ from olm_classic.io.default_catalogs import read_default_catalogs
 from olm_classic.io.pulls import Pulls
 from olm_classic.kinds import (
     CATALOG_SOURCE,
+    CLUSTER_SERVICE_VERSION,
     INSTALL_PLAN,
     OPERATOR_GROUP,
     SUBSCRIPTION,
 )
 from olm_classic.metrics import Key, Metrics, Readings, is_ready
+from olm_classic.names import LABEL_COPIED_FROM
 from olm_runtime.clocks import utc_now
 from olm_runtime.controller.attempt import attempt
 from olm_runtime.controller.event_limit import EventLimit
@@ -52,6 +54,7 @@ class Controllers:
             jitter=random.random,
             resync_seconds=settings.resync_seconds,
         )
+        self.manager.restrict(CLUSTER_SERVICE_VERSION, labels=f"!{LABEL_COPIED_FROM}")
         self._pulls = Pulls(
             client,
             namespace=settings.system_namespace,
