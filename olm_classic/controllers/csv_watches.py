@@ -12,8 +12,9 @@ from olm_classic.controllers.csv_stores import (
     REPLACES,
     CsvStores,
 )
+from olm_classic.csv.owner import owner_of
 from olm_classic.csv.phases import Phase, phase_of
-from olm_classic.io.account_rights import owner_of, subjects_of
+from olm_classic.io.account_rights import subjects_of
 from olm_classic.kinds import (
     CLUSTER_SERVICE_VERSION,
     OPERATOR_CONDITION,

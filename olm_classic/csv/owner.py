@@ -1,8 +1,11 @@
 """How objects say that a ClusterServiceVersion owns them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from api.objects import KubeObject, labels_of
+from olm_classic.names import LABEL_OWNER, LABEL_OWNER_KIND, LABEL_OWNER_NAMESPACE
 from olm_content.names import CSV_API_VERSION, CSV_KIND
 from olm_rollout.classic_owners import LABEL_OWNER, LABEL_OWNER_KIND, LABEL_OWNER_NAMESPACE
 
@@ -33,3 +36,11 @@ class Owner:
             "controller": False,
             "blockOwnerDeletion": False,
         }
+
+
+def owner_of(obj: KubeObject) -> Iterable[tuple[str, str]]:
+    """Namespace and name of the ClusterServiceVersion that the labels of an object name."""
+    labels = labels_of(obj)
+    if labels.get(LABEL_OWNER_KIND) != CSV_KIND:
+        return []
+    return [(labels.get(LABEL_OWNER_NAMESPACE, ""), labels.get(LABEL_OWNER, ""))]

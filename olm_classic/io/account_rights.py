@@ -3,10 +3,9 @@
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 
-from api.objects import KubeObject, gvk_of, labels_of, metadata, name_of, namespace_of
-from olm_content.names import CSV_KIND
+from api.objects import KubeObject, gvk_of, metadata, name_of, namespace_of
+from olm_classic.csv.owner import owner_of
 from olm_content.rights.authority import Account, authority_of
-from olm_rollout.classic_owners import LABEL_OWNER, LABEL_OWNER_KIND, LABEL_OWNER_NAMESPACE
 from olm_runtime.watch.store import Store
 
 OWNER = "owning-csv"
@@ -80,14 +79,6 @@ def subjects_of(binding: KubeObject) -> list[tuple[str, str, str]]:
         namespace = (subject.get("namespace") or namespace_of(binding)) if is_account else ""
         found.append((kind, str(namespace), name))
     return found
-
-
-def owner_of(obj: KubeObject) -> Iterable[tuple[str, str]]:
-    """Namespace and name of the ClusterServiceVersion that the labels of an object name."""
-    labels = labels_of(obj)
-    if labels.get(LABEL_OWNER_KIND) != CSV_KIND:
-        return []
-    return [(labels.get(LABEL_OWNER_NAMESPACE, ""), labels.get(LABEL_OWNER, ""))]
 
 
 def versions_of(objects: Iterable[KubeObject]) -> frozenset[tuple[str, str, str]]:

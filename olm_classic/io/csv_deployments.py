@@ -15,7 +15,8 @@ from api.objects import (
     name_of,
     namespace_of,
 )
-from olm_classic.io.account_rights import OWNER, owner_of
+from olm_classic.csv.owner import owner_of
+from olm_classic.io.account_rights import OWNER
 from olm_classic.io.step_errors import refuse_foreign
 from olm_classic.names import LABEL_DEPLOYMENT_HASH
 from olm_content.names import CSV_KIND

@@ -10,6 +10,7 @@ from olm_classic.controllers.cluster_service_version import ClusterServiceVersio
 from olm_classic.controllers.copy_sources import copy_registrations
 from olm_classic.controllers.csv_stores import CsvStores
 from olm_classic.controllers.namespace_labels import NamespaceLabels
+from olm_classic.controllers.operator import operator_controllers
 from olm_classic.controllers.operator_condition import OperatorConditionController
 from olm_classic.controllers.operator_group import OperatorGroups
 from olm_classic.controllers.target_rights import TargetRights
@@ -98,6 +99,7 @@ class Controllers:
             NamespaceLabels(self.manager).registration(),
             ApiRoles(self.manager).registration(),
             TargetRights(self.manager).registration(),
+            *operator_controllers(self.manager),
         ]
 
     def _look_at(self, namespace: str, name: str) -> None:

@@ -182,6 +182,10 @@ class Store(Generic[T]):
         """Namespace and name of each object that has a value in an index. Raises KeyError."""
         return list(self._indices[index].get(value, ()))
 
+    def index_values(self, index: str) -> list[Hashable]:
+        """The values that objects have in an index. Raises KeyError."""
+        return [value for value, keys in self._indices[index].items() if keys]
+
     def replace(self, objects: Iterable[KubeObject], version: str, *, since: int = 0) -> None:
         """Takes in a list of the whole kind.
 
