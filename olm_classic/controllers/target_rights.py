@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from api.objects import KubeObject, is_deleting, labels_of, name_of, namespace_of
 from olm_classic.controllers.target_rights_watches import NAME, RightsWatches
+from olm_classic.csv.owner import owner_of
 from olm_classic.csv.target_rights import (
     Asked,
     Place,
@@ -16,7 +17,7 @@ from olm_classic.csv.target_rights import (
     cluster_wide,
     in_namespace_of,
 )
-from olm_classic.io.account_rights import OWNER, owner_of
+from olm_classic.io.account_rights import OWNER
 from olm_classic.io.roles import Roles
 from olm_classic.names import LABEL_COPIED_FROM, OPERATOR_FIELD_MANAGER
 from olm_classic.selections import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES

@@ -4,8 +4,9 @@ from collections.abc import Iterable
 
 from api.objects import KubeObject, labels_of, metadata, name_of, namespace_of
 from olm_classic.controllers.known_copies import COPIES
+from olm_classic.csv.owner import owner_of
 from olm_classic.csv.target_rights import Asked, Place, asked_by
-from olm_classic.io.account_rights import OWNER, RightsStores, owner_of, subjects_of
+from olm_classic.io.account_rights import OWNER, RightsStores, subjects_of
 from olm_classic.kinds import CLUSTER_SERVICE_VERSION
 from olm_classic.names import LABEL_COPIED_FROM
 from olm_classic.selections import (
