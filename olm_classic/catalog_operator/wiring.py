@@ -8,7 +8,9 @@ import random
 from olm_classic.catalog_operator.installing import Installing
 from olm_classic.catalog_operator.settings import CatalogServing, Settings
 from olm_classic.controllers.catalog_source import CatalogSources, Listeners, SharedSettings
+from olm_classic.controllers.cluster_operators import ClusterOperatorReports
 from olm_classic.controllers.operator_hub import OperatorHubController
+from olm_classic.daemon.settings import RELEASE_VARIABLE
 from olm_classic.io.default_catalogs import read_default_catalogs
 from olm_classic.io.pulls import Pulls
 from olm_classic.kinds import (
@@ -82,6 +84,12 @@ class Controllers:
         )
         for row in self._rows():
             self.manager.register(row)
+        ClusterOperatorReports(
+            self.manager,
+            release=os.environ.get(RELEASE_VARIABLE, ""),
+            namespace=settings.system_namespace,
+            clock=utc_now,
+        ).of_catalog_operator(settings.status_name)
 
     def _shared(self, settings: Settings) -> SharedSettings | None:
         """How images are served, if this program does it."""

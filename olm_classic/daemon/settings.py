@@ -42,6 +42,10 @@ class ControllerSettings(DaemonSettings):
     resync_seconds: float
 
 
+RELEASE_VARIABLE = "RELEASE_VERSION"
+"""The environment variable that names the release of OpenShift that a program is part of."""
+
+
 def controller_options(*, interval: str) -> Option:
     """Adds the flags to a command; `interval` is the default of --interval."""
 

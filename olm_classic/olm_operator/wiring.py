@@ -1,10 +1,12 @@
 """What olm-operator runs: a row for each controller, and what the controllers share."""
 
 import asyncio
+import os
 import random
 from dataclasses import dataclass, replace
 
 from olm_classic.controllers.api_roles import ApiRoles
+from olm_classic.controllers.cluster_operators import ClusterOperatorReports
 from olm_classic.controllers.cluster_service_version import NAME as CSVS
 from olm_classic.controllers.cluster_service_version import ClusterServiceVersions
 from olm_classic.controllers.copy_sources import copy_registrations
@@ -14,6 +16,7 @@ from olm_classic.controllers.operator import operator_controllers
 from olm_classic.controllers.operator_condition import OperatorConditionController
 from olm_classic.controllers.operator_group import OperatorGroups
 from olm_classic.controllers.target_rights import TargetRights
+from olm_classic.daemon.settings import RELEASE_VARIABLE
 from olm_classic.io.owned_api_stores import OwnedApiStores
 from olm_classic.io.owned_apis import OwnedApis
 from olm_classic.kinds import CLUSTER_SERVICE_VERSION
@@ -85,6 +88,15 @@ class Controllers:
         for row in self._rows():
             self.manager.register(row)
         apis.notify(self._look_at)
+
+        reports = ClusterOperatorReports(
+            self.manager,
+            release=os.environ.get(RELEASE_VARIABLE, ""),
+            namespace=settings.system_namespace,
+            clock=utc_now,
+        )
+        reports.of_olm_operator(settings.status_name)
+        reports.of_package_server(settings.package_server_name)
 
     def _rows(self) -> list[Registration]:
         """A row for each controller: its name, what it does, what it watches."""

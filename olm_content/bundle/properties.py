@@ -32,6 +32,15 @@ class MinorVersion(NamedTuple):
         return f"{self.major}.{self.minor}"
 
 
+_LEAPS = {MinorVersion(4, 23): MinorVersion(5, 1)}
+"""4.23 and 5.0 are one release under two names; both go to 5.1."""
+
+
+def next_version(current: MinorVersion) -> MinorVersion:
+    """The minor version of OpenShift that follows."""
+    return _LEAPS.get(current) or MinorVersion(current.major, current.minor + 1)
+
+
 class PropertiesError(ValueError):
     """Properties that do not say which versions of OpenShift the bundle works with."""
 

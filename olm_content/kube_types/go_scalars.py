@@ -13,7 +13,7 @@ from typing import Any
 from olm_content.formats import go_json
 from olm_content.formats.go_text import quote
 from olm_content.kube_types import quantity
-from olm_content.versions import VersionError, parse_version
+from olm_content.versions import Version, VersionError, parse_version
 
 Read = Callable[[Any], Any]
 
@@ -202,14 +202,19 @@ def _read_semver(value: Any) -> Any:
     """A version, read tolerantly: short ones, leading zeros, a `v` in front."""
     if type(value) is not str:
         raise ShapeError(f"json: cannot unmarshal {json_kind(value)} into Go value of type string")
-    parts = [_without_zeros(part) for part in value.strip().removeprefix("v").split(".", 2)]
+    tolerant_version(value)
+    return value
+
+
+def tolerant_version(text: str) -> Version:
+    """The version that a text means, as blang semver reads it tolerantly. Raises ShapeError."""
+    parts = [_without_zeros(part) for part in text.strip().removeprefix("v").split(".", 2)]
     if len(parts) < _VERSION_PARTS and set(parts[-1]) & {"+", "-"}:
         raise ShapeError("Short version cannot contain PreRelease/Build meta data")
     try:
-        parse_version(".".join([*parts, "0", "0"][:_VERSION_PARTS]))
+        return parse_version(".".join([*parts, "0", "0"][:_VERSION_PARTS]))
     except VersionError as error:
         raise ShapeError(error.message) from error
-    return value
 
 
 def _read_release(value: Any) -> Any:

@@ -9,18 +9,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from api import wire
-from api.conditions import bounded_message
 from api.olm.v1 import names
+from api.openshift.v1.clusteroperator import RawStatus, Verdict, merged_conditions
 from operator_controller.status.cluster_updates import Compatibility
 
 NAME = "olm"
 AS_EXPECTED = "AsExpected"
 VERSION_UNKNOWN = "ClusterVersionUnknown"
-
-RawStatus = dict[str, Any]
-Verdict = tuple[str, bool, str, str]
-"""Type, status, reason, message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +38,7 @@ def cluster_operator_status(
     """The status to be; equal to `old` where nothing has changed."""
     return {
         **old,
-        "conditions": _merged(old.get("conditions") or (), _verdicts(facts), now),
+        "conditions": merged_conditions(old, _verdicts(facts), now),
         "versions": [{"name": "operator", "version": facts.release}],
         "relatedObjects": _related(facts.namespace),
     }
@@ -59,23 +54,6 @@ def _verdicts(facts: ClusterFacts) -> Iterator[Verdict]:
         yield "Degraded", False, AS_EXPECTED, at_work
     reason, message = facts.compatibility.reason, facts.compatibility.message
     yield "Upgradeable", not reason, reason or AS_EXPECTED, message
-
-
-def _merged(old: Any, verdicts: Iterator[Verdict], now: datetime) -> list[dict[str, Any]]:
-    """The conditions by type; the time of one whose status stays does too."""
-    merged = {condition["type"]: condition for condition in old}
-    for kind, holds, reason, message in verdicts:
-        before = merged.get(kind) or {}
-        status = "True" if holds else "False"
-        since = before.get("lastTransitionTime") if before.get("status") == status else None
-        merged[kind] = {
-            "type": kind,
-            "status": status,
-            "reason": reason,
-            "message": bounded_message(message),
-            "lastTransitionTime": since or wire.timestamp(now),
-        }
-    return list(merged.values())
 
 
 def _related(namespace: str) -> list[dict[str, str]]:

@@ -14,6 +14,7 @@ from olm_content.bundle.properties import (
     MinorVersion,
     PropertiesError,
     max_openshift_version,
+    next_version,
 )
 from olm_content.names import MAX_OPENSHIFT_VERSION
 from olm_content.versions import VersionError, parse_version
@@ -24,9 +25,6 @@ INCOMPATIBLE = "IncompatibleOperatorsInstalled"
 UNREADABLE = "FailureGettingExtensionMetadata"
 UNCHECKED = "ErrorCheckingOperatorCompatibility"
 """The reasons for which an update is forbidden; OpenShift's words."""
-
-_LEAPS = {MinorVersion(4, 23): MinorVersion(5, 1)}
-"""4.23 and 5.0 are one release under two names; both go to 5.1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +99,6 @@ def current_version(cluster_version: KubeObject | None) -> MinorVersion:
             f'ClusterVersion "version" desires version "{text}": {error.message}'
         ) from error
     return MinorVersion(found.major, found.minor)
-
-
-def next_version(current: MinorVersion) -> MinorVersion:
-    """The minor version that follows."""
-    return _LEAPS.get(current) or MinorVersion(current.major, current.minor + 1)
 
 
 def compatibility(

@@ -5,12 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.objects import KubeObject
-from olm_content.bundle.properties import MinorVersion, max_openshift_version
+from olm_content.bundle.properties import MinorVersion, max_openshift_version, next_version
 from operator_controller.status.cluster_updates import (
     Declaration,
     compatibility,
     current_version,
-    next_version,
 )
 
 pytestmark = pytest.mark.property

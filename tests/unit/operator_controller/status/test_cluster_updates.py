@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from api.objects import KubeObject
-from olm_content.bundle.properties import MinorVersion
+from olm_content.bundle.properties import MinorVersion, next_version
 from operator_controller.status.cluster_updates import (
     Compatibility,
     Declaration,
@@ -14,7 +14,6 @@ from operator_controller.status.cluster_updates import (
     compatibility,
     current_version,
     declarations,
-    next_version,
 )
 
 GROUP = "olm.operatorframework.io"
