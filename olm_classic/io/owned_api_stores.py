@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from api.objects import GVK, KubeObject
-from olm_classic.io.account_rights import OWNER, owner_of
+from olm_classic.csv.owner import owner_of
+from olm_classic.io.account_rights import OWNER
 from olm_classic.selections import API_SERVICES, CRDS
 from olm_content.names import CSV_KIND
 from olm_rollout.classic_owners import LABEL_OWNER_KIND

@@ -22,10 +22,10 @@ from api.objects import (
     namespace_of,
 )
 from olm_classic.csv.machine import ApiServices
-from olm_classic.csv.owner import Owner
+from olm_classic.csv.owner import Owner, owner_of
 from olm_classic.csv.replacement import Chain
 from olm_classic.hashes import map_hash
-from olm_classic.io.account_rights import OWNER, owner_of
+from olm_classic.io.account_rights import OWNER
 from olm_classic.io.csv_deployments import MANAGER, Deployments
 from olm_classic.io.owned_api_stores import SECRET, OwnedApiStores
 from olm_classic.io.step_errors import StepError, refuse_foreign

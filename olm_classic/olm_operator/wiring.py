@@ -88,7 +88,6 @@ class Controllers:
         for row in self._rows():
             self.manager.register(row)
         apis.notify(self._look_at)
-
         reports = ClusterOperatorReports(
             self.manager,
             release=os.environ.get(RELEASE_VARIABLE, ""),

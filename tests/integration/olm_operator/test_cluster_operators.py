@@ -18,17 +18,18 @@ PACKAGES = "operator-lifecycle-manager-packageserver"
 
 
 @pytest.fixture
-def openshift(olm: Classic, monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenShift]:
+def openshift(olm: Classic) -> Iterator[OpenShift]:
     """OpenShift's kinds, and both programs as they run there."""
     made = OpenShift(olm.control_plane)
     made.appear("4.18.3")
-    monkeypatch.setenv("RELEASE_VERSION", "4.18.3")
-    olm.restart(f"--writeStatusName={CATALOG}")
-    olm.restart_operator(f"--writeStatusName={OLM}", f"--writePackageServerStatusName={PACKAGES}")
+    olm.stop()
+    olm.environment = {"RELEASE_VERSION": "4.18.3"}
+    olm._operator_flags = (f"--writeStatusName={OLM}", f"--writePackageServerStatusName={PACKAGES}")
+    olm.start(f"--writeStatusName={CATALOG}")
     yield made
-    monkeypatch.delenv("RELEASE_VERSION")
-    olm.restart()
-    olm.restart_operator()
+    olm.stop()
+    olm.environment, olm._operator_flags = {}, ()
+    olm.start()
     made.disappear()
 
 

@@ -56,8 +56,10 @@ def test_an_operator_shows_the_components_of_what_a_subscription_installed(
     name = f"{package}.{place.name}"
     plan = metadata(place.wait_plan("Complete"))["name"]
     kinds = {
+        "ClusterRole",
+        "ClusterRoleBinding",
         "ClusterServiceVersion",
-        "CustomResourceDefinition",
+        "ConfigMap",
         "Deployment",
         "InstallPlan",
         "OperatorCondition",
