@@ -41,6 +41,7 @@ COPY catalogd catalogd
 COPY operator_controller operator_controller
 COPY opm opm
 COPY olm_classic olm_classic
+COPY cluster_version cluster_version
 COPY olm_cli olm_cli
 RUN PYTHONPATH=/opt/build python3 -m pip install --quiet --no-deps --no-build-isolation \
       --target=/opt/olmv1/programs . \
