@@ -101,7 +101,7 @@ class Observer:
         installed, services = HEALTHY, ApiServices()
         if phase in _INSTALLED:
             installed = await self._installation(csv, group, wanted)
-            services = await self.owned.observe(csv, chain)
+            services = await self.owned.observe(csv, group)
         pause = pause_left(status, now)
         facts = Facts(
             now=now,

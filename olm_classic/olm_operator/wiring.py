@@ -17,7 +17,6 @@ from olm_classic.controllers.operator_condition import OperatorConditionControll
 from olm_classic.controllers.operator_group import OperatorGroups
 from olm_classic.controllers.target_rights import TargetRights
 from olm_classic.daemon.settings import RELEASE_VARIABLE
-from olm_classic.io.owned_api_stores import OwnedApiStores
 from olm_classic.io.owned_apis import OwnedApis
 from olm_classic.kinds import CLUSTER_SERVICE_VERSION
 from olm_classic.names import LABEL_COPIED_FROM
@@ -67,17 +66,8 @@ class Controllers:
         )
         self.manager.restrict(CLUSTER_SERVICE_VERSION, labels=f"!{LABEL_COPIED_FROM}")
         self._stores = CsvStores.of(self.manager)
-        apis = OwnedApiStores.of(self.manager)
-        owned = OwnedApis(
-            client,
-            apis,
-            self._stores.deployments,
-            Rotation(
-                issuer(settings.certificate_lifetime, AUTHORITY_NAME),
-                settings.certificate_settle,
-                utc_now,
-            ),
-        )
+        lifetime, settle = settings.certificate_lifetime, settings.certificate_settle
+        owned = OwnedApis(self.manager, Rotation(issuer(lifetime, AUTHORITY_NAME), settle, utc_now))
         self._csvs = ClusterServiceVersions(
             self.manager,
             self._stores,
@@ -87,7 +77,7 @@ class Controllers:
         )
         for row in self._rows():
             self.manager.register(row)
-        apis.notify(self._look_at)
+        owned.notify(self._look_at)
         reports = ClusterOperatorReports(
             self.manager,
             release=os.environ.get(RELEASE_VARIABLE, ""),

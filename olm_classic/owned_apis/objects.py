@@ -5,6 +5,8 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from cryptography import x509
+
 from api.metadata import LabelSelector
 from api.objects import KubeObject, metadata
 from olm_classic.csv.owner import Owner
@@ -19,7 +21,7 @@ from olm_classic.owned_apis.described import (
     port_of,
 )
 from olm_content.render.rbac import RBAC_API, RBAC_GROUP
-from olm_runtime.certificates.secret import SecretContent
+from olm_runtime.certificates.secret import SecretContent, is_signed_by
 
 AUTHORITY_HASH = "olmcahash"
 """Annotation of Secrets and pod templates: of the CA of the certificate that is served."""
@@ -29,6 +31,8 @@ AUTHORITY_KEY = "olmCAKey"
 """In the data of Secrets: the CAs, under upstream's name for the one."""
 LABEL_WEBHOOK_NAME = "olm.webhook-description-generate-name"
 LABEL_WEBHOOK_HASH = "olm.webhook-description-hash"
+DELEGATOR = "system:auth-delegator"
+SYSTEM_NAMESPACE = "kube-system"
 PRIORITIES = {"groupPriorityMinimum": 2000, "versionPriority": 15}
 
 
@@ -53,9 +57,13 @@ def secret(serving: Serving, owner: Owner, content: SecretContent) -> KubeObject
 
 
 def authority_of(content: SecretContent) -> bytes:
-    """The CA (PEM) of the certificate that is served; the newest comes first."""
-    position = 1 if content.next is not None and len(content.authorities) > 1 else 0
-    return content.authorities[position].certificate
+    """The CA (PEM) that signed the certificate that is served."""
+    served = x509.load_pem_x509_certificate(content.current.certificate)
+    return next(
+        each.certificate
+        for each in content.authorities
+        if is_signed_by(served, x509.load_pem_x509_certificate(each.certificate))
+    )
 
 
 def objects(serving: Serving, owner: Owner, deployment: KubeObject) -> Iterator[KubeObject]:
@@ -69,20 +77,23 @@ def objects(serving: Serving, owner: Owner, deployment: KubeObject) -> Iterator[
         "name": pod.get("serviceAccountName") or "default",
         "namespace": serving.namespace,
     }
-    role = _owned(RBAC_API, "Role", serving.secret, owner)
+    role = _inside(RBAC_API, "Role", serving.secret, owner)
     reads = {"verbs": ["get"], "apiGroups": [""], "resources": ["secrets"]}
     yield {**role, "rules": [{**reads, "resourceNames": [serving.secret]}]}
-    binding = _owned(RBAC_API, "RoleBinding", serving.secret, owner)
+    binding = _inside(RBAC_API, "RoleBinding", serving.secret, owner)
     yield _bound(binding, "Role", serving.secret, account)
     if serving.api_services:
         delegator = _cluster_wide("ClusterRoleBinding", f"{serving.service}-{DELEGATOR}", owner)
         yield _bound(delegator, "ClusterRole", DELEGATOR, account)
-        reader = _cluster_wide("RoleBinding", f"{serving.service}-auth-reader", owner)
-        reader["metadata"]["namespace"] = "kube-system"
+        # Without the owner's labels: what has them is given to other namespaces, too.
+        meta = {"name": reader_name(serving), "namespace": SYSTEM_NAMESPACE}
+        reader = {"apiVersion": RBAC_API, "kind": "RoleBinding", "metadata": meta}
         yield _bound(reader, "Role", "extension-apiserver-authentication-reader", account)
 
 
-DELEGATOR = "system:auth-delegator"
+def reader_name(serving: Serving) -> str:
+    """The binding by which an account reads how the API server proves who calls."""
+    return f"{serving.service}-auth-reader"
 
 
 def api_services(serving: Serving, owner: Owner, bundle: bytes) -> Iterator[KubeObject]:
@@ -168,11 +179,18 @@ def _labels(owner: Owner) -> dict[str, str]:
 
 
 def _owned(version: str, kind: str, name: str, owner: Owner) -> KubeObject:
-    """An object of the owner's namespace, which goes with it."""
+    """An object of the owner's namespace, which goes with it and is found by its labels."""
+    made = _inside(version, kind, name, owner)
+    made["metadata"]["labels"] = _labels(owner)
+    return made
+
+
+def _inside(version: str, kind: str, name: str, owner: Owner) -> KubeObject:
+    """One that goes with its owner, without labels that name it."""
     meta = {
         "name": name,
         "namespace": owner.namespace,
-        "labels": _labels(owner),
+        "labels": {LABEL_MANAGED: "true"},
         "ownerReferences": [owner.reference()],
     }
     return {"apiVersion": version, "kind": kind, "metadata": meta}
@@ -180,11 +198,8 @@ def _owned(version: str, kind: str, name: str, owner: Owner) -> KubeObject:
 
 def _cluster_wide(kind: str, name: str, owner: Owner) -> KubeObject:
     """One elsewhere: found by its labels when its owner ends."""
-    return {
-        "apiVersion": RBAC_API,
-        "kind": kind,
-        "metadata": {"name": name, "labels": _labels(owner)},
-    }
+    meta = {"name": name, "labels": _labels(owner)}
+    return {"apiVersion": RBAC_API, "kind": kind, "metadata": meta}
 
 
 def _bound(binding: KubeObject, kind: str, role: str, account: Mapping[str, str]) -> KubeObject:

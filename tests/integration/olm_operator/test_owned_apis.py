@@ -80,6 +80,26 @@ def test_a_webhook_has_a_service_a_certificate_and_the_namespaces_of_the_group(
     assert csv["status"]["certsRotateAt"] > csv["status"]["certsLastUpdated"]
 
 
+def test_what_others_change_is_made_right(olm: Classic, place: Place) -> None:
+    place.csv("hello.v1.0.0", webhookdefinitions=[webhook("check.example.com")])
+    place.wait_csv("hello.v1.0.0")
+    [configuration] = configurations(olm, place, "check.example.com")
+    [only] = configuration["webhooks"]
+    path = f"{ADMISSION}/{name_of(configuration)}"
+    olm.api.patch(path, {"webhooks": [{**only, "rules": []}]})
+    olm.api.patch(
+        place.path("services", "controller-service", version="v1"),
+        {"spec": {"selector": {"app": "other"}}},
+    )
+
+    def is_right(obj: KubeObject | None) -> bool:
+        service = olm.api.get(place.path("services", "controller-service", version="v1")) or {}
+        rules = ((obj or {}).get("webhooks") or [{}])[0].get("rules")
+        return bool(rules == only["rules"] and service["spec"]["selector"] == {"app": "controller"})
+
+    olm.api.wait(path, is_right, what="rules and selector as they were")
+
+
 @pytest.mark.parametrize("gone", ["service", "secret", "configuration"])
 def test_what_others_delete_comes_back(olm: Classic, place: Place, gone: str) -> None:
     place.csv("hello.v1.0.0", webhookdefinitions=[webhook("check.example.com")])
@@ -122,6 +142,9 @@ def test_api_services_on_one_deployment_share_a_service_with_all_ports(
     ]
     place.csv("things.v1.0.0", apiservicedefinitions={"owned": owned})
     place.wait_csv("things.v1.0.0", "Installing")
+    bindings = "/apis/rbac.authorization.k8s.io/v1/namespaces/kube-system/rolebindings"
+    reader = f"{bindings}/controller-service-auth-reader"
+    assert olm.api.get(reader)
     service = olm.api.get(place.path("services", "controller-service", version="v1")) or {}
     assert [each["port"] for each in service["spec"]["ports"]] == [5443, 6443]
     for version, port in (("v1", 5443), ("v2", 6443)):
@@ -130,6 +153,7 @@ def test_api_services_on_one_deployment_share_a_service_with_all_ports(
         assert labels_of(found)["olm.owner"] == "things.v1.0.0"
     place.delete("clusterserviceversions", "things.v1.0.0")
     olm.api.wait(f"{API_SERVICES}/v1.{group}", lambda obj: obj is None, what="the end of v1")
+    olm.api.wait_gone(reader)
 
 
 def test_an_api_service_of_another_namespace_is_not_adopted(olm: Classic, place: Place) -> None:
@@ -169,25 +193,26 @@ def test_a_conversion_webhook_is_armed_once_its_deployment_serves(olm: Classic) 
         }
     )
     image = "registry.example.com/converter:v1"
+    csv = f"{place.name}.v1.0.0"
     olm.stand_ins.nodes.waiting[image] = ("ImagePullBackOff", "not there")
     convert = webhook("convert.example.com", "ConversionWebhook", conversionCRDs=[name])
     place.csv(
-        "things.v1.0.0",
+        csv,
         deployments=[deployment("controller", image=image)],
         modes=["AllNamespaces"],
         owned=[{"name": name, "version": "v1", "kind": "Thing"}],
         webhookdefinitions=[convert],
     )
-    place.wait_csv("things.v1.0.0", "Installing")
+    place.wait_csv(csv, "Installing")
     assert (olm.api.get(f"{DEFINITIONS}/{name}") or {})["spec"]["conversion"]["strategy"] == "None"
     del olm.stand_ins.nodes.waiting[image]
     olm.control_plane.kubectl("delete", "pods", "--all", "--namespace", place.name, "--wait=false")
     olm.control_plane.kubectl("delete", "pods", "--all", "--namespace", place.name, "--force")
-    place.wait_csv("things.v1.0.0")
+    place.wait_csv(csv)
     armed = (olm.api.get(f"{DEFINITIONS}/{name}") or {})["spec"]["conversion"]
     assert armed["strategy"] == "Webhook"
     assert armed["webhook"]["clientConfig"]["service"]["name"] == "controller-service"
-    place.delete("clusterserviceversions", "things.v1.0.0")
+    place.delete("clusterserviceversions", csv)
     olm.api.wait(
         f"{DEFINITIONS}/{name}",
         lambda obj: obj is not None and obj["spec"]["conversion"]["strategy"] == "None",
@@ -209,10 +234,11 @@ def test_conversion_is_for_own_definitions_everywhere(
 ) -> None:
     place = olm.place()
     convert = webhook("convert.example.com", "ConversionWebhook", **changed)
-    place.csv("things.v1.0.0", modes=modes, webhookdefinitions=[convert])
+    name = f"{place.name}.v1.0.0"  # it is copied to the namespaces of other tests
+    place.csv(name, modes=modes, webhookdefinitions=[convert])
     place.wait(
         "clusterserviceversions",
-        "things.v1.0.0",
+        name,
         lambda csv: message in str(status(csv, "message")),
     )
     olm.control_plane.kubectl("delete", "namespace", place.name, "--wait=false")
