@@ -202,6 +202,11 @@ def test_default_groups_are_those_of_the_documents() -> None:
     }
 
 
+def test_the_namespace_of_operators_is_held_to_the_baseline() -> None:
+    labels = of_kind("default", "Namespace")["operators"]["metadata"]["labels"]
+    assert labels["pod-security.kubernetes.io/enforce"] == "baseline"
+
+
 def test_default_catalogs_are_manifests_and_operator_hub_is_made_for_them() -> None:
     data = of_kind("everything", "ConfigMap")["olm-default-catalogs"]["data"]
     [catalog] = (yaml.safe_load(text) for text in data.values())
