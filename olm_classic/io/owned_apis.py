@@ -21,6 +21,7 @@ from olm_classic.csv.owner import Owner, owner_of
 from olm_classic.csv.replacement import Chain
 from olm_classic.io.account_rights import OWNER
 from olm_classic.io.api_certificates import ApiCertificates
+from olm_classic.io.conversions import Conversions
 from olm_classic.io.step_errors import StepError, refuse_foreign
 from olm_classic.names import OPERATOR_FIELD_MANAGER
 from olm_classic.owned_apis.covering import covers
@@ -29,7 +30,6 @@ from olm_classic.owned_apis.described import (
     Serving,
     api_service_name,
     conversion_problem,
-    converted,
     servings,
 )
 from olm_classic.owned_apis.mounts import mounted
@@ -38,7 +38,6 @@ from olm_classic.owned_apis.objects import (
     LABEL_WEBHOOK_NAME,
     SYSTEM_NAMESPACE,
     api_services,
-    conversion,
     objects,
     reader_name,
     webhook_configuration,
@@ -84,8 +83,9 @@ class OwnedApis:
         """`rotation` is that of their certificates."""
         self._client = manager.client
         self._rotation = rotation
-        self._crds = manager.selected(CRDS)
-        self._deployments = manager.selected(DEPLOYMENTS)
+        self._conversions = Conversions(
+            manager.client, manager.selected(CRDS), manager.selected(DEPLOYMENTS)
+        )
         self._secrets = manager.selected(OWNED_SECRETS)
         self._stores: dict[GVK, Store[KubeObject]] = {
             each.gvk: manager.selected(each) for each in (*KEPT, *WEBHOOKS)
@@ -216,7 +216,7 @@ class OwnedApis:
             elif not issues:
                 self._certificates.note_trusted(serving, content)
             is_due |= step in (Due.PROMOTE, Due.ISSUE)
-            waits |= await self._convert(csv, serving, content)
+            waits |= await self._conversions.arm(csv, serving, content)
             waits |= not all(map(self._is_available, serving.api_services))
         return ApiServices(
             issue=", ".join(issues), unavailable=waits, webhooks=", ".join(missing), due=is_due
@@ -250,30 +250,6 @@ class OwnedApis:
         found = self._stores[API_SERVICES.gvk].get(api_service_name(described))
         return found is None or is_true(found, "Available")
 
-    async def _convert(self, csv: KubeObject, serving: Serving, content: SecretContent) -> bool:
-        """Has definitions converted once the Deployment serves; whether some wait for that."""
-        waits = False
-        for name, (by, webhook) in converted(csv).items():
-            definition = self._crds.get(name)
-            if by != serving or definition is None:
-                continue
-            wanted = conversion(serving, webhook, content.bundle)
-            if covers(definition["spec"].get("conversion"), wanted):
-                continue
-            if not self._serves(serving):
-                waits = True
-                continue
-            patch = {"spec": {"conversion": wanted, "preserveUnknownFields": False}}
-            patched = await self._client.patch(
-                definition, patch, field_manager=OPERATOR_FIELD_MANAGER
-            )
-            self._crds.update(patched)
-        return waits
-
-    def _serves(self, serving: Serving) -> bool:
-        found = self._deployments.get(serving.deployment, serving.namespace)
-        return found is not None and is_true(found, "Available")
-
     def unadoptable(self, csv: KubeObject, chain: Chain) -> bool:
         """Whether an API service belongs to another than those that replace each other with it."""
         names = {name_of(csv), *chain.ancestors(csv), *map(name_of, chain.replacements(csv))}
@@ -301,8 +277,7 @@ class OwnedApis:
             if not replaced:
                 await self._release(serving)
         if not replaced:
-            for name, (serving, _) in converted(csv).items():
-                await self._disarm(name, serving)
+            await self._conversions.disarm(csv)
 
     async def _release(self, serving: Serving) -> None:
         """Deletes the binding outside of its namespace, if it is its own."""
@@ -313,21 +288,6 @@ class OwnedApis:
             each.get("namespace") == serving.namespace for each in subjects
         ):
             await self._client.delete(found, uid=str(metadata(found)["uid"]))
-
-    async def _disarm(self, name: str, serving: Serving) -> None:
-        """Converts a definition no more, if its webhook is called for that."""
-        definition = self._crds.get(name)
-        webhook = ((definition or {}).get("spec", {}).get("conversion") or {}).get("webhook") or {}
-        service = (webhook.get("clientConfig") or {}).get("service") or {}
-        if definition is None or (service.get("namespace"), service.get("name")) != (
-            serving.namespace,
-            serving.service,
-        ):
-            return
-        patch = {"spec": {"conversion": {"strategy": "None", "webhook": None}}}
-        self._crds.update(
-            await self._client.patch(definition, patch, field_manager=OPERATOR_FIELD_MANAGER)
-        )
 
     def _owned(self, csv: KubeObject, selections: Iterable[Any]) -> list[KubeObject]:
         key = (namespace_of(csv), name_of(csv))
