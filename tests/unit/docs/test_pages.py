@@ -44,6 +44,10 @@ FOLLOWED_BY = {
     "integration/olm_operator/test_copies.py": ("classic/copied-csvs.md",),
     "integration/olm_operator/test_operator_conditions.py": ("classic/operator-conditions.md",),
     "integration/classic/test_operator_hub.py": ("classic/README.md",),
+    "integration/olm_operator/test_how_tos.py": (
+        "classic/administer.md", "classic/troubleshooting.md",
+        "classic/webhooks-and-api-services.md",
+    ),
 }  # fmt: skip
 """The test that runs the commands of a page."""
 RUN = [DOCS / page for page in FOLLOWED_BY["integration/pages/test_operating.py"]]
