@@ -13,6 +13,7 @@ from typing import Any
 from olm_content.kube_types.crd_types import CRD_TYPES
 from olm_content.kube_types.csv_types import CONFIG_TYPES, CSV_TYPES
 from olm_content.kube_types.kubernetes_types import KUBERNETES_TYPES
+from olm_content.kube_types.release_types import RELEASE_TYPES
 
 
 def _structs(*tables: str) -> dict[str, tuple[str, ...]]:
@@ -21,7 +22,7 @@ def _structs(*tables: str) -> dict[str, tuple[str, ...]]:
     return {name: tuple(rest.split()) for name, _, rest in (line.partition(":") for line in lines)}
 
 
-STRUCTS = _structs(CSV_TYPES, CONFIG_TYPES, CRD_TYPES, KUBERNETES_TYPES)
+STRUCTS = _structs(CSV_TYPES, CONFIG_TYPES, CRD_TYPES, KUBERNETES_TYPES, RELEASE_TYPES)
 """The fields of each struct, as they are written."""
 
 
