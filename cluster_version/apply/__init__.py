@@ -1,0 +1,1 @@
+"""How manifests of a release are brought into a cluster."""
