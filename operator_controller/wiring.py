@@ -172,6 +172,7 @@ class Controllers:
             watches=self.watches,
             monotonic=time.monotonic,
             retire=self._object_set_steps.retire,
+            set_free=self._object_set_steps.set_free,
             forget=self._forget_extension(steps),
         )
         return extension_controller(steps, deletion, Observer(self.metrics, utc_now))

@@ -3,19 +3,20 @@
 What is still there after that follows by its owner references.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from api.objects import KubeObject, metadata, name_of
 from api.olm.v1 import names
 from olm_rollout.io.watches import ManagedWatches
+from olm_rollout.ownership import controller_of
 from olm_runtime.controller.reconciler import Finalized
 from olm_runtime.controller.status_writer import with_condition
 from olm_runtime.outcome import Wait
-from operator_controller.apply.revisions import Revision
+from operator_controller.apply.revisions import Revision, Revisions
 from operator_controller.controllers.relations import is_orphaning
-from operator_controller.controllers.retirement import REMOVAL_SECONDS, may_drop_finalizers
+from operator_controller.controllers.retirement import REMOVAL_SECONDS
 from operator_controller.io.bundles import BundleSource
 from operator_controller.io.revisions import RevisionStore
 from operator_controller.status.extension import removing
@@ -26,10 +27,22 @@ REMOVAL_LOOK_SECONDS = 15.0
 
 
 @dataclass(slots=True)
+class _Deletion:
+    """One under way, since this many seconds of the monotonic clock.
+
+    orphaning  whether the objects of the revisions stay
+    """
+
+    since: float
+    orphaning: bool
+
+
+@dataclass(slots=True)
 class ExtensionDeletion:
     """What finalizing needs; `monotonic` is a clock in seconds.
 
     retire  has a revision go with the extension; whether it did not know of that yet
+    set_free  has the objects of a revision stay without the extension, which has this uid
     forget  drops what the steps remember of an extension, by name
     """
 
@@ -38,24 +51,43 @@ class ExtensionDeletion:
     watches: ManagedWatches
     monotonic: Callable[[], float]
     retire: Callable[[Revision], bool]
+    set_free: Callable[[Revision, str], Awaitable[None]]
     forget: Callable[[str], None]
-    _begun: dict[str, float] = field(default_factory=dict)
-    """Since when the revisions of a deleted extension are taken down, by its uid."""
+    _deletions: dict[str, _Deletion] = field(default_factory=dict)
+    """Those under way, by the uid of the extension."""
 
     async def finalize(self, obj: KubeObject, now: datetime) -> Finalized:
         """Has the revisions removed, and says what holds them; then removes the rest."""
         name, uid = name_of(obj), metadata(obj)["uid"]
         revisions = await self.store.of_extension(name)
         remaining = revisions.unfinished
-        begun = self._begun.setdefault(uid, self.monotonic())
-        if remaining and not may_drop_finalizers(obj, self.monotonic() - begun):
+        deletion = self._deletions.get(uid)
+        if deletion is None:
+            deletion = _Deletion(self.monotonic(), await self._was_orphaned(name, revisions))
+            self._deletions[uid] = deletion
+        deletion.orphaning |= is_orphaning(obj)
+        seconds = self.monotonic() - deletion.since
+        if remaining and not deletion.orphaning and seconds <= REMOVAL_SECONDS:
             known = [revision for revision in remaining if not self.retire(revision)]
             return self._waiting(obj, known, now)
+        if deletion.orphaning:
+            for revision in remaining:
+                await self.set_free(revision, uid)
         await self.bundles.forget(name)
-        await self.store.delete_orphans(obj, revisions, orphaning=is_orphaning(obj))
+        await self.store.delete_orphans(obj, revisions, orphaning=deletion.orphaning)
         await self.gone(name)
-        self._begun.pop(uid, None)
+        self._deletions.pop(uid, None)
         return Finalized(events=[UNINSTALLED])
+
+    async def _was_orphaned(self, name: str, known: Revisions) -> bool:
+        """Whether the server set the revisions free already, and took its finalizer off.
+
+        The store may not know that yet, so that it takes a list of the moment. Raises ApiError.
+        """
+        if not known.unfinished:
+            return False
+        now = await self.store.of_extension(name, at_this_moment=True)
+        return any(controller_of(revision.raw) is None for revision in now.unfinished)
 
     def _waiting(self, obj: KubeObject, remaining: Sequence[Revision], now: datetime) -> Finalized:
         generation = int(metadata(obj).get("generation") or 0)

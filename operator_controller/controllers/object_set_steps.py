@@ -100,6 +100,10 @@ class ObjectSetSteps:
             self.enqueue(revision.name, 0.0)
         return is_new
 
+    async def set_free(self, revision: Revision, owner_uid: str) -> None:
+        """Has the objects of a revision stay when their owner is deleted. Raises OLMError."""
+        await self._retirement.set_free(revision, owner_uid)
+
     async def forget(self, name: str) -> None:
         """Drops what is remembered of a revision; its watches too where it owns its objects."""
         self._memories.pop(name, None)

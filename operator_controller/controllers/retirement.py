@@ -12,6 +12,7 @@ from datetime import datetime
 from functools import partial
 
 from api.objects import KubeObject, ObjectKey, key_of
+from olm_rollout.io.orphaning import set_free
 from olm_rollout.io.teardown import Removal, Teardown
 from olm_rollout.io.watches import ManagedWatches
 from olm_rollout.ownership import Owner
@@ -91,6 +92,19 @@ class Retirement:
             return Wait(poll)
         obstacles = await teardown.obstacles(remains.held, self.clock())
         return Wait(poll, "\n".join((REMOVING, *obstacles)))
+
+    async def set_free(self, revision: Revision, owner_uid: str) -> None:
+        """Has the objects of a revision stay without their owner. Raises OLMError.
+
+        What is not known, because the content is lost, is left to the garbage collector.
+        """
+        try:
+            account = self.relations.identity(revision)
+            phases = (await self.store.content(revision.raw, account)).phases
+        except (MissingContentError, TerminalError) as error:
+            _left_to_garbage_collection(revision, [error])
+            return
+        await set_free(account, owner_uid, [obj for phase in phases for obj in phase.objects])
 
     def _note_gone(self, name: str, removal: Removal, keys: frozenset[ObjectKey]) -> None:
         removal.note_gone(keys)

@@ -19,10 +19,10 @@ Publish = Callable[..., str]
 
 
 @pytest.fixture
-def orphaned(
+def installed(
     olm: Olm, api: Api, package: str, publish_catalog: Publish, serve_catalog: Serve
 ) -> str:
-    """An extension that was deleted so; its bundle has a definition and a ConfigMap."""
+    """An extension whose bundle has a definition and a ConfigMap."""
     bundles = [
         BundleSpec(
             package=package, version=v, configmaps=("settings",), crd_group=f"{package}.example.com"
@@ -32,9 +32,15 @@ def orphaned(
     serve_catalog(package, publish_catalog(*bundles))
     olm.control_plane.apply(with_administrator(package, "0.1.0"))
     api.wait_installed(package, "0.1.0")
-    olm.control_plane.kubectl("delete", "clusterextension", package, "--cascade=orphan")
-    api.wait_gone(extension_path(package))
     return package
+
+
+@pytest.fixture
+def orphaned(olm: Olm, api: Api, installed: str) -> str:
+    """An extension that was deleted so."""
+    olm.control_plane.kubectl("delete", "clusterextension", installed, "--cascade=orphan")
+    api.wait_gone(extension_path(installed))
+    return installed
 
 
 def objects(api: Api, package: str) -> list[KubeObject]:
@@ -76,3 +82,28 @@ def test_they_stay_and_no_revision_of_it_does(api: Api, orphaned: str) -> None:
     wait_until(lambda: not revisions(), what="its revisions are gone")
     wait_until(lambda: not contents(api, orphaned), what="so is their content")
     assert objects(api, orphaned)
+
+
+def test_what_the_garbage_collector_had_not_seen_stays_as_well(
+    olm: Olm, api: Api, installed: str
+) -> None:
+    """It takes the owner off what it knows, and deletes later what it did not know by then."""
+    settings = f"/api/v1/namespaces/{installed}/configmaps/{installed}-settings"
+    before = api.get(settings)
+    assert before is not None
+    olm.stop_operator_controller()
+    try:
+        kubectl = olm.control_plane.kubectl
+        kubectl("delete", "clusterextension", installed, "--cascade=orphan", "--wait=false")
+
+        def is_left_to_us(obj: KubeObject | None) -> bool:
+            return obj is not None and "orphan" not in metadata(obj).get("finalizers", ())
+
+        api.wait(extension_path(installed), is_left_to_us, what="dependents have no owner")
+        owners = metadata(before)["ownerReferences"]
+        api.patch(settings, {"metadata": {"ownerReferences": owners}})
+    finally:
+        olm.start_operator_controller()
+    api.wait_gone(extension_path(installed))
+    found = objects(api, installed)
+    assert not [ref for obj in found for ref in metadata(obj).get("ownerReferences", ())]
