@@ -216,6 +216,14 @@ class KubeClient:
             accept=accepted(metadata_only=metadata_only),
         )
 
+    async def update(self, obj: KubeObject, *, field_manager: str) -> Any:
+        """PUTs an object; what is there now.
+
+        Raises ConflictError if it has changed since its `resourceVersion` was read.
+        """
+        params = _write_params(field_manager)
+        return await self.request("PUT", await self._object_path(obj), body=obj, params=params)
+
     async def patch(
         self,
         obj: KubeObject,
