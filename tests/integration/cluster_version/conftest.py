@@ -1,4 +1,4 @@
-"""A control plane of their own, which serves ClusterVersion."""
+"""A control plane of their own, which serves ClusterVersion and ClusterOperator."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -12,7 +12,7 @@ from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from tests.integration.clusters import own_control_plane
 
-DEFINITION = Path(__file__).parents[1] / "cluster_updates/clusterversions.yaml"
+DEFINITIONS = Path(__file__).parents[1] / "cluster_updates"
 VERSION: KubeObject = {
     "apiVersion": "config.openshift.io/v1",
     "kind": "ClusterVersion",
@@ -25,8 +25,9 @@ control_plane = own_control_plane("package")
 
 @pytest.fixture(scope="package")
 def served(control_plane: ControlPlane) -> ControlPlane:
-    """The control plane, once it serves the kind."""
-    control_plane.apply(DEFINITION.read_text())
+    """The control plane, once it serves the kinds."""
+    for kind in ("clusterversions", "clusteroperators"):
+        control_plane.apply((DEFINITIONS / f"{kind}.yaml").read_text())
     control_plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
     return control_plane
 
