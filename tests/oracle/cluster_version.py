@@ -43,7 +43,7 @@ from cluster_version.updates.retrieval import (
 from cluster_version.updates.risks import RECOMMENDED, Recommendation, evaluate
 from olm_content.versions import VersionError, parse_version
 from olm_runtime.errors import OLMError, TerminalError
-from tests.oracle import cluster_version_merge
+from tests.oracle import cluster_version_client, cluster_version_merge
 
 Json = dict[str, Any]
 GRAPH = "graph"
@@ -396,6 +396,7 @@ OPERATIONS: Mapping[str, Callable[[Json], Json]] = {
     "metadata": _metadata,
     GRAPH: _graph,
     "promqlcache": _promql_cache,
+    **cluster_version_client.OPERATIONS,
     **cluster_version_merge.OPERATIONS,
 }
 """What is computed for each operation that there is yet."""

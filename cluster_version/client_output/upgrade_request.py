@@ -1,0 +1,271 @@
+"""What `upgrade` asks of a cluster: the merge patch of a ClusterVersion, or why there is none.
+
+Source of the rules: upstream's notes, section 16.2.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cluster_version.client_output.objects import (
+    TRUE,
+    Json,
+    available_updates,
+    condition,
+    indented,
+    not_recommended_updates,
+    part,
+    reason_and_message,
+)
+from cluster_version.client_output.upgrade_view import Warn
+from olm_runtime.errors import TerminalError
+
+MULTI = "Multi"
+_DIGEST = re.compile(r"@(sha256:[0-9a-f]{64}$)")
+_LAST_PART_TAG = re.compile(r":[^/@]+(@|$)")
+
+_CLEAR_ALONE = "--clear may not be specified with any other flags"
+_MULTI_ALONE = "--to-multi-arch may not be used with --to, --to-image, or --to-latest"
+_ONE_TARGET = "only one of --to, --to-image or --to-latest may be provided"
+_IMAGE = "--to-image must be a valid image pull spec: "
+_TAG_REFUSED = (
+    "--to-image must be a by-digest pull spec, unless --force is also set, because release images "
+    "that are not accessed via digest cannot be verified by the cluster. Even when --force is set, "
+    "using tags is not recommended, although we continue to allow it for backwards compatibility"
+)
+_TAG_FORCED = (
+    "warning: Using by-tag pull specs is dangerous, and while we still allow it in combination "
+    "with --force for backward compatibility, it would be much safer to pass a by-digest pull "
+    "spec instead"
+)
+_FORCED = (
+    "warning: --force overrides cluster verification of your supplied release image and waives "
+    "any update precondition failures."
+)
+_EXPLICIT_REFUSED = (
+    "The requested upgrade image is not one of the available updates, you must pass "
+    "--allow-explicit-upgrade to continue"
+)
+_EXPLICIT_ALLOWED = (
+    "warning: The requested upgrade image is not one of the available updates. You have used "
+    "--allow-explicit-upgrade for the update to proceed anyway"
+)
+_MULTI_REQUESTED = "info: Update to multi cluster architecture has already been requested"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What people ask for: one target, or `clear`, and what they accept."""
+
+    to: str = ""
+    to_image: str = ""
+    to_latest: bool = False
+    to_multi_arch: bool = False
+    clear: bool = False
+    force: bool = False
+    allow_explicit_upgrade: bool = False
+    allow_upgrade_with_warnings: bool = False
+    allow_not_recommended: bool = False
+
+    @property
+    def asks(self) -> bool:
+        """Whether anything is asked for at all."""
+        return any((self.to, self.to_image, self.to_latest, self.to_multi_arch, self.clear))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is printed once the patch is written; no patch where there is nothing to do."""
+
+    text: str
+    patch: dict[str, Any] | None = None
+
+
+def checked(request: Request, warn: Warn) -> None:
+    """Looks at a request alone. Raises TerminalError when it contradicts itself."""
+    targets = sum(map(bool, (request.to, request.to_image, request.to_latest)))
+    if request.clear and (targets or request.to_multi_arch):
+        raise TerminalError(_CLEAR_ALONE)
+    if request.to_multi_arch and targets:
+        raise TerminalError(_MULTI_ALONE)
+    if targets > 1:
+        raise TerminalError(_ONE_TARGET)
+    if request.to_image:
+        _check_image(request, warn)
+
+
+def _check_image(request: Request, warn: Warn) -> None:
+    image = request.to_image
+    digest = _DIGEST.search(image)
+    tagged = _LAST_PART_TAG.search(image.removesuffix(digest[0]) if digest else image)
+    if "/" not in image:
+        raise TerminalError(f"{_IMAGE}no registry or repository specified")
+    if not digest and not tagged:
+        raise TerminalError(f"{_IMAGE}no tag or digest specified")
+    if tagged and not request.force:
+        raise TerminalError(_TAG_REFUSED)
+    if tagged:
+        warn(_TAG_FORCED)
+
+
+def answer(cluster_version: Json, request: Request, warn: Warn) -> Answer:
+    """What is to be done for a checked request. Raises TerminalError when it is refused."""
+    if request.clear:
+        return _cleared(cluster_version)
+    if request.to_multi_arch:
+        return _multi(cluster_version, request, warn)
+    return _update(cluster_version, request, warn)
+
+
+def _cleared(cluster_version: Json) -> Answer:
+    wanted = part(cluster_version, "spec").get("desiredUpdate")
+    if wanted is None:
+        return Answer("info: No update in progress\n")
+    current = part(cluster_version, "status", "desired")
+    patch = {"spec": {"desiredUpdate": None}}
+    if _same(wanted, current):
+        return Answer(f"Cleared the update field, still at {_name(current)}\n", patch)
+    return Answer(f"Cancelled requested upgrade to {_name(wanted)}\n", patch)
+
+
+def _same(wanted: Json, current: Json) -> bool:
+    """Whether two name one release: by image where one is named, else by version."""
+    if wanted.get("image"):
+        return bool(wanted["image"] == current.get("image"))
+    return bool(wanted.get("version")) and wanted.get("version") == current.get("version")
+
+
+def _name(release: Json) -> str:
+    return release.get("version") or release.get("image") or "<unknown>"
+
+
+def _multi(cluster_version: Json, request: Request, warn: Warn) -> Answer:
+    if part(cluster_version, "spec", "desiredUpdate").get("architecture") == MULTI:
+        raise TerminalError(_MULTI_REQUESTED)
+    if request.force:
+        warn(_FORCED)
+    _check_state(cluster_version, request, warn)
+    version = part(cluster_version, "status", "desired").get("version") or ""
+    patch = _patch(cluster_version, request, {"version": version, "image": ""}, MULTI)
+    return Answer("Requested update to multi cluster architecture\n", patch)
+
+
+def _update(cluster_version: Json, request: Request, warn: Warn) -> Answer:
+    current = part(cluster_version, "status", "desired")
+    updates = available_updates(cluster_version)
+    if request.to_latest and not updates:
+        at = current.get("version") or ""
+        return Answer(f"info: Cluster is already at the latest available version {at}\n")
+    if request.to and request.to == current.get("version"):
+        return Answer(f"info: Cluster is already at version {request.to}\n")
+    if request.to_image and request.to_image == current.get("image"):
+        return Answer(f"info: Cluster is already using release image {request.to_image}\n")
+    target = _target(cluster_version, updates, request, warn)
+    if request.force:
+        warn(_FORCED)
+    _check_state(cluster_version, request, warn)
+    named = target.get("version") or f"release image {target['image']}"
+    return Answer(f"Requested update to {named}\n", _patch(cluster_version, request, target))
+
+
+def _target(cluster_version: Json, updates: Sequence[Json], request: Request, warn: Warn) -> Json:
+    """The release asked for, with the image asked for. Raises TerminalError."""
+    if request.to_latest:
+        return updates[0]
+    found = next((each for each in updates if _is_asked(each, request)), None)
+    if found is None:
+        found = _conditional(cluster_version, request, warn)
+    if found is not None:
+        return {**found, "image": request.to_image or found.get("image") or ""}
+    if request.to:
+        raise TerminalError(_unknown_version(cluster_version, updates, request.to))
+    if not request.allow_explicit_upgrade:
+        raise TerminalError(_EXPLICIT_REFUSED)
+    warn(_EXPLICIT_ALLOWED)
+    return {"version": "", "image": request.to_image}
+
+
+def _is_asked(release: Json, request: Request) -> bool:
+    """Whether a listed release is meant; equal digests on two registries are one image."""
+    if request.to:
+        return bool(release.get("version") == request.to)
+    listed = release.get("image") or ""
+    digests = [_DIGEST.search(image) for image in (listed, request.to_image)]
+    same = all(digests) and len({found[1] for found in digests if found}) == 1
+    return bool(listed == request.to_image or same)
+
+
+def _conditional(cluster_version: Json, request: Request, warn: Warn) -> Json | None:
+    """The conditional update asked for. Raises TerminalError when its risk is not accepted."""
+    for release, why in not_recommended_updates(cluster_version):
+        if not _is_asked(release, request):
+            continue
+        asked, risk = request.to or request.to_image, f"{why['type']}={why['status']}"
+        if not request.allow_not_recommended:
+            raise TerminalError(
+                f"the update {asked} is not one of the recommended updates, but is available as a "
+                f"conditional update. To accept the {risk} risk and to proceed with update use "
+                f"--allow-not-recommended.\n{reason_and_message(why)}\n"
+            )
+        warn(
+            f"warning: with --allow-not-recommended you have accepted the risks with {asked} and "
+            f"bypassed {risk} {why.get('reason') or ''}: {indented(why.get('message') or '')}"
+        )
+        return release
+    return None
+
+
+def _unknown_version(cluster_version: Json, updates: Sequence[Json], version: str) -> str:
+    if updates:
+        known = ", ".join(str(each.get("version") or "") for each in updates)
+        return f"the update {version} is not one of the recommended updates: {known}"
+    retrieved = condition(cluster_version, "RetrievedUpdates")
+    if retrieved and retrieved["status"] != TRUE:
+        return f"can't look up image for version {version}. {retrieved.get('message') or ''}"
+    return (
+        "no recommended updates, specify --to-image to conditionally upgrade to a particular "
+        f"release image, or wait for {version} to be available"
+    )
+
+
+def _check_state(cluster_version: Json, request: Request, warn: Warn) -> None:
+    """Raises TerminalError when the cluster is in no state for an update."""
+    blocked = _blocked(cluster_version)
+    if not blocked:
+        return
+    if not request.allow_upgrade_with_warnings:
+        raise TerminalError(
+            f"{blocked}\n\nIf you want to upgrade anyway, use --allow-upgrade-with-warnings."
+        )
+    warn(f"warning: --allow-upgrade-with-warnings is bypassing: {blocked}")
+
+
+def _blocked(cluster_version: Json) -> str:
+    """Why the state of the cluster speaks against an update; empty if nothing does."""
+    version = part(cluster_version, "status", "desired").get("version") or ""
+    states = {
+        "Invalid": "the cluster version object is invalid, you must correct the invalid state "
+        "first",
+        "Failing": f'the cluster is experiencing an error reconciling "{version}"',
+        "Progressing": "the cluster is already upgrading",
+    }
+    for type_, text in states.items():
+        found = condition(cluster_version, type_)
+        if found and found["status"] == TRUE:
+            return f"{text}:\n\n{reason_and_message(found)}"
+    return ""
+
+
+def _patch(
+    cluster_version: Json, request: Request, target: Json, architecture: str = ""
+) -> dict[str, Any]:
+    """With all fields, so that none of an earlier request stays; but risks stay accepted."""
+    wanted = {
+        "architecture": architecture,
+        "force": request.force,
+        "image": target.get("image") or "",
+        "version": target.get("version") or "",
+    }
+    accepted = part(cluster_version, "spec", "desiredUpdate").get("acceptRisks")
+    return {"spec": {"desiredUpdate": wanted | ({"acceptRisks": accepted} if accepted else {})}}

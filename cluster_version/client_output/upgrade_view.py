@@ -1,0 +1,147 @@
+"""What `upgrade` prints of a ClusterVersion when nothing is asked of it.
+
+Source of the rules: upstream's notes, section 16.1, and for the form of the updates that are not
+recommended the document, section 2.3.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from enum import StrEnum
+
+from cluster_version.client_output.objects import (
+    FALSE,
+    TRUE,
+    UNKNOWN,
+    Json,
+    available_updates,
+    condition,
+    indented,
+    not_recommended_updates,
+    part,
+    reason_and_message,
+)
+
+Warn = Callable[[str], None]
+"""Tells people of one thing on standard error."""
+
+CELL = 14
+"""How wide the column of versions is at least, with the indent and the padding."""
+NOTHING_AVAILABLE = (
+    "No updates available. You may still upgrade to a specific release image with --to-image "
+    "or wait for new updates to be available.\n"
+)
+NONE_NOT_RECOMMENDED = (
+    "No updates which are not recommended based on your cluster configuration are available.\n"
+)
+
+
+class Form(StrEnum):
+    """The heading of the updates that are not recommended; the document's has one more line."""
+
+    DOCUMENT = "Supported but not recommended updates:"
+    CURRENT = "Updates with known issues:"
+
+
+def overview(
+    cluster_version: Json, warn: Warn, *, form: Form = Form.DOCUMENT, not_recommended: bool = False
+) -> str:
+    """The state of a cluster's version and its updates; `not_recommended` shows those, too."""
+    return "".join(
+        (
+            *_failing(cluster_version, warn),
+            *_progress(cluster_version, warn),
+            "\n",
+            *_obstacles(cluster_version, warn),
+            *_source(cluster_version),
+            *_available(cluster_version, warn),
+            *_not_recommended(cluster_version, form, shown=not_recommended),
+        )
+    )
+
+
+def _found(cluster_version: Json, type_: str, warn: Warn) -> Json | None:
+    """The condition; people are told when it is missing."""
+    found = condition(cluster_version, type_)
+    if found is None:
+        warn(
+            f"warning: No current {type_} info, see `oc describe clusterversion` for more details."
+        )
+    return found
+
+
+def _failing(cluster_version: Json, warn: Warn) -> Iterator[str]:
+    found = _found(cluster_version, "Failing", warn)
+    if found and found["status"] != FALSE:
+        yield f"Failing={found['status']}:\n\n{reason_and_message(found)}\n\n"
+
+
+def _progress(cluster_version: Json, warn: Warn) -> Iterator[str]:
+    found = _found(cluster_version, "Progressing", warn)
+    message = indented((found or {}).get("message") or "")
+    if found and message:
+        running = found["status"] == TRUE
+        yield f"info: An upgrade is in progress. {message}\n" if running else f"{message}\n"
+
+
+def _obstacles(cluster_version: Json, warn: Warn) -> Iterator[str]:
+    upgradeable = condition(cluster_version, "Upgradeable")
+    if upgradeable and upgradeable["status"] == FALSE:
+        yield f"Upgradeable=False\n\n{reason_and_message(upgradeable)}\n\n"
+    accepted = _found(cluster_version, "ReleaseAccepted", warn)
+    if accepted and accepted["status"] != TRUE:
+        yield f"ReleaseAccepted={accepted['status']}\n\n{reason_and_message(accepted)}\n\n"
+
+
+def _source(cluster_version: Json) -> Iterator[str]:
+    """Where updates come from; without a channel from nowhere."""
+    spec = part(cluster_version, "spec")
+    if not spec.get("channel"):
+        return
+    upstream = spec.get("upstream")
+    unset = "Upstream is unset, so the cluster will use an appropriate default."
+    yield f"Upstream: {upstream}\n" if upstream else f"{unset}\n"
+    channels = part(cluster_version, "status", "desired").get("channels") or ()
+    others = f" (available channels: {', '.join(channels)})" if channels else ""
+    yield f"Channel: {spec['channel']}{others}\n"
+
+
+def _available(cluster_version: Json, warn: Warn) -> Iterator[str]:
+    updates = available_updates(cluster_version)
+    retrieved = condition(cluster_version, "RetrievedUpdates")
+    if updates:
+        yield f"\nRecommended updates:\n\n{_table(updates)}"
+    elif retrieved and retrieved["status"] == FALSE:
+        warn(f"warning: Cannot display available updates:\n{reason_and_message(retrieved)}\n")
+    else:
+        yield NOTHING_AVAILABLE
+
+
+def _table(updates: Sequence[Json]) -> str:
+    rows = [("  VERSION", "IMAGE")]
+    rows += [(f"  {each.get('version') or ''}", each.get("image") or "") for each in updates]
+    width = max(CELL, *(len(version) + 1 for version, _ in rows))
+    return "".join(f"{version:<{width}}{image}\n" for version, image in rows)
+
+
+def _not_recommended(cluster_version: Json, form: Form, *, shown: bool) -> Iterator[str]:
+    updates = not_recommended_updates(cluster_version)
+    if shown and updates:
+        yield f"\n{form}\n"
+        yield from (_block(release, why, form) for release, why in updates)
+    elif shown:
+        yield f"\n{NONE_NOT_RECOMMENDED}"
+    elif updates:
+        unknown = any(why["status"] not in (TRUE, FALSE) for _, why in updates)
+        inserted = f', or where the recommended status is "{UNKNOWN}",' if unknown else ""
+        yield (
+            f"\nAdditional updates which are not recommended{inserted} for your cluster "
+            "configuration are available, to view those re-run the command with "
+            "--include-not-recommended.\n"
+        )
+
+
+def _block(release: Json, why: Json, form: Form) -> str:
+    verdict = f"  Recommended: {why['status']}\n" if form is Form.DOCUMENT else ""
+    return (
+        f"\n  Version: {release.get('version') or ''}\n  Image: {release.get('image') or ''}\n"
+        f"{verdict}{reason_and_message(why)}\n"
+    )
