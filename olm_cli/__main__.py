@@ -26,6 +26,9 @@ COMMANDS: Mapping[str, Lazy] = MappingProxyType(
         "classic": Lazy(
             "olm_cli.classic.group", "classic", "Resolve and explain namespaces of OLM Classic."
         ),
+        "cluster": Lazy(
+            "olm_cli.cluster.group", "cluster", "See and change the version of a whole cluster."
+        ),
         "completion": Lazy(
             "olm_cli.completion", "completion", "Print a shell's completion script."
         ),

@@ -13,6 +13,7 @@ from click.shell_completion import CompletionItem, ShellComplete
 from olm_cli import __main__ as front
 from olm_cli import catalog
 from olm_cli.classic import group
+from olm_cli.cluster import group as cluster_group
 from olm_cli.command_shapes import quick_command, restored, shape_of
 from olm_cli.user_cache import user_cache
 
@@ -24,9 +25,14 @@ def _nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 LAZY = {
-    **{name: lazy for name, lazy in front.COMMANDS.items() if name not in {"catalog", "classic"}},
+    **{
+        name: lazy
+        for name, lazy in front.COMMANDS.items()
+        if name not in {"catalog", "classic", "cluster"}
+    },
     **{f"catalog {name}": lazy for name, lazy in catalog.COMMANDS.items()},
     **{f"classic {name}": lazy for name, lazy in group.COMMANDS.items()},
+    **{f"cluster {name}": lazy for name, lazy in cluster_group.COMMANDS.items()},
 }
 
 

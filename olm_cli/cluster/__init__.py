@@ -1,0 +1,1 @@
+"""`olm cluster`: commands about the version of a whole cluster."""

@@ -1,0 +1,32 @@
+"""`olm cluster channel`: has a cluster take its updates from another channel."""
+
+import click
+
+from cluster_version.client_output.channel_request import channel_answer
+from olm_cli.cluster.changing import change, warn
+from olm_cli.cluster_options import ClusterCommand, Reach, reach_options
+from olm_cli.lifecycle.interrupt import run
+
+
+@click.command("channel", cls=ClusterCommand)
+@click.argument("name", default="")
+@click.option(
+    "--allow-explicit-channel",
+    is_flag=True,
+    help="Take a channel, too, that the running release is not known to be in.",
+)
+@reach_options
+def channel(name: str, allow_explicit_channel: bool, reach: Reach) -> None:
+    """Have the cluster take its updates from the channel NAME; without NAME from none.
+
+    \b
+    Examples:
+      olm cluster channel stable-4.11
+      olm cluster channel
+    """
+    text = run(
+        change(
+            reach, lambda live: channel_answer(live, name, warn, explicit=allow_explicit_channel)
+        )
+    )
+    click.echo(text, nl=False)

@@ -1,0 +1,118 @@
+"""`olm cluster upgrade` and `olm cluster channel` on a real API server."""
+
+import subprocess
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from api.objects import KubeObject, gvk_of, name_of
+from e2e.harness.controlplane import ControlPlane
+from e2e.olm.warm import warm_program
+from olm_runtime.kube.client import KubeClient
+
+pytestmark = [pytest.mark.integration, pytest.mark.asyncio]
+
+IMAGE = f"registry.example.com/release@sha256:{'a' * 64}"
+RISKY = f"registry.example.com/release@sha256:{'b' * 64}"
+TIME = "2026-01-01T00:00:00Z"
+
+
+def condition(type_: str, status: str, message: str, reason: str = "AsExpected") -> dict[str, str]:
+    told = {"type": type_, "status": status, "reason": reason, "message": message}
+    return told | {"lastTransitionTime": TIME}
+
+
+STATUS: dict[str, Any] = {
+    "desired": {"version": "1.0.0", "image": RISKY, "channels": ["fast-1.0", "stable-1.0"]},
+    "observedGeneration": 1,
+    "versionHash": "hash",
+    "availableUpdates": [{"version": "1.0.1", "image": IMAGE}],
+    "conditionalUpdates": [
+        {
+            "release": {"version": "1.1.0", "image": RISKY},
+            "risks": [
+                {
+                    "name": "Slow",
+                    "message": "It is slow",
+                    "url": "https://example.com/slow",
+                    "matchingRules": [{"type": "Always"}],
+                }
+            ],
+            "conditions": [condition("Recommended", "False", "It is slow", "Slow")],
+        }
+    ],
+    "conditions": [
+        condition("Failing", "False", ""),
+        condition("Progressing", "False", "Cluster version is 1.0.0"),
+        condition("ReleaseAccepted", "True", ""),
+        condition("RetrievedUpdates", "True", ""),
+    ],
+}
+
+
+@pytest_asyncio.fixture
+async def updatable(client: KubeClient, version: KubeObject) -> AsyncIterator[KubeObject]:
+    """A ClusterVersion with an update, and one that is not recommended."""
+    await client.patch(version, {"spec": {"channel": "stable-1.0"}})
+    await client.patch(version, {"status": STATUS}, subresource="status")
+    yield version
+    await client.patch(version, {"spec": {"channel": None, "desiredUpdate": None}})
+
+
+def olm(served: ControlPlane, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [warm_program("olm"), "cluster", *arguments, f"--kubeconfig={served.kubeconfig}"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+async def spec_of(client: KubeClient, version: KubeObject) -> dict[str, Any]:
+    live = await client.get(gvk_of(version), name_of(version))
+    return dict(live["spec"])
+
+
+async def test_the_updates_are_shown_in_the_form_of_the_document(
+    served: ControlPlane, updatable: KubeObject
+) -> None:
+    shown = olm(served, "upgrade", "--include-not-recommended")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert shown.stdout == (
+        "Cluster version is 1.0.0\n\n"
+        "Upstream is unset, so the cluster will use an appropriate default.\n"
+        "Channel: stable-1.0 (available channels: fast-1.0, stable-1.0)\n\n"
+        f"Recommended updates:\n\n  VERSION     IMAGE\n  1.0.1       {IMAGE}\n\n"
+        f"Supported but not recommended updates:\n\n  Version: 1.1.0\n  Image: {RISKY}\n"
+        "  Recommended: False\n  Reason: Slow\n  Message: It is slow\n"
+    )
+
+
+async def test_an_update_is_asked_for_and_taken_back(
+    served: ControlPlane, client: KubeClient, updatable: KubeObject
+) -> None:
+    assert olm(served, "upgrade", "--to-latest").stdout == "Requested update to 1.0.1\n"
+    wanted = (await spec_of(client, updatable))["desiredUpdate"]
+    assert (wanted["version"], wanted["image"]) == ("1.0.1", IMAGE)
+    assert olm(served, "upgrade", "--clear").stdout == "Cancelled requested upgrade to 1.0.1\n"
+    assert "desiredUpdate" not in await spec_of(client, updatable)
+
+
+async def test_a_risk_is_not_taken_unasked(
+    served: ControlPlane, client: KubeClient, updatable: KubeObject
+) -> None:
+    refused = olm(served, "upgrade", "--to", "1.1.0")
+    assert refused.returncode != 0
+    assert "--allow-not-recommended" in refused.stderr
+    assert "desiredUpdate" not in await spec_of(client, updatable)
+
+
+async def test_the_channel_is_changed_to_a_known_one(
+    served: ControlPlane, client: KubeClient, updatable: KubeObject
+) -> None:
+    assert "--allow-explicit-channel" in olm(served, "channel", "fast-9.9").stderr
+    assert olm(served, "channel", "fast-1.0").returncode == 0
+    assert (await spec_of(client, updatable))["channel"] == "fast-1.0"
