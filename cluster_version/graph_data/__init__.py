@@ -1,0 +1,1 @@
+"""The graph that an update service serves: channels, blocked edges and releases. Pure."""
