@@ -1,0 +1,134 @@
+"""Figures of rounds over the manifests of a release, on an empty control plane.
+
+Run: PYTHONPATH=. python tests/bench/bench_cluster_version.py [--manifests 800]
+
+The release has components of eight manifests each on ten runlevels: namespace, CRD, account, role,
+binding, ConfigMap, Service, Deployment. Nothing runs its pods, and nothing is waited for.
+"""
+
+import argparse
+import asyncio
+import json
+import resource
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from api.objects import KubeObject, metadata
+from cluster_version.io.applying import Applier
+from cluster_version.io.rounds import TRIES, Round
+from cluster_version.payload.manifests import Manifest
+from cluster_version.payload.task_graph import State
+from e2e.harness.controlplane import ControlPlane
+from olm_runtime.kube.access import load_access
+from olm_runtime.kube.client import KubeClient
+
+DEFINITIONS = Path(__file__).parents[1] / "integration/cluster_updates"
+RUNLEVELS, IN_COMPONENT = 10, 8
+SCHEMA = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+
+
+def main() -> None:
+    """Measures and prints a table, then the same as JSON."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--manifests", type=int, default=800)
+    given = parser.parse_args()
+    with (
+        tempfile.TemporaryDirectory(prefix="olmv1-bench-") as name,
+        ControlPlane(Path(name)) as control_plane,
+    ):
+        control_plane.apply((DEFINITIONS / "clusterversions.yaml").read_text())
+        control_plane.kubectl("wait", "--for=condition=Established", "crd", "--all")
+        release = list(manifests(given.manifests // IN_COMPONENT))
+        figures = asyncio.run(measure(control_plane, release))
+    for key, value in figures.items():
+        print(f"{key:64} {value:8.1f}")
+    print(json.dumps(figures))
+
+
+async def measure(control_plane: ControlPlane, release: list[Manifest]) -> dict[str, float]:
+    async with KubeClient.connect(load_access(str(control_plane.kubeconfig))) as client:
+        version = {
+            "apiVersion": "config.openshift.io/v1",
+            "kind": "ClusterVersion",
+            "metadata": {"name": "version"},
+            "spec": {"clusterID": "11111111-2222-3333-4444-555555555555"},
+        }
+        owner = await client.apply(version, field_manager="bench")
+        applier = Applier(client, metadata(owner)["uid"])
+        figures: dict[str, float] = {"manifests": len(release)}
+        for state in (State.INITIALIZING, State.UPDATING, State.RECONCILING):
+            began, used, asked = time.monotonic(), time.process_time(), client.answers.total()
+            done = Round(release, state, applier, nothing_to_wait_for, TRIES[state])
+            errors = await done.run()
+            if errors:
+                raise errors[0]
+            figures |= {
+                f"{state}, s": time.monotonic() - began,
+                f"{state}, processor time, s": time.process_time() - used,
+                f"{state}, requests": client.answers.total() - asked,
+                f"{state}, objects written": done.written,
+            }
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return figures | {"most resident, MiB": peak}
+
+
+async def nothing_to_wait_for(_manifest: Manifest, _live: KubeObject | None) -> None:
+    """Every manifest is well as soon as it is applied."""
+
+
+def manifests(components: int) -> Iterator[Manifest]:
+    for number in range(components):
+        level = number * RUNLEVELS // components * 10
+        for place, obj in enumerate(component(f"component-{number}")):
+            yield Manifest(f"0000_{level:02}_component-{number}_{place:02}.yaml", obj)
+
+
+def component(name: str) -> list[KubeObject]:
+    labels = {"app": name}
+    container = {"name": "operator", "image": "example.com/operator:1", "ports": [port(8443)]}
+    pod = {"serviceAccountName": "operator", "containers": [container]}
+    template = {"metadata": {"labels": labels}, "spec": pod}
+    rules = [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list", "watch"]}]
+    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name}
+    subjects = [{"kind": "ServiceAccount", "name": "operator", "namespace": name}]
+    rbac = "rbac.authorization.k8s.io/v1"
+    service = {"selector": labels, "ports": [{"name": "https", "port": 443, "targetPort": 8443}]}
+    workload = {"selector": {"matchLabels": labels}, "template": template}
+    return [
+        made("v1", "Namespace", name, ""),
+        definition(f"{name}.example.com"),
+        made("v1", "ServiceAccount", "operator", name),
+        made(rbac, "ClusterRole", name, "", rules=rules),
+        made(rbac, "ClusterRoleBinding", name, "", roleRef=role, subjects=subjects),
+        made("v1", "ConfigMap", "settings", name, data={"settings.yaml": "level: 1\n" * 100}),
+        made("v1", "Service", "operator", name, spec=service),
+        made("apps/v1", "Deployment", "operator", name, spec=workload),
+    ]
+
+
+def port(number: int) -> dict[str, object]:
+    return {"name": "https", "containerPort": number}
+
+
+def definition(group: str) -> KubeObject:
+    served = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": SCHEMA}}
+    spec = {
+        "group": group,
+        "scope": "Namespaced",
+        "names": {"plural": "things", "kind": "Thing"},
+        "versions": [served],
+        "conversion": {"strategy": "None"},
+    }
+    api_version = "apiextensions.k8s.io/v1"
+    return made(api_version, "CustomResourceDefinition", f"things.{group}", "", spec=spec)
+
+
+def made(api_version: str, kind: str, name: str, namespace: str, **parts: object) -> KubeObject:
+    meta = {"name": name} | ({"namespace": namespace} if namespace else {})
+    return {"apiVersion": api_version, "kind": kind, "metadata": meta, **parts}
+
+
+if __name__ == "__main__":
+    main()
