@@ -13,26 +13,31 @@ from cluster_version.client_output.objects import (
     Json,
     available_updates,
     condition,
-    indented,
+    newness,
     not_recommended_updates,
     part,
     reason_and_message,
 )
 from cluster_version.client_output.upgrade_view import Warn
+from olm_content.formats.go_text import quote
+from olm_content.versions import VersionError, parse_version
 from olm_runtime.errors import TerminalError
 
 MULTI = "Multi"
 _DIGEST = re.compile(r"@(sha256:[0-9a-f]{64}$)")
+_PULL_SPEC = re.compile(r"[\w.-]+(?::\d+)?(?:/[a-z0-9._-]+)*(?::[\w.-]+)?(?:@sha256:[0-9a-f]{64})?")
 _LAST_PART_TAG = re.compile(r":[^/@]+(@|$)")
 
 _CLEAR_ALONE = "--clear may not be specified with any other flags"
 _MULTI_ALONE = "--to-multi-arch may not be used with --to, --to-image, or --to-latest"
-_ONE_TARGET = "only one of --to, --to-image or --to-latest may be provided"
+_ONE_TARGET = "only one of --to or --to-image may be provided"
+_VERSION = "--to must be a semantic version (e.g. 4.0.1 or 4.1.0-nightly-20181104): "
 _IMAGE = "--to-image must be a valid image pull spec: "
 _TAG_REFUSED = (
     "--to-image must be a by-digest pull spec, unless --force is also set, because release images "
-    "that are not accessed via digest cannot be verified by the cluster. Even when --force is set, "
-    "using tags is not recommended, although we continue to allow it for backwards compatibility"
+    "that are not accessed via digest cannot be verified by the cluster.  Even when --force is "
+    "set, using tags is not recommended, although we continue to allow it for backwards "
+    "compatibility"
 )
 _TAG_FORCED = (
     "warning: Using by-tag pull specs is dangerous, and while we still allow it in combination "
@@ -41,11 +46,9 @@ _TAG_FORCED = (
 )
 _FORCED = (
     "warning: --force overrides cluster verification of your supplied release image and waives "
-    "any update precondition failures."
-)
-_EXPLICIT_REFUSED = (
-    "The requested upgrade image is not one of the available updates, you must pass "
-    "--allow-explicit-upgrade to continue"
+    "any update precondition failures. Only use this if you are testing unsigned release images "
+    "or you are working around a known bug in the cluster-version operator and you have verified "
+    "the authenticity of the provided image yourself."
 )
 _EXPLICIT_ALLOWED = (
     "warning: The requested upgrade image is not one of the available updates. You have used "
@@ -84,21 +87,32 @@ class Answer:
 
 def checked(request: Request, warn: Warn) -> None:
     """Looks at a request alone. Raises TerminalError when it contradicts itself."""
-    targets = sum(map(bool, (request.to, request.to_image, request.to_latest)))
-    if request.clear and (targets or request.to_multi_arch):
+    has_target = bool(request.to or request.to_image or request.to_latest)
+    if request.clear and (has_target or request.to_multi_arch):
         raise TerminalError(_CLEAR_ALONE)
-    if request.to_multi_arch and targets:
+    if request.to_multi_arch and has_target:
         raise TerminalError(_MULTI_ALONE)
-    if targets > 1:
+    if request.to and request.to_image:
         raise TerminalError(_ONE_TARGET)
+    if request.to:
+        _check_version(request.to)
     if request.to_image:
         _check_image(request, warn)
+
+
+def _check_version(text: str) -> None:
+    try:
+        parse_version(text)
+    except VersionError as error:
+        raise TerminalError(f"{_VERSION}{error.message}") from error
 
 
 def _check_image(request: Request, warn: Warn) -> None:
     image = request.to_image
     digest = _DIGEST.search(image)
     tagged = _LAST_PART_TAG.search(image.removesuffix(digest[0]) if digest else image)
+    if not _PULL_SPEC.fullmatch(image):
+        raise TerminalError(f"{_IMAGE}invalid reference format")
     if "/" not in image:
         raise TerminalError(f"{_IMAGE}no registry or repository specified")
     if not digest and not tagged:
@@ -123,17 +137,19 @@ def _cleared(cluster_version: Json) -> Answer:
     if wanted is None:
         return Answer("info: No update in progress\n")
     current = part(cluster_version, "status", "desired")
-    patch = {"spec": {"desiredUpdate": None}}
+    kept = _patch(cluster_version, Request(), {}) if wanted.get("acceptRisks") else None
+    patch = kept or {"spec": {"desiredUpdate": None}}
     if _same(wanted, current):
         return Answer(f"Cleared the update field, still at {_name(current)}\n", patch)
     return Answer(f"Cancelled requested upgrade to {_name(wanted)}\n", patch)
 
 
 def _same(wanted: Json, current: Json) -> bool:
-    """Whether two name one release: by image where one is named, else by version."""
-    if wanted.get("image"):
-        return bool(wanted["image"] == current.get("image"))
-    return bool(wanted.get("version")) and wanted.get("version") == current.get("version")
+    """Whether two name one release: by image where both name one, else by version."""
+    for field in ("image", "version"):
+        if wanted.get(field) and current.get(field):
+            return bool(wanted[field] == current[field])
+    return False
 
 
 def _name(release: Json) -> str:
@@ -143,9 +159,9 @@ def _name(release: Json) -> str:
 def _multi(cluster_version: Json, request: Request, warn: Warn) -> Answer:
     if part(cluster_version, "spec", "desiredUpdate").get("architecture") == MULTI:
         raise TerminalError(_MULTI_REQUESTED)
+    _check_state(cluster_version, request, warn)
     if request.force:
         warn(_FORCED)
-    _check_state(cluster_version, request, warn)
     version = part(cluster_version, "status", "desired").get("version") or ""
     patch = _patch(cluster_version, request, {"version": version, "image": ""}, MULTI)
     return Answer("Requested update to multi cluster architecture\n", patch)
@@ -153,15 +169,14 @@ def _multi(cluster_version: Json, request: Request, warn: Warn) -> Answer:
 
 def _update(cluster_version: Json, request: Request, warn: Warn) -> Answer:
     current = part(cluster_version, "status", "desired")
-    updates = available_updates(cluster_version)
-    if request.to_latest and not updates:
-        at = current.get("version") or ""
-        return Answer(f"info: Cluster is already at the latest available version {at}\n")
     if request.to and request.to == current.get("version"):
         return Answer(f"info: Cluster is already at version {request.to}\n")
     if request.to_image and request.to_image == current.get("image"):
-        return Answer(f"info: Cluster is already using release image {request.to_image}\n")
-    target = _target(cluster_version, updates, request, warn)
+        return Answer(f"info: Cluster is already at {request.to_image}\n")
+    target = _target(cluster_version, request, warn)
+    if target is None:
+        at = current.get("version") or ""
+        return Answer(f"info: Cluster is already at the latest available version {at}\n")
     if request.force:
         warn(_FORCED)
     _check_state(cluster_version, request, warn)
@@ -169,21 +184,38 @@ def _update(cluster_version: Json, request: Request, warn: Warn) -> Answer:
     return Answer(f"Requested update to {named}\n", _patch(cluster_version, request, target))
 
 
-def _target(cluster_version: Json, updates: Sequence[Json], request: Request, warn: Warn) -> Json:
-    """The release asked for, with the image asked for. Raises TerminalError."""
+def _target(cluster_version: Json, request: Request, warn: Warn) -> Json | None:
+    """The release asked for; None for the latest when there is no newer. Raises TerminalError."""
+    listed = available_updates(cluster_version)
+    risky = not_recommended_updates(cluster_version)
+    accepted = risky if request.allow_not_recommended else ()
     if request.to_latest:
-        return updates[0]
-    found = next((each for each in updates if _is_asked(each, request)), None)
-    if found is None:
-        found = _conditional(cluster_version, request, warn)
+        every = [*((release, None) for release in listed), *accepted]
+        if not every:
+            _check_up_to_date(cluster_version, request)
+            return None
+        release, why = max(every, key=lambda each: newness(each[0]))
+        if why is not None:
+            _accept(release, why, warn)
+        return release
+    found = next((each for each in listed if _is_asked(each, request)), None)
     if found is not None:
         return {**found, "image": request.to_image or found.get("image") or ""}
-    if request.to:
-        raise TerminalError(_unknown_version(cluster_version, updates, request.to))
-    if not request.allow_explicit_upgrade:
-        raise TerminalError(_EXPLICIT_REFUSED)
-    warn(_EXPLICIT_ALLOWED)
-    return {"version": "", "image": request.to_image}
+    found = _conditional(risky, request, warn)
+    if found is not None:
+        return found
+    if request.to_image and request.allow_explicit_upgrade:
+        warn(_EXPLICIT_ALLOWED)
+        return {"version": "", "image": request.to_image}
+    known = sorted([*listed, *(release for release, _ in accepted)], key=newness, reverse=True)
+    raise TerminalError(_unknown(cluster_version, known, request))
+
+
+def _check_up_to_date(cluster_version: Json, request: Request) -> None:
+    """Raises TerminalError unless the cluster knows that it has the latest."""
+    retrieved = condition(cluster_version, "RetrievedUpdates")
+    if request.allow_not_recommended or (retrieved and retrieved["status"] != TRUE):
+        raise TerminalError(_unknown(cluster_version, (), request))
 
 
 def _is_asked(release: Json, request: Request) -> bool:
@@ -191,42 +223,51 @@ def _is_asked(release: Json, request: Request) -> bool:
     if request.to:
         return bool(release.get("version") == request.to)
     listed = release.get("image") or ""
+    if not request.to_image:
+        return False
     digests = [_DIGEST.search(image) for image in (listed, request.to_image)]
     same = all(digests) and len({found[1] for found in digests if found}) == 1
     return bool(listed == request.to_image or same)
 
 
-def _conditional(cluster_version: Json, request: Request, warn: Warn) -> Json | None:
+def _conditional(updates: Sequence[tuple[Json, Json]], request: Request, warn: Warn) -> Json | None:
     """The conditional update asked for. Raises TerminalError when its risk is not accepted."""
-    for release, why in not_recommended_updates(cluster_version):
+    for release, why in updates:
         if not _is_asked(release, request):
             continue
-        asked, risk = request.to or request.to_image, f"{why['type']}={why['status']}"
         if not request.allow_not_recommended:
+            risk = f"{why['type']}={why['status']}"
             raise TerminalError(
-                f"the update {asked} is not one of the recommended updates, but is available as a "
-                f"conditional update. To accept the {risk} risk and to proceed with update use "
-                f"--allow-not-recommended.\n{reason_and_message(why)}\n"
+                f"the update {release.get('version') or ''} is not one of the recommended updates, "
+                f"but is available as a conditional update. To accept the {risk} risk and to "
+                f"proceed with update use --allow-not-recommended.\n{reason_and_message(why)}\n"
             )
-        warn(
-            f"warning: with --allow-not-recommended you have accepted the risks with {asked} and "
-            f"bypassed {risk} {why.get('reason') or ''}: {indented(why.get('message') or '')}"
-        )
+        _accept(release, why, warn)
         return release
     return None
 
 
-def _unknown_version(cluster_version: Json, updates: Sequence[Json], version: str) -> str:
-    if updates:
-        known = ", ".join(str(each.get("version") or "") for each in updates)
-        return f"the update {version} is not one of the recommended updates: {known}"
+def _accept(release: Json, why: Json, warn: Warn) -> None:
+    warn(
+        "warning: with --allow-not-recommended you have accepted the risks with "
+        f"{release.get('version') or ''} and bypassed {why['type']}={why['status']} "
+        f"{why.get('reason') or ''}: {why.get('message') or ''}"
+    )
+
+
+def _unknown(cluster_version: Json, known: Sequence[Json], request: Request) -> str:
+    """Why there is no such target, and what to do next."""
+    flag = "--allow-explicit-upgrade" if request.to_image else "--to-image"
+    next_step = f"{flag} to continue with {'an' if request.to_latest else 'the'} update"
     retrieved = condition(cluster_version, "RetrievedUpdates")
     if retrieved and retrieved["status"] != TRUE:
-        return f"can't look up image for version {version}. {retrieved.get('message') or ''}"
-    return (
-        "no recommended updates, specify --to-image to conditionally upgrade to a particular "
-        f"release image, or wait for {version} to be available"
-    )
+        told = reason_and_message(retrieved)
+        return f"cannot refresh available updates:\n{told}\n\nspecify {next_step}."
+    if known:
+        versions = ", ".join(str(each.get("version") or "") for each in known)
+        return f"the update is not one of the possible targets: {versions}. specify {next_step}."
+    kinds = "recommended or conditional" if request.allow_not_recommended else "recommended"
+    return f"no {kinds} updates, specify {next_step} or wait for new updates to be available."
 
 
 def _check_state(cluster_version: Json, request: Request, warn: Warn) -> None:
@@ -242,19 +283,25 @@ def _check_state(cluster_version: Json, request: Request, warn: Warn) -> None:
 
 
 def _blocked(cluster_version: Json) -> str:
-    """Why the state of the cluster speaks against an update; empty if nothing does."""
-    version = part(cluster_version, "status", "desired").get("version") or ""
+    """What of the state of the cluster speaks against an update; empty if nothing does."""
+    desired = part(cluster_version, "status", "desired")
+    target = (
+        desired.get("version")
+        or desired.get("image")
+        or "ClusterVersion status.desired has neither a version nor image; please open a bug"
+    )
     states = {
         "Invalid": "the cluster version object is invalid, you must correct the invalid state "
         "first",
-        "Failing": f'the cluster is experiencing an error reconciling "{version}"',
+        "Failing": f"the cluster is experiencing an error reconciling {quote(target)}",
         "Progressing": "the cluster is already upgrading",
     }
-    for type_, text in states.items():
-        found = condition(cluster_version, type_)
-        if found and found["status"] == TRUE:
-            return f"{text}:\n\n{reason_and_message(found)}"
-    return ""
+    found = ((text, condition(cluster_version, type_)) for type_, text in states.items())
+    return "\n\n".join(
+        f"{text}:\n\n{reason_and_message(each)}"
+        for text, each in found
+        if each and each["status"] == TRUE
+    )
 
 
 def _patch(

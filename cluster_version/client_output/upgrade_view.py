@@ -14,7 +14,6 @@ from cluster_version.client_output.objects import (
     Json,
     available_updates,
     condition,
-    indented,
     not_recommended_updates,
     part,
     reason_and_message,
@@ -50,7 +49,7 @@ def overview(
             *_failing(cluster_version, warn),
             *_progress(cluster_version, warn),
             "\n",
-            *_obstacles(cluster_version, warn),
+            *_obstacles(cluster_version),
             *_source(cluster_version),
             *_available(cluster_version, warn),
             *_not_recommended(cluster_version, form, shown=not_recommended),
@@ -58,35 +57,33 @@ def overview(
     )
 
 
-def _found(cluster_version: Json, type_: str, warn: Warn) -> Json | None:
-    """The condition; people are told when it is missing."""
-    found = condition(cluster_version, type_)
-    if found is None:
-        warn(
-            f"warning: No current {type_} info, see `oc describe clusterversion` for more details."
-        )
-    return found
+def _missing(type_: str, warn: Warn) -> None:
+    warn(f"warning: No current {type_} info, see `oc describe clusterversion` for more details.")
 
 
 def _failing(cluster_version: Json, warn: Warn) -> Iterator[str]:
-    found = _found(cluster_version, "Failing", warn)
-    if found and found["status"] != FALSE:
+    found = condition(cluster_version, "Failing")
+    if found is None:
+        _missing("Failing", warn)
+    elif found["status"] != FALSE:
         yield f"Failing={found['status']}:\n\n{reason_and_message(found)}\n\n"
 
 
 def _progress(cluster_version: Json, warn: Warn) -> Iterator[str]:
-    found = _found(cluster_version, "Progressing", warn)
-    message = indented((found or {}).get("message") or "")
-    if found and message:
+    found = condition(cluster_version, "Progressing")
+    message = (found or {}).get("message")
+    if found is None or not message:
+        _missing("Progressing", warn)
+    else:
         running = found["status"] == TRUE
         yield f"info: An upgrade is in progress. {message}\n" if running else f"{message}\n"
 
 
-def _obstacles(cluster_version: Json, warn: Warn) -> Iterator[str]:
+def _obstacles(cluster_version: Json) -> Iterator[str]:
     upgradeable = condition(cluster_version, "Upgradeable")
     if upgradeable and upgradeable["status"] == FALSE:
         yield f"Upgradeable=False\n\n{reason_and_message(upgradeable)}\n\n"
-    accepted = _found(cluster_version, "ReleaseAccepted", warn)
+    accepted = condition(cluster_version, "ReleaseAccepted")
     if accepted and accepted["status"] != TRUE:
         yield f"ReleaseAccepted={accepted['status']}\n\n{reason_and_message(accepted)}\n\n"
 
@@ -107,12 +104,14 @@ def _source(cluster_version: Json) -> Iterator[str]:
 def _available(cluster_version: Json, warn: Warn) -> Iterator[str]:
     updates = available_updates(cluster_version)
     retrieved = condition(cluster_version, "RetrievedUpdates")
+    failed = retrieved is not None and retrieved["status"] == FALSE
     if updates:
         yield f"\nRecommended updates:\n\n{_table(updates)}"
-    elif retrieved and retrieved["status"] == FALSE:
-        warn(f"warning: Cannot display available updates:\n{reason_and_message(retrieved)}\n")
-    else:
+    elif not failed:
         yield NOTHING_AVAILABLE
+    if retrieved is not None and failed:
+        verb = "refresh" if updates else "display"
+        warn(f"warning: Cannot {verb} available updates:\n{reason_and_message(retrieved)}\n")
 
 
 def _table(updates: Sequence[Json]) -> str:
@@ -141,7 +140,8 @@ def _not_recommended(cluster_version: Json, form: Form, *, shown: bool) -> Itera
 
 def _block(release: Json, why: Json, form: Form) -> str:
     verdict = f"  Recommended: {why['status']}\n" if form is Form.DOCUMENT else ""
+    told = {**why, "message": (why.get("message") or "").strip()}
     return (
         f"\n  Version: {release.get('version') or ''}\n  Image: {release.get('image') or ''}\n"
-        f"{verdict}{reason_and_message(why)}\n"
+        f"{verdict}{reason_and_message(told)}\n"
     )

@@ -80,7 +80,7 @@ def test_missing_conditions_are_warnings() -> None:
     given, warnings = cluster(), list[str]()
     given["status"]["conditions"] = []
     overview(given, warnings.append)
-    assert [each.split()[3] for each in warnings] == ["Failing", "Progressing", "ReleaseAccepted"]
+    assert [each.split()[3] for each in warnings] == ["Failing", "Progressing"]
 
 
 @pytest.mark.parametrize(
@@ -166,3 +166,92 @@ def test_a_request_is_taken_back(wanted: Json, text: str) -> None:
 def test_requests_that_contradict_themselves(request_: Request) -> None:
     with pytest.raises(TerminalError):
         checked(request_, refuse)
+
+
+def test_the_latest_may_be_one_whose_risks_are_accepted() -> None:
+    warnings: list[str] = []
+    request = Request(to_latest=True, allow_not_recommended=True)
+    assert answer(cluster(), request, warnings.append).text == "Requested update to 4.11.0\n"
+    assert "accepted the risks with 4.11.0" in warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("request_", "updates", "text"),
+    [
+        (
+            Request(to="4.10.30"),
+            True,
+            (
+                "the update is not one of the possible targets: 4.10.26, 4.10.9. specify --to-image "
+                "to continue with the update."
+            ),
+        ),
+        (
+            Request(to="4.10.30"),
+            False,
+            (
+                "no recommended updates, specify --to-image to continue with the update or wait for "
+                "new updates to be available."
+            ),
+        ),
+        (
+            Request(to_latest=True, allow_not_recommended=True),
+            False,
+            (
+                "no recommended or conditional updates, specify --to-image to continue with an update "
+                "or wait for new updates to be available."
+            ),
+        ),
+    ],
+)
+def test_what_is_not_there_is_told_with_what_to_do(
+    request_: Request, updates: bool, text: str
+) -> None:
+    given = cluster()
+    if not updates:
+        given["status"] |= {"availableUpdates": None, "conditionalUpdates": None}
+    with pytest.raises(TerminalError) as refused:
+        answer(given, request_, refuse)
+    assert refused.value.message == text
+
+
+def test_updates_that_could_not_be_retrieved_are_why_there_is_no_target() -> None:
+    failed = {"type": "RetrievedUpdates", "status": "False", "reason": "Why", "message": "a\nb"}
+    with pytest.raises(TerminalError) as refused:
+        answer(cluster(failed), Request(to="4.10.30"), refuse)
+    assert refused.value.message == (
+        "cannot refresh available updates:\n  Reason: Why\n  Message: a\n  b\n\n"
+        "specify --to-image to continue with the update."
+    )
+
+
+def test_all_that_speaks_against_an_update_is_told() -> None:
+    states = [
+        {"type": type_, "status": "True", "reason": "Why", "message": "text"}
+        for type_ in ("Failing", "Invalid")
+    ]
+    with pytest.raises(TerminalError) as refused:
+        answer(cluster(*states), Request(to_latest=True), refuse)
+    assert "correct the invalid state first:" in refused.value.message
+    assert (
+        '\n\nthe cluster is experiencing an error reconciling "4.10.22":' in refused.value.message
+    )
+
+
+def test_accepted_risks_outlive_the_request() -> None:
+    risks = [{"name": "Known"}]
+    given = cluster(desiredUpdate={"version": "4.10.26", "acceptRisks": risks})
+    patch = answer(given, Request(clear=True), refuse).patch
+    assert patch is not None
+    assert patch["spec"]["desiredUpdate"] == {
+        "architecture": "",
+        "force": False,
+        "image": "",
+        "version": "",
+        "acceptRisks": risks,
+    }
+
+
+def test_a_version_is_a_semantic_one() -> None:
+    with pytest.raises(TerminalError, match="--to must be a semantic version"):
+        checked(Request(to="latest"), refuse)
