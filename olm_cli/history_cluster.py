@@ -21,6 +21,8 @@ from operator_controller.apply.owners import owner_labels
 from operator_controller.apply.revisions import Revision, Revisions
 from operator_controller.apply.unpack import refs, unpack
 
+WRITE_TRIES = 5
+
 OBJECT_SET = GVK(names.GROUP, names.VERSION, names.CLUSTER_OBJECT_SET)
 SECRET = GVK("", "v1", "Secret")
 
@@ -91,12 +93,28 @@ async def live(kube: KubeClient, crds: Iterable[str]) -> Mapping[str, KubeObject
 
 
 async def change(kube: KubeClient, record: Record, patch: Mapping[str, Any]) -> None:
-    """Merges into the spec that was read. Raises TerminalError if it is another by now."""
-    body = {**patch, "metadata": {"resourceVersion": metadata(record.raw)["resourceVersion"]}}
-    try:
-        await kube.patch(record.raw, body, field_manager=FIELD_MANAGER)
-    except ConflictError as error:
-        raise TerminalError(
-            f'ClusterExtension "{name_of(record.raw)}" was changed by somebody else meanwhile',
-            hint="look at it and run the command again",
-        ) from error
+    """Merges into the spec that was read, whatever became of the status meanwhile.
+
+    Raises TerminalError if it is another by now.
+    """
+    now = record.raw
+    for _ in range(WRITE_TRIES):
+        body = {**patch, "metadata": {"resourceVersion": metadata(now)["resourceVersion"]}}
+        try:
+            await kube.patch(now, body, field_manager=FIELD_MANAGER)
+        except ConflictError:
+            now = await find_extension(kube, name_of(now))
+            if _wanted(now) != _wanted(record.raw):
+                break
+        else:
+            return
+    raise TerminalError(
+        f'ClusterExtension "{name_of(record.raw)}" was changed by somebody else meanwhile',
+        hint="look at it and run the command again",
+    )
+
+
+def _wanted(extension: KubeObject) -> tuple[Any, ...]:
+    """What tells that somebody wants something else: not the status, nor who wrote it."""
+    meta = metadata(extension)
+    return meta["uid"], meta.get("generation"), meta.get("deletionTimestamp")

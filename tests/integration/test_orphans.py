@@ -107,3 +107,33 @@ def test_what_the_garbage_collector_had_not_seen_stays_as_well(
     api.wait_gone(extension_path(installed))
     found = objects(api, installed)
     assert not [ref for obj in found for ref in metadata(obj).get("ownerReferences", ())]
+
+
+def test_a_revision_whose_extension_is_gone_takes_nothing(
+    olm: Olm, api: Api, installed: str, package: str
+) -> None:
+    """It is no set of its own: what it took would go with it."""
+    olm.stop_operator_controller()
+    try:
+        kubectl = olm.control_plane.kubectl
+        kubectl("delete", "clusterextension", installed, "--cascade=orphan", "--wait=false")
+        revision = f"{OLM}/clusterobjectsets/{installed}-1"
+
+        def is_set_free(obj: KubeObject | None) -> bool:
+            return obj is not None and not metadata(obj).get("ownerReferences")
+
+        api.wait(revision, is_set_free, what="the revision has no owner")
+        api.patch(extension_path(installed), {"metadata": {"finalizers": None}})
+        api.wait_gone(extension_path(installed))
+    finally:
+        olm.start_operator_controller()
+    other = f"{package}-2"
+    olm.control_plane.apply(with_administrator(package, "0.1.0", name=other))
+    api.wait_condition(extension_path(other), "Progressing", "True", message="already exists")
+    found = objects(api, installed)
+    assert not [ref for obj in found for ref in metadata(obj).get("ownerReferences", ())]
+    kept = api.get(revision)
+    assert kept is not None
+    assert not metadata(kept).get("finalizers")
+    olm.control_plane.remove(extension_path(other))
+    olm.control_plane.remove(revision)

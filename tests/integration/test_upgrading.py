@@ -11,6 +11,10 @@ from e2e.olm.api import Api, extension_path
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import with_administrator
 from e2e.olm.programs import Olm
+from olm_cli.history_cluster import change, read_record
+from olm_runtime.errors import TerminalError
+from olm_runtime.kube.access import load_access
+from olm_runtime.kube.client import KubeClient
 from tests.integration.olm_shell import Shell, trusting
 
 pytestmark = pytest.mark.integration
@@ -176,3 +180,19 @@ def test_what_is_suspended_or_shares_its_account_is_not_upgraded(
     assert f"is that of {served}-b, too" in shared.stderr
     assert roles(api, served) == rights
     olm.control_plane.kubectl("delete", "clusterextension", f"{served}-b")
+
+
+async def test_a_status_that_was_written_meanwhile_hinders_no_change(
+    olm: Olm, api: Api, package: str
+) -> None:
+    olm.control_plane.apply(with_administrator(package, "1.0.0"))
+    access = load_access(str(olm.control_plane.kubeconfig))
+    async with KubeClient.connect(access) as kube:
+        record = await read_record(kube, package)
+        await kube.patch(record.raw, {"metadata": {"annotations": {"read": "before"}}})
+        await change(kube, record, {"spec": {"source": {"catalog": {"version": "2.0.0"}}}})
+        assert spec(api, package)["source"]["catalog"]["version"] == "2.0.0"
+        with pytest.raises(TerminalError, match="changed by somebody else meanwhile"):
+            await change(kube, record, {"spec": {"source": {"catalog": {"version": "3.0.0"}}}})
+    assert spec(api, package)["source"]["catalog"]["version"] == "2.0.0"
+    olm.control_plane.remove(extension_path(package))
