@@ -182,24 +182,24 @@ def test_the_latest_may_be_one_whose_risks_are_accepted() -> None:
             Request(to="4.10.30"),
             True,
             (
-                "the update is not one of the possible targets: 4.10.26, 4.10.9. specify --to-image "
-                "to continue with the update."
+                "the update is not one of the possible targets: 4.10.26, 4.10.9. specify "
+                "--to-image to continue with the update."
             ),
         ),
         (
             Request(to="4.10.30"),
             False,
             (
-                "no recommended updates, specify --to-image to continue with the update or wait for "
-                "new updates to be available."
+                "no recommended updates, specify --to-image to continue with the update or wait "
+                "for new updates to be available."
             ),
         ),
         (
             Request(to_latest=True, allow_not_recommended=True),
             False,
             (
-                "no recommended or conditional updates, specify --to-image to continue with an update "
-                "or wait for new updates to be available."
+                "no recommended or conditional updates, specify --to-image to continue with an "
+                "update or wait for new updates to be available."
             ),
         ),
     ],
