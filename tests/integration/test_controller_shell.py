@@ -39,6 +39,7 @@ from olm_runtime.errors import TerminalError
 from olm_runtime.event import Happening
 from olm_runtime.kube.access import ClusterAccess, load_access
 from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import NotFoundError
 from olm_runtime.metrics.queue_meter import QueueMeter, Result
 from olm_runtime.outcome import Done, Failed, Outcome
 from olm_runtime.watch.informer import Selection
@@ -143,7 +144,20 @@ def access(control_plane: ControlPlane) -> ClusterAccess:
 async def client(access: ClusterAccess) -> AsyncIterator[KubeClient]:
     async with KubeClient.connect(access) as client:
         await client.apply(DEFINITION, field_manager="test")
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await until_served(client)
         yield client
+
+
+async def until_served(client: KubeClient) -> None:
+    """The server takes a moment to serve a kind that is defined."""
+    while True:
+        try:
+            await client.resource(COUNTER)
+        except NotFoundError:
+            await asyncio.sleep(0.05)
+        else:
+            return
 
 
 def new_manager(client: KubeClient) -> Manager:
