@@ -23,6 +23,8 @@ from olm_runtime.controller.priority import PriorityGate
 from olm_runtime.controller.reconciler import Controller
 from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
+from olm_runtime.registry.image_pulls import Pulls
+from olm_runtime.registry.pull_secrets import PullSecrets
 from olm_runtime.watch.store import Store
 from operator_controller.apply.owners import APPLIER
 from operator_controller.controllers.catalog_changes import CatalogChanges
@@ -42,7 +44,6 @@ from operator_controller.io.catalog_cache import CatalogCache
 from operator_controller.io.catalogd import Catalogd
 from operator_controller.io.catalogs import CATALOG, CatalogClient
 from operator_controller.io.certificates import RevisionCertificates, rotation
-from operator_controller.io.pulls import Pulls
 from operator_controller.io.revisions import OBJECT_SET, RevisionStore
 from operator_controller.metrics import Metrics, Readings
 from operator_controller.settings import Settings
@@ -263,11 +264,16 @@ def _catalog_client(settings: Settings, catalogs: Store[KubeObject]) -> CatalogC
 
 
 def _pulls(settings: Settings, client: KubeClient) -> Pulls:
+    secrets = PullSecrets.of_this_program(
+        client,
+        global_secret=settings.global_pull_secret,
+        prefix="operator-controller-global-pull-secrets-",
+    )
     return Pulls(
         client,
+        secrets,
         cache=settings.cache_path / "unpack",
         namespace=settings.system_namespace,
-        global_secret=settings.global_pull_secret,
         cas_dir=settings.pull_cas_dir,
         limits=settings.limits,
     )

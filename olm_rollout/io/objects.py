@@ -96,6 +96,8 @@ class ObjectWriter:
     ) -> Write:
         """Makes the cluster have `obj`; `live` is its metadata as far as it is known.
 
+        An `obj` with a uid was made from that very object, and is written to no other.
+
         A revision that is made meanwhile may have the object already, or the owner is deleted
         without its dependents; `newer` is asked when the object looks so. Raises CollisionError,
         WaitingError, or ApiError naming the object.
@@ -107,8 +109,12 @@ class ObjectWriter:
         self, obj: KubeObject, live: KubeObject | None, policy: Policy, newer: Newer
     ) -> Write:
         tries = TRIES
+        if _is_other(obj, live):  # as far as was seen
+            live = await find_metadata(self._client, obj)
         while True:
             tries -= 1
+            if _is_other(obj, live):
+                raise WaitingError(f"{key_of(obj)} was replaced since it was read", seconds=0.0)
             try:
                 if live is not None and self._is_to_migrate(live):
                     live = await find_metadata(
@@ -248,6 +254,12 @@ class ObjectWriter:
             live, migration, content_type=JSON_PATCH, metadata_only=True
         )
         return patched
+
+
+def _is_other(obj: KubeObject, live: KubeObject | None) -> bool:
+    """Whether an object with a uid is not the live one."""
+    uid = metadata(obj).get("uid")
+    return uid is not None and (live is None or metadata(live)["uid"] != uid)
 
 
 def _was_outdated(error: ApiError) -> bool:

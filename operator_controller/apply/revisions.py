@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from api.objects import KubeObject, annotations_of, condition, is_true, labels_of, metadata, name_of
 from api.olm.v1 import names
+from olm_rollout.ownership import controller_of
 
 ARCHIVED_LIMIT = 5
 """Archived revisions in the history, and as many that can be rolled back to; upstream's number."""
@@ -84,6 +85,15 @@ class Revision:
     def suspended(self) -> bool:
         """Whether its last reconcile found it suspended: since then nothing of it is written."""
         return (condition(self.raw, "Progressing") or {}).get("reason") == "Suspended"
+
+    @property
+    def is_set_free(self) -> bool:
+        """Whether it lost its extension, which is deleted while its dependents stay.
+
+        It has no objects any more, and goes with the extension's last finalizer.
+        """
+        made_for = labels_of(self.raw).get(names.LABEL_OWNER_KIND)
+        return made_for == names.CLUSTER_EXTENSION and controller_of(self.raw) is None
 
     @property
     def obstacle(self) -> str:

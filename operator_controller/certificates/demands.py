@@ -8,7 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from api.objects import KubeObject, ObjectKey, annotations_of, gvk_of, key_of, name_of, namespace_of
+from api.objects import (
+    KubeObject,
+    ObjectKey,
+    annotations_of,
+    gvk_of,
+    key_of,
+    metadata,
+    name_of,
+    namespace_of,
+)
 from api.olm.v1 import names
 from olm_content.render.certificates import Serving
 from olm_rollout.phases import Phase
@@ -42,23 +51,34 @@ def demands(phases: Sequence[Phase]) -> dict[Where, tuple[str, ...]]:
     return asked
 
 
-def filled(phases: Sequence[Phase], contents: Mapping[Where, SecretContent]) -> Filled:
-    """The phases with certificates in their Secrets and CA bundles in their callers."""
+def filled(
+    phases: Sequence[Phase], contents: Mapping[Where, SecretContent], uids: Mapping[Where, str]
+) -> Filled:
+    """The phases with certificates in their Secrets and CA bundles in their callers.
+
+    `uids`: of the Secrets that are there. What was made from one of them must not be written when
+    it is deleted meanwhile: who deletes a Secret wants another certificate.
+    """
     values: dict[ObjectKey, Any] = {}
     result = []
     for phase in phases:
-        objects = tuple(_fill(obj, contents, values) for obj in phase.objects)
+        objects = tuple(_fill(obj, contents, uids, values) for obj in phase.objects)
         result.append(replace(phase, objects=objects))
     return Filled(tuple(result), values)
 
 
 def _fill(
-    obj: KubeObject, contents: Mapping[Where, SecretContent], values: dict[ObjectKey, Any]
+    obj: KubeObject,
+    contents: Mapping[Where, SecretContent],
+    uids: Mapping[Where, str],
+    values: dict[ObjectKey, Any],
 ) -> KubeObject:
-    if _is_secret(obj) and _where(obj) in contents:
-        data = contents[_where(obj)].data()
+    where = _where(obj)
+    if _is_secret(obj) and where in contents:
+        data = contents[where].data()
         values[key_of(obj)] = data
-        return {**obj, "data": data}
+        read = {"uid": uids[where]} if where in uids else {}
+        return {**obj, "metadata": {**metadata(obj), **read}, "data": data}
     namespace, _, name = annotations_of(obj).get(names.ANNOTATION_INJECT_CA, "").partition("/")
     trusted = contents.get((namespace, name))
     if trusted is None:

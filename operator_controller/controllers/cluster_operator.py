@@ -9,7 +9,7 @@ from datetime import datetime
 
 from api.objects import GVK, annotations_of
 from api.olm.v1 import names
-from api.openshift.v1.clusteroperator import RawStatus
+from api.openshift.config.v1.clusteroperator import RawStatus
 from olm_content.bundle.properties import MinorVersion
 from olm_runtime.controller.cluster_operator import ClusterOperatorReporter
 from olm_runtime.controller.handlers import Change, Enqueue

@@ -10,13 +10,12 @@ from datetime import datetime
 from api.objects import KubeObject, metadata, name_of
 from api.olm.v1 import names
 from olm_rollout.io.watches import ManagedWatches
-from olm_rollout.ownership import controller_of
 from olm_runtime.controller.reconciler import Finalized
 from olm_runtime.controller.status_writer import with_condition
 from olm_runtime.outcome import Wait
 from operator_controller.apply.revisions import Revision, Revisions
 from operator_controller.controllers.relations import is_orphaning
-from operator_controller.controllers.retirement import REMOVAL_SECONDS
+from operator_controller.controllers.retirement import REMOVAL_SECONDS, may_drop_finalizers
 from operator_controller.io.bundles import BundleSource
 from operator_controller.io.revisions import RevisionStore
 from operator_controller.status.extension import removing
@@ -67,7 +66,7 @@ class ExtensionDeletion:
             self._deletions[uid] = deletion
         deletion.orphaning |= is_orphaning(obj)
         seconds = self.monotonic() - deletion.since
-        if remaining and not deletion.orphaning and seconds <= REMOVAL_SECONDS:
+        if remaining and not (deletion.orphaning or may_drop_finalizers(obj, seconds)):
             known = [revision for revision in remaining if not self.retire(revision)]
             return self._waiting(obj, known, now)
         if deletion.orphaning:
@@ -87,7 +86,7 @@ class ExtensionDeletion:
         if not known.unfinished:
             return False
         now = await self.store.of_extension(name, at_this_moment=True)
-        return any(controller_of(revision.raw) is None for revision in now.unfinished)
+        return any(revision.is_set_free for revision in now.unfinished)
 
     def _waiting(self, obj: KubeObject, remaining: Sequence[Revision], now: datetime) -> Finalized:
         generation = int(metadata(obj).get("generation") or 0)

@@ -38,7 +38,7 @@ from operator_controller.apply.revisions import (
 )
 from operator_controller.controllers.memory import Memory
 from operator_controller.controllers.object_changes import ObjectChanges
-from operator_controller.controllers.relations import Relations, is_set_free
+from operator_controller.controllers.relations import Relations
 from operator_controller.controllers.retirement import Retirement, may_drop_finalizers
 from operator_controller.controllers.revision_context import RevisionContext
 from operator_controller.io.certificates import RevisionCertificates
@@ -121,7 +121,7 @@ class ObjectSetSteps:
         Nothing is done for one whose extension left it behind.
         """
         revision = context.revision
-        if is_set_free(revision.raw):
+        if revision.is_set_free:
             return self._stop(revision, Done())
         if context.suspension is None or revision.finished:
             return context

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from api.objects import GVK, KubeObject, annotations_of, labels_of, metadata
+from api.objects import GVK, KubeObject, annotations_of, metadata
 from api.olm.v1 import names
 from olm_rollout.ownership import controller_of
 from olm_runtime.errors import TerminalError, WaitingError
@@ -75,8 +75,9 @@ class Relations:
 
     async def newer(self, revision: Revision) -> frozenset[int]:
         """The newer ones of this moment. Raises WaitingError if its owner is being deleted."""
-        now = await self.store.find(revision.name, at_this_moment=True)
-        if now is None or is_set_free(now) or await self.is_owner_deleted(parse_revision(now)):
+        raw = await self.store.find(revision.name, at_this_moment=True)
+        now = parse_revision(raw) if raw is not None else None
+        if now is None or now.is_set_free or await self.is_owner_deleted(now):
             raise WaitingError(
                 f"the owner of {revision.name} is being deleted", seconds=GOING_SECONDS
             )
@@ -106,15 +107,6 @@ class Relations:
 def is_orphaning(raw: KubeObject) -> bool:
     """Whether an object is deleted while the server removes it as the owner of its dependents."""
     return ORPHAN_FINALIZER in (metadata(raw).get("finalizers") or ())
-
-
-def is_set_free(raw: KubeObject) -> bool:
-    """Whether a revision lost its extension, which is deleted while its dependents stay.
-
-    It has no objects any more, and goes with the extension's last finalizer.
-    """
-    made_for = labels_of(raw).get(names.LABEL_OWNER_KIND)
-    return made_for == names.CLUSTER_EXTENSION and controller_of(raw) is None
 
 
 def is_deleted(raw: KubeObject) -> bool:

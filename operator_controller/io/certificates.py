@@ -8,14 +8,14 @@ from the cluster. Killed in between, the next look decides anew from what is the
 import asyncio
 import hashlib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 import orjson
 
-from api.objects import GVK, KubeObject, ObjectKey
+from api.objects import GVK, KubeObject, ObjectKey, metadata
 from olm_rollout.phases import Phase
 from olm_runtime.certificates.issuer import issuer
 from olm_runtime.certificates.rotation import Due, Rotation, Situation, next_look
@@ -81,15 +81,17 @@ class RevisionCertificates:
             self.forget(revision)
             return Certified(phases)
         memory = self._memories.setdefault(revision, _Memory())
-        found = await asyncio.gather(*(_read(secrets, where, asked[where]) for where in asked))
+        live = await _read(secrets, asked)
         now = self._rotation.clock()
         memory.contents = {
-            where: self._step(where, asked[where], _situation(memory, where, content), now)
+            where: self._step(where, dns_names, _situation(memory, where, content), now)
             if newest
             else _as_it_is(where, content)
-            for where, content in zip(asked, found, strict=True)
+            for where, dns_names in asked.items()
+            for content in [_parsed(live.get(where), dns_names)]
         }
-        result = filled(phases, memory.contents)
+        uids = {where: metadata(secret)["uid"] for where, secret in live.items()}
+        result = filled(phases, memory.contents, uids)
         digests = {key: _digest(value) for key, value in result.values.items()}
         changed = {key for key, digest in digests.items() if memory.filled.get(key) != digest}
         memory.filled = digests
@@ -125,10 +127,14 @@ class RevisionCertificates:
         return content
 
 
-async def _read(secrets: Secrets, where: Where, dns_names: Sequence[str]) -> SecretContent | None:
-    namespace, name = where
-    secret = await secrets.find(SECRET, name, namespace)
-    return parse(secret.get("data") or {}, dns_names) if secret is not None else None
+async def _read(secrets: Secrets, asked: Collection[Where]) -> dict[Where, KubeObject]:
+    """The Secrets that are there."""
+    found = await asyncio.gather(*(secrets.find(SECRET, name, place) for place, name in asked))
+    return {where: secret for where, secret in zip(asked, found, strict=True) if secret}
+
+
+def _parsed(secret: KubeObject | None, dns_names: Sequence[str]) -> SecretContent | None:
+    return None if secret is None else parse(secret.get("data") or {}, dns_names)
 
 
 def _as_it_is(where: Where, content: SecretContent | None) -> SecretContent:

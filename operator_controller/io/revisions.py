@@ -12,7 +12,6 @@ from typing import Any
 from api.objects import GVK, KubeObject, labels_of, metadata, name_of
 from api.olm.v1 import names
 from olm_rollout.io.together import together
-from olm_rollout.ownership import controller_of
 from olm_rollout.phases import Phase, content_digest
 from olm_runtime.errors import TransientError
 from olm_runtime.kube.client import KubeClient
@@ -280,7 +279,7 @@ class RevisionStore:
         name = name_of(extension)
         revisions = await self.of_extension(name, at_this_moment=True) if known.every else known
         for revision in revisions.every:
-            if orphaning or controller_of(revision.raw) is None:
+            if orphaning or revision.is_set_free:
                 await self.delete(revision)
         await self._sweep(name, revisions, set())
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from api.olm.v1 import names
-from api.openshift.v1.clusteroperator import RawStatus, Verdict, merged_conditions
+from api.openshift.config.v1.clusteroperator import RawStatus, Verdict, merged_conditions
 from operator_controller.status.cluster_updates import Compatibility
 
 NAME = "olm"

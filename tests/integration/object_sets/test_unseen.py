@@ -68,8 +68,7 @@ class Revision:
         self._applied = Applied()
         self._probed = Probed()
         self.newer: Newer = _none
-        wanted = {**config_map(meta["namespace"], "one"), "data": {"a": "1"}}
-        self._phases = (Phase("settings", (wanted,)),)
+        self.wanted = {**config_map(meta["namespace"], "one"), "data": {"a": "1"}}
 
     async def look(self) -> Counter[str]:
         """One look at it; which writes that took, by method."""
@@ -84,7 +83,7 @@ class Revision:
             newer=self.newer,
             settled=self.settled,
         )
-        assert (await rollout.run(self._phases)).complete
+        assert (await rollout.run((Phase("settings", (self.wanted,)),))).complete
         asked = self._client.answers - before
         return Counter({method: n for (method, _), n in sorted(asked.items()) if method != "GET"})
 
@@ -147,3 +146,19 @@ async def test_what_a_revision_had_is_not_made_again_when_its_owner_goes(
     assert await client.find(CONFIG_MAP, "one", namespace) is None
     revision.newer = _none
     assert await revision.look() == {"POST": 1}
+
+
+async def test_what_was_made_from_an_object_is_not_written_once_that_is_deleted(
+    client: KubeClient, revision: Revision, namespace: str
+) -> None:
+    await revision.look()
+    read = metadata(await client.get(CONFIG_MAP, "one", namespace))["uid"]
+    revision.wanted["metadata"]["uid"] = read
+    await client.delete(config_map(namespace, "one"))
+    with pytest.raises(WaitingError, match="was replaced since it was read"):
+        await revision.look()
+    assert await client.find(CONFIG_MAP, "one", namespace) is None
+    await client.create(config_map(namespace, "one"), field_manager="other")
+    with pytest.raises(WaitingError, match="was replaced since it was read"):
+        await revision.look()
+    assert "data" not in await client.get(CONFIG_MAP, "one", namespace)

@@ -24,7 +24,9 @@ BUNDLE = base64.b64encode(KEPT.bundle).decode()
 
 
 def fill(*objects: KubeObject) -> list[KubeObject]:
-    return [o for phase in filled(phases(*objects), {WHERE: KEPT}).phases for o in phase.objects]
+    return [
+        o for phase in filled(phases(*objects), {WHERE: KEPT}, {}).phases for o in phase.objects
+    ]
 
 
 def test_a_service_asks_for_its_own_names() -> None:
