@@ -17,6 +17,7 @@ from olm_runtime.cli.values import (
     parse_address,
     parse_count,
     parse_duration,
+    parse_served_address,
     parse_size,
     write_size,
 )
@@ -71,13 +72,6 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
     return settings
 
 
-def _required_address(text: str) -> Address:
-    address = parse_address(text)
-    if address is None:
-        raise click.BadParameter("content must be served somewhere; say HOST:PORT or :PORT")
-    return address
-
-
 def _show_version(ctx: click.Context, _: click.Parameter, word: str | None) -> None:
     if word is not None:
         from importlib.metadata import version
@@ -98,7 +92,7 @@ def _show_version(ctx: click.Context, _: click.Parameter, word: str | None) -> N
 @click.option(
     "--catalogs-server-addr",
     "catalogs_address",
-    type=_required_address,
+    type=parse_served_address,
     default=":8443",
     show_default=True,
     metavar="ADDRESS",

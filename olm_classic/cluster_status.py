@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from api.objects import KubeObject, annotations_of, name_of, namespace_of
-from api.openshift.v1.clusteroperator import RawStatus, Verdict, merged_conditions
+from api.openshift.config.v1.clusteroperator import RawStatus, Verdict, merged_conditions
 from api.operators.names import GROUP
 from olm_classic.names import ANNOTATION_PROPERTIES
 from olm_content.bundle.properties import MinorVersion, next_version

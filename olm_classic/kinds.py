@@ -1,7 +1,7 @@
 """The kinds of OLM Classic, and of others that it watches. Pure."""
 
 from api.objects import GVK
-from api.openshift.v1 import operatorhub
+from api.openshift.config.v1 import names as openshift
 from api.operators.names import GROUP
 
 CATALOG_SOURCE = GVK(GROUP, "v1alpha1", "CatalogSource")
@@ -12,4 +12,4 @@ OPERATOR_GROUP = GVK(GROUP, "v1", "OperatorGroup")
 OPERATOR_CONDITION = GVK(GROUP, "v2", "OperatorCondition")
 OPERATOR = GVK(GROUP, "v1", "Operator")
 OLM_CONFIG = GVK(GROUP, "v1", "OLMConfig")
-OPERATOR_HUB = GVK(operatorhub.GROUP, operatorhub.VERSION, "OperatorHub")
+OPERATOR_HUB = GVK(openshift.GROUP, openshift.VERSION, "OperatorHub")

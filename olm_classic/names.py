@@ -41,3 +41,8 @@ LABEL_DEPLOYMENT_HASH = "olm.deployment-spec-hash"
 
 ANNOTATION_PROPERTIES = "operatorframework.io/properties"
 """Of a ClusterServiceVersion: the properties of the bundle that it was resolved as, as JSON."""
+
+DEFAULT_NAMESPACE = "olm"
+"""Where the programs work unless they are told."""
+RELEASE_VARIABLE = "RELEASE_VERSION"
+"""The environment variable that names the release of OpenShift that a program is part of."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from api.objects import KubeObject, annotations_of, name_of
-from api.openshift.v1.operatorhub import HubSourceStatus, OperatorHubSpec, OperatorHubStatus
+from api.openshift.config.v1.operatorhub import HubSourceStatus, OperatorHubSpec, OperatorHubStatus
 from olm_classic.catalog_sources import templates
 from olm_content.formats.merge_patch import merge_patch
 

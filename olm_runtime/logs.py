@@ -55,6 +55,8 @@ def configure_logging(level: int, form: LogFormat = LogFormat.TEXT) -> None:
         "olm_rollout",
         "catalogd",
         "operator_controller",
+        "olm_classic",
+        "cluster_version",
     ):
         logging.getLogger(package).setLevel(level)
     # It says at each start that it leaves signals to us, and tells whole traces of what ends it,

@@ -65,11 +65,7 @@ def daemon(
     def decorate(settings: Callable[..., Any]) -> click.Command:
         @functools.wraps(settings)
         def callback(**given: Any) -> Any:
-            tls = (given.pop(f"tls_{part}") for part in ("profile", "version", "ciphers", "curves"))
-            try:
-                given["tls_profile"] = profile_of(*tls)
-            except ValueError as error:
-                raise click.UsageError(str(error)) from error
+            given["tls_profile"] = take_tls_profile(given)
             given["system_namespace"] = given["system_namespace"] or own_namespace(namespace)
             return settings(**given)
 
@@ -84,6 +80,18 @@ def daemon(
     return decorate
 
 
+def take_tls_profile(given: dict[str, Any]) -> TlsProfile:
+    """The profile that the flags of `tls_options` ask for, which are taken out of `given`.
+
+    Raises click.UsageError.
+    """
+    parts = (given.pop(f"tls_{part}") for part in ("profile", "version", "ciphers", "curves"))
+    try:
+        return profile_of(*parts)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+
+
 def optional_path(text: str) -> Path | None:
     """A path; None for the empty text."""
     return Path(text) if text else None
@@ -93,7 +101,7 @@ def _shared_options(
     gates: Mapping[str, Gate], log: logging.Logger, namespace_flag: str | None
 ) -> tuple[Option, ...]:
     namespace_flags = ["--system-namespace", *([namespace_flag] if namespace_flag else [])]
-    option, comma_list = click.option, "Comma list, for profile custom."
+    option = click.option
     return (
         option("--kubeconfig", metavar="FILE", callback=lambda _, __, text: text or None,
                help="Kubeconfig file.  [default: the pod's own account]"),
@@ -108,6 +116,15 @@ def _shared_options(
                help="Folder of CA files for registries."),
         option("--global-pull-secret", type=parse_secret, metavar="NAMESPACE/NAME",
                help="Pull secret for images."),
+        *tls_options(),
+        *process_options(),
+    )  # fmt: skip
+
+
+def tls_options() -> tuple[Option, ...]:
+    """Flags of servers over TLS."""
+    option, comma_list = click.option, "Comma list, for profile custom."
+    return (
         option("--tls-cert", type=optional_path, metavar="FILE",
                help="Certificate file of the servers."),
         option("--tls-key", type=optional_path, metavar="FILE", help="Key file of the servers."),
@@ -117,6 +134,13 @@ def _shared_options(
                metavar="VERSION", help="For profile custom."),
         option("--tls-custom-ciphers", "tls_ciphers", default="", metavar="NAMES", help=comma_list),
         option("--tls-custom-curves", "tls_curves", default="", metavar="NAMES", help=comma_list),
+    )  # fmt: skip
+
+
+def process_options() -> tuple[Option, ...]:
+    """Flags of every process that goes on running."""
+    option = click.option
+    return (
         option("--health-probe-bind-address", "health_address", type=parse_address,
                default=":8081", show_default=True, metavar="ADDRESS",
                help="Address of /healthz and /readyz."),

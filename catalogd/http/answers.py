@@ -10,7 +10,9 @@ from api.olm.v1.names import HEADER_RESOLVED_SOURCE
 from catalogd.http import problems
 from catalogd.http.problems import Problem
 from catalogd.index import Index, Query, Section
-from catalogd.preconditions import (
+from catalogd.query import BadQueryError, parse_query
+from olm_runtime import gzip_parts
+from olm_runtime.preconditions import (
     ByteRange,
     Headers,
     RangeFault,
@@ -20,8 +22,6 @@ from catalogd.preconditions import (
     negotiate,
     requested_ranges,
 )
-from catalogd.query import BadQueryError, parse_query
-from olm_runtime import gzip_parts
 
 MEDIA_TYPE = "application/jsonl"
 IDENTITY, GZIP, ZSTD = "identity", "gzip", "zstd"

@@ -1,18 +1,22 @@
 """The FastAPI applications: content and webhook, each on a port of its own."""
 
+import logging
+
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse
 
-from catalogd.http.content import ContentApp, Library, Receive, Scope, Send
-from catalogd.http.metrics import Asgi, Timed, Traced
+from catalogd.http.content import ContentApp, Library
 from catalogd.http.webhook import webhook_router
 from catalogd.metrics import Metrics
-from olm_runtime import tracing
+from olm_runtime.http.asgi import Asgi, Receive, Scope, Send
+from olm_runtime.http.observed import observed
 from olm_runtime.http.pages import plain_error
 
 CATALOGS_PATH, QUERIES_PATH = "/catalogs/", "/api/v1/graphql"
+
+access_log = logging.getLogger("catalogd.access")
 
 
 def content_app(library: Library, metrics: Metrics, *, metas: bool, graphql: bool = False) -> Asgi:
@@ -21,17 +25,14 @@ def content_app(library: Library, metrics: Metrics, *, metas: bool, graphql: boo
     They are not mounted in it: its layers cost as much again as a small answer does.
     """
     others = _bare("catalogd content")
-    catalogs: Asgi = Timed(ContentApp(library, metas=metas), metrics)
-    if tracing.is_on():
-        catalogs = Traced(catalogs)
+    content = ContentApp(library, metas=metas)
+    catalogs = observed(content, metrics.observe_request, access_log)
     queries = catalogs
     if graphql:
         from catalogd.http.graphql import graphql_router
 
         others.include_router(graphql_router(library))
-        queries = Timed(others, metrics)
-        if tracing.is_on():
-            queries = Traced(queries)
+        queries = observed(others, metrics.observe_request, access_log)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         chosen: Asgi = others

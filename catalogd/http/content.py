@@ -8,21 +8,18 @@ holds on to the version it began with.
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from typing import Any
 
 from catalogd.http import problems
 from catalogd.http.answers import Answer, Version, answer_all, answer_metas, problem
 from catalogd.index import Section
 from catalogd.io.content import FILES, Content
 from catalogd.io.store import Serving
-from catalogd.preconditions import Headers
 from catalogd.query import name_fault
+from olm_runtime.http.asgi import Receive, Scope, Send
+from olm_runtime.preconditions import Headers
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Library = Callable[[str], Serving | None]
 """What is served for a catalog now, None for nothing."""
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from olm_classic.catalog_operator.settings import Settings, parse_settings
 from olm_classic.catalog_operator.wiring import LEASE, Controllers
-from olm_classic.daemon.process import Program
 from olm_classic.metrics import Metrics, Readings
+from olm_runtime.daemon.process import Program
 from olm_runtime.kube.client import KubeClient
 
 if TYPE_CHECKING:  # imported once metrics are asked for: it takes time and memory
@@ -15,12 +15,7 @@ if TYPE_CHECKING:  # imported once metrics are asked for: it takes time and memo
 
 def main(settings: Settings) -> None:
     """The console script `catalog-operator`."""
-    Program(
-        "catalog-operator",
-        LEASE,
-        lambda client, instance: Controllers(settings, client, instance=instance),
-        _families,
-    ).run(settings)
+    Program("catalog-operator", LEASE, Controllers, _families).run(settings)
 
 
 def _families(controllers: Controllers | None, client: KubeClient) -> "Iterator[Metric]":

@@ -11,15 +11,15 @@ from typing import Any
 import click
 
 from olm_classic.catalog_sources.pods import Images, PodSettings
-from olm_classic.daemon.settings import (
-    DEFAULT_NAMESPACE,
+from olm_classic.dialect import Dialect
+from olm_classic.names import DEFAULT_NAMESPACE
+from olm_runtime.cli.limit_flags import limit_options
+from olm_runtime.cli.values import parse_duration
+from olm_runtime.daemon.settings import (
     ControllerSettings,
     controller_options,
     read_options,
 )
-from olm_classic.dialect import Dialect
-from olm_runtime.cli.limit_flags import limit_options
-from olm_runtime.cli.values import parse_duration
 from olm_runtime.images.limits import BUNDLE_LIMITS
 from olm_runtime.settings import daemon, optional_path, read_settings
 

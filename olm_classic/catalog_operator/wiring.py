@@ -10,7 +10,6 @@ from olm_classic.catalog_operator.settings import CatalogServing, Settings
 from olm_classic.controllers.catalog_source import CatalogSources, Listeners, SharedSettings
 from olm_classic.controllers.cluster_operators import ClusterOperatorReports
 from olm_classic.controllers.operator_hub import OperatorHubController
-from olm_classic.daemon.settings import RELEASE_VARIABLE
 from olm_classic.io.default_catalogs import read_default_catalogs
 from olm_classic.io.pulls import Pulls
 from olm_classic.kinds import (
@@ -21,7 +20,7 @@ from olm_classic.kinds import (
     SUBSCRIPTION,
 )
 from olm_classic.metrics import Key, Metrics, Readings, is_ready
-from olm_classic.names import LABEL_COPIED_FROM
+from olm_classic.names import LABEL_COPIED_FROM, RELEASE_VARIABLE
 from olm_runtime.clocks import utc_now
 from olm_runtime.controller.attempt import attempt
 from olm_runtime.controller.event_limit import EventLimit
@@ -42,7 +41,7 @@ LEASE = "catalog-operator.operators.coreos.com"
 class Controllers:
     """The controllers of this program and what they share."""
 
-    def __init__(self, settings: Settings, client: KubeClient, *, instance: str) -> None:
+    def __init__(self, settings: Settings, client: KubeClient, instance: str) -> None:
         """`instance` names this process in Events."""
         self._settings = settings
         self._client = client

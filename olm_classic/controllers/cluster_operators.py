@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from api.objects import annotations_of, condition, name_of
-from api.openshift.v1.clusteroperator import RawStatus, Verdict
+from api.openshift.config.v1.clusteroperator import RawStatus, Verdict
 from olm_classic.cluster_status import (
     Component,
     always_upgradeable,

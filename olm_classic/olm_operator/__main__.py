@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from olm_classic.daemon.process import Program
 from olm_classic.olm_operator.settings import Settings, parse_settings
 from olm_classic.olm_operator.wiring import LEASE, Controllers
+from olm_runtime.daemon.process import Program
 from olm_runtime.kube.client import KubeClient
 
 if TYPE_CHECKING:  # imported once metrics are asked for: it takes time and memory
@@ -14,12 +14,7 @@ if TYPE_CHECKING:  # imported once metrics are asked for: it takes time and memo
 
 def main(settings: Settings) -> None:
     """The console script `olm-operator`."""
-    Program(
-        "olm-operator",
-        LEASE,
-        lambda client, instance: Controllers(settings, client, instance=instance),
-        _families,
-    ).run(settings)
+    Program("olm-operator", LEASE, Controllers, _families).run(settings)
 
 
 def _families(controllers: Controllers | None, client: KubeClient) -> "Iterator[Metric]":

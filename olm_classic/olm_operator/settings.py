@@ -7,13 +7,13 @@ from typing import Any
 
 import click
 
-from olm_classic.daemon.settings import (
-    DEFAULT_NAMESPACE,
+from olm_classic.names import DEFAULT_NAMESPACE
+from olm_runtime.cli.values import parse_duration
+from olm_runtime.daemon.settings import (
     ControllerSettings,
     controller_options,
     read_options,
 )
-from olm_runtime.cli.values import parse_duration
 from olm_runtime.images.limits import BUNDLE_LIMITS
 from olm_runtime.settings import daemon, read_settings
 

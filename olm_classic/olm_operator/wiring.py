@@ -16,10 +16,9 @@ from olm_classic.controllers.operator import operator_controllers
 from olm_classic.controllers.operator_condition import OperatorConditionController
 from olm_classic.controllers.operator_group import OperatorGroups
 from olm_classic.controllers.target_rights import TargetRights
-from olm_classic.daemon.settings import RELEASE_VARIABLE
 from olm_classic.io.owned_apis import OwnedApis
 from olm_classic.kinds import CLUSTER_SERVICE_VERSION
-from olm_classic.names import LABEL_COPIED_FROM
+from olm_classic.names import LABEL_COPIED_FROM, RELEASE_VARIABLE
 from olm_classic.olm_operator.exposition import Readings
 from olm_classic.olm_operator.settings import Settings
 from olm_runtime.certificates.issuer import issuer
@@ -50,7 +49,7 @@ class Metrics:
 class Controllers:
     """The controllers of this program and what they share."""
 
-    def __init__(self, settings: Settings, client: KubeClient, *, instance: str) -> None:
+    def __init__(self, settings: Settings, client: KubeClient, instance: str) -> None:
         """`instance` names this process in Events."""
         self._settings = settings
         self._client = client

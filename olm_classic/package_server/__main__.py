@@ -23,12 +23,13 @@ from olm_classic.package_server.settings import (
 from olm_classic.package_server.sync import OLM_CONFIG, sync_seconds
 from olm_runtime.aggregation.authentication import Authenticator
 from olm_runtime.aggregation.authorization import Authorizer
-from olm_runtime.aggregation.guard import Asgi, Guard, Receive, Scope, Send
+from olm_runtime.aggregation.guard import Guard
 from olm_runtime.certificates import serving
 from olm_runtime.certificates.issuer import issuer
 from olm_runtime.certificates.rotation import Rotation
 from olm_runtime.certificates.wanted import ServingCertificate
 from olm_runtime.clocks import steady_clock, utc_now
+from olm_runtime.http.asgi import Asgi, Receive, Scope, Send
 from olm_runtime.http.health import health_pages, health_routes, serve_health
 from olm_runtime.http.server import listen
 from olm_runtime.http.server import serve as serve_http

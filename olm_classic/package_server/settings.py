@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from olm_classic.names import DEFAULT_NAMESPACE
 from olm_runtime.aggregation.front_proxy import FrontProxy
 from olm_runtime.certificates.wanted import DEFAULT_LIFETIME, DEFAULT_SETTLE
 from olm_runtime.cli.go_command import GoCommand
@@ -20,7 +21,6 @@ from olm_runtime.logs import LogFormat
 from olm_runtime.settings import DISTRIBUTION, klog_options, optional_path, read_settings
 
 NAME = "package-server"
-DEFAULT_NAMESPACE = "olm"
 API_SERVICE = "v1.packages.operators.coreos.com"
 ALWAYS_ALLOWED = "/healthz,/readyz,/livez"
 GO_VERSIONS = {f"VersionTLS1{minor}": f"TLSv1.{minor}" for minor in range(4)}

@@ -1,19 +1,13 @@
 """Stands in front of an application: lets through who may, and refuses the others."""
 
 import logging
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
 
 from olm_runtime.aggregation.attributes import attributes_of
 from olm_runtime.aggregation.authentication import Authenticator, UnauthenticatedError
 from olm_runtime.aggregation.authorization import Authorizer
 from olm_runtime.aggregation.statuses import JSON, StatusError
+from olm_runtime.http.asgi import Asgi, Receive, Scope, Send
 from olm_runtime.kube.errors import ApiError
-
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 log = logging.getLogger(__name__)
 

@@ -32,6 +32,14 @@ def parse_address(text: str) -> Address | None:
     return host.strip("[]"), int(port)
 
 
+def parse_served_address(text: str) -> Address:
+    """The same, of what cannot be left off."""
+    address = parse_address(text)
+    if address is None:
+        raise click.BadParameter("it must be served somewhere; say HOST:PORT or :PORT")
+    return address
+
+
 def parse_count(text: str) -> int:
     """A whole number of at least one."""
     if not text.isascii() or not text.isdigit() or int(text) < 1:

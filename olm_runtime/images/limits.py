@@ -57,3 +57,7 @@ def raise_hint(field: str) -> str:
 BUNDLE_LIMITS = Limits(compressed_bytes=32 * MIB, file_bytes=32 * MIB, total_bytes=32 * MIB)
 """A bundle is read into memory whole, where it may take 40 times its size; real ones stay below
 10 MiB."""
+
+RELEASE_LIMITS = Limits(file_bytes=32 * MIB, total_bytes=256 * MIB)
+"""Of what is unpacked of a release image: its manifests, which are read into memory. The program
+below them is as large as it is."""

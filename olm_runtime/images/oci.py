@@ -133,12 +133,26 @@ def read_labels(data: bytes) -> Mapping[str, str]:
     return MappingProxyType({str(key): str(value) for key, value in labels.items()})
 
 
+def read_platforms(data: bytes) -> tuple[Platform, ...]:
+    """What the manifests of an index are for, in their order. Raises ImageContentError."""
+    return tuple(map(_platform, _list(_object(data, "index"), "manifests")))
+
+
+def read_architecture(data: bytes) -> str:
+    """The architecture in an image configuration. Raises ImageContentError."""
+    return str(_object(data, "image configuration").get("architecture") or "")
+
+
+def _platform(entry: Any) -> Platform:
+    where = entry.get("platform") if isinstance(entry, dict) else None
+    where = where if isinstance(where, dict) else {}
+    return Platform(str(where.get("os") or ""), str(where.get("architecture") or ""))
+
+
 def _choose(entries: Sequence[Any], platform: Platform) -> Descriptor:
     offered = []
     for entry in entries:
-        where = entry.get("platform") if isinstance(entry, dict) else None
-        where = where if isinstance(where, dict) else {}
-        found = Platform(str(where.get("os") or ""), str(where.get("architecture") or ""))
+        found = _platform(entry)
         if found == platform:
             return _descriptor(entry)
         offered.append(str(found))

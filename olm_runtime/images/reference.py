@@ -81,6 +81,27 @@ def parse_ref(text: str) -> ImageRef:
     return ImageRef(domain, repository, tag, digest)
 
 
+def parse_tag(text: str) -> ImageRef:
+    """The reference of an image to be made. Raises TerminalError for one with a digest."""
+    ref = parse_ref(text)
+    if ref.digest:
+        raise TerminalError(
+            f"{text}: the digest is known when the image is made", hint="give a tag alone"
+        )
+    return ref
+
+
+def parse_repository(text: str) -> ImageRef:
+    """Reads `registry/repository`, without tag and digest. Raises TerminalError."""
+    domain, _, repository = text.partition("/")
+    if fault := _name_fault(domain, repository):
+        raise TerminalError(
+            f'error parsing repository "{text}": {fault}',
+            hint="write registry.example.com/repository, without a tag",
+        )
+    return ImageRef(domain, repository)
+
+
 def is_location(text: str) -> bool:
     """Whether it is `HOST[:PORT][/PATH]`, as references begin."""
     domain, slash, path = text.partition("/")

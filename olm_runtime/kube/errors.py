@@ -2,6 +2,7 @@
 
 ApiError
 ├── NotFoundError        404
+│   └── NoMatchError     a kind that discovery does not have
 ├── AlreadyExistsError   409, reason AlreadyExists
 ├── ConflictError        409 otherwise: stale resourceVersion, field conflict
 ├── GoneError            410, or 400/500 with reason Expired: a watch must list again
@@ -59,6 +60,10 @@ class NotFoundError(ApiError):
     def names_object(self) -> bool:
         """Whether the resource is served and only the object is missing."""
         return self.reason == "NotFound" and self.message != NO_SUCH_RESOURCE
+
+
+class NoMatchError(NotFoundError):
+    """The server does not serve the kind."""
 
 
 class AlreadyExistsError(ApiError):

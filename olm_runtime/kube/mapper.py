@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from api.objects import GVK
 from olm_runtime.kube.discovery import Resource, api_version_of, parse_resources, root_of
-from olm_runtime.kube.errors import NotFoundError
+from olm_runtime.kube.errors import NoMatchError, NotFoundError
 from olm_runtime.kube.transport import Transport
 
 
@@ -15,12 +15,12 @@ class RestMapper:
     _discovered: dict[str, dict[str, Resource]] = field(default_factory=dict)
 
     async def resource(self, transport: Transport, gvk: GVK) -> Resource:
-        """The resource that serves a kind. Raises NotFoundError if none does."""
+        """The resource that serves a kind. Raises NoMatchError if none does."""
         known = self._discovered.get(gvk.api_version, {})
         if gvk.kind not in known:
             known = self._discovered[gvk.api_version] = await _discover(transport, gvk)
         if gvk.kind not in known:
-            raise NotFoundError(
+            raise NoMatchError(
                 f'no matches for kind "{gvk.kind}" in version "{gvk.api_version}"', status=404
             )
         return known[gvk.kind]

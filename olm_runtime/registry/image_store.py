@@ -88,6 +88,12 @@ class ImageStore:
                 return None
             return await self._pull(client, canonical, _pinned(ref, canonical), owner, rules_for)
 
+    async def kept(self, reference: str, *, owner: str) -> PulledImage | None:
+        """What the owner pulled last for a reference, for when its registry does not answer."""
+        ref = parse_ref(reference)
+        found = await asyncio.to_thread(_complete, self._base / owner)
+        return _load(found, ref.canonical(found.name)) if found is not None else None
+
     async def resolve(self, reference: str) -> ImageRef:
         """The canonical reference: one small request for a tag, none for a digest."""
         ref = parse_ref(reference)
@@ -171,6 +177,11 @@ def _publish(fetched: FetchedImage, work: Path, final: Path, rules: Rules) -> No
     if final.exists():
         remove_tree(final)
     image.rename(final)
+
+
+def _complete(owner: Path) -> Path | None:
+    """The folder of the one digest that an owner has."""
+    return next(iter(owner.iterdir()), None) if owner.is_dir() else None
 
 
 def _load(final: Path, canonical: ImageRef) -> PulledImage | None:

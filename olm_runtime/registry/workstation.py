@@ -83,11 +83,19 @@ def auth_files(environment: Mapping[str, str], home: Path) -> list[Path]:
 
 @contextmanager
 def pulled(
-    reference: str, access: Registries, *, limits: Limits = DEFAULT_LIMITS
+    reference: str,
+    access: Registries,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    roots: tuple[str, ...] = (),
 ) -> Iterator["PulledImage"]:
-    """The image on disk, until the context ends. Raises OLMError."""
+    """The image on disk, until the context ends; if `roots` are given, only what is below them.
+
+    Raises OLMError.
+    """
     import asyncio
 
+    from olm_runtime.images.layers import Rules
     from olm_runtime.registry.image_store import ImageStore
 
     ref = parse_ref(reference)
@@ -95,7 +103,9 @@ def pulled(
     with tempfile.TemporaryDirectory(prefix="olm-image-") as work:
         store = ImageStore(Path(work), lambda: settings, jitter=random.random)
         with advised(ref.registry):
-            image = asyncio.run(store.pull(reference, owner="image"))
+            kept = Rules(roots=roots)
+            pull = store.pull(reference, owner="image", rules_for=lambda *_: kept)
+            image = asyncio.run(pull)
         try:
             yield image
         finally:

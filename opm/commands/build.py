@@ -1,8 +1,5 @@
 """`opm build`: images of catalogs and bundles, without a container engine."""
 
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +7,14 @@ import click
 
 from olm_runtime.errors import TerminalError
 from olm_runtime.images.oci import Descriptor
-from olm_runtime.images.reference import ImageRef, parse_ref
+from olm_runtime.images.reference import ImageRef, parse_tag
 from olm_runtime.registry import workstation
 from opm.commands.generate import read_labels
 from opm.commands.registries import registry_options
 from opm.commands.validate import faults_of, show
 from opm.image import parse_platforms
 from opm.io.building import PLATFORMS, add_bundle, add_catalog, check_bundle
-from opm.io.layout import Layout
+from opm.io.layout import Layout, layout_in
 from opm.io.references import is_bundle_folder
 
 
@@ -62,7 +59,7 @@ def build(  # noqa: PLR0913 - one parameter an option
       opm build ./bundle -t registry.example.com/my-operator-bundle:v1.0.0 --push
       opm build catalog -t my.example/catalog:v1 -o layout && skopeo copy oci:layout:v1 ...
     """
-    refs = [_tagged(tag) for tag in tags]
+    refs = [parse_tag(tag) for tag in tags]
     platforms = parse_platforms(platform)
     labels = read_labels(extra_labels)
     if not push and oci_layout is None:
@@ -74,7 +71,7 @@ def build(  # noqa: PLR0913 - one parameter an option
         raise TerminalError(f"{folder}: no such directory", hint="give the root of a catalog")
     if not no_validate:
         _check(folder, is_bundle=is_bundle)
-    with _layout(oci_layout) as layout:
+    with layout_in(oci_layout) as layout:
         add = add_bundle if is_bundle else add_catalog
         image = add(layout, folder, labels, platforms)
         layout.name(image, [ref.tag for ref in refs])
@@ -82,15 +79,6 @@ def build(  # noqa: PLR0913 - one parameter an option
             if push:
                 _push(layout, image, ref, registries)
             click.echo(str(ref.canonical(image.digest)))
-
-
-def _tagged(text: str) -> ImageRef:
-    ref = parse_ref(text)
-    if ref.digest:
-        raise TerminalError(
-            f"{text}: the digest is known when the image is made", hint="give a tag alone"
-        )
-    return ref
 
 
 def _check(folder: Path, *, is_bundle: bool) -> None:
@@ -105,15 +93,6 @@ def _check(folder: Path, *, is_bundle: bool) -> None:
     if refused:
         click.echo("hint: correct them, or build it all the same with --no-validate", err=True)
         raise SystemExit(1)
-
-
-@contextmanager
-def _layout(folder: Path | None) -> Iterator[Layout]:
-    if folder is not None:
-        yield Layout(folder)
-        return
-    with tempfile.TemporaryDirectory(prefix="opm-build-") as temporary:
-        yield Layout(Path(temporary, "layout"))
 
 
 def _push(layout: Layout, image: Descriptor, ref: ImageRef, registries: dict[str, Any]) -> None:

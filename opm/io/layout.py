@@ -11,7 +11,9 @@ import io
 import os
 import stat
 import tarfile
-from collections.abc import Iterable, Mapping, Sequence
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -107,6 +109,16 @@ class Layout:
             except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
                 raise TerminalError(f"{path} is no index of images: {error}") from error
         return self._named
+
+
+@contextmanager
+def layout_in(folder: Path | None) -> Iterator[Layout]:
+    """A layout in a folder that stays, or in a temporary one. Raises TerminalError."""
+    if folder is not None:
+        yield Layout(folder)
+        return
+    with tempfile.TemporaryDirectory(prefix="oci-layout-") as temporary:
+        yield Layout(Path(temporary, "layout"))
 
 
 def _index(entries: Sequence[Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import pytest
 
 from api import wire
 from api.objects import KubeObject, name_of
-from api.openshift.v1.operatorhub import OperatorHubSpec
+from api.openshift.config.v1.operatorhub import OperatorHubSpec
 from olm_classic.operator_hub import (
     default_catalog,
     is_default,

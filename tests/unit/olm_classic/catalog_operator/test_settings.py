@@ -7,8 +7,8 @@ import pytest
 
 from olm_classic.catalog_operator.settings import CatalogServing, parse_settings
 from olm_classic.catalog_sources.pods import Images
-from olm_classic.daemon.settings import Metrics
 from olm_classic.dialect import Dialect
+from olm_runtime.daemon.settings import Metrics
 
 
 def test_defaults() -> None:

@@ -3,7 +3,14 @@
 import pytest
 
 from olm_runtime.errors import TerminalError
-from olm_runtime.images.reference import ImageRef, is_host, is_location, named_as, parse_ref
+from olm_runtime.images.reference import (
+    ImageRef,
+    is_host,
+    is_location,
+    named_as,
+    parse_ref,
+    parse_repository,
+)
 
 DIGEST = "sha256:" + "ab" * 32
 
@@ -92,3 +99,10 @@ def test_a_digest_keeps_the_tag_that_named_it(reference: str, named: str) -> Non
 )
 def test_what_references_begin_with(text: str, location: bool, host: bool) -> None:
     assert (is_location(text), is_host(text)) == (location, host)
+
+
+def test_repositories_have_neither_tag_nor_digest() -> None:
+    assert parse_repository("quay.io:5000/org/cat").name == "quay.io:5000/org/cat"
+    for text in ("quay.io/cat:v1", f"quay.io/cat@{DIGEST}", "cat", "quay.io/", ""):
+        with pytest.raises(TerminalError, match="error parsing repository"):
+            parse_repository(text)

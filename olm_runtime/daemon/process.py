@@ -5,8 +5,8 @@ from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from olm_classic.daemon.settings import ControllerSettings, Metrics
 from olm_runtime.controller.manager import Manager
+from olm_runtime.daemon.settings import ControllerSettings, Metrics
 from olm_runtime.http.health import health_routes
 from olm_runtime.http.server import listen
 from olm_runtime.http.server import serve as serve_http
@@ -35,22 +35,23 @@ class Controllers(Protocol):
 
 
 C = TypeVar("C", bound=Controllers)
+S = TypeVar("S", bound=ControllerSettings)
 
 
 @dataclass(frozen=True, slots=True)
-class Program(Generic[C]):
+class Program(Generic[S, C]):
     """A program of which one process works, and the others wait for its lease.
 
-    begin     makes the controllers, with the identity of the process
+    begin     makes the controllers of settings, with the identity of the process
     families  the metrics; without controllers, too
     """
 
     name: str
     lease: str
-    begin: Callable[[KubeClient, str], C]
+    begin: Callable[[S, KubeClient, str], C]
     families: Callable[[C | None, KubeClient], "Iterator[Metric]"]
 
-    def run(self, settings: ControllerSettings) -> None:
+    def run(self, settings: S) -> None:
         """Runs until it is ended."""
         share_one_arena()
         keep_large_blocks_apart()
@@ -59,7 +60,7 @@ class Program(Generic[C]):
             start_tracing(self.name)
         run(lambda: self.serve(settings))
 
-    async def serve(self, settings: ControllerSettings) -> None:
+    async def serve(self, settings: S) -> None:
         """Runs until cancelled."""
         access = load_access(settings.kubeconfig)
         async with KubeClient.connect(access) as client, asyncio.TaskGroup() as group:
@@ -71,13 +72,13 @@ class Program(Generic[C]):
             group.create_task(keep_small())
 
 
-class _Process(Generic[C]):
+class _Process(Generic[S, C]):
     """This process, and what it runs while it leads."""
 
     def __init__(
         self,
-        program: Program[C],
-        settings: ControllerSettings,
+        program: Program[S, C],
+        settings: S,
         access: ClusterAccess,
         client: KubeClient,
     ) -> None:
@@ -119,6 +120,8 @@ class _Process(Generic[C]):
         return self._program.families(self._controllers, self._client)
 
     def _control(self, group: asyncio.TaskGroup) -> Manager:
-        controllers = self._controllers = self._program.begin(self._client, self._identity)
+        controllers = self._controllers = self._program.begin(
+            self._settings, self._client, self._identity
+        )
         group.create_task(controllers.run(self._access))
         return controllers.manager

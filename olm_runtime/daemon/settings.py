@@ -11,7 +11,6 @@ import click
 from olm_runtime.cli.values import Address, parse_address, parse_duration
 from olm_runtime.settings import DaemonSettings, optional_path
 
-DEFAULT_NAMESPACE = "olm"
 DEFAULT_METRICS_PORT, DEFAULT_METRICS_TLS_PORT = 8080, 8443
 
 Option = Callable[[Any], Any]
@@ -40,10 +39,6 @@ class ControllerSettings(DaemonSettings):
 
     metrics: Metrics | None
     resync_seconds: float
-
-
-RELEASE_VARIABLE = "RELEASE_VERSION"
-"""The environment variable that names the release of OpenShift that a program is part of."""
 
 
 def controller_options(*, interval: str) -> Option:

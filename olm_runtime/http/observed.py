@@ -2,24 +2,29 @@
 
 import logging
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Callable, MutableMapping
 from typing import Any
 
-from catalogd.http.content import Receive, Scope, Send
-from catalogd.metrics import Metrics
 from olm_runtime import tracing
+from olm_runtime.http.asgi import Asgi, Receive, Scope, Send
 
-Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
+Observe = Callable[[int, float], None]
+"""Told of the status of an answer, and how many seconds it took."""
 
-access_log = logging.getLogger("catalogd.access")
+
+def observed(app: Asgi, observe: Observe, log: logging.Logger) -> Asgi:
+    """The application with its answers counted, logged, and in spans where there are some."""
+    timed = Timed(app, observe, log)
+    return Traced(timed) if tracing.is_on() else timed
 
 
 class Timed:
-    """Counts and logs each answer about catalogs."""
+    """Counts and logs each answer."""
 
-    def __init__(self, app: Asgi, metrics: Metrics) -> None:
+    def __init__(self, app: Asgi, observe: Observe, log: logging.Logger) -> None:
         self._app = app
-        self._metrics = metrics
+        self._observe = observe
+        self._log = log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers one request."""
@@ -36,9 +41,9 @@ class Timed:
             await self._app(scope, receive, noting)
         finally:
             seconds = time.perf_counter() - started
-            self._metrics.observe_request(status, seconds)
-            if access_log.isEnabledFor(logging.INFO):
-                _log(scope, status, seconds)
+            self._observe(status, seconds)
+            if self._log.isEnabledFor(logging.INFO):
+                _write(self._log, scope, status, seconds)
 
 
 class Traced:
@@ -59,8 +64,8 @@ class Traced:
             await self._app(scope, receive, send)
 
 
-def _log(scope: Scope, status: int, seconds: float) -> None:
+def _write(log: logging.Logger, scope: Scope, status: int, seconds: float) -> None:
     client = (scope.get("client") or ("-",))[0]
     query = scope["query_string"].decode("latin-1")
     target = f"{scope['path']}?{query}" if query else scope["path"]
-    access_log.info('%s "%s %r" %d %.4f', client, scope["method"], target, status, seconds)
+    log.info('%s "%s %r" %d %.4f', client, scope["method"], target, status, seconds)

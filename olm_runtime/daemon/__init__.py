@@ -1,0 +1,1 @@
+"""What programs with controllers share: their flags, and how they run."""
