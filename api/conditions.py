@@ -20,6 +20,9 @@ from api.schema import (
 MAX_MESSAGE_BYTES = 32768
 """The API server refuses a status with a longer message, and with it everything else in it."""
 
+REASON = "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"
+"""What a reason may be, as a regular expression."""
+
 TRUNCATION_SUFFIX = "\n\n... [message truncated]"
 
 
@@ -52,7 +55,7 @@ class Condition:
         Doc("One word for why, made for programs to compare."),
         min_length(1),
         max_length(1024),
-        pattern("^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"),
+        pattern(REASON),
     ]
     message: Annotated[
         str,

@@ -95,6 +95,8 @@ class Resource:
     short_names: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     """Names of sets of kinds: `kubectl get olm`."""
+    rules: tuple[Rule, ...] = ()
+    """Rules over a whole object."""
 
     @property
     def name(self) -> str:
@@ -148,7 +150,7 @@ def _version(resource: Resource, *, storage: bool) -> dict[str, Any]:
         "served": True,
         "storage": storage,
         **({"additionalPrinterColumns": columns} if columns else {}),
-        "schema": {"openAPIV3Schema": root_schema(resource.model)},
+        "schema": {"openAPIV3Schema": marked(root_schema(resource.model), resource.rules)},
         "subresources": {"status": {}},
     }
 

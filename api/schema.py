@@ -104,11 +104,12 @@ def between(minimum: int, maximum: int | None = None) -> Keywords:
     return Keywords({"minimum": minimum, **upper})
 
 
-def list_map(key: str) -> Keywords:
-    """A list whose entries are identified by `key`, so that several writers can merge into it."""
-    return Keywords({"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [key]})
+def list_map(*keys: str) -> Keywords:
+    """A list whose entries are identified by `keys`, so that several writers can merge into it."""
+    return Keywords({"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": list(keys)})
 
 
+NULLABLE = Keywords({"nullable": True})
 SET = Keywords({"x-kubernetes-list-type": "set"})
 ATOMIC_LIST = Keywords({"x-kubernetes-list-type": "atomic"})
 ATOMIC_MAP = Keywords({"x-kubernetes-map-type": "atomic"})

@@ -1,1 +1,1 @@
-"""API group config.openshift.io: what OLM Classic serves of it. Pure."""
+"""Groups of OpenShift: what OLM Classic and the Cluster Version Operator serve of them. Pure."""

@@ -1,4 +1,4 @@
-"""The definitions of OLM Classic: what is published of each kind, and that schemas are whole."""
+"""Definitions of OLM Classic and OpenShift: what is published of a kind, and whole schemas."""
 
 import json
 from collections.abc import Iterator
@@ -8,12 +8,16 @@ import pytest
 
 from api.crd import REFERENCES, with_structs
 from api.openshift import crds as openshift
+from api.openshift.config.v1.clusterversion_spec import Capability, CapabilitySet
 from api.operators import crds as operators
+from api.operators.names import GROUP
+from cluster_version.payload.capabilities import SETS
 from config.kubernetes_schemas import QUANTITY, Structs
 from tests.cases.crd.loader import load_cases
 from tests.unit.api.test_crd_cases import schemas_in
 
-REFERRING = operators.definitions() | openshift.definitions()
+OF_CLUSTER_VERSION = openshift.cluster_version_definitions()
+REFERRING = operators.definitions() | openshift.definitions() | OF_CLUSTER_VERSION
 DEFINITIONS: dict[str, dict[str, Any]] = with_structs(REFERRING, Structs())
 BY_PLURAL = {each["spec"]["names"]["plural"]: each["spec"] for each in DEFINITIONS.values()}
 
@@ -27,6 +31,9 @@ PUBLISHED = {
     "olmconfigs": ("Cluster", [], ["v1"]),
     "operators": ("Cluster", [], ["v1"]),
     "operatorhubs": ("Cluster", [], ["v1"]),
+    "clusterversions": ("Cluster", [], ["v1"]),
+    "clusteroperators": ("Cluster", ["co"], ["v1"]),
+    "machineconfigpools": ("Cluster", ["mcp"], ["v1"]),
 }
 """Scope, short names, and versions with the stored one first."""
 
@@ -54,6 +61,31 @@ COLUMNS = {
         "Publisher": ".spec.publisher",
         "Age": ".metadata.creationTimestamp",
     },
+    "clusterversions": {
+        "Version": '.status.history[?(@.state=="Completed")].version',
+        "Available": '.status.conditions[?(@.type=="Available")].status',
+        "Progressing": '.status.conditions[?(@.type=="Progressing")].status',
+        "Since": '.status.conditions[?(@.type=="Progressing")].lastTransitionTime',
+        "Status": '.status.conditions[?(@.type=="Progressing")].message',
+    },
+    "clusteroperators": {
+        "Version": '.status.versions[?(@.name=="operator")].version',
+        "Available": '.status.conditions[?(@.type=="Available")].status',
+        "Progressing": '.status.conditions[?(@.type=="Progressing")].status',
+        "Degraded": '.status.conditions[?(@.type=="Degraded")].status',
+        "Since": '.status.conditions[?(@.type=="Available")].lastTransitionTime',
+    },
+    "machineconfigpools": {
+        "Config": ".status.configuration.name",
+        "Updated": '.status.conditions[?(@.type=="Updated")].status',
+        "Updating": '.status.conditions[?(@.type=="Updating")].status',
+        "Degraded": '.status.conditions[?(@.type=="Degraded")].status',
+        "MachineCount": ".status.machineCount",
+        "ReadyMachineCount": ".status.readyMachineCount",
+        "UpdatedMachineCount": ".status.updatedMachineCount",
+        "DegradedMachineCount": ".status.degradedMachineCount",
+        "Age": ".metadata.creationTimestamp",
+    },
 }
 
 
@@ -70,9 +102,9 @@ def test_names_and_versions_are_the_published_ones(plural: str) -> None:
 
 
 def test_kinds_of_the_group_are_in_a_category() -> None:
-    categories = {plural: spec["names"].get("categories") for plural, spec in BY_PLURAL.items()}
-    assert categories.pop("operatorhubs") is None
-    assert all(each == ["olm"] for each in categories.values())
+    for spec in BY_PLURAL.values():
+        of_olm = spec["group"] == GROUP
+        assert spec["names"].get("categories") == (["olm"] if of_olm else None)
 
 
 @pytest.mark.parametrize("plural", BY_PLURAL)
@@ -172,6 +204,8 @@ def test_subscriptions_configure_what_bundles_can_be_configured_with() -> None:
 
 @pytest.mark.parametrize("plural", BY_PLURAL)
 def test_every_rule_has_a_refused_case(plural: str) -> None:
+    own = {each["spec"]["names"]["plural"] for each in OF_CLUSTER_VERSION.values()}
+    folder = "cluster-version" if plural in own else "classic"
     rules = {
         rule["message"]
         for version in BY_PLURAL[plural]["versions"]
@@ -180,8 +214,13 @@ def test_every_rule_has_a_refused_case(plural: str) -> None:
     }
     refused = {
         message
-        for case in load_cases(f"classic/{plural}")
+        for case in load_cases(f"{folder}/{plural}")
         for complaint in case.refused
         for message in complaint.values()
     }
     assert rules - refused == set()
+
+
+def test_optional_parts_are_those_that_the_operator_knows() -> None:
+    assert {*Capability} == {*SETS["vCurrent"]}
+    assert {*CapabilitySet} == {*SETS}

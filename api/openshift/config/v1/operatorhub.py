@@ -5,10 +5,8 @@ from typing import Annotated, Any, Self
 
 from api import wire
 from api.metadata import ObjectMeta
+from api.openshift.config.v1 import names
 from api.schema import Doc, max_length, min_length
-
-GROUP = "config.openshift.io"
-VERSION = "v1"
 
 SINGLETON = "cluster"
 """The only name of which anything is read."""
@@ -63,4 +61,4 @@ class OperatorHub:
     @classmethod
     def from_object(cls, raw: Any) -> Self:
         """The model of an object as the API server holds it. Raises InvalidObjectError."""
-        return wire.read_object(cls, raw, api_version=f"{GROUP}/{VERSION}")
+        return wire.read_object(cls, raw, api_version=names.API_VERSION)

@@ -1,0 +1,1 @@
+"""API group config.openshift.io: how a cluster is configured, and how its parts are. Pure."""

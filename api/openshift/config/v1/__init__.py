@@ -1,0 +1,1 @@
+"""Version v1 of config.openshift.io: ClusterVersion, ClusterOperator, OperatorHub."""

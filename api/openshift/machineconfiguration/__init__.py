@@ -1,0 +1,1 @@
+"""API group machineconfiguration.openshift.io: how nodes are configured. Pure."""

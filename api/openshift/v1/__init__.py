@@ -1,1 +1,0 @@
-"""Version v1 of config.openshift.io: OperatorHub."""
