@@ -36,11 +36,12 @@ def _check_foreign(channel: str, known: list[str], warn: Warn, *, explicit: bool
     if not known:
         warn(f'warning: No channels of the current version are known, "{channel}" is unchecked.')
         return
-    text = f'he requested channel "{channel}" is not one of the available channels'
-    text += f" ({', '.join(known)})"
+    text = (
+        f'requested channel "{channel}" is not one of the available channels ({", ".join(known)})'
+    )
     if not explicit:
-        raise TerminalError(f"t{text}, you must pass --allow-explicit-channel to continue")
-    warn(f"warning: T{text}. You have used --allow-explicit-channel to proceed anyway.")
+        raise TerminalError(f"the {text}, you must pass --allow-explicit-channel to continue")
+    warn(f"warning: The {text}. You have used --allow-explicit-channel to proceed anyway.")
 
 
 def _patch(channel: str) -> dict[str, dict[str, str | None]]:

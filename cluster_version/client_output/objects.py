@@ -1,11 +1,12 @@
 """What commands read in a ClusterVersion, in the JSON form of the API."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from api.objects import condition
 from olm_content.versions import Key, VersionError, parse_version
 
-Json = Mapping[str, Any]
+Json = dict[str, Any]
 
 TRUE, FALSE, UNKNOWN = "True", "False", "Unknown"
 RECOMMENDED = "Recommended"
@@ -14,7 +15,7 @@ UNORDERED: Key = (-1, 0, 0, 0, ())
 
 
 def part(object_: Json, *path: str) -> Json:
-    """The mapping at a path; an empty one where there is none."""
+    """The object at a path; an empty one where there is none."""
     for name in path:
         object_ = object_.get(name) or {}
     return object_
@@ -29,17 +30,9 @@ def available_updates(cluster_version: Json) -> Sequence[Json]:
 def not_recommended_updates(cluster_version: Json) -> Sequence[tuple[Json, Json]]:
     """The other releases, the newest first, each with the condition that says why."""
     listed = part(cluster_version, "status").get("conditionalUpdates") or ()
-    judged = [(part(each, "release"), condition(each, RECOMMENDED)) for each in listed]
+    judged = [(part(each, "release"), condition({"status": each}, RECOMMENDED)) for each in listed]
     found = [(release, why) for release, why in judged if why and why["status"] != TRUE]
     return sorted(found, key=lambda pair: newness(pair[0]), reverse=True)
-
-
-def condition(holder: Json, type_: str) -> Json | None:
-    """The condition of a type of a ClusterVersion's status, or of a conditional update."""
-    conditions: Iterable[Json] = (
-        holder.get("conditions") or part(holder, "status").get("conditions") or ()
-    )
-    return next((each for each in conditions if each.get("type") == type_), None)
 
 
 def newness(release: Json) -> tuple[Key, str]:

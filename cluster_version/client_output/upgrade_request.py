@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from api.objects import condition
 from cluster_version.client_output.objects import (
     TRUE,
     Json,
     available_updates,
-    condition,
     newness,
     not_recommended_updates,
     part,
@@ -24,7 +24,7 @@ from olm_content.versions import VersionError, parse_version
 from olm_runtime.errors import TerminalError
 
 MULTI = "Multi"
-_DIGEST = re.compile(r"@(sha256:[0-9a-f]{64}$)")
+_DIGEST = re.compile(r"@sha256:[0-9a-f]{64}$")
 _PULL_SPEC = re.compile(r"[\w.-]+(?::\d+)?(?:/[a-z0-9._-]+)*(?::[\w.-]+)?(?:@sha256:[0-9a-f]{64})?")
 _LAST_PART_TAG = re.compile(r":[^/@]+(@|$)")
 
@@ -222,12 +222,10 @@ def _is_asked(release: Json, request: Request) -> bool:
     """Whether a listed release is meant; equal digests on two registries are one image."""
     if request.to:
         return bool(release.get("version") == request.to)
-    listed = release.get("image") or ""
-    if not request.to_image:
-        return False
-    digests = [_DIGEST.search(image) for image in (listed, request.to_image)]
-    same = all(digests) and len({found[1] for found in digests if found}) == 1
-    return bool(listed == request.to_image or same)
+    listed, digest = release.get("image") or "", _DIGEST.search(request.to_image)
+    if digest is not None:
+        return bool(listed.endswith(digest[0]))
+    return bool(request.to_image and listed == request.to_image)
 
 
 def _conditional(updates: Sequence[tuple[Json, Json]], request: Request, warn: Warn) -> Json | None:

@@ -7,13 +7,13 @@ recommended the document, section 2.3.
 from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 
+from api.objects import condition
 from cluster_version.client_output.objects import (
     FALSE,
     TRUE,
     UNKNOWN,
     Json,
     available_updates,
-    condition,
     not_recommended_updates,
     part,
     reason_and_message,
@@ -104,14 +104,14 @@ def _source(cluster_version: Json) -> Iterator[str]:
 def _available(cluster_version: Json, warn: Warn) -> Iterator[str]:
     updates = available_updates(cluster_version)
     retrieved = condition(cluster_version, "RetrievedUpdates")
-    failed = retrieved is not None and retrieved["status"] == FALSE
+    failed = retrieved if retrieved and retrieved["status"] == FALSE else None
     if updates:
         yield f"\nRecommended updates:\n\n{_table(updates)}"
     elif not failed:
         yield NOTHING_AVAILABLE
-    if retrieved is not None and failed:
+    if failed:
         verb = "refresh" if updates else "display"
-        warn(f"warning: Cannot {verb} available updates:\n{reason_and_message(retrieved)}\n")
+        warn(f"warning: Cannot {verb} available updates:\n{reason_and_message(failed)}\n")
 
 
 def _table(updates: Sequence[Json]) -> str:

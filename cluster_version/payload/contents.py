@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from api.objects import metadata
 from cluster_version.payload.hashes import fnv64
 from cluster_version.payload.inclusion import Filters, left_out
 from cluster_version.payload.manifests import Manifest, ManifestError, parse_manifests
@@ -37,12 +38,14 @@ class Payload:
 
     architecture  that of the machine unless the release names its own
     hash          of all its manifests
+    created       when it was made, as its file of images says
     """
 
     release: Release
     architecture: str
     manifests: tuple[Manifest, ...]
     hash: str
+    created: str = ""
 
 
 def load(
@@ -57,7 +60,8 @@ def load(
     _require(files, folder)
     found, version = read_metadata(files[f"{RELEASE_FOLDER}/{METADATA_FILE}"])
     release = replace(found, image=image)
-    check_images(release, read_images(files[f"{RELEASE_FOLDER}/{IMAGES_FILE}"]))
+    images = read_images(files[f"{RELEASE_FOLDER}/{IMAGES_FILE}"])
+    check_images(release, images)
     asked = replace(filters, major_version=version.major)
     manifests: list[Manifest] = []
     problems: list[str] = []
@@ -73,7 +77,8 @@ def load(
         text = f"Error loading manifests from {folder}: {listed}"
         raise ReleaseError(text, reason=INTEGRITY)
     architecture = release.architecture or machine
-    return Payload(release, architecture, tuple(manifests), _hash(manifests))
+    created = metadata(images).get("creationTimestamp") or ""
+    return Payload(release, architecture, tuple(manifests), _hash(manifests), created)
 
 
 def _require(files: Mapping[str, bytes], folder: str) -> None:

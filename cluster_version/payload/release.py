@@ -29,8 +29,8 @@ _CHANNELS = "io.openshift.upgrades.graph.release.channels"
 class ReleaseError(TerminalError):
     """A release cannot be used; `reason` is that of the condition, where there is one."""
 
-    def __init__(self, message: str, *, reason: str = "") -> None:
-        super().__init__(message, reason=reason)
+    def __init__(self, message: str, *, reason: str = "", hint: str = "") -> None:
+        super().__init__(message, reason=reason, hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,3 +154,9 @@ def check_images(release: Release, images: KubeObject) -> None:
     if name_of(images) != release.version:
         found = f"version from {IMAGES_FILE} ({name_of(images)})"
         raise ReleaseError(f"{found} differs from {METADATA_FILE} ({release.version})")
+
+
+def images_of(stream: KubeObject) -> dict[str, str]:
+    """The images of an `image-references` file by name."""
+    tags = (stream.get("spec") or {}).get("tags") or ()
+    return {tag["name"]: (tag.get("from") or {}).get("name") or "" for tag in tags}

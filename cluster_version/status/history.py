@@ -3,10 +3,13 @@
 Source of the rules: upstream's notes, section 12.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
+
+from api.wire import timestamp
 
 MAX_ENTRIES = 100
 MINOR = 2
@@ -48,6 +51,42 @@ class Reached:
     verified: bool = False
     local: bool = False
     accepted_risks: str = ""
+
+
+def read(history: Iterable[Mapping[str, Any]]) -> tuple[Entry, ...]:
+    """The entries of a status."""
+    return tuple(
+        Entry(
+            each.get("image") or "",
+            each.get("version") or "",
+            State(each.get("state") or State.PARTIAL),
+            _time(each.get("startedTime")),
+            _time(each.get("completionTime")),
+            verified=bool(each.get("verified")),
+            accepted_risks=each.get("acceptedRisks") or "",
+        )
+        for each in history
+    )
+
+
+def written(entries: Iterable[Entry]) -> list[dict[str, Any]]:
+    """Entries as a status has them."""
+    return [
+        {
+            "state": entry.state.value,
+            "startedTime": entry.started and timestamp(entry.started),
+            "completionTime": entry.completed and timestamp(entry.completed),
+            "version": entry.version,
+            "image": entry.image,
+            "verified": entry.verified,
+            **({"acceptedRisks": entry.accepted_risks} if entry.accepted_risks else {}),
+        }
+        for entry in entries
+    ]
+
+
+def _time(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
 
 
 def recorded(history: Sequence[Entry], reached: Reached, now: datetime) -> tuple[Entry, ...]:

@@ -15,7 +15,6 @@ from olm_runtime.errors import OLMError, TransientError
 PAUSE = timedelta(seconds=1)
 """Between the end of an evaluation and the begin of the next."""
 FRESH = timedelta(hours=1)
-"""How long the answer to a question is not looked for anew."""
 KEPT = timedelta(hours=24)
 
 
@@ -38,10 +37,14 @@ class _Entry:
 class QueryCache:
     """The answers of a metrics store."""
 
-    def __init__(self, ask: Ask, clock: Callable[[], datetime]) -> None:
-        """`ask` evaluates a question; `clock` gives times that only go forth."""
+    def __init__(self, ask: Ask, clock: Callable[[], datetime], fresh: timedelta = FRESH) -> None:
+        """`ask` evaluates a question; `clock` gives times that only go forth.
+
+        fresh  how long the answer to a question is not looked for anew
+        """
         self._ask = ask
         self._clock = clock
+        self._fresh = fresh
         self._last: datetime | None = None
         self._entries: dict[str, _Entry] = {}
 
@@ -83,7 +86,7 @@ class QueryCache:
 
     def _is_fresh(self, query: str, now: datetime) -> bool:
         evaluated = self._entries[query].evaluated
-        return evaluated is not None and now - evaluated < FRESH
+        return evaluated is not None and now - evaluated < self._fresh
 
     def _stalest(self) -> str | None:
         """Of the questions that were asked since their evaluation."""

@@ -5,19 +5,21 @@ Source of the rules: upstream's notes, sections 3.1 and 3.4.
 
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
-from uuid import UUID
 
+from api.objects import KubeObject
+from cluster_version.cluster_ids import parse_cluster_id
+from cluster_version.decisions.objects import spec_of
 from cluster_version.payload.release import MULTI
 from cluster_version.updates.errors import RetrievalError
 from olm_content.formats.go_text import quote
 from olm_content.versions import Version, VersionError, parse_version
+from olm_runtime.errors import TerminalError
 
 MEDIA_TYPE = "application/json"
-RETRIEVED = "RetrievedUpdates"
+DEFAULT_SERVICE = "https://api.openshift.com/api/upgrades_info/v1/graph"
+"""What is asked where a ClusterVersion names no service."""
 KEEP_LISTS = frozenset({"RemoteFailed", "ResponseFailed", "ResponseInvalid"})
 """Failures that leave the lists as they were, while what was asked and how is the same."""
-
-_LENGTH, _URN, _BRACES, _BARE = 36, "urn:uuid:", "{}", 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,23 @@ class Question:
     architecture: str
     channel: str
     version: str
+
+
+def question_of(
+    cluster_version: KubeObject, version: str, architecture: str, service: str = ""
+) -> Question:
+    """What a valid ClusterVersion asks for, where a release of an architecture runs.
+
+    service  asked in place of what the ClusterVersion names, unless it is empty
+    """
+    spec = spec_of(cluster_version)
+    return Question(
+        service=service or spec.get("upstream") or DEFAULT_SERVICE,
+        cluster_id=spec.get("clusterID") or "",
+        architecture=(spec.get("desiredUpdate") or {}).get("architecture") or architecture,
+        channel=spec.get("channel") or "",
+        version=version,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +68,10 @@ def request_of(question: Question) -> Request:
     except ValueError as error:
         problem = f"failed to parse update service URL: parse {quote(question.service)}: {error}"
         raise RetrievalError("InvalidURI", problem) from error
-    cluster_id = _cluster_id(question.cluster_id)
+    try:
+        cluster_id = parse_cluster_id(question.cluster_id)
+    except TerminalError as error:
+        raise RetrievalError("InvalidID", f"invalid cluster ID: {error.message}") from error
     if not question.architecture:
         raise RetrievalError("NoArchitecture", "Architecture has not been configured.")
     if not question.version:
@@ -73,35 +95,6 @@ def request_of(question: Question) -> Request:
     query = [*parse_qsl(place.query, keep_blank_values=True), *asked.items()]
     ordered = sorted(query, key=lambda each: each[0])
     return Request(urlunsplit(place._replace(query=urlencode(ordered))), version)
-
-
-def _cluster_id(text: str) -> UUID:
-    """The identifier, in one of the four forms that it may have. Raises RetrievalError."""
-    digits = text
-    if len(text) == _LENGTH + len(_URN):
-        if not text.lower().startswith(_URN):
-            raise _invalid_id(f"invalid urn prefix: {quote(text[: len(_URN)])}")
-        digits = text[len(_URN) :]
-    elif len(text) == _LENGTH + len(_BRACES):
-        digits = text[1:-1]
-    elif len(text) not in (_LENGTH, _BARE):
-        raise _invalid_id(f"invalid UUID length: {len(text)}")
-    bare = digits.replace("-", "")
-    if len(digits) == _LENGTH and [at for at, each in enumerate(digits) if each == "-"] != [
-        8,
-        13,
-        18,
-        23,
-    ]:
-        raise _invalid_id("invalid UUID format")
-    try:
-        return UUID(hex=bare)
-    except ValueError as error:
-        raise _invalid_id("invalid UUID format") from error
-
-
-def _invalid_id(problem: str) -> RetrievalError:
-    return RetrievalError("InvalidID", f"invalid cluster ID: {problem}")
 
 
 def failed(error: RetrievalError) -> RetrievalError:

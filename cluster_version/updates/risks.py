@@ -4,7 +4,7 @@ import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from api.conditions import ConditionStatus
+from api.conditions import REASON, ConditionStatus
 from cluster_version.payload.release import Release
 from cluster_version.updates.graph import ConditionalUpdate, Risk, Rule, Updates
 from olm_content.versions import Key, parse_version
@@ -21,7 +21,6 @@ EXPOSED = "ExposedToRisks"
 """The reason where the name of a risk cannot be one."""
 MULTIPLE = "MultipleReasons"
 
-_REASON = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?")
 _UNEXPOSED_TEXT = (
     "The update is recommended, because none of the conditional update risks apply to this cluster."
 )
@@ -135,7 +134,7 @@ def _recommendation(
         elif risk.name in accepted:
             reason = _combined(reason, ACCEPTED)
         else:
-            named = risk.name if _REASON.fullmatch(risk.name) else EXPOSED
+            named = risk.name if re.fullmatch(REASON, risk.name) else EXPOSED
             reason = _combined(reason, named)
             texts.append(f"{risk.message} {risk.url}")
             status = ConditionStatus.FALSE

@@ -5,13 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluster_version.graph_data.building import (
-    BlockedEdge,
-    GraphDataError,
-    GraphRelease,
-    blocked_edge,
-    graph_of,
-)
+from cluster_version.graph_data.blocked_edges import BlockedEdge, blocked_edge
+from cluster_version.graph_data.building import UpdateGraphs
+from cluster_version.graph_data.errors import GraphDataError
+from cluster_version.graph_data.releases import GraphRelease
 from cluster_version.updates.graph import read_graph, updates_of
 from olm_content.versions import parse_version
 
@@ -36,8 +33,13 @@ def risky(target: str, origins: str, name: str = "Broken") -> BlockedEdge:
     return blocked_edge({"to": target, "from": origins, "matchingRules": RULES, **texts})
 
 
+def graph_of(graphs: UpdateGraphs, channel: str, architecture: str = "amd64") -> dict[str, Any]:
+    graph: dict[str, Any] = orjson.loads(graphs.body(channel, architecture))
+    return graph
+
+
 def answer(*blocked: BlockedEdge, architecture: str = "amd64") -> dict[str, Any]:
-    return graph_of(RELEASES, CHANNELS, blocked, "stable-4.1", architecture)
+    return graph_of(UpdateGraphs(RELEASES, CHANNELS, blocked), "stable-4.1", architecture)
 
 
 def test_a_channel_has_the_edges_between_its_releases() -> None:
@@ -97,7 +99,7 @@ def test_an_edge_is_open_conditional_or_gone(
         else blocked_edge({"to": names[end], "from": f"^4[.]1[.]{start}[+]"})
         for start, end, is_risk in blocks
     ]
-    graph = graph_of(releases, {"c": names}, blocked, "c", "amd64")
+    graph = graph_of(UpdateGraphs(releases, {"c": names}, blocked), "c")
     wanted = {pair for pair in pairs if pair[0] != pair[1]}
     removed = {(start, end) for start, end, is_risk in blocks if not is_risk}
     risks = {(start, end) for start, end, is_risk in blocks if is_risk}

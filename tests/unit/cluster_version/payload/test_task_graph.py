@@ -1,13 +1,21 @@
 """The order in which manifests are applied."""
 
 import asyncio
+import math
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluster_version.io.task_runner import run
-from cluster_version.payload.task_graph import File, Group, State, TaskGraph, rotated, task_graph
+from cluster_version.io.task_runner import PERIOD, run, shuffled
+from cluster_version.payload.task_graph import (
+    File,
+    Group,
+    State,
+    TaskGraph,
+    rotated,
+    task_graph,
+)
 from olm_runtime.errors import TerminalError
 
 LISTING = (
@@ -88,6 +96,14 @@ _FILES = st.lists(
     ).map(lambda name: File(name, is_job="job" in name)),
     max_size=12,
 ).map(lambda files: sorted(files, key=lambda file: file.name))
+
+
+@given(st.integers(1, 60), st.integers(0, 5))
+def test_within_a_period_each_group_is_early_once(count: int, epoch: int) -> None:
+    orders = [shuffled(count, epoch * PERIOD + attempt) for attempt in range(PERIOD)]
+    assert all(sorted(order) == [*range(count)] for order in orders)
+    early = math.ceil(count / PERIOD)
+    assert {group for order in orders for group in order[:early]} == {*range(count)}
 
 
 @given(_FILES, st.sampled_from(State))

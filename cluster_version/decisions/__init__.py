@@ -1,0 +1,1 @@
+"""What the Cluster Version Operator decides about a ClusterVersion and its requests. No I/O."""

@@ -1,0 +1,1 @@
+"""Signed statements about release images: keys, where statements are, whether one is valid."""

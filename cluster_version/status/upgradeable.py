@@ -1,0 +1,15 @@
+"""The condition Upgradeable in a status."""
+
+from api.conditions import Condition
+from cluster_version.decisions.upgradeable import UPGRADEABLE
+from cluster_version.status.condition_list import ConditionList
+
+
+def set_upgradeable(conditions: ConditionList, told: Condition | None) -> None:
+    """Sets or removes the condition; those that older releases split off are gone."""
+    kinds = [str(each.get("type")) for each in conditions.conditions]
+    for kind in kinds:
+        if kind.startswith(UPGRADEABLE) and (told is None or kind != UPGRADEABLE):
+            conditions.remove(kind)
+    if told is not None:
+        conditions.set(UPGRADEABLE, told.status, told.reason, told.message)
