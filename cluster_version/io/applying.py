@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 
 from api.objects import KubeObject, gvk_of, metadata, name_of, namespace_of
 from cluster_version.apply.deletions import Deletions
-from cluster_version.apply.requests import Request, Verb, owned, request_for
+from cluster_version.apply.injections import CONFIGURATION_NAME, asked_for, injected
+from cluster_version.apply.requests import Request, Verb, is_deletion, owned, request_for
 from cluster_version.payload.task_graph import State
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import AlreadyExistsError, ConflictError
@@ -44,7 +45,7 @@ class Applier:
         What another client wrote in between is read again. Raises TerminalError for a manifest
         that says what it cannot mean, ApiError for what the server refuses.
         """
-        wanted = owned(manifest, self.owner_uid)
+        wanted = await self._configured(owned(manifest, self.owner_uid))
         for tries_left in reversed(range(TRIES)):
             try:
                 return await self._try(wanted, state)
@@ -53,23 +54,27 @@ class Applier:
                     raise
         raise AssertionError("the last try returns or raises")
 
+    async def _configured(self, manifest: KubeObject) -> KubeObject:
+        """The manifest with what it asks for of the cluster's configuration."""
+        kinds = () if is_deletion(manifest) else asked_for(manifest)
+        found = {kind: await self.client.find(kind, CONFIGURATION_NAME) for kind in kinds}
+        return injected(manifest, found) if found else manifest
+
     async def _try(self, manifest: KubeObject, state: State) -> Applied:
         live = await self.client.find(gvk_of(manifest), name_of(manifest), namespace_of(manifest))
         request = request_for(manifest, live, state)
-        if request is not None and request.verb is Verb.DELETE:
-            return await self._delete(manifest, live)
-        if self.deletions.is_known(manifest):
+        was_asked = self.deletions.is_known(manifest)
+        if was_asked:
             self.deletions.seen(manifest, live)
         if request is None:
             return Applied(live, None)
+        if request.verb is Verb.DELETE:
+            return Applied(live, None) if was_asked else await self._delete(manifest, live)
         written = await self._write(request)
         is_same = live is not None and _content(written) == _content(live)
         return Applied(written, None if is_same else request.verb)
 
     async def _delete(self, manifest: KubeObject, live: KubeObject | None) -> Applied:
-        if self.deletions.is_known(manifest):
-            self.deletions.seen(manifest, live)
-            return Applied(live, None)
         await self.client.delete(manifest)
         self.deletions.asked(manifest)
         return Applied(live, Verb.DELETE)
