@@ -1,0 +1,1 @@
+"""The update service: graphs of updates for the clusters that ask."""
