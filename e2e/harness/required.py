@@ -1,8 +1,8 @@
 """What a run may not leave out.
 
 Suites that need more than most machines have are left out where it is missing. OLMV1_REQUIRE, as
-CI sets it, names those that fail instead: `corpus`, `gitops`, `machine`, `node`, joined
-by commas.
+CI sets it, names those that fail instead: `corpus`, `gitops`, `machine`, `node`,
+`prometheus`, joined by commas.
 """
 
 import os

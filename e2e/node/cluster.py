@@ -84,6 +84,12 @@ class Node:
         self.control_plane.stop()
         self.registry.stop()
 
+    def restart_kubelet(self) -> None:
+        """As after a restart of the node, if its boot ID was changed; pods go on meanwhile."""
+        [kubelet] = [child for child in self._children if child.name == "kubelet"]
+        kubelet.stop()
+        kubelet.start()
+
     def kubectl(self, *arguments: str, stdin: str | None = None) -> str:
         """Run kubectl as the administrator. Errors: CommandFailed."""
         return self.control_plane.kubectl(*arguments, stdin=stdin)
@@ -114,6 +120,7 @@ class Node:
         }
         for name, content in settings.files(self.places, kubeconfigs).items():
             self._write(name, content)
+        self.places.boot_id.write_text("first")
         configured = self.places.settings
         self._launch(
             "kube-scheduler",

@@ -49,6 +49,11 @@ class NodePlaces:
         return self.root / "kubelet"
 
     @property
+    def boot_id(self) -> Path:
+        """What the kubelet tells as the boot ID of the node; it reads it when it starts."""
+        return self.root / "boot-id"
+
+    @property
     def socket(self) -> Path:
         """Where containerd listens; /run is the box's own."""
         return Path("/run/containerd/containerd.sock")
@@ -207,6 +212,7 @@ def kubelet_arguments(places: NodePlaces, kubeconfig: Path) -> Sequence[str]:
         f"--node-ip={NODE_ADDRESS}",
         f"--root-dir={places.kubelet}",
         f"--cert-dir={places.pki}",
+        f"--boot-id-file={places.boot_id}",
     )
 
 

@@ -58,6 +58,10 @@ class Api:
         headers = {"Content-Type": "application/merge-patch+json"}
         self._http.patch(path, json=patch, headers=headers).raise_for_status()
 
+    def replace(self, path: str, obj: KubeObject) -> None:
+        """Replaces an object, or its status."""
+        self._http.put(path, json=obj).raise_for_status()
+
     def delete(self, path: str) -> None:
         """Deletes an object; its dependents follow in the background."""
         self._http.delete(path).raise_for_status()

@@ -26,12 +26,14 @@ class ChartUnderTest:
     namespace   of its releases
     sets        files of values by name, in the order in which Helm is given them
     apis        what the cluster serves for which it is rendered
+    crds        whether it has some
     """
 
     name: str
     namespace: str
     sets: Mapping[str, tuple[str, ...]]
     apis: str
+    crds: bool = True
 
     @property
     def folder(self) -> Path:
@@ -55,7 +57,7 @@ class ChartUnderTest:
 
     def snapshot(self, name: str) -> str:
         """The same without CRDs, which are config/crd."""
-        return self.rendered(name, "--set=crds.install=false")
+        return self.rendered(name, *(["--set=crds.install=false"] if self.crds else []))
 
 
 def helm(*arguments: str, kubeconfig: Path | None = None, home: Path | None = None) -> str:
@@ -104,6 +106,14 @@ CLASSIC = ChartUnderTest(
     },
     apis="config.openshift.io/v1/OperatorHub",
 )
+UPDATE_SERVICE = ChartUnderTest(
+    name="update-service",
+    namespace="update-service",
+    sets={"image": ("ci/image.yaml",), "everything": ("ci/everything.yaml",)},
+    apis="v1/Pod",
+    crds=False,
+)
+CHARTS = (OLM_V1, CLASSIC, UPDATE_SERVICE)
 
 CHART, SNAPSHOTS, VALUE_SETS = OLM_V1.folder, OLM_V1.snapshots, OLM_V1.sets
 RELEASE, NAMESPACE = OLM_V1.name, OLM_V1.namespace
@@ -112,7 +122,7 @@ values_arguments, rendered, snapshot = OLM_V1.values_arguments, OLM_V1.rendered,
 
 def main() -> None:
     """Writes all snapshots, then lets Helm check the charts with each set of values."""
-    for chart in (OLM_V1, CLASSIC):
+    for chart in CHARTS:
         chart.snapshots.mkdir(parents=True, exist_ok=True)
         for name in chart.sets:
             (chart.snapshots / f"{name}.yaml").write_text(chart.snapshot(name))

@@ -1,18 +1,19 @@
-"""A control plane of their own, which serves ClusterVersion and ClusterOperator."""
+"""A control plane of their own, which serves the kinds of cluster updates."""
 
+import secrets
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
-from api.objects import KubeObject
+from api.objects import KubeObject, metadata
+from cluster_version.io.applying import Applier
+from config.generate import CLUSTER_VERSION_CRD_FOLDER
 from e2e.harness.controlplane import ControlPlane
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from tests.integration.clusters import own_control_plane
 
-DEFINITIONS = Path(__file__).parents[1] / "cluster_updates"
 VERSION: KubeObject = {
     "apiVersion": "config.openshift.io/v1",
     "kind": "ClusterVersion",
@@ -26,9 +27,9 @@ control_plane = own_control_plane("package")
 @pytest.fixture(scope="package")
 def served(control_plane: ControlPlane) -> ControlPlane:
     """The control plane, once it serves the kinds."""
-    for kind in ("clusterversions", "clusteroperators"):
-        control_plane.apply((DEFINITIONS / f"{kind}.yaml").read_text())
-    control_plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
+    crds = ("-f", str(CLUSTER_VERSION_CRD_FOLDER))
+    control_plane.kubectl("apply", *crds)
+    control_plane.kubectl("wait", "--for=condition=Established", "--timeout=30s", *crds)
     return control_plane
 
 
@@ -44,3 +45,15 @@ async def version(client: KubeClient) -> KubeObject:
     """The ClusterVersion of the cluster."""
     applied: KubeObject = await client.apply(VERSION, field_manager="test")
     return applied
+
+
+@pytest.fixture
+def applier(client: KubeClient, version: KubeObject) -> Applier:
+    """What applies manifests for it."""
+    return Applier(client, metadata(version)["uid"])
+
+
+@pytest.fixture
+def name() -> str:
+    """A name of the test's own."""
+    return f"x-{secrets.token_hex(4)}"

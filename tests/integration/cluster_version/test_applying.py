@@ -1,29 +1,20 @@
 """Manifests of a release on a real API server: what is written, and what is left alone."""
 
-import secrets
 from typing import Any
 
 import pytest
 
 from api.objects import KubeObject, gvk_of, metadata, name_of, namespace_of
+from cluster_version.apply.injections import CONFIGURATION_NAME, PROXY
 from cluster_version.apply.requests import Verb
 from cluster_version.io.applying import Applied, Applier
-from cluster_version.names import CREATE_ONLY, DELETE
+from cluster_version.names import CREATE_ONLY, DELETE, INJECT_PROXY
 from cluster_version.payload.task_graph import State
+from e2e.harness.controlplane import ControlPlane
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import InvalidError
 
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio]
-
-
-@pytest.fixture
-def applier(client: KubeClient, version: KubeObject) -> Applier:
-    return Applier(client, metadata(version)["uid"])
-
-
-@pytest.fixture
-def name() -> str:
-    return f"x-{secrets.token_hex(4)}"
 
 
 def manifest(name: str, **annotations: str) -> KubeObject:
@@ -125,6 +116,18 @@ async def test_scaling_by_hand_is_undone(applier: Applier, client: KubeClient, n
     assert done.live["spec"]["replicas"] == 1
 
 
+async def test_a_rule_that_is_added_is_removed(
+    applier: Applier, client: KubeClient, name: str
+) -> None:
+    await applier.apply(role(name), State.INITIALIZING)
+    wanted = role(name)["rules"]
+    more = {"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"]}
+    await client.patch(role(name), {"rules": [*wanted, more]})
+    done = await applier.apply(role(name), State.RECONCILING)
+    assert done.live is not None
+    assert done.live["rules"] == wanted
+
+
 async def test_what_is_created_only_is_made_again_and_never_changed(
     applier: Applier, client: KubeClient, name: str
 ) -> None:
@@ -161,3 +164,27 @@ async def test_what_the_server_refuses_is_told(applier: Applier, name: str) -> N
     broken["spec"]["template"]["spec"]["containers"] = []
     with pytest.raises(InvalidError, match=r"spec\.template"):
         await applier.apply(broken, State.INITIALIZING)
+
+
+async def test_what_the_proxy_is_reaches_those_who_ask(
+    applier: Applier, client: KubeClient, served: ControlPlane, name: str
+) -> None:
+    """There need not be a proxy, nor its kind."""
+    wanted = deployment(name)
+    wanted["metadata"]["annotations"] = {INJECT_PROXY: "c"}
+    await applier.apply(wanted, State.INITIALIZING)
+    proxies = definition(name)
+    proxies["metadata"]["name"] = "proxies.config.openshift.io"
+    proxies["spec"] |= {"group": "config.openshift.io", "scope": "Cluster"}
+    proxies["spec"]["names"] = {"plural": "proxies", "kind": "Proxy"}
+    await client.apply(proxies, field_manager="test")
+    served.kubectl("wait", "--for=condition=Established", "crd", proxies["metadata"]["name"])
+    meta = {"name": CONFIGURATION_NAME}
+    proxy = {"apiVersion": PROXY.api_version, "kind": PROXY.kind, "metadata": meta}
+    await client.apply({**proxy, "status": {"httpsProxy": "http://p:1"}}, field_manager="test")
+    done = await applier.apply(wanted, State.RECONCILING)
+    assert done.verb is Verb.UPDATE
+    assert done.live is not None
+    [container] = done.live["spec"]["template"]["spec"]["containers"]
+    assert {"name": "HTTPS_PROXY", "value": "http://p:1"} in container["env"]
+    assert (await applier.apply(wanted, State.RECONCILING)).verb is None

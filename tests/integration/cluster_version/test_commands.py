@@ -1,5 +1,6 @@
 """`olm cluster upgrade` and `olm cluster channel` on a real API server."""
 
+import json
 import subprocess
 from collections.abc import AsyncIterator
 from typing import Any
@@ -116,3 +117,42 @@ async def test_the_channel_is_changed_to_a_known_one(
     assert "--allow-explicit-channel" in olm(served, "channel", "fast-9.9").stderr
     assert olm(served, "channel", "fast-1.0").returncode == 0
     assert (await spec_of(client, updatable))["channel"] == "fast-1.0"
+
+
+async def test_what_speaks_against_an_update_is_said(
+    served: ControlPlane, updatable: KubeObject
+) -> None:
+    shown = olm(served, "recommend")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "\n  Version: 1.1.0\n" in shown.stdout
+    assert "\n  1.0.1       no known issues relevant to this cluster\n" in shown.stdout
+    risky = olm(served, "recommend", "--version", "1.1.0")
+    assert risky.returncode == 1
+    assert "Update to 1.1.0 Recommended=False:\n" in risky.stdout
+    assert "ConditionalUpdateRisk" in risky.stderr
+    facts = json.loads(olm(served, "recommend", "-o", "json").stdout)["updates"]
+    assert [(each["version"], each["recommended"]) for each in facts] == [
+        ("1.1.0", "False"),
+        ("1.0.1", "True"),
+    ]
+
+
+async def test_a_status_counts_operators(
+    served: ControlPlane, client: KubeClient, updatable: KubeObject, name: str
+) -> None:
+    marked = {"include.release.openshift.io/self-managed-high-availability": "true"}
+    operator = {"apiVersion": "config.openshift.io/v1", "kind": "ClusterOperator", "spec": {}}
+    operator |= {"metadata": {"name": name, "annotations": marked}}
+    await client.apply(operator, field_manager="test")
+    assert olm(served, "status").stdout == "The cluster is not updating.\n"
+    progressing = [condition("Progressing", "True", "Working"), condition("Failing", "False", "")]
+    running = STATUS | {"conditions": progressing}
+    await client.patch(updatable, {"status": running}, subresource="status")
+    shown = olm(served, "status", "--details", "all")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "Completion:      0% (0 operators updated, 0 updating, 0 waiting)\n" in shown.stdout
+    assert "Operator Health: 0 Healthy, " in shown.stdout
+    facts = json.loads(olm(served, "status", "-o", "json").stdout)
+    assert facts["updating"]
+    assert facts["operators"]["updated"] == 0
+    await client.delete(operator)

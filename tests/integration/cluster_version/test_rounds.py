@@ -1,13 +1,15 @@
 """Releases on a real API server: order, failures, and rounds that change nothing."""
 
-import secrets
+import asyncio
 from collections.abc import Iterable
 
 import pytest
 
-from api.objects import KubeObject, metadata, name_of
+from api.objects import KubeObject, name_of
+from cluster_version.errors import UpdateError
 from cluster_version.io.applying import Applier
-from cluster_version.io.rounds import Round, TaskError, Tries
+from cluster_version.io.rounds import Round, Tries
+from cluster_version.payload.inclusion import Filters
 from cluster_version.payload.manifests import Manifest
 from cluster_version.payload.task_graph import State
 from olm_runtime.errors import TerminalError
@@ -15,11 +17,6 @@ from olm_runtime.kube.client import KubeClient
 from tests.integration.cluster_version.test_applying import definition, job, manifest, service
 
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio]
-
-
-@pytest.fixture
-def name() -> str:
-    return f"x-{secrets.token_hex(4)}"
 
 
 class World:
@@ -41,8 +38,8 @@ class World:
 
 
 @pytest.fixture
-def world(client: KubeClient, version: KubeObject) -> World:
-    return World(Applier(client, metadata(version)["uid"]))
+def world(applier: Applier) -> World:
+    return World(applier)
 
 
 def files(name: str, *places: str) -> list[Manifest]:
@@ -69,7 +66,7 @@ async def test_what_is_not_well_holds_its_runlevel_and_no_neighbour(
     world.ill = {"0000_20_alpha_01.yaml"}
     held = world.round(release)
     [error] = await held.run()
-    assert isinstance(error, TaskError)
+    assert isinstance(error, UpdateError)
     named = f'Could not update configmap "default/{name}-0" (1 of 4)'
     assert error.message == f"{named}: it is not well"
     assert set(world.order) == {"0000_20_alpha_01.yaml", "0000_20_beta_01.yaml"}
@@ -111,7 +108,9 @@ async def test_what_the_server_refuses_is_named_and_the_others_are_applied(
     refused = Round(release, State.UPDATING, world.applier, world.check, Tries(2, 0.01, 1.0))
     [error] = await refused.run()
     assert error.message.startswith(f'Could not update service "default/{name}" (1 of 2): ')
-    assert "spec.ports[0].port" in error.message
+    assert "the object is invalid" in error.message
+    assert isinstance(error, UpdateError)
+    assert "spec.ports[0].port" in error.detail
     assert world.order == ["0000_20_beta_01.yaml"]
 
 
@@ -155,3 +154,30 @@ async def test_operators_of_a_release_are_seen_before_their_turn(
     made = await client.request("GET", path)
     assert "versions" not in made["status"]
     assert [each["name"] for each in made["status"]["relatedObjects"]] == ["default"]
+
+
+async def test_a_round_that_takes_too_long_says_what_it_did_not_come_to(
+    world: World, name: str
+) -> None:
+    release = files(name, "20_alpha_01", "30_gamma_01", "40_delta_01")
+    endless = world.round(release)
+    endless.check = _never
+    [error] = await endless.run(seconds=0.5)
+    place = f'configmap "default/{name}-0" (1 of 3)'
+    assert error.message == f"1 incomplete task nodes, beginning with {place}"
+
+
+async def _never(_: Manifest, __: KubeObject | None) -> None:
+    await asyncio.Event().wait()
+
+
+async def test_what_is_managed_by_somebody_else_is_passed_over(world: World, name: str) -> None:
+    release = files(name, "20_alpha_01", "20_alpha_02")
+    for each in release:
+        each.object["metadata"]["annotations"] = {}
+    held = world.round(release)
+    place = {"group": "", "kind": "ConfigMap", "namespace": "default", "name": f"{name}-0"}
+    held.filters = Filters(overrides=[{**place, "unmanaged": True}])
+    assert await held.run() == []
+    assert held.done == 1
+    assert world.order == ["0000_20_alpha_02.yaml"]

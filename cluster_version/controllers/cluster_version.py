@@ -1,0 +1,95 @@
+"""Follows the ClusterVersion: its status says how far what it asks for is.
+
+Source of the rules: upstream's notes, sections 5 and 12.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+
+from api.objects import GVK, KubeObject, name_of
+from cluster_version.apply.kinds import CLUSTER_OPERATOR
+from cluster_version.controllers.targets import RETRY_SECONDS, Targets
+from cluster_version.controllers.upgradeability import (
+    WATCHED_ACKS,
+    WATCHED_GATES,
+    Upgradeability,
+)
+from cluster_version.decisions.validation import FieldError, field_errors, without_faults
+from cluster_version.metrics.operators import Transitions
+from cluster_version.names import CLUSTER_VERSION_NAME
+from olm_runtime.controller.handlers import Change, Enqueue
+from olm_runtime.controller.manager import Manager, Registration, Watch
+from olm_runtime.controller.requests import Request
+from olm_runtime.outcome import Done, Failed, Outcome
+
+NAME = "cluster-version"
+CLUSTER_VERSION = GVK("config.openshift.io", "v1", "ClusterVersion")
+StatusOf = Callable[[KubeObject, Sequence[FieldError], datetime], dict[str, Any]]
+"""The status of a ClusterVersion, given what is wrong with it."""
+
+
+class ClusterVersions:
+    """The controller. Requests name the one ClusterVersion that counts."""
+
+    def __init__(
+        self,
+        manager: Manager,
+        targets: Targets,
+        status_of: StatusOf,
+        upgradeability: Upgradeability,
+        *,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._manager = manager
+        self._targets = targets
+        self._status_of = status_of
+        self._upgradeability = upgradeability
+        self._clock = clock
+        self._store = manager.store(CLUSTER_VERSION)
+        self.transitions = Transitions()
+
+    def registration(self) -> Registration:
+        """The row of this controller."""
+        watches = [
+            Watch(CLUSTER_VERSION, self._on_cluster_version),
+            Watch(CLUSTER_OPERATOR, self._on_operator),
+            Watch(WATCHED_GATES, _soon),
+            Watch(WATCHED_ACKS, _soon),
+        ]
+        return Registration(name=NAME, reconciler=self, watches=watches, workers=1)
+
+    def enqueue(self) -> None:
+        """Has the status looked at again."""
+        self._manager.enqueue(NAME, CLUSTER_VERSION_NAME)
+
+    def _on_cluster_version(self, event: Change, enqueue: Enqueue) -> None:
+        if name_of(event.object) == CLUSTER_VERSION_NAME:
+            self._manager.enqueue_changed(event, enqueue)
+
+    def _on_operator(self, event: Change, enqueue: Enqueue) -> None:
+        self.transitions.see(event.old, event.new)
+        enqueue(CLUSTER_VERSION_NAME)
+
+    async def reconcile(self, request: Request) -> Outcome:
+        """Follows what is asked for and writes how far it is. Raises OLMError."""
+        self._store.check_synced()
+        cluster_version = self._store.get(request)
+        if cluster_version is None:
+            return Done()
+        faults = field_errors(cluster_version)
+        self._targets.follow(without_faults(cluster_version, faults))
+        now = self._clock()
+        status = self._status_of(cluster_version, faults, now)
+        status = self._upgradeability.added(cluster_version, status, now)
+        await self._manager.statuses.write(cluster_version, status)
+        acceptance = self._targets.acceptance
+        is_refused = acceptance is not None and not acceptance.is_accepted
+        return Done(RETRY_SECONDS if is_refused else None)
+
+    async def report_failure(self, request: Request, failed: Failed) -> None:
+        """It is in the log; what a status says is what is known of the release."""
+
+
+def _soon(_: Change, enqueue: Enqueue) -> None:
+    enqueue(CLUSTER_VERSION_NAME)

@@ -1,0 +1,58 @@
+"""Says in the status of a ClusterVersion what speaks against updates to other minor versions.
+
+Source of the rules: upstream's notes, section 8.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+
+from api.objects import KubeObject
+from cluster_version.apply.kinds import CLUSTER_OPERATOR
+from cluster_version.decisions.admin_gates import ACKS, ACKS_NAMESPACE, GATES, GATES_NAMESPACE
+from cluster_version.decisions.objects import current_version
+from cluster_version.decisions.upgradeable import Cluster, own_risks, upgradeable
+from cluster_version.signatures.configuration import CONFIG_MAP
+from cluster_version.status.condition_list import ConditionList
+from cluster_version.status.upgradeable import set_upgradeable
+from olm_runtime.controller.manager import Manager
+from olm_runtime.watch.informer import Selection
+
+WATCHED_ACKS = Selection(CONFIG_MAP, ACKS_NAMESPACE)
+WATCHED_GATES = Selection(CONFIG_MAP, GATES_NAMESPACE, fields=f"metadata.name={GATES}")
+"""In its namespace there are also the signatures of releases."""
+
+
+class Upgradeability:
+    """Judges by what a manager watches, and by the deletions that a release asks for."""
+
+    def __init__(self, manager: Manager, deletions: Callable[[], Sequence[str]]) -> None:
+        self._operators = manager.store(CLUSTER_OPERATOR)
+        self._gates = manager.selected(WATCHED_GATES)
+        self._acks = manager.selected(WATCHED_ACKS)
+        self._deletions = deletions
+
+    def added(
+        self, cluster_version: KubeObject, status: dict[str, Any], now: datetime
+    ) -> dict[str, Any]:
+        """A new status with the condition. Raises NotSyncedError."""
+        for store in (self._operators, self._gates, self._acks):
+            store.check_synced()
+        after = {**cluster_version, "status": status}
+        found = own_risks(
+            Cluster(
+                cluster_version=after,
+                version=current_version(after),
+                operators=self._operators.objects(),
+                gates=_data(self._gates.get(GATES, GATES_NAMESPACE)),
+                acks=_data(self._acks.get(ACKS, ACKS_NAMESPACE)),
+                deletions=self._deletions(),
+            )
+        )
+        conditions = ConditionList.of(status.get("conditions") or (), now)
+        set_upgradeable(conditions, upgradeable(found))
+        return {**status, "conditions": conditions.conditions}
+
+
+def _data(config_map: KubeObject | None) -> dict[str, str] | None:
+    return None if config_map is None else config_map.get("data") or {}

@@ -1,0 +1,29 @@
+"""Start-up of cluster-version-operator."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from cluster_version.names import LEASE
+from cluster_version.operator.settings import Settings, parse_settings
+from cluster_version.operator.wiring import Controllers
+from olm_runtime.daemon.process import Program
+from olm_runtime.kube.client import KubeClient
+
+if TYPE_CHECKING:  # imported once metrics are asked for: it takes time and memory
+    from prometheus_client.metrics_core import Metric
+
+
+def main(settings: Settings) -> None:
+    """The console script `cluster-version-operator`."""
+    Program("cluster-version-operator", LEASE, Controllers, _families).run(settings)
+
+
+def _families(controllers: Controllers | None, client: KubeClient) -> "Iterator[Metric]":
+    from cluster_version.operator.exposition import Readings, families
+
+    idle = Readings(answers=client.answers, lease=LEASE)
+    return families(idle if controllers is None else controllers.readings())
+
+
+if __name__ == "__main__":
+    main(parse_settings())

@@ -1,0 +1,265 @@
+"""What cluster-version-operator runs, and what its parts share."""
+
+import asyncio
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from api.objects import KubeObject
+from cluster_version.apply.kinds import CLUSTER_OPERATOR
+from cluster_version.controllers.availability import Availability, Wanted
+from cluster_version.controllers.cluster_version import CLUSTER_VERSION, ClusterVersions
+from cluster_version.controllers.node_pools import node_updates
+from cluster_version.controllers.release_loader import ReleaseLoader
+from cluster_version.controllers.release_rounds import ReleaseRounds
+from cluster_version.controllers.sync_worker import SyncWorker
+from cluster_version.controllers.targets import Own, Targets
+from cluster_version.controllers.upgradeability import Upgradeability
+from cluster_version.decisions.acceptance import Event
+from cluster_version.decisions.target import Target
+from cluster_version.decisions.validation import FieldError, without_faults
+from cluster_version.io.checks import Checks
+from cluster_version.io.graph_client import GraphClient
+from cluster_version.io.payload_folder import load_folder
+from cluster_version.io.promql import MetricsStore, finder
+from cluster_version.io.release_images import ReleaseImages, from_registry
+from cluster_version.io.release_jobs import ReleaseJobs
+from cluster_version.io.signature_config_maps import SignatureConfigMaps
+from cluster_version.io.signatures import OwnStore, cluster_verifier, own_stores_of
+from cluster_version.metrics.operators import Transitions
+from cluster_version.names import CLUSTER_VERSION_NAME, CONFIGURATION_NAMESPACE, LEASE
+from cluster_version.operator.exposition import Readings
+from cluster_version.operator.settings import Retrieval, Settings
+from cluster_version.payload.contents import Payload
+from cluster_version.payload.inclusion import Filters
+from cluster_version.payload.retrieval_job import RetrievalPlace
+from cluster_version.signatures.configuration import CONFIG_MAP, find_configuration
+from cluster_version.status.whole import WorkerState, status_after
+from cluster_version.updates.query_cache import QueryCache
+from cluster_version.updates.retrieval import question_of
+from olm_runtime.clocks import utc_now
+from olm_runtime.controller.events import EventBroadcaster
+from olm_runtime.controller.manager import Manager
+from olm_runtime.event import Happening
+from olm_runtime.kube.access import ClusterAccess
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.registry.image_pulls import Pulls
+from olm_runtime.registry.pull_secrets import PullSecrets
+from olm_runtime.watch.informer import Selection
+
+PROGRAM = "cluster-version-operator"
+CONFIGURATION = Selection(CONFIG_MAP, CONFIGURATION_NAMESPACE)
+"""In which installers leave what they are."""
+
+
+class Controllers:
+    """The controllers of this program and what they share."""
+
+    def __init__(self, settings: Settings, client: KubeClient, instance: str) -> None:
+        """`instance` names this process in Events."""
+        self._settings = settings
+        self._client = client
+        self.manager = Manager(
+            client,
+            events=EventBroadcaster(client, controller=PROGRAM, instance=instance),
+            clock=utc_now,
+            jitter=random.random,
+            resync_seconds=settings.resync_seconds,
+        )
+        self._cluster_versions = self.manager.store(CLUSTER_VERSION)
+        self._operators = self.manager.store(CLUSTER_OPERATOR)
+        self._configuration = self.manager.selected(CONFIGURATION)
+        self._rounds = ReleaseRounds(client, Checks(client, utc_now))
+        self._worker = SyncWorker(
+            self._rounds.begin,
+            interval=settings.round_seconds,
+            jitter=random.random,
+            notify=self._notify,
+        )
+        secrets = PullSecrets.of_this_program(
+            client, global_secret=settings.global_pull_secret, prefix=f"{PROGRAM}-pull-secrets-"
+        )
+        self._pulls = Pulls(
+            client,
+            secrets,
+            cache=settings.payloads,
+            namespace=settings.system_namespace,
+            cas_dir=settings.pull_cas_dir,
+            limits=settings.limits,
+        )
+        self._jobs = _jobs(settings, client) if settings.retrieval is Retrieval.JOB else None
+        self._own: Payload | None = None
+        self._availability = self._of_updates()
+        self._controller: ClusterVersions | None = None
+
+    async def run(self, access: ClusterAccess) -> None:
+        """Works until cancelled. Raises ReleaseError for an own release that cannot be read."""
+        settings = self._settings
+        self._own = payload = await self._load(settings.payload, settings.release_image)
+        async with asyncio.TaskGroup() as group:
+            own = Own(payload, settings.always_enabled)
+            self._controller = self._of_release(own, group)
+            self.manager.register(self._controller.registration())
+            for each in node_updates(
+                self.manager, namespace=settings.system_namespace, clock=utc_now
+            ):
+                self.manager.register(each)
+            group.create_task(self._worker.run())
+            group.create_task(self._availability.run())
+            group.create_task(self.manager.run(access))
+
+    def _of_release(self, own: Own, group: asyncio.TaskGroup) -> ClusterVersions:
+        manifests = [each.object for each in own.payload.manifests]
+        verifier = cluster_verifier(
+            self._client,
+            find_configuration(manifests),
+            self._own_stores,
+            self._settings.pull_cas_dir,
+        )
+        kept = SignatureConfigMaps(self._client)
+        every = 2 * self._settings.resync_seconds
+        group.create_task(kept.keep(lambda: verifier.signatures, PROGRAM, every))
+        loader = ReleaseLoader(
+            ReleaseImages(self._fetch, verifier.verify),
+            self._load,
+            cluster_version=self._cluster_version,
+            announce=self._announce,
+            notify=self._notify,
+        )
+        targets = Targets(own, self._worker, loader, group.create_task)
+
+        def status_of(
+            cluster_version: KubeObject, faults: Sequence[FieldError], now: datetime
+        ) -> dict[str, Any]:
+            return self._status(own, targets, cluster_version, faults, now)
+
+        judge = Upgradeability(self.manager, self._rounds.deletions.in_progress)
+        return ClusterVersions(self.manager, targets, status_of, judge, clock=utc_now)
+
+    def _of_updates(self) -> Availability:
+        settings = self._settings
+        service = GraphClient(self._client, version("olmv1"), settings.pull_cas_dir)
+        metrics = MetricsStore(
+            finder(self._client, settings.metrics_url), settings.metrics_ca, settings.metrics_token
+        )
+        fresh = timedelta(seconds=settings.risk_seconds)
+        return Availability(
+            service.get,
+            QueryCache(metrics.ask, utc_now, fresh).ask,
+            interval=settings.check_seconds,
+            jitter=random.random,
+            clock=utc_now,
+            notify=self._notify,
+        )
+
+    def _status(
+        self,
+        own: Own,
+        targets: Targets,
+        cluster_version: KubeObject,
+        faults: Sequence[FieldError],
+        now: datetime,
+    ) -> dict[str, Any]:
+        work, report = self._worker.work, self._worker.report
+        before = cluster_version.get("status") or {}
+        if work is None:
+            return before
+        applied = report.work if report is not None else work
+        updates = self._follow_updates(without_faults(cluster_version, faults), applied.payload)
+        state = WorkerState(
+            release=applied.payload.release,
+            hash=applied.payload.hash,
+            own=own.payload.release,
+            known=tuple(updates.known),
+            generation=work.generation,
+            verified=applied.verified,
+            capabilities=work.capabilities,
+            acceptance=targets.acceptance,
+            begun=self._rounds.checks.begun,
+            faults=faults,
+        )
+        if report is not None:
+            state = replace(
+                state,
+                completed=report.completed,
+                done=report.done,
+                total=report.total,
+                reconciling=report.reconciling,
+                errors=report.errors,
+            )
+        return updates.put_into(status_after(before, state, now), now)
+
+    def _follow_updates(self, cluster_version: KubeObject, payload: Payload) -> Availability:
+        service = self._settings.update_service
+        question = question_of(
+            cluster_version, payload.release.version, payload.architecture, service
+        )
+        self._availability.follow(Wanted(question, payload.architecture))
+        return self._availability
+
+    async def _fetch(self, target: Target) -> Path:
+        """The folder with the content of a release image. Raises OLMError."""
+        if self._jobs is not None:
+            return await self._jobs.fetch(target)
+        await self._pulls.refresh()
+        return await from_registry(self._pulls.images, target)
+
+    async def _load(self, folder: Path, image: str) -> Payload:
+        filters = Filters(
+            exclude=self._settings.exclude, feature_set="", profile=self._settings.profile
+        )
+        return await load_folder(folder, image, filters)
+
+    def _cluster_version(self) -> KubeObject | None:
+        return self._cluster_versions.get(CLUSTER_VERSION_NAME)
+
+    def _own_stores(self) -> Sequence[OwnStore] | None:
+        cluster_version = self._cluster_version()
+        return None if cluster_version is None else own_stores_of(cluster_version)
+
+    def _announce(self, events: Iterable[Event]) -> None:
+        cluster_version = self._cluster_version()
+        if cluster_version is not None:
+            happenings = [
+                Happening("Update", event.reason, event.message, warning=event.warns)
+                for event in events
+            ]
+            self.manager.events.announce(cluster_version, happenings)
+
+    def _notify(self) -> None:
+        if self._controller is not None:
+            self._controller.enqueue()
+
+    def readings(self) -> Readings:
+        """What the metrics say."""
+        report, own, controller = self._worker.report, self._own, self._controller
+        return Readings(
+            own=own.release if own else None,
+            created=own.created if own else "",
+            cluster_version=self._cluster_version(),
+            operators=[operator for _, operator in sorted(self._operators.items())],
+            transitions=controller.transitions if controller else Transitions(),
+            failures=self._rounds.failures,
+            update_service=self._settings.update_service,
+            installers={name: obj for (_, name), obj in self._configuration.items()},
+            version=report.work.payload.release.version if report else "",
+            retrieved=self._availability.retrieved,
+            applied=report.done if report else 0,
+            total=report.total if report else 0,
+            queues=self.manager.queues,
+            answers=self._client.answers,
+            lease=LEASE,
+            leading=True,
+            now=asyncio.get_running_loop().time(),
+        )
+
+
+def _jobs(settings: Settings, client: KubeClient) -> ReleaseJobs:
+    """Jobs that bring release images into the folder of this program, on its node."""
+    folder = {"path": str(settings.payloads.absolute()), "type": "DirectoryOrCreate"}
+    place = RetrievalPlace(settings.system_namespace, {"hostPath": folder}, settings.node)
+    return ReleaseJobs(client, place, settings.payloads, PROGRAM)

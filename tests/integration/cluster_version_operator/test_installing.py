@@ -1,0 +1,166 @@
+"""A cluster is installed by its first release, and kept as that has it."""
+
+from typing import Any
+
+import pytest
+
+from api.objects import KubeObject
+from e2e.harness.controlplane import wait_until
+from e2e.olm.cluster_updates import CLUSTER_VERSION, OPERATORS, ClusterUpdates
+from e2e.olm.releases import COMPONENTS, NAMESPACE, PROFILE, ReleaseSpec, config_map
+
+pytestmark = pytest.mark.integration
+
+FIRST = ReleaseSpec("1.0.0")
+CONFIG_MAPS = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
+DEPLOYMENT = (
+    "/apis/apps/v1/namespaces/openshift-cluster-version/deployments/cluster-version-operator"
+)
+TOUCHED = "gamma-before"
+"""What tests delete to see that there was a round."""
+CREATE_ONLY = {"release.openshift.io/create-only": "true"}
+
+
+def test_everything_is_made_and_then_level(cluster: ClusterUpdates) -> None:
+    """Scenarios 1, 2 and 4: operators are seen early, and each must be available."""
+    cluster.start(FIRST)
+    wait_until(lambda: len(cluster.api.list(OPERATORS)) == len(COMPONENTS), what="the operators")
+    told = cluster.wait_told("Failing", "True", "not available")
+    assert told == "Cluster operators alpha, beta, gamma are not available"
+    names = {each["metadata"]["name"] for each in cluster.api.list(CONFIG_MAPS)}
+    assert {f"{component}-before" for component in COMPONENTS} <= names
+    [entry] = cluster.version["status"]["history"]
+    assert (entry["state"], entry["version"]) == ("Partial", "1.0.0")
+    cluster.report("1.0.0")
+    cluster.wait_level("1.0.0")
+    assert cluster.told("Available") == ("True", "", "Done applying 1.0.0")
+    [entry] = cluster.version["status"]["history"]
+    assert entry["state"] == "Completed"
+
+
+def test_a_degraded_component_is_told_once_all_is_installed(cluster: ClusterUpdates) -> None:
+    """Scenario 3."""
+    cluster.start(FIRST)
+    cluster.report("1.0.0", ["beta", "gamma"])
+    cluster.report("1.0.0", ["alpha"], Degraded="True")
+    cluster.wait_told("Available", "True", "Done applying 1.0.0")
+    cluster.wait_told("Failing", "True", "Cluster operator alpha is degraded")
+
+
+def test_what_is_changed_by_hand_returns(level: ClusterUpdates) -> None:
+    """Scenarios 5 to 8."""
+    changed = f"{CONFIG_MAPS}/alpha-before"
+    level.api.patch(changed, {"data": {"version": "x", "more": "y"}})
+    level.api.patch(DEPLOYMENT, {"spec": {"replicas": 3}})
+    level.api.delete(f"{CONFIG_MAPS}/beta-after")
+
+    def returned() -> bool:
+        found = level.api.get(changed) or {}
+        deployment: Any = level.api.get(DEPLOYMENT)
+        return (
+            found["data"] == {"version": "1.0.0", "more": "y"}
+            and deployment["spec"]["replicas"] == 1
+            and level.api.get(f"{CONFIG_MAPS}/beta-after") is not None
+        )
+
+    wait_until(returned, what="everything is as the release has it", timeout=60)
+
+
+def test_a_level_cluster_is_not_written(level: ClusterUpdates) -> None:
+    """Scenario 58: neither rounds nor edits without effect nor a restart write anything."""
+
+    def versions() -> list[str]:
+        listed = (CONFIG_MAPS, OPERATORS, DEPLOYMENT.rpartition("/")[0])
+        found = (each["metadata"] for path in listed for each in level.api.list(path))
+        return [meta["resourceVersion"] for meta in found if meta["name"] != TOUCHED]
+
+    before, entries = versions(), level.version["status"]["history"]
+    level.api.patch(CLUSTER_VERSION, {"metadata": {"labels": {"a": "b"}}})
+    level.api.patch(CLUSTER_VERSION, {"spec": {"channel": ""}})
+    generation = level.version["metadata"]["generation"]
+    wait_until(
+        lambda: level.version["status"]["observedGeneration"] == generation, what="it is seen"
+    )
+    level.kill()
+    level.restart()
+    level.wait_level("1.0.0")
+    pause_of_rounds(level)
+    assert versions() == before
+    assert level.version["status"]["history"] == entries
+
+
+def pause_of_rounds(cluster: ClusterUpdates) -> None:
+    """Until two more rounds were run: what is gone since has come back."""
+    path = f"{CONFIG_MAPS}/{TOUCHED}"
+    for _ in range(2):
+        cluster.api.delete(path)
+        wait_until(lambda: cluster.api.get(path) is not None, what="a round")
+
+
+def test_what_is_only_created_is_left_alone(cluster: ClusterUpdates) -> None:
+    """Scenario 10."""
+    once = config_map("once", {"a": "1"}, **CREATE_ONLY)
+    cluster.begin(ReleaseSpec("1.0.0", {"0000_20_alpha_02_once.yaml": once}))
+    path = f"{CONFIG_MAPS}/once"
+    cluster.api.patch(path, {"data": {"a": "2"}})
+    pause_of_rounds(cluster)
+    assert (cluster.api.get(path) or {})["data"] == {"a": "2"}
+    cluster.api.delete(path)
+    wait_until(lambda: cluster.api.get(path) is not None, what="it is made again")
+    assert (cluster.api.get(path) or {})["data"] == {"a": "1"}
+
+
+def test_what_is_not_for_the_cluster_is_not_made(cluster: ClusterUpdates) -> None:
+    """Scenario 13."""
+
+    def of(name: str, annotations: dict[str, str] | None) -> KubeObject:
+        made = config_map(name, {})
+        made["metadata"]["annotations"] = annotations
+        return made
+
+    others = {
+        "profile": of("profile", {"include.release.openshift.io/other": "true"}),
+        "set": of("set", {**PROFILE, "release.openshift.io/feature-set": "TechPreviewNoUpgrade"}),
+        "bare": of("bare", None),
+        "capability": of("capability", {**PROFILE, "capability.openshift.io/name": "Console"}),
+    }
+    extra = {f"0000_20_alpha_02_{name}.yaml": obj for name, obj in others.items()}
+    cluster.api.patch(
+        CLUSTER_VERSION, {"spec": {"capabilities": {"baselineCapabilitySet": "None"}}}
+    )
+    cluster.begin(ReleaseSpec("1.0.0", extra))
+    names = {each["metadata"]["name"] for each in cluster.api.list(CONFIG_MAPS)}
+    assert not names & {*others}
+    wanted = {"spec": {"capabilities": {"additionalEnabledCapabilities": ["Console"]}}}
+    cluster.api.patch(CLUSTER_VERSION, wanted)
+    path = f"{CONFIG_MAPS}/capability"
+    wait_until(lambda: cluster.api.get(path) is not None, what="the capability")
+    cluster.api.patch(
+        CLUSTER_VERSION, {"spec": {"capabilities": {"additionalEnabledCapabilities": []}}}
+    )
+    cluster.wait_told("ImplicitlyEnabledCapabilities", "True", "Console")
+    assert cluster.api.get(path) is not None
+
+
+def test_an_override_leaves_an_object_to_somebody_else(level: ClusterUpdates) -> None:
+    """Scenarios 11 and 12."""
+    path = f"{CONFIG_MAPS}/alpha-before"
+    override = {
+        "kind": "ConfigMap",
+        "group": "",
+        "namespace": NAMESPACE,
+        "name": "alpha-before",
+        "unmanaged": True,
+    }
+    level.api.patch(CLUSTER_VERSION, {"spec": {"overrides": [override]}})
+    wait_until(lambda: level.told("Progressing")[0] == "False", what="the override is seen")
+    overridden = "Disabling ownership via cluster version overrides prevents updates"
+    level.wait_told("Upgradeable", "False", overridden)
+    level.api.patch(path, {"data": {"version": "x"}})
+    pause_of_rounds(level)
+    assert (level.api.get(path) or {})["data"]["version"] == "x"
+    level.api.patch(CLUSTER_VERSION, {"spec": {"overrides": None}})
+    wait_until(
+        lambda: (level.api.get(path) or {})["data"]["version"] == "1.0.0", what="it is undone"
+    )
+    assert overridden not in level.told("Upgradeable")[2]

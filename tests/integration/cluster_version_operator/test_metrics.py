@@ -1,0 +1,104 @@
+"""What the metrics say of an update, while it runs and once it has ended."""
+
+from datetime import datetime
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from api.objects import condition
+from e2e.harness.controlplane import wait_until
+from e2e.olm.cluster_updates import ClusterUpdates
+from e2e.olm.releases import ReleaseSpec
+
+pytestmark = pytest.mark.integration
+
+MADE = 1767225600.0
+"""When the first of January 2026 began, at which releases of tests were made."""
+CONFIGURATION = """
+apiVersion: v1
+kind: Namespace
+metadata: {name: openshift-config}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: openshift-install-manifests, namespace: openshift-config}
+data: {version: v1.0.0, invoker: somebody}
+"""
+
+
+class Metrics:
+    """The samples of a page, by their name and the values of their labels."""
+
+    def __init__(self, cluster: ClusterUpdates) -> None:
+        self.samples = {
+            (sample.name, frozenset(sample.labels.items())): sample.value
+            for family in text_string_to_metric_families(cluster.metrics())
+            for sample in family.samples
+        }
+
+    def of(self, name: str, /, **labels: str) -> float | None:
+        """A sample."""
+        return self.samples.get((name, frozenset(labels.items())))
+
+    def version(self, kind: str) -> dict[str, str]:
+        """The labels of the sample of a type of `cluster_version`; empty if there is none."""
+        found = (
+            dict(labels)
+            for name, labels in self.samples
+            if name == "cluster_version" and ("type", kind) in labels
+        )
+        return next(found, {})
+
+
+def test_an_update_is_told_by_metrics(level: ClusterUpdates) -> None:
+    """Scenario 62."""
+    level.control_plane.apply(CONFIGURATION)
+    before = Metrics(level)
+    assert not before.version("updating")
+    assert before.version("completed")["version"] == "1.0.0"
+    image = ReleaseSpec("1.0.1").publish(level.registry)
+    level.ask(image=image, force=True)
+    level.wait_told("Progressing", "True", "waiting on alpha, beta")
+    level.report("1.0.1", ["alpha"], Available="False")
+    level.wait_told("Failing", "True", "alpha is not available")
+
+    during = Metrics(level)
+    own = level.version["status"]["history"][-1]
+    current = {"version": "1.0.0", "image": own["image"], "from_version": "1.0.0"}
+    assert during.of("cluster_version", type="current", **current) == MADE
+    update = {"version": "1.0.1", "image": image, "from_version": "1.0.0"}
+    [entry, _] = level.version["status"]["history"]
+    begun = datetime.fromisoformat(entry["startedTime"]).timestamp()
+    assert during.of("cluster_version", type="updating", **update) == begun
+    failing = condition(level.version, "Failing") or {}
+    since = datetime.fromisoformat(failing["lastTransitionTime"]).timestamp()
+    failure = during.version("failure")
+    assert during.of("cluster_version", **failure) == since
+    pending, applied = (
+        during.of("cluster_version_payload", version="1.0.1", type=kind)
+        for kind in ("pending", "applied")
+    )
+    assert pending
+    assert applied
+    assert during.of("cluster_operator_payload_errors", version="1.0.1")
+    assert during.of("cluster_operator_up", name="alpha", version="1.0.1", reason="") == 0
+    assert during.of("cluster_operator_up", name="beta", version="1.0.0", reason="") == 1
+    unwell = {"name": "version", "condition": "Failing", "reason": failing["reason"]}
+    assert during.of("cluster_operator_conditions", **unwell) == 1
+    assert during.of("cluster_operator_condition_transitions", name="alpha", condition="Available")
+
+    level.report("1.0.1")
+    level.wait_level("1.0.1")
+
+    def installer_is_told() -> bool:
+        told = {"type": "other", "version": "v1.0.0", "invoker": "somebody"}
+        return Metrics(level).of("cluster_installer", **told) == 1
+
+    wait_until(installer_is_told, what="the installer is told")
+    after = Metrics(level)
+    assert after.version("completed") == {"type": "completed", **update}
+    assert not after.version("updating")
+    assert not after.version("failure")
+    assert after.of("cluster_operator_up", name="version", version="1.0.1", reason="") == 1
+    assert after.of("cluster_version_payload", version="1.0.1", type="pending") == 0
+    assert after.of("cluster_operator_up", name="alpha", version="1.0.1", reason="") == 1

@@ -1,0 +1,320 @@
+"""A cluster is updated from one release to another."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from api.objects import KubeObject
+from e2e.harness.controlplane import wait_until
+from e2e.harness.registry import Registry
+from e2e.olm.cluster_updates import CLUSTER_VERSION, ClusterUpdates
+from e2e.olm.cluster_updates import NAMESPACE as OPERATOR
+from e2e.olm.graph_server import GraphServer, graph_of, risk
+from e2e.olm.releases import NAMESPACE, PROFILE, ReleaseSpec, config_map
+from tests.openpgp import Signer, statement
+
+pytestmark = pytest.mark.integration
+
+CONFIG_MAPS = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
+SECOND = ReleaseSpec("1.0.1")
+KEYS = "0000_20_alpha_08_keys.yaml"
+
+
+@pytest.fixture(scope="module")
+def signer() -> Signer:
+    """Who signs releases."""
+    return Signer()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """The folder of a store of signatures."""
+    return tmp_path / "store"
+
+
+@pytest.fixture
+def keys(signer: Signer, store: Path) -> KubeObject:
+    """What a release trusts."""
+    verification = {"release.openshift.io/verification-config-map": ""}
+    data = {"verifier-public-key-test": signer.armoured(), "store-test": store.as_uri()}
+    return config_map("keys", data, **verification)
+
+
+@pytest.fixture
+def trusting(cluster: ClusterUpdates, keys: KubeObject) -> ClusterUpdates:
+    """A cluster with a release that trusts the signer."""
+    cluster.begin(ReleaseSpec("1.0.0", {KEYS: keys}))
+    return cluster
+
+
+def sign(store: Path, signer: Signer, image: str) -> None:
+    """Puts the signature of an image into a store."""
+    digest = image.rpartition("@")[2]
+    told = signer.message(statement(critical__image={"docker-manifest-digest": digest}))
+    folder = store / digest.replace(":", "=")
+    folder.mkdir(parents=True)
+    (folder / "signature-1").write_bytes(told)
+
+
+def versions(cluster: ClusterUpdates) -> dict[str, str]:
+    """The release that each ConfigMap of the product is of."""
+    found = cluster.api.list(CONFIG_MAPS)
+    return {
+        each["metadata"]["name"]: each["data"]["version"]
+        for each in found
+        if "version" in (each.get("data") or {})
+    }
+
+
+def history(cluster: ClusterUpdates) -> list[tuple[str, str, bool]]:
+    entries = cluster.version["status"]["history"]
+    return [(each["version"], each["state"], each["verified"]) for each in entries]
+
+
+def test_runlevels_wait_for_the_components_before_them(level: ClusterUpdates) -> None:
+    """Scenarios 29, 30, 33, 34, 41, 43 and 44, in one update."""
+    image = SECOND.publish(level.registry)
+    level.ask(image=image)
+    told = level.wait_told("ReleaseAccepted", "False", "cannot be verified")
+    assert image in told
+    assert history(level) == [("1.0.0", "Completed", False)]
+    assert set(versions(level).values()) == {"1.0.0"}
+    level.ask(image=image, force=True)
+    level.wait_told("ReleaseAccepted", "True", "1.0.1")
+    told = level.wait_told("Progressing", "True", "waiting on alpha, beta")
+    assert told.startswith("Working towards 1.0.1: ")
+    found = versions(level)
+    assert (found["alpha-before"], found["alpha-after"]) == ("1.0.1", "1.0.0")
+    assert found["gamma-before"] == "1.0.0"
+    assert level.version["status"]["desired"]["version"] == "1.0.1"
+    level.kill()
+    level.start(SECOND, image=image)
+    level.report("1.0.1", ["alpha"], Progressing="True")
+    level.wait_told("Progressing", "True", "waiting on beta")
+    assert versions(level)["alpha-after"] == "1.0.1"
+    assert versions(level)["gamma-before"] == "1.0.0"
+    level.report("1.0.1", ["beta"])
+    level.wait_told("Progressing", "True", "waiting on gamma")
+    level.report("1.0.1", ["gamma"])
+    level.wait_level("1.0.1")
+    assert set(versions(level).values()) == {"1.0.1"}
+    newest, first = level.version["status"]["history"]
+    assert (newest["version"], newest["state"], newest["verified"]) == ("1.0.1", "Completed", False)
+    assert "cannot be verified" in newest["acceptedRisks"]
+    assert first["version"] == "1.0.0"
+
+
+def test_a_signed_release_is_verified(
+    trusting: ClusterUpdates, store: Path, signer: Signer, keys: KubeObject
+) -> None:
+    """Scenarios 27, 28, 45 in part, and 48."""
+    image = ReleaseSpec("1.0.1", {KEYS: keys}).publish(trusting.registry)
+    trusting.ask(image=image)
+    trusting.wait_told("ReleaseAccepted", "False", "cannot be verified")
+    trusting.ask()
+    told = trusting.wait_told("ReleaseAccepted", "True")
+    assert told.startswith('Payload loaded version="1.0.0"')
+    sign(store, signer, image)
+    trusting.ask(image=image)
+    trusting.wait_told("ReleaseAccepted", "True", "1.0.1")
+    trusting.report("1.0.1")
+    trusting.wait_level("1.0.1")
+    assert history(trusting)[0] == ("1.0.1", "Completed", True)
+
+
+def test_an_update_with_a_risk_and_the_way_back_by_version(
+    trusting: ClusterUpdates, store: Path, signer: Signer, keys: KubeObject
+) -> None:
+    """Scenarios 27, 52 and 53."""
+    second = ReleaseSpec("1.0.1", {KEYS: keys})
+    image, first = second.publish(trusting.registry), trusting.version["status"]["desired"]["image"]
+    sign(store, signer, image)
+    sign(store, signer, first)
+    with GraphServer() as service:
+        back, on = ("1.0.1", "1.0.0"), ("1.0.0", "1.0.1", [risk("Slow")])
+        service.graph = graph_of(["1.0.0", "1.0.1"], [back], [on])
+        for node, payload in zip(service.graph["nodes"], (first, image), strict=True):
+            node["payload"] = payload
+        followed = {"upstream": service.upstream, "channel": "stable"}
+        trusting.api.patch(CLUSTER_VERSION, {"spec": followed})
+        wait_until(lambda: listed(trusting, "conditionalUpdates"), what="the update")
+        trusting.ask(version="1.0.1")
+        trusting.wait_told("Invalid", "True")
+        trusting.ask(version="1.0.1", image=image)
+        trusting.wait_told("ReleaseAccepted", "True", "1.0.1")
+        trusting.report("1.0.1")
+        trusting.wait_level("1.0.1")
+        newest = trusting.version["status"]["history"][0]
+        assert newest["verified"] is True
+        assert "Slow may happen. https://example.com/Slow" in newest["acceptedRisks"]
+
+        trusting.stop()
+        trusting.start(second, image=image)
+        wait_until(lambda: listed(trusting, "availableUpdates"), what="the way back")
+        trusting.ask(version="1.0.0", image=None)
+        trusting.wait_told("ReleaseAccepted", "True", "1.0.0")
+    trusting.report("1.0.0")
+    trusting.wait_level("1.0.0")
+    entries = [entry[:2] for entry in history(trusting)]
+    assert entries == [(version, "Completed") for version in ("1.0.0", "1.0.1", "1.0.0")]
+
+
+def listed(cluster: ClusterUpdates, updates: str) -> bool:
+    """Whether there are updates of a kind."""
+    return bool(cluster.version["status"].get(updates))
+
+
+def test_versions_that_cannot_be_reached_are_refused(
+    trusting: ClusterUpdates, store: Path, signer: Signer
+) -> None:
+    """Scenarios 49, 53 in part, and 54."""
+    trusting.ask(version="1.0.1")
+    trusting.wait_told("Progressing", "False", "Stopped at 1.0.0: the cluster version is invalid")
+    assert trusting.told("Invalid")[0] == "True"
+    for version, told in {
+        "1.2.0": "1.2.0 is more than one minor version beyond the current target 1.0.0",
+        "2.0.0": "2.0.0 has a larger major version than the current target 1.0.0",
+        "0.9.9": "0.9.9 is less than the current target 1.0.0",
+    }.items():
+        image = ReleaseSpec(version).publish(trusting.registry)
+        sign(store, signer, image)
+        trusting.ask(image=image, version=version)
+        trusting.wait_told("ReleaseAccepted", "False", told)
+        assert trusting.told("ReleaseAccepted")[1] == "PreconditionChecks"
+    assert [entry[0] for entry in history(trusting)] == ["1.0.0"]
+
+
+@pytest.fixture
+def gates(cluster: ClusterUpdates) -> Iterator[dict[str, str]]:
+    """The paths of the ConfigMaps of gates and of acknowledgements; there is a gate of 4.1."""
+    paths = {}
+    for name, namespace in (
+        ("admin-gates", "openshift-config-managed"),
+        ("admin-acks", "openshift-config"),
+    ):
+        place = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
+        found = config_map(name, {"ack-4.1-apis": "Read first."} if "gates" in name else {})
+        found["metadata"]["namespace"] = namespace
+        cluster.control_plane.apply("\n---\n".join(map(json.dumps, (place, found))))
+        paths[name] = f"/api/v1/namespaces/{namespace}/configmaps/{name}"
+    yield paths
+    for path in paths.values():
+        cluster.api.delete(path)
+
+
+def test_minor_updates_wait_for_components_and_for_the_administrator(
+    cluster: ClusterUpdates,
+    store: Path,
+    signer: Signer,
+    keys: KubeObject,
+    gates: dict[str, str],
+) -> None:
+    """Scenarios 50 and 51."""
+    cluster.begin(ReleaseSpec("4.1.0", {KEYS: keys}))
+    images = {}
+    for version in ("4.1.1", "4.2.0"):
+        images[version] = ReleaseSpec(version, {KEYS: keys}).publish(cluster.registry)
+        sign(store, signer, images[version])
+    cluster.report("4.1.0", ["gamma"], message="Gamma is old.", Upgradeable="False")
+    cluster.wait_told("Upgradeable", "False", "* Read first.\n* Gamma is old.")
+    cluster.ask(image=images["4.2.0"])
+    told = cluster.wait_told("ReleaseAccepted", "False", "Gamma is old.")
+    assert 'Precondition "ClusterVersionUpgradeable" failed because of "MultipleReasons"' in told
+    cluster.ask(image=images["4.1.1"])
+    cluster.wait_told("ReleaseAccepted", "True", "4.1.1")
+    cluster.wait_told("Upgradeable", "False", "An update is already in progress")
+    cluster.report("4.1.1")
+    cluster.wait_level("4.1.1")
+    cluster.wait_told("Upgradeable", "False", "Read first.")
+    cluster.ask(image=images["4.2.0"])
+    cluster.wait_told("ReleaseAccepted", "False", ": Read first.")
+    cluster.api.patch(gates["admin-acks"], {"data": {"ack-4.1-apis": "true"}})
+    cluster.wait_told("ReleaseAccepted", "True", "4.2.0")
+
+
+def test_a_component_that_fails_holds_the_update(level: ClusterUpdates) -> None:
+    """Scenarios 31 and 32."""
+    level.ask(image=SECOND.publish(level.registry), force=True)
+    level.wait_told("Progressing", "True", "waiting on alpha, beta")
+    level.report("1.0.1", ["beta"])
+    level.report("1.0.1", ["alpha"], Degraded="True")
+    level.wait_told("Progressing", "True", "waiting up to 40 minutes on alpha")
+    assert level.told("Failing")[0] == "False"
+    assert versions(level)["gamma-before"] == "1.0.0"
+    level.report("1.0.1", ["alpha"], Available="False")
+    level.wait_told("Failing", "True", "Cluster operator alpha is not available")
+    assert level.told("Failing")[1] == "ClusterOperatorNotAvailable"
+    told = level.told("Progressing")[2]
+    assert told == "Unable to apply 1.0.1: the cluster operator alpha is not available"
+
+
+def test_a_manifest_that_is_refused_is_named_until_the_cause_is_gone(
+    level: ClusterUpdates,
+) -> None:
+    """Scenarios 39 and 40."""
+    one = config_map("one", {}) | {"metadata": {"name": "one", "namespace": "later"}}
+    one["metadata"]["annotations"] = dict(PROFILE)
+    release = ReleaseSpec("1.0.1", {"0000_20_beta_02_one.yaml": one})
+    level.report("1.0.1")
+    level.ask(image=release.publish(level.registry), force=True)
+    told = level.wait_told("Failing", "True", 'Could not update configmap "later/one"')
+    assert told.endswith("(9 of 14): resource may have been deleted")
+    assert versions(level)["alpha-after"] == "1.0.1"
+    assert versions(level)["gamma-after"] == "1.0.0"
+    level.control_plane.apply("apiVersion: v1\nkind: Namespace\nmetadata: {name: later}")
+    level.wait_level("1.0.1")
+
+
+def test_a_deployment_that_is_not_available_holds_the_update(level: ClusterUpdates) -> None:
+    """Row 32 of what the documents ask for: applied is not enough."""
+    path = f"/apis/apps/v1/namespaces/{OPERATOR}/deployments/cluster-version-operator"
+
+    def tell(available: str) -> None:
+        told = {"Available": available, "Progressing": available}
+        conditions = [
+            {"type": kind, "status": status, "reason": "Told"} for kind, status in told.items()
+        ]
+        level.api.patch(f"{path}/status", {"status": {"conditions": conditions}})
+
+    level.report("1.0.1")
+    tell("False")
+    level.ask(image=SECOND.publish(level.registry), force=True)
+    level.wait_told("Failing", "True", f"{OPERATOR}/cluster-version-operator")
+    assert set(versions(level).values()) == {"1.0.0"}
+    tell("True")
+    level.wait_level("1.0.1")
+    assert set(versions(level).values()) == {"1.0.1"}
+
+
+def test_what_the_next_release_drops_is_deleted(level: ClusterUpdates) -> None:
+    """Scenario 55: what a finalizer holds speaks against minor updates."""
+    level.api.patch(f"{CONFIG_MAPS}/beta-after", {"metadata": {"finalizers": ["example.com/x"]}})
+    gone = config_map("beta-after", {}, **{"release.openshift.io/delete": "true"})
+    release = ReleaseSpec("1.0.1", {"0000_20_beta_09_after.yaml": gone})
+    level.report("1.0.1")
+    level.ask(image=release.publish(level.registry), force=True)
+    level.wait_level("1.0.1")
+    held = f'resources=ConfigMap "{NAMESPACE}/beta-after"'
+    level.wait_told("Upgradeable", "False", held)
+    level.api.patch(f"{CONFIG_MAPS}/beta-after", {"metadata": {"finalizers": None}})
+    wait_until(lambda: level.api.get(f"{CONFIG_MAPS}/beta-after") is None, what="it is deleted")
+    wait_until(lambda: held not in level.told("Upgradeable")[2], what="nothing is being deleted")
+
+
+@pytest.mark.parametrize(
+    ("release", "told"),
+    [
+        (ReleaseSpec("1.0.1", {"0000_99_x_y.yaml": "a: ["}), "Loading payload failed"),
+        (ReleaseSpec("1.0.1", {"0000_99_x_y.yaml": "kind: A"}), "must contain kubernetes required"),
+    ],
+)
+def test_a_broken_release_is_not_applied(
+    level: ClusterUpdates, registry: Registry, release: ReleaseSpec, told: str
+) -> None:
+    """Scenario 46 in part."""
+    level.ask(image=release.publish(registry), force=True)
+    level.wait_told("ReleaseAccepted", "False", told)
+    assert level.told("ReleaseAccepted")[1] == "LoadPayload"
+    assert set(versions(level).values()) == {"1.0.0"}

@@ -1,0 +1,66 @@
+"""A control plane of their own, on which Jobs and budgets work, and nodes without a kubelet."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
+from functools import partial
+
+import pytest
+import pytest_asyncio
+
+from config.generate import CLUSTER_VERSION_CRD_FOLDER
+from e2e.harness.components import CONTROLLERS
+from e2e.harness.controlplane import ControlPlane
+from olm_runtime.controller.manager import Manager
+from olm_runtime.kube.access import ClusterAccess, load_access
+from olm_runtime.kube.client import KubeClient
+from tests.integration.clusters import own_control_plane
+from tests.integration.node_updates.kubelets import NODE, Kubelets, NodeEvents
+from tests.integration.node_updates.running import at_work, updating_nodes
+
+NAMESPACE = "openshift-cluster-version"
+Controllers = Callable[[], AbstractAsyncContextManager[Manager]]
+
+control_plane = own_control_plane(
+    "package", controllers=(*CONTROLLERS, "job-controller", "disruption-controller")
+)
+
+
+@pytest.fixture(scope="package")
+def access(control_plane: ControlPlane) -> ClusterAccess:
+    """To a control plane that serves pools."""
+    pools = CLUSTER_VERSION_CRD_FOLDER / "machineconfiguration.openshift.io_machineconfigpools.yaml"
+    control_plane.kubectl("apply", "-f", str(pools))
+    control_plane.kubectl("wait", "--for=condition=Established", "-f", str(pools))
+    control_plane.kubectl("create", "namespace", NAMESPACE)
+    return load_access(str(control_plane.kubeconfig))
+
+
+@pytest_asyncio.fixture
+async def client(access: ClusterAccess) -> AsyncIterator[KubeClient]:
+    """A client with all rights."""
+    async with KubeClient.connect(access) as connected:
+        yield connected
+
+
+@pytest_asyncio.fixture
+async def kubelets(client: KubeClient) -> AsyncIterator[Kubelets]:
+    """What acts for the kubelets of all nodes."""
+    made = Kubelets(client)
+    async with at_work(made.run()):
+        yield made
+
+
+@pytest_asyncio.fixture
+async def node_events(client: KubeClient) -> AsyncIterator[NodeEvents]:
+    """What happens to nodes from now on."""
+    made = NodeEvents(client)
+    _, version = await client.list_all(NODE)
+    async with at_work(made.run(version)):
+        yield made
+
+
+@pytest.fixture
+def controllers(client: KubeClient, access: ClusterAccess) -> Controllers:
+    """The controllers of node updates at work, for a while: one program's."""
+
+    return partial(updating_nodes, client, access, NAMESPACE)

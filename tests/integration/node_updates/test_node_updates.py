@@ -1,0 +1,274 @@
+"""Nodes of pools are updated, on a real API server with real Jobs, evictions and budgets."""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import pytest
+
+from api.objects import KubeObject, annotations_of, condition, labels_of, metadata, name_of
+from cluster_version.controllers.node_stores import POOL
+from cluster_version.nodes.names import DESIRED, REASON, STATE
+from cluster_version.nodes.states import state_of
+from e2e.harness.controlplane import ControlPlane
+from olm_runtime.kube.client import KubeClient
+from tests.integration.node_updates.conftest import NAMESPACE, Controllers
+from tests.integration.node_updates.kubelets import JOB, NODE, POD, Kubelets, NodeEvents
+
+pytestmark = pytest.mark.integration
+
+WORKER, CONTROL_PLANE = "node-role.kubernetes.io/worker", "node-role.kubernetes.io/control-plane"
+SECONDS = 60.0
+
+
+class Cluster:
+    """Pools and nodes of a test's own."""
+
+    def __init__(self, client: KubeClient, kubelets: Kubelets) -> None:
+        self.client = client
+        self.kubelets = kubelets
+        self.key = f"test-{secrets.token_hex(4)}"
+
+    async def pool(self, name: str, count: int, role: str = WORKER, **spec: Any) -> str:
+        """A pool with so many nodes, and a pod on each; its name."""
+        name = f"{name}-{self.key}"
+        names = [f"{name}-{number:02}" for number in range(count)]
+        await asyncio.gather(
+            *(self.kubelets.add_node(each, {role: "", self.key: name}) for each in names)
+        )
+        await asyncio.gather(*(self.pod(each) for each in names))
+        selector = {"nodeSelector": {"matchLabels": {self.key: name}}}
+        configured = {"configuration": {"image": "registry.example.com/os", "command": ["update"]}}
+        pool = {"apiVersion": POOL.api_version, "kind": POOL.kind, "metadata": {"name": name}}
+        await self.client.create({**pool, "spec": selector | configured | spec}, field_manager="a")
+        return name
+
+    async def pod(self, node: str, **labels: str) -> None:
+        meta = {"name": f"on-{node}", "namespace": "default", "labels": labels}
+        spec = {"nodeName": node, "containers": [{"name": "a", "image": "a"}]}
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
+        await self.client.create(pod, field_manager="a")
+
+    async def change(self, pool: str, **spec: Any) -> None:
+        await self.client.patch(await self.client.get(POOL, pool), {"spec": spec})
+
+    async def nodes(self, pool: str) -> list[KubeObject]:
+        found, _ = await self.client.list_all(NODE, labels=f"{self.key}={pool}")
+        return found
+
+    async def wait(
+        self, pool: str, holds: Callable[[KubeObject, list[KubeObject]], bool], what: str
+    ) -> KubeObject:
+        """Until something holds of a pool and its nodes; the pool."""
+        until = time.monotonic() + SECONDS
+        while time.monotonic() < until:
+            found, nodes = await self.client.get(POOL, pool), await self.nodes(pool)
+            if found.get("status") and holds(found, nodes):
+                return found
+            await asyncio.sleep(0.1)
+        raise AssertionError(
+            f"{what}: {found.get('status')} {[each['metadata'] for each in nodes]}"
+        )
+
+    async def wait_updated(self, pool: str) -> KubeObject:
+        return await self.wait(pool, lambda found, _: is_updated(found), "updated")
+
+
+def is_updated(pool: KubeObject) -> bool:
+    return (
+        shown(pool)["Updated"] == "True"
+        and pool["status"]["observedGeneration"] == metadata(pool)["generation"]
+    )
+
+
+def shown(pool: KubeObject) -> dict[str, str]:
+    return {each["type"]: each["status"] for each in pool["status"]["conditions"]}
+
+
+def unavailable(nodes: Iterable[KubeObject]) -> set[str]:
+    return {name_of(node) for node in nodes if not state_of(node).is_available}
+
+
+def replayed(events: NodeEvents, key: str, seen: Mapping[str, int]) -> list[dict[str, set[str]]]:
+    """Which nodes of each pool were unavailable, after each change; `seen` are limits by pool."""
+    nodes: dict[str, KubeObject] = {}
+    moments = []
+    for node in events.events:
+        if key not in labels_of(node) or "conditions" not in node["status"]:
+            continue
+        nodes[name_of(node)] = node
+        moment = {
+            pool: unavailable(each for each in nodes.values() if labels_of(each)[key] == pool)
+            for pool in seen
+        }
+        moments.append(moment)
+    for moment in moments:
+        for pool, limit in seen.items():
+            assert len(moment[pool]) <= limit, moment
+    return moments
+
+
+@pytest.fixture
+def cluster(client: KubeClient, kubelets: Kubelets) -> Cluster:
+    return Cluster(client, kubelets)
+
+
+async def test_fifty_workers_beside_a_control_plane(
+    cluster: Cluster, controllers: Controllers, node_events: NodeEvents, control_plane: ControlPlane
+) -> None:
+    workers = await cluster.pool("workers", 50, maxUnavailable="20%")
+    masters = await cluster.pool("masters", 3, CONTROL_PLANE, maxUnavailable=3)
+    async with controllers():
+        updated = [await cluster.wait_updated(each) for each in (workers, masters)]
+    moments = replayed(node_events, cluster.key, {workers: 10, masters: 1})
+    assert any(each[workers] and each[masters] for each in moments), "both at once"
+    assert max(len(each[workers]) for each in moments) == 10
+    nodes = [*await cluster.nodes(workers), *await cluster.nodes(masters)]
+    assert sorted(cluster.kubelets.ran) == sorted(map(name_of, nodes)), "each once"
+    for pool, count in zip(updated, (50, 3), strict=True):
+        name = pool["status"]["configuration"]["name"]
+        assert name.startswith(f"rendered-{name_of(pool)}-")
+        row = control_plane.kubectl("get", "mcp", name_of(pool), "--no-headers").split()
+        assert row[1:9] == [name, "True", "False", "False", *map(str, (count, count, count)), "0"]
+    assert {annotations_of(each)[STATE] for each in nodes} == {"Done"}
+    pods, _ = await cluster.client.list_all(POD, "default")
+    assert not [each for each in pods if cluster.key in name_of(each)], "all were evicted"
+
+
+async def test_a_budget_holds_a_drain_until_it_allows_it(
+    cluster: Cluster, controllers: Controllers
+) -> None:
+    pool = await cluster.pool("workers", 2, paused=True)
+    [first, second] = [name_of(each) for each in await cluster.nodes(pool)]
+    held = {"metadata": {"labels": {"app": cluster.key}}}
+    pod = await cluster.client.get(POD, f"on-{first}", "default")
+    await cluster.client.patch(pod, held)
+    meta = {"name": cluster.key, "namespace": "default"}
+    spec = {"minAvailable": 1, "selector": {"matchLabels": {"app": cluster.key}}}
+    budget = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": meta}
+    made = await cluster.client.create({**budget, "spec": spec}, field_manager="a")
+    async with controllers():
+        await cluster.change(pool, paused=None)
+
+        def is_held(_: KubeObject, nodes: list[KubeObject]) -> bool:
+            return "cannot be evicted" in annotations_of(nodes[0]).get(REASON, "")
+
+        seen = await cluster.wait(pool, is_held, "held")
+        assert shown(seen)["Degraded"] == "False"
+        [one, other] = await cluster.nodes(pool)
+        assert f"pod default/on-{first}" in annotations_of(one)[REASON]
+        assert "disruption budget" in annotations_of(one)[REASON]
+        assert state_of(other).is_available, "the limit of one holds"
+        assert cluster.kubelets.ran == []
+        await cluster.client.delete(made)
+        await cluster.wait_updated(pool)
+    assert cluster.kubelets.ran == [first, second]
+    assert all(REASON not in annotations_of(each) for each in await cluster.nodes(pool))
+
+
+async def test_a_paused_pool_begins_nothing(cluster: Cluster, controllers: Controllers) -> None:
+    pool = await cluster.pool("workers", 2, paused=True)
+    async with controllers():
+        found = await cluster.wait(pool, lambda _, __: True, "a status")
+        updating = condition(found, "Updating") or {}
+        assert updating["status"] == "False"
+        assert updating["message"].startswith("Pool is paused; will not update to rendered-")
+        assert unavailable(await cluster.nodes(pool)) == set()
+        await cluster.change(pool, paused=False)
+        await cluster.wait_updated(pool)
+
+
+async def test_a_node_that_is_unavailable_anyhow_counts(
+    cluster: Cluster, controllers: Controllers
+) -> None:
+    pool = await cluster.pool("workers", 2)
+    [first, second] = await cluster.nodes(pool)
+    await cluster.client.patch(second, {"spec": {"unschedulable": True}})
+    async with controllers():
+        counted = {"unavailableMachineCount": 1, "updatedMachineCount": 0}
+
+        def is_counted(found: KubeObject, _: list[KubeObject]) -> bool:
+            return bool(counted.items() <= found["status"].items())
+
+        await cluster.wait(pool, is_counted, "counted")
+        await asyncio.sleep(1.0)
+        assert DESIRED not in annotations_of((await cluster.nodes(pool))[0])
+        await cluster.client.patch(second, {"spec": {"unschedulable": None}})
+        await cluster.wait_updated(pool)
+    assert cluster.kubelets.ran == [name_of(first), name_of(second)]
+
+
+async def test_an_update_that_fails_is_told_and_mended_by_another_configuration(
+    cluster: Cluster, controllers: Controllers
+) -> None:
+    pool = await cluster.pool("workers", 2)
+    [first, second] = [name_of(each) for each in await cluster.nodes(pool)]
+    cluster.kubelets.failing = {first}
+    async with controllers():
+        found = await cluster.wait(pool, lambda each, _: shown(each)["Degraded"] == "True", "told")
+        assert found["status"]["degradedMachineCount"] == 1
+        told = (condition(found, "NodeDegraded") or {})["message"]
+        assert told.startswith(f'Node {first} is reporting: "Job {NAMESPACE}/node-update-')
+        assert unavailable(await cluster.nodes(pool)) == {first}, "no other is begun with"
+        cluster.kubelets.failing = set()
+        await cluster.change(pool, configuration={"image": "registry.example.com/better"})
+        found = await cluster.wait_updated(pool)
+    assert shown(found)["Degraded"] == "False"
+    assert cluster.kubelets.ran == [first, first, second]
+    jobs, _ = await cluster.client.list_all(JOB, NAMESPACE)
+    assert not [each for each in jobs if cluster.key in str(each)], "none is left"
+
+
+async def test_a_program_that_ends_at_any_moment(
+    cluster: Cluster, controllers: Controllers, node_events: NodeEvents
+) -> None:
+    pool = await cluster.pool("workers", 4, maxUnavailable=2)
+    for moment in range(1, 12):
+        async with controllers() as manager:
+            await manager.started.wait()
+            await asyncio.sleep(0.07 * moment)
+    async with controllers():
+        await cluster.wait_updated(pool)
+    replayed(node_events, cluster.key, {pool: 2})
+    assert sorted(cluster.kubelets.ran) == [name_of(each) for each in await cluster.nodes(pool)]
+
+
+async def test_what_is_so_is_not_written_again(cluster: Cluster, controllers: Controllers) -> None:
+    pool = await cluster.pool("workers", 1)
+    async with controllers():
+        await cluster.wait_updated(pool)
+    before = [metadata(each)["resourceVersion"] for each in await cluster.nodes(pool)]
+    before.append(metadata(await cluster.client.get(POOL, pool))["resourceVersion"])
+    async with controllers() as manager:
+        await manager.started.wait()
+        await manager.resync()
+        await asyncio.sleep(1.0)
+    after = [metadata(each)["resourceVersion"] for each in await cluster.nodes(pool)]
+    after.append(metadata(await cluster.client.get(POOL, pool))["resourceVersion"])
+    assert after == before
+
+
+async def test_a_pool_without_an_image_is_left_alone(
+    cluster: Cluster, controllers: Controllers
+) -> None:
+    """Where another program updates nodes, its pools have none."""
+    pool = await cluster.pool("workers", 1, configuration={"name": "rendered-worker-1"})
+    before = await cluster.client.get(POOL, pool)
+    other = await cluster.pool("others", 1)
+    async with controllers():
+        await cluster.wait_updated(other)
+    assert await cluster.client.get(POOL, pool) == before
+    assert unavailable(await cluster.nodes(pool)) == set()
+
+
+async def test_a_pool_that_means_nothing_says_so(
+    cluster: Cluster, controllers: Controllers
+) -> None:
+    pool = await cluster.pool("workers", 1, maxUnavailable="some")
+    async with controllers():
+        found = await cluster.wait(pool, lambda each, _: shown(each)["Degraded"] == "True", "told")
+        assert (condition(found, "RenderDegraded") or {})["reason"] == "InvalidMaxUnavailable"
+        await cluster.change(pool, maxUnavailable=1)
+        await cluster.wait_updated(pool)

@@ -1,0 +1,227 @@
+"""When an update service is asked, and what becomes of the lists where it fails."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import orjson
+import pytest
+
+from cluster_version.controllers.availability import KEPT, Availability, Wanted
+from cluster_version.updates.errors import RetrievalError
+from cluster_version.updates.retrieval import Question
+from olm_runtime.errors import TransientError
+
+LONG, SHORT = 1000.0, 0.01
+QUESTION = Question(
+    "https://service", "11111111-2222-4333-8444-555555555555", "amd64", "stable", "1.0.0"
+)
+RISK = {
+    "name": "Slow",
+    "message": "It is slow.",
+    "url": "https://example.com/slow",
+    "matchingRules": [{"type": "PromQL", "promql": {"promql": "slow"}}],
+}
+
+
+class World:
+    """A service and a metrics store under the test's control."""
+
+    def __init__(self, interval: float) -> None:
+        self.now = datetime(2026, 1, 1, tzinfo=UTC)
+        self.updates = ["1.0.1"]
+        self.risks: dict[str, list[dict[str, Any]]] = {}
+        self.error: RetrievalError | None = None
+        self.exposed: bool | None = False
+        self.asked: list[str] = []
+        self.hold: asyncio.Event | None = None
+        self._told = asyncio.Event()
+        self.availability = Availability(
+            self._get,
+            self._ask,
+            interval=interval,
+            jitter=lambda: 0.5,
+            clock=lambda: self.now,
+            notify=self._told.set,
+        )
+
+    async def _get(self, url: str) -> bytes:
+        self.asked.append(url)
+        if self.hold is not None:
+            await self.hold.wait()
+        if self.error is not None:
+            raise self.error
+        versions = ["1.0.0", *self.updates, *self.risks]
+        return orjson.dumps(
+            {
+                "nodes": [{"version": each, "payload": f"image:{each}"} for each in versions],
+                "edges": [[0, place + 1] for place in range(len(self.updates))],
+                "conditionalEdges": [
+                    {"edges": [{"from": "1.0.0", "to": each}], "risks": risks}
+                    for each, risks in self.risks.items()
+                ],
+            }
+        )
+
+    async def _ask(self, query: str) -> bool:
+        if self.exposed is None:
+            raise TransientError(f"no answer to {query}")
+        return self.exposed
+
+    def follow(self, **change: str) -> None:
+        self.availability.follow(Wanted(replace(QUESTION, **change), "amd64"))
+
+    async def told(self) -> dict[str, Any]:
+        """The status after the next change."""
+        async with asyncio.timeout(10):
+            await self._told.wait()
+        self._told.clear()
+        return self.status()
+
+    async def told_of(self, condition: str) -> dict[str, Any]:
+        """The status once RetrievedUpdates has a status."""
+        while True:
+            status = await self.told()
+            if status["conditions"][0]["status"] == condition:
+                return status
+
+    def status(self, before: dict[str, Any] | None = None) -> dict[str, Any]:
+        return self.availability.put_into(before or {"availableUpdates": None}, self.now)
+
+
+@pytest.fixture
+async def slow() -> AsyncIterator[World]:
+    async for world in _running(LONG):
+        yield world
+
+
+@pytest.fixture
+async def quick() -> AsyncIterator[World]:
+    async for world in _running(SHORT):
+        yield world
+
+
+async def _running(interval: float) -> AsyncIterator[World]:
+    world = World(interval)
+    task = asyncio.create_task(world.availability.run())
+    yield world
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+def versions(status: dict[str, Any]) -> list[str]:
+    return [each["version"] for each in status["availableUpdates"] or ()]
+
+
+async def test_nothing_is_written_before_there_is_an_answer(slow: World) -> None:
+    before = {"availableUpdates": [{"version": "1.0.5"}]}
+    slow.hold = asyncio.Event()
+    slow.follow()
+    assert slow.status(before) == before
+    slow.hold.set()
+    assert versions(await slow.told()) == ["1.0.1"]
+    slow.hold.clear()
+    slow.follow(channel="fast")
+    assert slow.status(before) == before, "it is no answer for another channel"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"channel": "fast"},
+        {"service": "https://other"},
+        {"architecture": "Multi"},
+        {"version": "1.0.1"},
+    ],
+)
+async def test_another_setting_is_asked_at_once(slow: World, change: dict[str, str]) -> None:
+    slow.hold = asyncio.Event()
+    slow.follow()
+    await asyncio.sleep(0.01)
+    slow.follow(**change)
+    slow.follow(**change)
+    await asyncio.sleep(0.01)
+    assert len(slow.asked) == 2, "the question before is not waited for"
+    slow.hold.set()
+    await slow.told()
+    assert len(slow.asked) == 2
+
+
+@pytest.mark.parametrize("reason", ["RemoteFailed", "ResponseFailed", "ResponseInvalid"])
+async def test_lists_outlast_failures_for_a_day(quick: World, reason: str) -> None:
+    quick.follow()
+    await quick.told_of("True")
+    quick.error = RetrievalError(reason, "no")
+    status = await quick.told_of("False")
+    assert versions(status) == ["1.0.1"]
+    [told] = status["conditions"]
+    assert (told["reason"], told["message"]) == (
+        reason,
+        "Unable to retrieve available updates: no",
+    )
+    quick.now += KEPT - timedelta(seconds=1)
+    await asyncio.sleep(5 * SHORT)
+    assert versions(quick.status()) == ["1.0.1"]
+    quick.now += timedelta(seconds=2)
+    while versions(quick.status()):
+        await quick.told()
+
+
+async def test_lists_end_where_the_version_is_not_in_the_graph(quick: World) -> None:
+    quick.follow()
+    await quick.told_of("True")
+    quick.error = RetrievalError("VersionNotFound", "no")
+    assert versions(await quick.told_of("False")) == []
+
+
+async def test_lists_are_not_kept_for_another_channel(slow: World) -> None:
+    slow.follow()
+    await slow.told()
+    slow.error = RetrievalError("RemoteFailed", "no")
+    slow.follow(channel="fast")
+    assert versions(await slow.told()) == []
+
+
+async def test_risks_are_looked_at_again_without_asking_the_service(
+    slow: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cluster_version.controllers.availability.AGAIN_SECONDS", SHORT)
+    slow.risks = {"1.0.2": [RISK]}
+    slow.exposed = None
+    slow.follow()
+    status = await slow.told()
+    assert versions(status) == ["1.0.1"]
+    [update] = status["conditionalUpdates"]
+    assert update["conditions"][0]["status"] == "Unknown"
+    slow.exposed, slow.now = False, slow.now + timedelta(seconds=5)
+    await slow.told()
+    after = slow.status(status)
+    assert versions(after) == ["1.0.2", "1.0.1"]
+    [told] = after["conditionalUpdates"][0]["conditions"]
+    assert (told["status"], told["lastTransitionTime"]) == ("True", "2026-01-01T00:00:05Z")
+    assert len(slow.asked) == 1
+    assert slow.status(after) == after, "times are kept"
+
+
+@pytest.mark.parametrize("lack", ["name", "message", "url"])
+async def test_what_the_api_server_would_refuse_is_in_no_list(slow: World, lack: str) -> None:
+    slow.risks = {"1.0.2": [{**RISK, lack: ""}], "1.0.3": [RISK, RISK]}
+    slow.exposed = True
+    slow.follow()
+    status = await slow.told()
+    assert versions(status) == ["1.0.1"]
+    assert "conditionalUpdates" not in status
+
+
+async def test_known_releases_begin_with_the_current_one(slow: World) -> None:
+    assert list(slow.availability.known) == []
+    assert slow.availability.retrieved is None
+    slow.risks = {"1.0.2": [RISK]}
+    slow.follow()
+    await slow.told()
+    found = [release.version for release in slow.availability.known]
+    assert found == ["1.0.0", "1.0.1", "1.0.2"]
+    assert slow.availability.retrieved == slow.now.timestamp()
