@@ -13,6 +13,13 @@ _HERE = "olm_cli.cluster"
 COMMANDS: Mapping[str, Lazy] = MappingProxyType(
     {
         "channel": Lazy(f"{_HERE}.channel", "channel", "Take updates from another channel."),
+        "recommend": Lazy(
+            f"{_HERE}.recommend", "recommend", "Say what speaks against each update."
+        ),
+        "release": Lazy(
+            f"{_HERE}.release.group", "release", "Make, show and verify release images."
+        ),
+        "status": Lazy(f"{_HERE}.status", "status", "Tell how far an update is."),
         "upgrade": Lazy(f"{_HERE}.upgrade", "upgrade", "Show updates, or ask for one."),
     }
 )
@@ -24,6 +31,8 @@ def cluster() -> None:
 
     \b
     Examples:
+      olm cluster status --watch
+      olm cluster recommend
       olm cluster upgrade --include-not-recommended
       olm cluster upgrade --to 4.10.26
       olm cluster channel stable-4.11

@@ -14,6 +14,7 @@ from olm_cli import __main__ as front
 from olm_cli import catalog
 from olm_cli.classic import group
 from olm_cli.cluster import group as cluster_group
+from olm_cli.cluster.release import group as release_group
 from olm_cli.command_shapes import quick_command, restored, shape_of
 from olm_cli.user_cache import user_cache
 
@@ -32,7 +33,12 @@ LAZY = {
     },
     **{f"catalog {name}": lazy for name, lazy in catalog.COMMANDS.items()},
     **{f"classic {name}": lazy for name, lazy in group.COMMANDS.items()},
-    **{f"cluster {name}": lazy for name, lazy in cluster_group.COMMANDS.items()},
+    **{
+        f"cluster {name}": lazy
+        for name, lazy in cluster_group.COMMANDS.items()
+        if name != "release"
+    },
+    **{f"cluster release {name}": lazy for name, lazy in release_group.COMMANDS.items()},
 }
 
 

@@ -1,0 +1,64 @@
+"""`olm cluster recommend`: says which updates a cluster has, and what speaks against them."""
+
+import click
+
+from api.objects import KubeObject
+from cluster_version.client_output.facts import update_facts
+from cluster_version.client_output.recommend_view import recommendations, updates_of
+from olm_cli.cluster.changing import warn
+from olm_cli.cluster.reading import read_version
+from olm_cli.cluster_options import ClusterCommand, Reach, reach_options
+from olm_cli.history_cluster import cluster
+from olm_cli.lifecycle.interrupt import run
+from olm_cli.output import Output, output_option, show
+from olm_content.versions import VersionError, parse_version
+from olm_runtime.errors import TerminalError
+
+
+def _version(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    try:
+        if value is not None:
+            parse_version(value)
+    except VersionError as error:
+        raise click.BadParameter(str(error), ctx, param) from error
+    return value
+
+
+@click.command("recommend", cls=ClusterCommand)
+@click.option("--version", callback=_version, help="Tell of this version alone.")
+@click.option("--show-outdated-releases", is_flag=True, help="Show older updates, too.")
+@reach_options
+@output_option
+def recommend(
+    version: str | None, show_outdated_releases: bool, reach: Reach, output: Output
+) -> None:
+    """Say which updates the cluster has by minor version, and what speaks against each.
+
+    With --version the exit code is 1 if something speaks against that one. Alerts are not looked
+    at.
+
+    \b
+    Examples:
+      olm cluster recommend
+      olm cluster recommend --show-outdated-releases
+      olm cluster recommend --version 4.10.26
+      olm cluster recommend -o json | jq -r '.updates[] | select(.against == null) | .version'
+
+    Only reads.
+    """
+    if version is not None and show_outdated_releases:
+        raise click.UsageError("when --version is set, --show-outdated-releases is unnecessary")
+    live = run(_read(reach))
+    if not output.is_text:
+        chosen = [each for each in updates_of(live, warn) if version in (None, each.version)]
+        show({"updates": [update_facts(each) for each in chosen]}, output)
+        return
+    page = recommendations(live, warn, outdated=show_outdated_releases, version=version)
+    click.echo(page.text, nl=False)
+    if page.error:
+        raise TerminalError(page.error)
+
+
+async def _read(reach: Reach) -> KubeObject:
+    async with cluster(reach) as kube:
+        return await read_version(kube)

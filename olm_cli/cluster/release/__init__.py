@@ -1,0 +1,1 @@
+"""`olm cluster release`: release images made, shown, extracted and verified."""

@@ -1,0 +1,31 @@
+"""`olm cluster release info`: what is in a release."""
+
+from typing import Any
+
+import click
+
+from cluster_version.payload.summary import summary, summary_lines
+from olm_cli.bundle_files import registries, registry_options
+from olm_cli.cluster.release.reading import read_release_image, told_of
+from olm_cli.output import Output, output_option, show
+
+
+@click.command("info")
+@click.argument("source", metavar="IMAGE")
+@output_option
+@registry_options
+def info(source: str, output: Output, **given: Any) -> None:
+    """Show what is in the release IMAGE, or in the folder of one.
+
+    \b
+    Examples:
+      olm cluster release info registry.example.com/product:1.0.1
+      olm cluster release info registry.example.com/product:1.0.1 -o jsonpath='{.images.alpha}'
+    """
+    found = read_release_image(source, registries(given))
+    with told_of(source):
+        told = summary(found.files)
+    if output.is_text:
+        click.echo("\n".join(summary_lines(found.image or source, found.digest, told)))
+    else:
+        show({"image": found.image, "digest": found.digest, **told}, output)
