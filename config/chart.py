@@ -1,7 +1,7 @@
 """What of the charts is generated: CRDs from the models, roles from config/rbac, each README.
 
 One source each, so that what a chart installs cannot drift from what tests and demo run with.
-charts/olm-classic also has the templates of charts/olmv1 that its pods share.
+The others also have the templates of charts/olmv1 that their pods share.
 """
 
 import re
@@ -45,6 +45,11 @@ CLASSIC = Chart(
     "olm",
 )
 
+UPDATE_SERVICE = Chart("update-service", (), RBAC_FOLDER, "update-service")
+"""Its program needs no rights."""
+SHARING = (CLASSIC, UPDATE_SERVICE)
+"""The charts with templates of charts/olmv1."""
+
 _VALUE = re.compile(r'^(?P<indent> *)(?P<key>"?[A-Za-z]+"?):(?P<rest>.*)$')
 _DESCRIPTION = re.compile(r"^ *# -- (?P<text>.*)$")
 _DEFINITION = re.compile(r'{{- define "olmv1\.(?P<name>[^"]+)" -}}\n.*?\n{{- end -}}\n', re.DOTALL)
@@ -54,17 +59,20 @@ _OWN_LABELS = re.compile(
 )
 """A role that has labels of its own, too."""
 SHARED = ("labels", "registryCAs", "registriesConf")
-"""Definitions of _helpers.tpl that both charts have; of _pods.tpl they have all."""
+"""Definitions of _helpers.tpl that all charts have; of _pods.tpl they have all."""
 
 
 def chart_files(
     definitions: Mapping[str, str], classic_definitions: Mapping[str, str]
 ) -> dict[Path, str]:
-    """The generated files of both charts; definitions are CRDs in YAML by file name."""
-    shared = {CLASSIC.folder / "templates" / "_shared.tpl": _shared_templates()}
+    """The generated files of all charts; definitions are CRDs in YAML by file name."""
+    shared = {
+        chart.folder / "templates" / "_shared.tpl": _shared_templates(chart) for chart in SHARING
+    }
     return {
         **_files_of(OLM_V1, definitions),
         **_files_of(CLASSIC, classic_definitions),
+        **_files_of(UPDATE_SERVICE, {}),
         **shared,
     }
 
@@ -81,8 +89,8 @@ def _files_of(chart: Chart, definitions: Mapping[str, str]) -> dict[Path, str]:
     return {**crds, **roles, chart.folder / "README.md": _readme(chart.folder)}
 
 
-def _shared_templates() -> str:
-    """What pods and labels of both charts share, by the other chart's names.
+def _shared_templates(chart: Chart) -> str:
+    """What pods and labels of the charts share, by the names of one of them.
 
     Programs of OLM Classic are called as upstream calls them, without -controller-manager.
     """
@@ -95,7 +103,7 @@ def _shared_templates() -> str:
         for found in _DEFINITION.finditer(text)
         if names is None or found["name"] in names
     ]
-    text = "\n".join(parts).replace("olmv1", CLASSIC.name)
+    text = "\n".join(parts).replace("olmv1", chart.name)
     text = text.replace("control-plane: {{ index . 1 }}-controller-manager", "app: {{ index . 1 }}")
     text = text.replace("-controller-manager", "").replace("manager", "{{ index . 1 }}")
     comment = "Generated from charts/olmv1/templates by `make generate`. Do not edit."

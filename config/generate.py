@@ -27,6 +27,7 @@ from config.protobuf import message_files
 
 CRD_FOLDER = Path(__file__).parent / "crd"
 CLASSIC_CRD_FOLDER = CRD_FOLDER / "classic"
+CLUSTER_VERSION_CRD_FOLDER = CRD_FOLDER / "cluster-version"
 
 HEADER = "# Generated from the models in api by `make generate`. Do not edit.\n"
 
@@ -50,8 +51,10 @@ def files() -> dict[Path, str]:
     """The content of every generated file."""
     crds = _yaml(definitions())
     classic = _yaml(with_structs(operators.definitions() | openshift.definitions(), Structs()))
+    cluster_version = _yaml(openshift.cluster_version_definitions())
     written = {CRD_FOLDER / name: text for name, text in crds.items()}
     written |= {CLASSIC_CRD_FOLDER / name: text for name, text in classic.items()}
+    written |= {CLUSTER_VERSION_CRD_FOLDER / name: text for name, text in cluster_version.items()}
     return written | chart_files(crds, classic) | message_files() | type_files() | diagram_files()
 
 

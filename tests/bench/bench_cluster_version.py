@@ -20,11 +20,11 @@ from cluster_version.io.applying import Applier
 from cluster_version.io.rounds import TRIES, Round
 from cluster_version.payload.manifests import Manifest
 from cluster_version.payload.task_graph import State
+from config.generate import CLUSTER_VERSION_CRD_FOLDER
 from e2e.harness.controlplane import ControlPlane
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 
-DEFINITIONS = Path(__file__).parents[1] / "integration/cluster_updates"
 RUNLEVELS, IN_COMPONENT = 10, 8
 SCHEMA = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
@@ -38,7 +38,7 @@ def main() -> None:
         tempfile.TemporaryDirectory(prefix="olmv1-bench-") as name,
         ControlPlane(Path(name)) as control_plane,
     ):
-        control_plane.apply((DEFINITIONS / "clusterversions.yaml").read_text())
+        control_plane.kubectl("apply", "-f", str(CLUSTER_VERSION_CRD_FOLDER))
         control_plane.kubectl("wait", "--for=condition=Established", "crd", "--all")
         release = list(manifests(given.manifests // IN_COMPONENT))
         figures = asyncio.run(measure(control_plane, release))

@@ -11,8 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from api import wire
-from api.crd import Resource, Scope
+from api.crd import Scope
 from api.openshift import crds as openshift
 from api.operators import crds as operators
 from config.generate import CLASSIC_CRD_FOLDER
@@ -21,7 +20,8 @@ from e2e.harness.pytest_plugin import Kubectl
 from olm_content.formats.kube_yaml import load_all
 from olm_content.kube_types.go_types import read
 from tests.cases.crd.loader import Case, load_cases, merge_patch
-from tests.integration.test_crds import AN_AGE, MERGE_PATCH, assert_contains, complaints
+from tests.integration.crd_cases import assert_model_keeps, check_case
+from tests.integration.test_crds import AN_AGE
 
 pytestmark = pytest.mark.integration
 
@@ -72,52 +72,7 @@ def rows() -> list[Any]:
 @pytest.mark.parametrize(("plural", "case"), rows())
 def test_case(api: httpx.Client, plural: str, case: Case) -> None:
     """Only the last request of a case may be refused, and just as the case says."""
-    path = collection(plural, case.object)
-    named = f"{path}/{case.object['metadata']['name']}"
-    updates = [
-        api.build_request("PATCH", named + place, json=patch, headers=MERGE_PATCH)
-        for place, patch in case.patches
-    ]
-    *before, last = [api.build_request("POST", path, json=case.object), *updates]
-    try:
-        for request in before:
-            api.send(request).raise_for_status()
-        answer = api.send(last)
-        assert complaints(answer, case.refused) == case.refused, answer.text
-        if answer.is_success:
-            held = api.get(named).json()
-            assert_contains(held, case.stored)
-            assert_model_keeps(held)
-    finally:
-        api.delete(named)
-
-
-def assert_model_keeps(held: dict[str, Any]) -> None:
-    """Models write all that is held, but for what is empty."""
-    written = wire.write(wire.read(resource_of(held).model, held))
-    for part in ("spec", "status"):
-        assert without_empty(written.get(part)) == without_empty(held.get(part))
-
-
-def without_empty(value: Any) -> Any:
-    """The value without empty fields, at any depth; None for an empty one."""
-    if isinstance(value, dict):
-        kept = {key: without_empty(each) for key, each in value.items()}
-        return {key: each for key, each in kept.items() if each is not None} or None
-    if isinstance(value, list):
-        return [without_empty(each) for each in value] or None
-    return value or None
-
-
-def resource_of(held: dict[str, Any]) -> Resource:
-    (resource,) = (
-        version
-        for kind in KINDS
-        for version in kind
-        if held["apiVersion"] == f"{version.group}/{version.version}"
-        and held["kind"] == version.model.__name__
-    )
-    return resource
+    check_case(api, collection(plural, case.object), case, KINDS)
 
 
 def test_versions_convert_by_their_name(api: httpx.Client) -> None:
@@ -179,7 +134,7 @@ def assert_kept(api: httpx.Client, written: dict[str, Any]) -> None:
     try:
         held = api.get(f"{path}/{obj['metadata']['name']}").json()
         assert held["spec"] == with_default_ports(obj["spec"])
-        assert_model_keeps(read("ClusterServiceVersion", held))
+        assert_model_keeps(read("ClusterServiceVersion", held), KINDS)
     finally:
         api.delete(f"{path}/{obj['metadata']['name']}")
 

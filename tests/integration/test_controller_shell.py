@@ -144,20 +144,17 @@ def access(control_plane: ControlPlane) -> ClusterAccess:
 async def client(access: ClusterAccess) -> AsyncIterator[KubeClient]:
     async with KubeClient.connect(access) as client:
         await client.apply(DEFINITION, field_manager="test")
-        async with asyncio.timeout(PATIENCE_SECONDS):
-            await until_served(client)
+        await until(lambda: is_served(client))
         yield client
 
 
-async def until_served(client: KubeClient) -> None:
+async def is_served(client: KubeClient) -> bool:
     """The server takes a moment to serve a kind that is defined."""
-    while True:
-        try:
-            await client.resource(COUNTER)
-        except NotFoundError:
-            await asyncio.sleep(0.05)
-        else:
-            return
+    try:
+        await client.resource(COUNTER)
+    except NotFoundError:
+        return False
+    return True
 
 
 def new_manager(client: KubeClient) -> Manager:

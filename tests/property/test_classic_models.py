@@ -1,4 +1,4 @@
-"""Models of OLM Classic, read and written: what is written is read as the same model."""
+"""Models of OLM Classic and OpenShift: what is written is read as the same model."""
 
 from collections.abc import Mapping
 from dataclasses import is_dataclass
@@ -18,7 +18,8 @@ from api.schema import fields_of, unwrap
 
 pytestmark = pytest.mark.property
 
-RESOURCES = [version for kind in (*operators.KINDS, *openshift.KINDS) for version in kind]
+KINDS = (*operators.KINDS, *openshift.KINDS, *openshift.CLUSTER_VERSION_KINDS)
+RESOURCES = [version for kind in KINDS for version in kind]
 
 TEXTS = st.text(max_size=5)
 LEAVES = {

@@ -9,7 +9,10 @@ from e2e.olm.pages import DOCS
 
 ROOT = DOCS.parent
 PAGES = [DOCS / "architecture.md", DOCS / "glossary.md", ROOT / "CONTRIBUTING.md"]
-FOLDERS = ("api", "catalogd", "config", "e2e", "olm_*", "operator_controller", "opm", "tests")
+FOLDERS = (
+    "api", "catalogd", "cluster_version", "config", "e2e", "olm_*", "operator_controller", "opm",
+    "tests",
+)  # fmt: skip
 CODE = re.compile(r"`([^`]+)`")
 
 
