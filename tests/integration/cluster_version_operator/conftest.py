@@ -5,13 +5,18 @@ from pathlib import Path
 
 import pytest
 
+from e2e.harness.components import CONTROLLERS
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.registry import Registry
 from e2e.olm.cluster_updates import ClusterUpdates
 from e2e.olm.releases import ReleaseSpec
 from tests.integration.clusters import own_control_plane
 
-control_plane = own_control_plane("package")
+control_plane = own_control_plane(
+    # Tests say themselves how Deployments are.
+    "package",
+    controllers=tuple(each for each in CONTROLLERS if each != "deployment-controller"),
+)
 
 
 @pytest.fixture
