@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
-from api.objects import GVK, KubeObject, name_of
+from api.objects import GVK, KubeObject, condition, name_of
 from cluster_version.apply.kinds import CLUSTER_OPERATOR
 from cluster_version.controllers.targets import RETRY_SECONDS, Targets
 from cluster_version.controllers.upgradeability import (
@@ -16,7 +16,7 @@ from cluster_version.controllers.upgradeability import (
     Upgradeability,
 )
 from cluster_version.decisions.validation import FieldError, field_errors, without_faults
-from cluster_version.metrics.operators import Transitions
+from cluster_version.metrics.operators import Transitions, version_of
 from cluster_version.names import CLUSTER_VERSION_NAME
 from olm_runtime.controller.handlers import Change, Enqueue
 from olm_runtime.controller.manager import Manager, Registration, Watch
@@ -40,12 +40,15 @@ class ClusterVersions:
         upgradeability: Upgradeability,
         *,
         clock: Callable[[], datetime],
+        wake: Callable[[], None],
     ) -> None:
+        """`wake` tells that a component is not as it was: an update may wait for that."""
         self._manager = manager
         self._targets = targets
         self._status_of = status_of
         self._upgradeability = upgradeability
         self._clock = clock
+        self._wake = wake
         self._store = manager.store(CLUSTER_VERSION)
         self.transitions = Transitions()
 
@@ -59,9 +62,9 @@ class ClusterVersions:
         ]
         return Registration(name=NAME, reconciler=self, watches=watches, workers=1)
 
-    def enqueue(self) -> None:
-        """Has the status looked at again."""
-        self._manager.enqueue(NAME, CLUSTER_VERSION_NAME)
+    def enqueue(self, after: float = 0.0) -> None:
+        """Has the status looked at again, in some seconds."""
+        self._manager.enqueue(NAME, CLUSTER_VERSION_NAME, after=after)
 
     def _on_cluster_version(self, event: Change, enqueue: Enqueue) -> None:
         if name_of(event.object) == CLUSTER_VERSION_NAME:
@@ -69,6 +72,8 @@ class ClusterVersions:
 
     def _on_operator(self, event: Change, enqueue: Enqueue) -> None:
         self.transitions.see(event.old, event.new)
+        if _judged(event.old) != _judged(event.new):
+            self._wake()
         enqueue(CLUSTER_VERSION_NAME)
 
     async def reconcile(self, request: Request) -> Outcome:
@@ -89,6 +94,14 @@ class ClusterVersions:
 
     async def report_failure(self, request: Request, failed: Failed) -> None:
         """It is in the log; what a status says is what is known of the release."""
+
+
+def _judged(operator: KubeObject | None) -> object:
+    """What releases wait for in a ClusterOperator."""
+    if operator is None:
+        return None
+    told = (condition(operator, kind) or {} for kind in ("Available", "Degraded"))
+    return version_of(operator), [each.get("status") for each in told]
 
 
 def _soon(_: Change, enqueue: Enqueue) -> None:

@@ -22,6 +22,8 @@ SHORT_PAUSES = 3
 JITTER = 0.2
 LIMITS = {State.INITIALIZING: 1, State.UPDATING: 2, State.RECONCILING: 2}
 """How long a round may take, in intervals."""
+COUNT_SECONDS = 15.0
+"""How soon it is told how many manifests are applied; what else changes is told at once."""
 
 log = logging.getLogger(__name__)
 
@@ -86,6 +88,10 @@ class Report:
             return True
         return self.work.image != earlier.work.image or _part(self) >= _part(earlier)
 
+    def only_counts(self, earlier: "Report | None") -> bool:
+        """Whether it says nothing new but how many manifests are applied."""
+        return earlier is not None and replace(self, done=earlier.done) == earlier
+
 
 def _part(report: Report) -> float:
     return report.done / report.total if report.total else 0.0
@@ -123,9 +129,12 @@ class SyncWorker:
         *,
         interval: float,
         jitter: Callable[[], float],
-        notify: Callable[[], None],
+        notify: Callable[[float], None],
     ) -> None:
-        """`interval` in seconds; `jitter` gives numbers in [0, 1); `notify` tells of reports."""
+        """`interval` in seconds; `jitter` gives numbers in [0, 1).
+
+        `notify` tells of a report, and how many seconds that may wait.
+        """
         self._begin = begin
         self._interval = interval
         self._jitter = jitter
@@ -205,6 +214,7 @@ class SyncWorker:
         errors = await round_.run(seconds)
         if errors:
             return self._failed(replace(current, done=round_.done, errors=tuple(errors)))
+        self._due.clear()
         self._attempt, self._completed, self._state = 0, self._completed + 1, State.RECONCILING
         done = replace(current, done=round_.done, completed=self._completed)
         done = replace(done, reconciling=True, initial=False, errors=tuple(round_.reported))
@@ -221,6 +231,7 @@ class SyncWorker:
         return short * self._interval * (1 + JITTER * self._jitter())
 
     def _tell(self, report: Report) -> None:
-        if report.follows(self.report):
+        earlier = self.report
+        if report.follows(earlier):
             self.report = report
-            self._notify()
+            self._notify(COUNT_SECONDS if report.only_counts(earlier) else 0.0)

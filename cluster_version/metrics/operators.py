@@ -31,14 +31,15 @@ def operators_up(
         available = condition(operator, AVAILABLE)
         reason = NO_CONDITION if available is None else available.get("reason") or ""
         is_up = available is not None and available.get("status") == "True"
-        yield _up(name_of(operator), _version(operator), reason), int(is_up)
+        yield _up(name_of(operator), version_of(operator), reason), int(is_up)
 
 
 def _up(name: str, version: str, reason: str) -> Labels:
     return {"name": name, "version": version, "reason": reason}
 
 
-def _version(operator: KubeObject) -> str:
+def version_of(operator: KubeObject) -> str:
+    """The version that stands for a ClusterOperator; "" if it tells none."""
     versions = (operator.get("status") or {}).get("versions") or ()
     return next((each.get("version") or "" for each in versions if each["name"] == OPERATOR), "")
 

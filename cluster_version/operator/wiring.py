@@ -138,7 +138,9 @@ class Controllers:
             return self._status(own, targets, cluster_version, faults, now)
 
         judge = Upgradeability(self.manager, self._rounds.deletions.in_progress)
-        return ClusterVersions(self.manager, targets, status_of, judge, clock=utc_now)
+        return ClusterVersions(
+            self.manager, targets, status_of, judge, clock=utc_now, wake=self._worker.wake
+        )
 
     def _of_updates(self) -> Availability:
         settings = self._settings
@@ -230,9 +232,9 @@ class Controllers:
             ]
             self.manager.events.announce(cluster_version, happenings)
 
-    def _notify(self) -> None:
+    def _notify(self, after: float = 0.0) -> None:
         if self._controller is not None:
-            self._controller.enqueue()
+            self._controller.enqueue(after)
 
     def readings(self) -> Readings:
         """What the metrics say."""

@@ -38,6 +38,14 @@ def test_everything_is_made_and_then_level(cluster: ClusterUpdates) -> None:
     assert entry["state"] == "Completed"
 
 
+def test_what_a_release_waits_for_is_seen_at_once(cluster: ClusterUpdates) -> None:
+    """After a failure the next round would be more than a minute away."""
+    cluster.start(FIRST, "--round-interval=10m")
+    cluster.wait_told("Failing", "True", "not available")
+    cluster.report("1.0.0")
+    cluster.wait_level("1.0.0")
+
+
 def test_a_degraded_component_is_told_once_all_is_installed(cluster: ClusterUpdates) -> None:
     """Scenario 3."""
     cluster.start(FIRST)

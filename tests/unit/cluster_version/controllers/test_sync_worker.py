@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from cluster_version.controllers.sync_worker import SyncWorker, Work
+from cluster_version.controllers.sync_worker import COUNT_SECONDS, SyncWorker, Work
 from cluster_version.payload.capabilities import ClusterCapabilities
 from cluster_version.payload.contents import Payload
 from cluster_version.payload.manifests import Manifest
@@ -51,18 +51,15 @@ class World:
 
     def __init__(self, interval: float) -> None:
         self.steps: asyncio.Queue[Step] = asyncio.Queue()
-        self.told = 0
+        self.told: list[float] = []
         self.worker = SyncWorker(
-            self._begin, interval=interval, jitter=lambda: 0.5, notify=self._tell
+            self._begin, interval=interval, jitter=lambda: 0.5, notify=self.told.append
         )
 
     def _begin(self, work: Work, state: State, attempt: int, tell: Callable[[], None]) -> Step:
         step = Step(work, state, attempt, tell)
         self.steps.put_nowait(step)
         return step
-
-    def _tell(self) -> None:
-        self.told += 1
 
     async def next(self) -> Step:
         async with asyncio.timeout(5):
@@ -194,7 +191,16 @@ async def test_a_failure_is_told_until_a_round_comes_as_far(begin: Begin) -> Non
         assert world.worker.report is not None
         seen.append((world.worker.report.done, len(world.worker.report.errors)))
     assert seen == [(2, 1), (2, 0), (3, 0)]
-    assert world.told == 3
+    assert world.told == [0.0, 0.0, COUNT_SECONDS]
+
+
+async def test_what_changed_in_a_round_that_went_well_begins_no_other(begin: Begin) -> None:
+    world = begin(LONG)
+    world.worker.take(work(), State.UPDATING)
+    step = await world.next()
+    world.worker.wake()
+    step.ended.set_result([])
+    await world.none()
 
 
 async def test_what_is_only_reported_does_not_fail_a_round(begin: Begin) -> None:
