@@ -16,7 +16,7 @@ from olm_runtime.cli.values import (
     Address,
     parse_address,
     parse_count,
-    parse_duration,
+    parse_interval,
     parse_served_address,
     parse_size,
     write_size,
@@ -115,7 +115,7 @@ def _show_version(ctx: click.Context, _: click.Parameter, word: str | None) -> N
 )
 @click.option(
     "--gc-interval",
-    type=parse_duration,
+    type=parse_interval,
     default="12h",
     show_default=True,
     metavar="DURATION",

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from cluster_version.names import DEFAULT_NAMESPACE, DEFAULT_PROFILE
-from olm_runtime.cli.values import parse_duration
+from olm_runtime.cli.values import parse_duration, parse_interval
 from olm_runtime.daemon.settings import ControllerSettings, controller_options, read_options
 from olm_runtime.images.limits import RELEASE_LIMITS
 from olm_runtime.kube.access import SERVICE_ACCOUNT_FOLDER
@@ -147,7 +147,7 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
 @click.option(
     "--round-interval",
     "round_seconds",
-    type=parse_duration,
+    type=parse_interval,
     default=INTERVAL,
     show_default=True,
     metavar="DURATION",
@@ -156,7 +156,7 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
 @click.option(
     "--update-check-interval",
     "check_seconds",
-    type=parse_duration,
+    type=parse_interval,
     default="2m",
     show_default=True,
     metavar="DURATION",

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from olm_runtime.cli.go_command import GoCommand
-from olm_runtime.cli.values import Address, parse_address, parse_duration, parse_served_address
+from olm_runtime.cli.values import Address, parse_address, parse_interval, parse_served_address
 from olm_runtime.errors import TerminalError
 from olm_runtime.http.tls import TlsProfile
 from olm_runtime.images.reference import ImageRef, parse_ref, parse_repository
@@ -90,9 +90,9 @@ def _of_data() -> tuple[Option, ...]:
                help="Image of graph data, in place of a folder."),
         option("--releases", type=_read_by(parse_repository), multiple=True, metavar="REPOSITORY",
                help="Repository of release images; may be given again."),
-        option("--reload-interval", "reload_seconds", type=parse_duration, default="5s",
+        option("--reload-interval", "reload_seconds", type=parse_interval, default="5s",
                show_default=True, metavar="DURATION", help="How often the folder is looked at."),
-        option("--poll-interval", "poll_seconds", type=parse_duration, default="5m",
+        option("--poll-interval", "poll_seconds", type=parse_interval, default="5m",
                show_default=True, metavar="DURATION", help="How often registries are asked."),
     )  # fmt: skip
 

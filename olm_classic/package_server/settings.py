@@ -14,7 +14,7 @@ from olm_classic.names import DEFAULT_NAMESPACE
 from olm_runtime.aggregation.front_proxy import FrontProxy
 from olm_runtime.certificates.wanted import DEFAULT_LIFETIME, DEFAULT_SETTLE
 from olm_runtime.cli.go_command import GoCommand
-from olm_runtime.cli.values import Address, parse_address, parse_duration
+from olm_runtime.cli.values import Address, parse_address, parse_duration, parse_interval
 from olm_runtime.http.tls import TlsProfile, custom_profile
 from olm_runtime.kube.access import own_namespace
 from olm_runtime.logs import LogFormat
@@ -132,7 +132,9 @@ def _list(name: str, text: str, default: str = "") -> Option:
 
 def _of_catalogs() -> tuple[Option, ...]:
     return (
-        _duration("--interval", "12h", "How often catalogs are read again, whatever changed."),
+        click.option("--interval", type=parse_interval, default="12h", show_default=True,
+                     metavar="DURATION", help="How often catalogs are read again, whatever "
+                     "changed."),
         click.option("--global-namespace", default="", metavar="NAME",
                      help="Namespace of the catalogs for all namespaces.  [default: our own]"),
         click.option("--namespace", "--system-namespace", "system_namespace", default="",

@@ -10,6 +10,10 @@ Address = tuple[str, int]
 
 _DURATION_PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)")
 _BYTES = {"": 1, "Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30}
+_LONGEST_SECONDS = (2**63 - 1) / 1e9
+"""Of a duration in Go, which has 63 bits of nanoseconds."""
+SHORTEST_INTERVAL_SECONDS = 0.01
+"""Whoever begins again sooner does nothing else."""
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
@@ -68,7 +72,20 @@ def parse_duration(text: str) -> float:
     parts = _DURATION_PART.findall(text)
     if not parts or "".join(number + unit for number, unit in parts) != text:
         raise click.BadParameter(f"{text!r} is no duration; say 12h or 1h30m")
-    return sum(float(number) * _SECONDS[unit] for number, unit in parts)
+    seconds = sum(float(number) * _SECONDS[unit] for number, unit in parts)
+    if seconds > _LONGEST_SECONDS:
+        years = _LONGEST_SECONDS / _SECONDS["h"] / 24 / 365
+        raise click.BadParameter(f"{text!r} is too long; say no more than {years:.0f} years")
+    return seconds
+
+
+def parse_interval(text: str) -> float:
+    """Seconds of a duration after which something is done again and again."""
+    seconds = parse_duration(text)
+    if seconds < SHORTEST_INTERVAL_SECONDS:
+        shortest = f"{SHORTEST_INTERVAL_SECONDS * 1000:.0f}ms"
+        raise click.BadParameter(f"{text!r} is too short a pause; say {shortest} or more")
+    return seconds
 
 
 def parse_secret(text: str) -> tuple[str, str] | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from olm_runtime.cli.values import Address, parse_address, parse_duration
+from olm_runtime.cli.values import Address, parse_address, parse_interval
 from olm_runtime.settings import DaemonSettings, optional_path
 
 DEFAULT_METRICS_PORT, DEFAULT_METRICS_TLS_PORT = 8080, 8443
@@ -70,7 +70,7 @@ def _options(interval: str) -> tuple[Option, ...]:
         click.option(
             "--interval",
             "resync_seconds",
-            type=parse_duration,
+            type=parse_interval,
             default=interval,
             show_default=True,
             metavar="DURATION",

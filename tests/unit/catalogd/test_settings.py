@@ -64,6 +64,7 @@ def test_both_spellings_and_klog_flags_are_accepted() -> None:
             "value of global-pull-secret should be of the format <namespace>/<name>",
         ),
         ([*CERTIFICATES, "--gc-interval=soon"], "no duration"),
+        ([*CERTIFICATES, "--gc-interval=0s"], "too short a pause"),
         ([*CERTIFICATES, "--catalogs-server-addr=0"], "must be served somewhere"),
         (
             [*CERTIFICATES, "--tls-profile=custom", "--tls-custom-ciphers=NULL"],

@@ -14,6 +14,8 @@ from cluster_version.update_service.settings import parse_settings
         (("--graph-data-image=r.test/d",), "must end with a digest or a tag"),
         (("--graph-data=/d", "--releases=r.test/r:v1"), "invalid reference format"),
         (("--graph-data=/d", "--tls-cert=/c"), "--tls-cert and --tls-key go together"),
+        (("--graph-data=/d", "--reload-interval=0"), "'0' is too short a pause; say 10ms or more"),
+        (("--graph-data=/d", "--poll-interval=1us"), "too short a pause"),
         (("--graph-data=/d", "--bind-address=0"), "must be served somewhere"),
         (("--graph-data=/d", "--tls-profile=custom", "--tls-custom-curves=x"), "unknown TLS curve"),
     ],

@@ -49,6 +49,7 @@ def test_the_front_proxy_of_flags(tmp_path: Path) -> None:
         (["--client-ca-file=/nowhere/ca"], "cannot read --client-ca-file"),
         (["--tls-cipher-suites=ROT13"], "unknown TLS cipher: ROT13"),
         (["--interval=often"], "no duration"),
+        (["--interval=0"], "too short a pause"),
         (["--what"], "No such option"),
     ],
 )

@@ -13,6 +13,7 @@ from olm_runtime.cli.values import (
     parse_bool,
     parse_count,
     parse_duration,
+    parse_interval,
     parse_size,
     write_size,
 )
@@ -207,6 +208,19 @@ def test_a_gate_without_effect_is_warned_about_when_it_is_opened(
 )
 def test_durations_are_gos(text: str, seconds: float) -> None:
     assert parse_duration(text) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize("text", ["2562048h", f"{'9' * 400}h"])
+def test_durations_are_no_longer_than_gos(text: str) -> None:
+    with pytest.raises(click.BadParameter, match="is too long; say no more than 292 years"):
+        parse_duration(text)
+
+
+@pytest.mark.parametrize("text", ["0", "0s", "1us", "9.9ms", "-1s", "", "1"])
+def test_what_is_done_again_and_again_has_pauses(text: str) -> None:
+    with pytest.raises(click.BadParameter):
+        parse_interval(text)
+    assert parse_interval("10ms") == pytest.approx(0.01)
 
 
 @pytest.mark.parametrize("size", [1, 1023, 1024, 3 << 19, 64 << 20, 4 << 30])
