@@ -28,8 +28,9 @@ from cluster_version.io.payload_folder import load_folder
 from cluster_version.io.promql import MetricsStore, finder
 from cluster_version.io.release_images import ReleaseImages, from_registry
 from cluster_version.io.release_jobs import ReleaseJobs
+from cluster_version.io.release_trust import ReleaseTrust
 from cluster_version.io.signature_config_maps import SignatureConfigMaps
-from cluster_version.io.signatures import OwnStore, cluster_verifier, own_stores_of
+from cluster_version.io.signatures import OwnStore, Verifier, cluster_verifier, own_stores_of
 from cluster_version.metrics.operators import Transitions
 from cluster_version.names import CLUSTER_VERSION_NAME, CONFIGURATION_NAMESPACE, LEASE
 from cluster_version.operator.exposition import Readings
@@ -37,7 +38,7 @@ from cluster_version.operator.settings import Retrieval, Settings
 from cluster_version.payload.contents import Payload
 from cluster_version.payload.inclusion import Filters
 from cluster_version.payload.retrieval_job import RetrievalPlace
-from cluster_version.signatures.configuration import CONFIG_MAP, find_configuration
+from cluster_version.signatures.configuration import CONFIG_MAP, Configuration
 from cluster_version.status.whole import WorkerState, status_after
 from cluster_version.updates.query_cache import QueryCache
 from cluster_version.updates.retrieval import question_of
@@ -113,18 +114,16 @@ class Controllers:
             group.create_task(self.manager.run(access))
 
     def _of_release(self, own: Own, group: asyncio.TaskGroup) -> ClusterVersions:
-        manifests = [each.object for each in own.payload.manifests]
-        verifier = cluster_verifier(
-            self._client,
-            find_configuration(manifests),
-            self._own_stores,
-            self._settings.pull_cas_dir,
-        )
+        def applied() -> Payload:
+            work = self._worker.work
+            return own.payload if work is None else work.payload
+
+        trust = ReleaseTrust(own.payload, applied, self._verifier)
         kept = SignatureConfigMaps(self._client)
         every = 2 * self._settings.resync_seconds
-        group.create_task(kept.keep(lambda: verifier.signatures, PROGRAM, every))
+        group.create_task(kept.keep(lambda: trust.signatures, PROGRAM, every))
         loader = ReleaseLoader(
-            ReleaseImages(self._fetch, verifier.verify),
+            ReleaseImages(self._fetch, trust.verify),
             self._load,
             cluster_version=self._cluster_version,
             announce=self._announce,
@@ -141,6 +140,10 @@ class Controllers:
         return ClusterVersions(
             self.manager, targets, status_of, judge, clock=utc_now, wake=self._worker.wake
         )
+
+    def _verifier(self, configuration: Configuration | None) -> Verifier:
+        authorities = self._settings.pull_cas_dir
+        return cluster_verifier(self._client, configuration, self._own_stores, authorities)
 
     def _of_updates(self) -> Availability:
         settings = self._settings

@@ -45,6 +45,11 @@ def first(signer: Signer, store: Path, control_plane: ControlPlane) -> ReleaseSp
     """A release that says who signs the next."""
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
     control_plane.apply(json.dumps(namespace))
+    return trusting("1.0.0", signer, store)
+
+
+def trusting(version: str, signer: Signer, store: Path) -> ReleaseSpec:
+    """A release that trusts a signer."""
     block = "PGP PUBLIC KEY BLOCK-----"
     key = base64.encodebytes(signer.certificate()).decode()
     keys = {
@@ -60,7 +65,7 @@ def first(signer: Signer, store: Path, control_plane: ControlPlane) -> ReleaseSp
             "store-test": store.as_uri(),
         },
     }
-    return ReleaseSpec("1.0.0", extra={"0000_10_product_03_keys.yaml": keys})
+    return ReleaseSpec(version, extra={"0000_10_product_03_keys.yaml": keys})
 
 
 @pytest.fixture
@@ -121,8 +126,9 @@ def test_only_signed_releases_are_taken(
     signer: Signer,
     store: Path,
 ) -> None:
+    other = Signer()
     third = publish(replace(first, version="1.0.2"))
-    encoded = base64.b64encode(signature(signer, third)).decode()
+    encoded = base64.b64encode(signature(other, third)).decode()
     signed = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -131,8 +137,8 @@ def test_only_signed_releases_are_taken(
     }
     cluster.control_plane.apply(json.dumps(signed))
     start(cluster, first, registry)
-    image = publish(replace(first, version="1.0.1"))
-    put(store, image, 1, signature(Signer(), image))
+    image = publish(trusting("1.0.1", other, store))
+    put(store, image, 1, signature(other, image))
     unverified = f"unable to verify {digest_of(image)} against keyrings: {RING}"
     message = refused(cluster, image, "cannot be verified")
     assert message == (
@@ -140,14 +146,14 @@ def test_only_signed_releases_are_taken(
         f"The update cannot be verified: {unverified}"
     )
     refused(cluster, image.replace("@", ":1.0.1@").partition("@")[0], "not accessed via digest")
+    refused(cluster, third, "cannot be verified")
     put(store, image, 2, signature(signer, image))
     newest = taken(cluster, image)
     assert (newest["version"], newest["verified"]) == ("1.0.1", True)
     assert "cannot be verified" not in newest.get("acceptedRisks", "")
     cluster.report("1.0.1")
     cluster.wait_level("1.0.1")
-
-    assert taken(cluster, third)["verified"] is True
+    assert taken(cluster, third)["verified"] is True  # as 1.0.1 wants it, in the same process
     cluster.api.delete(SIGNED)
 
 
