@@ -15,9 +15,11 @@ from pathlib import Path
 
 from api.operators.names import V1ALPHA1
 from e2e.harness.controlplane import ControlPlane
+from e2e.harness.process import ChildProcess
 from e2e.harness.registry import Registry
 from e2e.olm.classic import Classic, Place
 from olm_runtime.kube.media_types import METADATA_LIST
+from tests.bench.processes import cpu_seconds, status_mib
 
 CREATORS = 4
 LOOK_SECONDS = 2.0
@@ -62,9 +64,9 @@ def measure(classic: Classic, namespaces: int, operators: int) -> dict[str, floa
     wait_copies(classic, at_least=namespaces * operators)
     figures["all copies made, s"] = time.monotonic() - began
     wait_calm(classic)
-    figures["processor time of olm-operator, s"] = processor_seconds(classic)
-    figures["resident, MiB"] = memory(classic, "VmRSS")
-    figures["resident at most, MiB"] = memory(classic, "VmHWM")
+    figures["processor time of olm-operator, s"] = cpu_seconds(operator(classic))
+    figures["resident, MiB"] = status_mib(operator(classic), "VmRSS")
+    figures["resident at most, MiB"] = status_mib(operator(classic), "VmHWM")
     figures |= quiet(classic)
     figures["an edit of a copy reverted, s"] = edit_reverted(classic, "op-0.v1")
     began = time.monotonic()
@@ -72,7 +74,7 @@ def measure(classic: Classic, namespaces: int, operators: int) -> dict[str, floa
     figures["restart, s"] = time.monotonic() - began
     figures["calm after a restart, s"] = wait_calm(classic)
     figures["requests of a restart"] = requests(classic)
-    figures["resident at most after a restart, MiB"] = memory(classic, "VmHWM")
+    figures["resident at most after a restart, MiB"] = status_mib(operator(classic), "VmHWM")
     return figures
 
 
@@ -109,9 +111,9 @@ def wait_calm(classic: Classic) -> float:
 
 
 def quiet(classic: Classic) -> dict[str, float]:
-    used, asked = processor_seconds(classic), requests(classic)
+    used, asked = cpu_seconds(operator(classic)), requests(classic)
     time.sleep(QUIET_SECONDS)
-    share = 100 * (processor_seconds(classic) - used) / QUIET_SECONDS
+    share = 100 * (cpu_seconds(operator(classic)) - used) / QUIET_SECONDS
     return {
         "processor at rest, % of a core": share,
         "requests of a quiet minute, but for the lease": requests(classic) - asked,
@@ -133,22 +135,10 @@ def requests(classic: Classic) -> float:
     return sum(float(line.rpartition(" ")[2]) for line in counted)
 
 
-def pid(classic: Classic) -> int:
-    if classic.operator is None or classic.operator.pid is None:
+def operator(classic: Classic) -> ChildProcess:
+    if classic.operator is None:
         raise RuntimeError("olm-operator does not run")
-    return classic.operator.pid
-
-
-def processor_seconds(classic: Classic) -> float:
-    fields = Path(f"/proc/{pid(classic)}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / 100
-
-
-def memory(classic: Classic, field: str) -> float:
-    """A line of the process's status in MiB."""
-    lines = Path(f"/proc/{pid(classic)}/status").read_text().splitlines()
-    found = next(line for line in lines if line.startswith(field))
-    return int(found.split()[1]) / 1024
+    return classic.operator
 
 
 if __name__ == "__main__":

@@ -1,15 +1,15 @@
-"""Figures of rounds over the manifests of a release, on an empty control plane.
+"""Figures of rounds over the manifests of a release, on an empty control plane, and of the program.
 
-Run: PYTHONPATH=. python tests/bench/bench_cluster_version.py [--manifests 800]
+Run: PYTHONPATH=. python tests/bench/bench_cluster_version.py [--manifests 800] [--rest 420]
 
 The release has components of eight manifests each on ten runlevels: namespace, CRD, account, role,
-binding, ConfigMap, Service, Deployment. Nothing runs its pods, and nothing is waited for.
+binding, ConfigMap, Service, Deployment. Nothing runs its pods, and nothing is waited for. The
+program is given the same manifests on another control plane.
 """
 
 import argparse
 import asyncio
 import json
-import resource
 import tempfile
 import time
 from collections.abc import Iterator
@@ -18,12 +18,17 @@ from pathlib import Path
 from api.objects import KubeObject, metadata
 from cluster_version.io.applying import Applier
 from cluster_version.io.rounds import TRIES, Round
+from cluster_version.operator.settings import INTERVAL
 from cluster_version.payload.manifests import Manifest
 from cluster_version.payload.task_graph import State
 from config.generate import CLUSTER_VERSION_CRD_FOLDER
 from e2e.harness.controlplane import ControlPlane
+from e2e.harness.registry import Registry
+from e2e.olm.cluster_updates import ClusterUpdates
+from e2e.olm.releases import PROFILE, ReleaseSpec
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
+from tests.bench.processes import cpu_seconds, status_mib
 
 RUNLEVELS, IN_COMPONENT = 10, 8
 SCHEMA = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
@@ -33,15 +38,16 @@ def main() -> None:
     """Measures and prints a table, then the same as JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--manifests", type=int, default=800)
+    parser.add_argument("--rest", type=float, default=420.0, help="seconds for which it is at rest")
     given = parser.parse_args()
-    with (
-        tempfile.TemporaryDirectory(prefix="olmv1-bench-") as name,
-        ControlPlane(Path(name)) as control_plane,
-    ):
-        control_plane.kubectl("apply", "-f", str(CLUSTER_VERSION_CRD_FOLDER))
-        control_plane.kubectl("wait", "--for=condition=Established", "crd", "--all")
-        release = list(manifests(given.manifests // IN_COMPONENT))
-        figures = asyncio.run(measure(control_plane, release))
+    release = list(manifests(given.manifests // IN_COMPONENT))
+    with tempfile.TemporaryDirectory(prefix="olmv1-bench-") as name:
+        with ControlPlane(Path(name, "rounds")) as control_plane:
+            control_plane.kubectl("apply", "-f", str(CLUSTER_VERSION_CRD_FOLDER))
+            control_plane.kubectl("wait", "--for=condition=Established", "crd", "--all")
+            figures = asyncio.run(measure(control_plane, release))
+        with ControlPlane(Path(name, "program")) as control_plane:
+            figures |= of_program(Path(name), control_plane, release, given.rest)
     for key, value in figures.items():
         print(f"{key:64} {value:8.1f}")
     print(json.dumps(figures))
@@ -70,8 +76,38 @@ async def measure(control_plane: ControlPlane, release: list[Manifest]) -> dict[
                 f"{state}, requests": client.answers.total() - asked,
                 f"{state}, objects written": done.written,
             }
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return figures | {"most resident, MiB": peak}
+    return figures
+
+
+def of_program(
+    folder: Path, control_plane: ControlPlane, release: list[Manifest], rest: float
+) -> dict[str, float]:
+    """Of cluster-version-operator with its own intervals between rounds."""
+    spec = ReleaseSpec("1.0.0", {each.file.name: included(each.object) for each in release})
+    with (
+        Registry(folder / "registry") as registry,
+        ClusterUpdates(folder / "operator", control_plane, registry) as cluster,
+    ):
+        cluster.install()
+        began = time.monotonic()
+        cluster.start(spec, f"--round-interval={INTERVAL}")
+        cluster.report(spec.version)
+        cluster.wait_told("Progressing", "False", timeout=rest)
+        level, program = time.monotonic() - began, cluster.program
+        assert program is not None
+        used = cpu_seconds(program)
+        time.sleep(rest)
+        return {
+            "program, from its start until level, s": level,
+            "program until level, processor time, s": used,
+            "program at rest, % of a core": 100 * (cpu_seconds(program) - used) / rest,
+            "program, resident, MiB": status_mib(program, "VmRSS"),
+            "program, most resident, MiB": status_mib(program, "VmHWM"),
+        }
+
+
+def included(obj: KubeObject) -> KubeObject:
+    return {**obj, "metadata": {**obj["metadata"], "annotations": PROFILE}}
 
 
 async def nothing_to_wait_for(_manifest: Manifest, _live: KubeObject | None) -> None:

@@ -31,7 +31,8 @@ from e2e.olm.fbc import bundle_facts, catalog_files, package_blobs
 from e2e.olm.manifests import catalog, extension, installer, namespace
 from e2e.olm.programs import Olm
 from tests.bench.bench_catalogd import generate
-from tests.bench.controller_world import VERSIONS, World, status_mib, until
+from tests.bench.controller_world import VERSIONS, World, until
+from tests.bench.processes import status_mib
 
 Figures = dict[str, float]
 SINGLE = 10

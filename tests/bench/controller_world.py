@@ -1,10 +1,8 @@
 """The world in which operator-controller is measured: packages, extensions, what they cost."""
 
-import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -18,13 +16,13 @@ from e2e.olm.fbc import catalog_files, package_blobs
 from e2e.olm.manifests import catalog, extension, installer, namespace
 from e2e.olm.programs import Olm
 from olm_runtime.kube.media_types import JSON_TYPE, METADATA_LIST
+from tests.bench.processes import TICKS, cpu_seconds, status_mib
 
 VERSIONS = ("1.0.0", "1.1.0")
 FIRST, SECOND = "1.0.0", ">=1.0.0 <2.0.0"
 POLL_SECONDS = 0.05
 CREATORS = 8
 PATIENCE_SECONDS = 600.0
-TICKS = os.sysconf("SC_CLK_TCK")
 WRITES = ("POST", "PUT", "PATCH", "APPLY", "DELETE")
 READS = ("GET", "LIST")
 NOT_COUNTED = ("leases", "events", "tokenreviews", "subjectaccessreviews")
@@ -248,17 +246,3 @@ def installed_version(obj: KubeObject) -> str:
     found = condition(obj, "Progressing")
     settled = found is not None and found["reason"] == "Succeeded"
     return str(bundle.get("version") or "") if settled else ""
-
-
-def cpu_seconds(child: ChildProcess) -> float:
-    """User and system time of a process."""
-    fields = Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS
-
-
-def status_mib(child: ChildProcess, name: str) -> float:
-    """A size from /proc/PID/status: VmRSS now, VmHWM at most so far."""
-    for line in Path(f"/proc/{child.pid}/status").read_text().splitlines():
-        if line.startswith(name + ":"):
-            return int(line.split()[1]) / 1024
-    return 0.0
