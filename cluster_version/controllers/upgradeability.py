@@ -9,14 +9,22 @@ from typing import Any
 
 from api.objects import KubeObject
 from cluster_version.apply.kinds import CLUSTER_OPERATOR
-from cluster_version.decisions.admin_gates import ACKS, ACKS_NAMESPACE, GATES, GATES_NAMESPACE
+from cluster_version.decisions.admin_gates import (
+    ACKS,
+    ACKS_NAMESPACE,
+    GATES,
+    GATES_NAMESPACE,
+    known_data,
+)
 from cluster_version.decisions.objects import current_version
 from cluster_version.decisions.upgradeable import Cluster, own_risks, upgradeable
+from cluster_version.payload.contents import Payload
 from cluster_version.signatures.configuration import CONFIG_MAP
 from cluster_version.status.condition_list import ConditionList
 from cluster_version.status.upgradeable import set_upgradeable
 from olm_runtime.controller.manager import Manager
 from olm_runtime.watch.informer import Selection
+from olm_runtime.watch.store import Store
 
 WATCHED_ACKS = Selection(CONFIG_MAP, ACKS_NAMESPACE)
 WATCHED_GATES = Selection(CONFIG_MAP, GATES_NAMESPACE, fields=f"metadata.name={GATES}")
@@ -24,12 +32,19 @@ WATCHED_GATES = Selection(CONFIG_MAP, GATES_NAMESPACE, fields=f"metadata.name={G
 
 
 class Upgradeability:
-    """Judges by what a manager watches, and by the deletions that a release asks for."""
+    """Judges by what a manager watches, and by the release that is applied."""
 
-    def __init__(self, manager: Manager, deletions: Callable[[], Sequence[str]]) -> None:
+    def __init__(
+        self,
+        manager: Manager,
+        applied: Callable[[], Payload],
+        deletions: Callable[[], Sequence[str]],
+    ) -> None:
+        """`deletions` are those that the release asks for and that are not done."""
         self._operators = manager.store(CLUSTER_OPERATOR)
         self._gates = manager.selected(WATCHED_GATES)
         self._acks = manager.selected(WATCHED_ACKS)
+        self._applied = applied
         self._deletions = deletions
 
     def added(
@@ -44,8 +59,8 @@ class Upgradeability:
                 cluster_version=after,
                 version=current_version(after),
                 operators=self._operators.objects(),
-                gates=_data(self._gates.get(GATES, GATES_NAMESPACE)),
-                acks=_data(self._acks.get(ACKS, ACKS_NAMESPACE)),
+                gates=self._data(self._gates, (GATES, GATES_NAMESPACE)),
+                acks=self._data(self._acks, (ACKS, ACKS_NAMESPACE)),
                 deletions=self._deletions(),
             )
         )
@@ -53,6 +68,6 @@ class Upgradeability:
         set_upgradeable(conditions, upgradeable(found))
         return {**status, "conditions": conditions.conditions}
 
-
-def _data(config_map: KubeObject | None) -> dict[str, str] | None:
-    return None if config_map is None else config_map.get("data") or {}
+    def _data(self, store: Store[KubeObject], place: tuple[str, str]) -> dict[str, str] | None:
+        manifests = (each.object for each in self._applied().manifests)
+        return known_data(place, store.get(*place), manifests)

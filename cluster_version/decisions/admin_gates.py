@@ -4,9 +4,12 @@ Source of the rules: upstream's notes, section 8.1.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
+from api.objects import KubeObject, annotations_of, gvk_of, name_of, namespace_of
 from cluster_version.decisions.risk import DOCUMENTATION, Risk
+from cluster_version.names import DELETE
+from cluster_version.signatures.configuration import CONFIG_MAP
 from olm_content.formats.go_text import quote
 from olm_content.versions import Version, VersionError, parse_version
 from olm_runtime.errors import TerminalError
@@ -19,6 +22,24 @@ SOURCE = "AdminAck"
 
 _NAME = "^ack-([4-5][.][0-9]{1,})-[^-]"
 _ADDRESS = re.compile(r"https://[^\s\"'<>()]*[^\s\"'<>().,;:!?]")
+
+
+def known_data(
+    place: tuple[str, str], found: KubeObject | None, manifests: Iterable[KubeObject]
+) -> dict[str, str] | None:
+    """The data of the ConfigMap of gates or acknowledgements; None if they are not known.
+
+    `place` is its name and namespace, `found` what the cluster has. One that is not there is empty,
+    unless it is among the manifests of the release that is applied: then it is missing.
+    """
+    if found is not None:
+        return found.get("data") or {}
+    return None if any(_is_at(place, each) for each in manifests) else {}
+
+
+def _is_at(place: tuple[str, str], manifest: KubeObject) -> bool:
+    is_there = gvk_of(manifest) == CONFIG_MAP and DELETE not in annotations_of(manifest)
+    return is_there and (name_of(manifest), namespace_of(manifest)) == place
 
 
 def gate_risks(

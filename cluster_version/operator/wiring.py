@@ -136,7 +136,7 @@ class Controllers:
         ) -> dict[str, Any]:
             return self._status(own, targets, cluster_version, faults, now)
 
-        judge = Upgradeability(self.manager, self._rounds.deletions.in_progress)
+        judge = Upgradeability(self.manager, applied, self._rounds.deletions.in_progress)
         return ClusterVersions(
             self.manager, targets, status_of, judge, clock=utc_now, wake=self._worker.wake
         )

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from cluster_version.decisions.admin_gates import known_data
 from cluster_version.decisions.risk import DOCUMENTATION, Risk
 from cluster_version.decisions.upgradeable import (
     Cluster,
@@ -11,6 +12,7 @@ from cluster_version.decisions.upgradeable import (
     own_risks,
     upgradeable,
 )
+from cluster_version.names import DELETE
 
 Json = dict[str, Any]
 
@@ -156,6 +158,21 @@ def test_without_the_config_maps_minor_updates_are_held_back(missing: str, probl
     ]
     assert found.problems == (f'configmap "{name}" not found',)
     assert found.concerned(["4.5.4", "4.6.0"]) == {"AdminAckUnknown": ["4.6.0"]}
+
+
+def test_a_config_map_that_no_release_brings_is_not_missing() -> None:
+    place = "admin-gates", "openshift-config-managed"
+
+    def manifest(name: str, **annotations: str) -> Json:
+        meta = {"name": name, "namespace": place[1], "annotations": annotations}
+        return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta}
+
+    brought = manifest(place[0])
+    others = [manifest("other"), manifest(place[0], **{DELETE: "true"})]
+    assert known_data(place, None, others) == {}
+    assert known_data(place, None, [*others, brought]) is None
+    assert known_data(place, brought, [brought]) == {}
+    assert known_data(place, brought | {"data": {"a": "b"}}, others) == {"a": "b"}
 
 
 def test_a_version_that_is_none_holds_back_all_updates() -> None:
