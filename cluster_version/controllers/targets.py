@@ -76,8 +76,10 @@ class Targets:
         self._worker.take(self._as_asked(work, cluster_version), State.RECONCILING)
         target = requested(cluster_version, work.payload.architecture)
         # Upstream goes on with the own release, as each release has a process of its own there.
-        if target is None or _is_applied(target, work) or never_reached_level(cluster_version):
+        if target is None or never_reached_level(cluster_version):
             self._keep()
+        elif _is_applied(target, work):
+            self._compare(target, work, cluster_version)
         elif self._loading is None and not self._is_too_early(target):
             self._loading = target
             self._spawn(self._load(target))
@@ -122,6 +124,19 @@ class Targets:
         now, applied = self._loader.acceptance, self._applied
         if self._loading is None and now is not None and applied is not None:
             self._loader.acceptance = taken_back(now, applied)
+
+    def _compare(self, target: Target, work: Work, cluster_version: KubeObject) -> None:
+        """The image that is applied is kept; that it has not the version asked for is told once."""
+        if target.version in ("", work.payload.release.version):
+            self._keep()
+        elif self._loading is None and target != self._told_of:
+            retrieved = Retrieved(verified=work.verified)
+            self._loader.tell(judged(target, retrieved, work.payload, cluster_version))
+
+    @property
+    def _told_of(self) -> Target | None:
+        acceptance = self._loader.acceptance
+        return None if acceptance is None else acceptance.target
 
     async def _load(self, target: Target) -> None:
         try:

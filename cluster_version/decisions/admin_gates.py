@@ -6,10 +6,9 @@ Source of the rules: upstream's notes, section 8.1.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from api.objects import KubeObject, annotations_of, gvk_of, name_of, namespace_of
+from api.objects import GVK, KubeObject, annotations_of, gvk_of, name_of, namespace_of
 from cluster_version.decisions.risk import DOCUMENTATION, Risk
 from cluster_version.names import DELETE
-from cluster_version.signatures.configuration import CONFIG_MAP
 from olm_content.formats.go_text import quote
 from olm_content.versions import Version, VersionError, parse_version
 from olm_runtime.errors import TerminalError
@@ -19,6 +18,8 @@ GATES, GATES_NAMESPACE = "admin-gates", "openshift-config-managed"
 ACKS, ACKS_NAMESPACE = "admin-acks", "openshift-config"
 """The ConfigMap in which the administrator acknowledges them under the same names."""
 SOURCE = "AdminAck"
+
+_CONFIG_MAP = GVK("", "v1", "ConfigMap")
 
 _NAME = "^ack-([4-5][.][0-9]{1,})-[^-]"
 _ADDRESS = re.compile(r"https://[^\s\"'<>()]*[^\s\"'<>().,;:!?]")
@@ -38,7 +39,7 @@ def known_data(
 
 
 def _is_at(place: tuple[str, str], manifest: KubeObject) -> bool:
-    is_there = gvk_of(manifest) == CONFIG_MAP and DELETE not in annotations_of(manifest)
+    is_there = gvk_of(manifest) == _CONFIG_MAP and DELETE not in annotations_of(manifest)
     return is_there and (name_of(manifest), namespace_of(manifest)) == place
 
 

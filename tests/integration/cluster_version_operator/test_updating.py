@@ -318,3 +318,21 @@ def test_a_broken_release_is_not_applied(
     level.wait_told("ReleaseAccepted", "False", told)
     assert level.told("ReleaseAccepted")[1] == "LoadPayload"
     assert set(versions(level).values()) == {"1.0.0"}
+
+
+def test_an_image_of_another_version_is_not_applied(level: ClusterUpdates) -> None:
+    """Scenario 46 in part: not even by force, nor where it is the release that is applied."""
+    images = {"1.0.1": SECOND.publish(level.registry)}
+    images["1.0.0"] = level.version["status"]["desired"]["image"]
+    for version, image in images.items():
+        level.ask(image=image, version="1.0.2", force=version != "1.0.0")
+        told = level.wait_told("ReleaseAccepted", "False", f"release image version {version} ")
+        assert told == (
+            f'Verifying payload failed version="1.0.2" image="{image}" failure=release image '
+            f"version {version} does not match the expected upstream version 1.0.2"
+        )
+        assert level.told("ReleaseAccepted")[1] == "VerifyPayloadVersion"
+    assert history(level) == [("1.0.0", "Completed", False)]
+    assert set(versions(level).values()) == {"1.0.0"}
+    level.ask(image=images["1.0.0"], version="1.0.0")
+    level.wait_told("ReleaseAccepted", "True", 'version="1.0.0"')
