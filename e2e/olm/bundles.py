@@ -1,5 +1,6 @@
 """Small registry+v1 bundles made to order, for tests that need a particular one."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -125,3 +126,23 @@ class BundleSpec:
                 "versions": [version],
             },
         }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitedBundle(BundleSpec):
+    """A bundle that names the last version of OpenShift it works with, in its CSV or beside it."""
+
+    latest: str
+    in_csv: bool = True
+
+    def files(self) -> dict[str, bytes]:
+        """The files of the bundle by path."""
+        files = BundleSpec.files(self)
+        properties = [{"type": "olm.maxOpenShiftVersion", "value": self.latest}]
+        if self.in_csv:
+            csv = yaml.safe_load(files["manifests/csv.yaml"])
+            csv["metadata"]["annotations"] = {"olm.properties": json.dumps(properties)}
+            files["manifests/csv.yaml"] = yaml.safe_dump(csv).encode()
+        else:
+            files["metadata/properties.yaml"] = yaml.safe_dump({"properties": properties}).encode()
+        return files

@@ -6,20 +6,18 @@ import secrets
 import shlex
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 import pytest_asyncio
-import yaml
 
 from api.objects import KubeObject, annotations_of, condition, metadata
 from api.olm.v1.names import GROUP
 from e2e.harness.controlplane import ControlPlane
 from e2e.olm.api import OLM, Api, extension_path
-from e2e.olm.bundles import BundleSpec
+from e2e.olm.bundles import LimitedBundle
 from e2e.olm.manifests import with_administrator
 from e2e.olm.pages import HOW_TO, shows, steps
 from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
@@ -40,25 +38,6 @@ ASK, DELETE = steps(HOW_TO / "openshift.md")
 
 Serve = Callable[[str, str], None]
 Publish = Callable[..., str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limited(BundleSpec):
-    """A bundle that names the last version of OpenShift it works with, in its CSV or beside it."""
-
-    latest: str
-    in_csv: bool = True
-
-    def files(self) -> dict[str, bytes]:
-        files = BundleSpec.files(self)
-        properties = [{"type": "olm.maxOpenShiftVersion", "value": self.latest}]
-        if self.in_csv:
-            csv = yaml.safe_load(files["manifests/csv.yaml"])
-            csv["metadata"]["annotations"] = {"olm.properties": json.dumps(properties)}
-            files["manifests/csv.yaml"] = yaml.safe_dump(csv).encode()
-        else:
-            files["metadata/properties.yaml"] = yaml.safe_dump({"properties": properties}).encode()
-        return files
 
 
 def wait_upgradeable(api: Api, status: str, message: str) -> KubeObject:
@@ -89,8 +68,8 @@ def test_what_is_installed_keeps_openshift_from_its_next_version(
 ) -> None:
     kubectl = olm.control_plane.kubectl
     bundles = (
-        Limited(package=package, version="1.0.0", latest="4.18"),
-        Limited(package=package, version="1.1.0", latest="4.19", in_csv=False),
+        LimitedBundle(package=package, version="1.0.0", latest="4.18"),
+        LimitedBundle(package=package, version="1.1.0", latest="4.19", in_csv=False),
     )
     image = publish_catalog(*bundles)
     serve_catalog(package, image)
@@ -159,7 +138,7 @@ def test_a_revision_without_the_note_is_left_alone(
     """As one that was made before there were such notes; what is written anew has it again."""
     kubectl = olm.control_plane.kubectl
     serve_catalog(
-        package, publish_catalog(Limited(package=package, version="1.0.0", latest="4.18"))
+        package, publish_catalog(LimitedBundle(package=package, version="1.0.0", latest="4.18"))
     )
     olm.control_plane.apply(with_administrator(package))
     api.wait_installed(package, "1.0.0")

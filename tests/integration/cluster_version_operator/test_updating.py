@@ -1,7 +1,5 @@
 """A cluster is updated from one release to another."""
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,33 +11,13 @@ from e2e.olm.cluster_updates import CLUSTER_VERSION, ClusterUpdates
 from e2e.olm.cluster_updates import NAMESPACE as OPERATOR
 from e2e.olm.graph_server import GraphServer, graph_of, risk
 from e2e.olm.releases import NAMESPACE, PROFILE, ReleaseSpec, config_map
-from tests.openpgp import Signer, statement
+from tests.integration.cluster_version_operator.signing import KEYS, sign
+from tests.openpgp import Signer
 
 pytestmark = pytest.mark.integration
 
 CONFIG_MAPS = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
 SECOND = ReleaseSpec("1.0.1")
-KEYS = "0000_20_alpha_08_keys.yaml"
-
-
-@pytest.fixture(scope="module")
-def signer() -> Signer:
-    """Who signs releases."""
-    return Signer()
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Path:
-    """The folder of a store of signatures."""
-    return tmp_path / "store"
-
-
-@pytest.fixture
-def keys(signer: Signer, store: Path) -> KubeObject:
-    """What a release trusts."""
-    verification = {"release.openshift.io/verification-config-map": ""}
-    data = {"verifier-public-key-test": signer.armoured(), "store-test": store.as_uri()}
-    return config_map("keys", data, **verification)
 
 
 @pytest.fixture
@@ -47,15 +25,6 @@ def trusting(cluster: ClusterUpdates, keys: KubeObject) -> ClusterUpdates:
     """A cluster with a release that trusts the signer."""
     cluster.begin(ReleaseSpec("1.0.0", {KEYS: keys}))
     return cluster
-
-
-def sign(store: Path, signer: Signer, image: str) -> None:
-    """Puts the signature of an image into a store."""
-    digest = image.rpartition("@")[2]
-    told = signer.message(statement(critical__image={"docker-manifest-digest": digest}))
-    folder = store / digest.replace(":", "=")
-    folder.mkdir(parents=True)
-    (folder / "signature-1").write_bytes(told)
 
 
 def versions(cluster: ClusterUpdates) -> dict[str, str]:
@@ -184,24 +153,6 @@ def test_versions_that_cannot_be_reached_are_refused(
         trusting.wait_told("ReleaseAccepted", "False", told)
         assert trusting.told("ReleaseAccepted")[1] == "PreconditionChecks"
     assert [entry[0] for entry in history(trusting)] == ["1.0.0"]
-
-
-@pytest.fixture
-def gates(cluster: ClusterUpdates) -> Iterator[dict[str, str]]:
-    """The paths of the ConfigMaps of gates and of acknowledgements; there is a gate of 4.1."""
-    paths = {}
-    for name, namespace in (
-        ("admin-gates", "openshift-config-managed"),
-        ("admin-acks", "openshift-config"),
-    ):
-        place = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
-        found = config_map(name, {"ack-4.1-apis": "Read first."} if "gates" in name else {})
-        found["metadata"]["namespace"] = namespace
-        cluster.control_plane.apply("\n---\n".join(map(json.dumps, (place, found))))
-        paths[name] = f"/api/v1/namespaces/{namespace}/configmaps/{name}"
-    yield paths
-    for path in paths.values():
-        cluster.api.delete(path)
 
 
 def test_minor_updates_wait_for_components_and_for_the_administrator(
