@@ -1,6 +1,5 @@
 """Where updates and their risks are learnt: through the cluster's proxy, with its CAs."""
 
-import shutil
 import ssl
 from collections.abc import AsyncIterator, Iterator
 from http import HTTPStatus
@@ -17,6 +16,8 @@ from cluster_version.io.graph_client import GraphClient
 from cluster_version.io.promql import MetricsStore, Place, finder
 from cluster_version.updates.errors import RetrievalError
 from e2e.harness.controlplane import ControlPlane
+from e2e.harness.debian import debian_program
+from e2e.harness.errors import BinaryUnavailable
 from e2e.harness.forward_proxy import ForwardProxy
 from e2e.harness.pki import CertificateAuthority
 from e2e.harness.ports import free_port
@@ -172,10 +173,11 @@ async def test_a_metrics_store_is_asked_by_its_name_and_with_a_token(
 
 @pytest.fixture(scope="module")
 def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a real one, where the machine has it."""
-    program = shutil.which("prometheus")
-    if program is None:
-        leave_out("prometheus", "there is no prometheus")
+    """The address of a real one, where the machine has it or Debian's packages."""
+    try:
+        program = str(debian_program("prometheus"))
+    except BinaryUnavailable as error:
+        leave_out("prometheus", f"there is no prometheus: {error}")
     folder = tmp_path_factory.mktemp("prometheus")
     (folder / "prometheus.yml").write_text("{}")
     address = f"127.0.0.1:{free_port('127.0.0.1')}"
