@@ -100,10 +100,11 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
     "--retrieve-by",
     "retrieval",
     type=click.Choice([each.value for each in Retrieval]),
-    callback=lambda context, _, text: _retrieval(text, context.params.get("kubeconfig")),
+    default=Retrieval.JOB.value,
+    show_default=True,
+    callback=lambda _, __, text: Retrieval(text),
     help="What fetches other releases: a Job into the folder of --payloads on the node of this "
-    "program, or this program itself, which needs no node.  [default: registry with --kubeconfig, "
-    "else job]",
+    "program, or this program itself, which needs no node.",
 )
 @click.option(
     "--node-name",
@@ -199,9 +200,3 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
 def command(**given: Any) -> Settings:
     """Brings a cluster to the release that its ClusterVersion asks for, and keeps it there."""
     return Settings(limits=RELEASE_LIMITS, **read_options(given))
-
-
-def _retrieval(text: str | None, kubeconfig: object) -> Retrieval:
-    if text is not None:
-        return Retrieval(text)
-    return Retrieval.REGISTRY if kubeconfig else Retrieval.JOB

@@ -114,6 +114,7 @@ class ClusterUpdates:
                 f"--release-image={image}",
                 f"--payload-override={folder}",
                 f"--payloads={self.work_dir / 'payloads'}",
+                "--retrieve-by=registry",
                 f"--pull-cas-dir={authorities}",
                 f"--round-interval={ROUND_SECONDS}s",
                 f"--metrics-bind-address={HOST}:{self.metrics_port}",

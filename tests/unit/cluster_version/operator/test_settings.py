@@ -1,6 +1,6 @@
 import pytest
 
-from cluster_version.operator.settings import Retrieval, parse_settings
+from cluster_version.operator.settings import parse_settings
 
 
 @pytest.mark.parametrize("flag", ["update-check-interval", "round-interval", "interval"])
@@ -18,16 +18,3 @@ def test_times_without_a_pause_are_refused(
 def test_answers_of_the_metrics_store_need_not_be_kept() -> None:
     flags = ["--release-image=r.test/release:v1", "--risk-check-interval=0s"]
     assert parse_settings(flags).risk_seconds == 0
-
-
-@pytest.mark.parametrize(
-    ("flags", "retrieval"),
-    [
-        ([], Retrieval.JOB),
-        (["--kubeconfig=here"], Retrieval.REGISTRY),
-        (["--retrieve-by=job", "--kubeconfig=here"], Retrieval.JOB),
-        (["--retrieve-by=registry"], Retrieval.REGISTRY),
-    ],
-)
-def test_jobs_fetch_releases_where_there_is_a_node(flags: list[str], retrieval: Retrieval) -> None:
-    assert parse_settings(["--release-image=r.test/release:v1", *flags]).retrieval is retrieval
