@@ -82,6 +82,7 @@ class ClusterVersions:
         cluster_version = self._store.get(request)
         if cluster_version is None:
             return Done()
+        await self._targets.features()
         faults = field_errors(cluster_version)
         self._targets.follow(without_faults(cluster_version, faults))
         now = self._clock()

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from api.objects import KubeObject, metadata
+from cluster_version.controllers.cluster_features import ClusterFeatures
 from cluster_version.controllers.release_loader import ReleaseLoader
 from cluster_version.controllers.sync_worker import SyncWorker, Work
 from cluster_version.decisions.acceptance import Acceptance, Retrieved, judged, taken_back
@@ -24,7 +25,8 @@ from cluster_version.payload.capabilities import (
     cluster_capabilities,
     implicit_after,
 )
-from cluster_version.payload.contents import Payload
+from cluster_version.payload.contents import Payload, for_features
+from cluster_version.payload.features import Features
 from cluster_version.payload.task_graph import State
 
 RETRY_SECONDS = 15.0
@@ -37,7 +39,6 @@ class Own:
 
     payload: Payload
     always_enabled: tuple[str, ...] = ()
-    feature_gates: frozenset[str] = frozenset()
 
     @property
     def target(self) -> Target:
@@ -52,8 +53,16 @@ Spawn = Callable[[Coroutine[Any, Any, None]], object]
 class Targets:
     """Gives the worker what a ClusterVersion asks for, once that is accepted."""
 
-    def __init__(self, own: Own, worker: SyncWorker, loader: ReleaseLoader, spawn: Spawn) -> None:
+    def __init__(
+        self,
+        own: Own,
+        worker: SyncWorker,
+        loader: ReleaseLoader,
+        features: ClusterFeatures,
+        spawn: Spawn,
+    ) -> None:
         self._own = own
+        self._features = features
         self._worker = worker
         self._loader = loader
         self._spawn = spawn
@@ -66,6 +75,16 @@ class Targets:
     def acceptance(self) -> Acceptance | None:
         """How far the target is, or that the release that is applied was accepted."""
         return self._loader.acceptance
+
+    async def features(self) -> Features:
+        """What the cluster has for the release that is applied; awaited before each `follow`.
+
+        Raises NotSyncedError while nobody can tell.
+        """
+        await self._features.read()
+        work = self._worker.work
+        payload = self._own.payload if work is None else work.payload
+        return self._features.of(payload.release.version)
 
     def follow(self, cluster_version: KubeObject) -> None:
         """Has done what a valid ClusterVersion asks for; a target that failed is tried again."""
@@ -93,30 +112,34 @@ class Targets:
         target = self._own.target
         local = judged(target, Retrieved(local=True), self._own.payload, cluster_version)
         self._applied = self._loader.tell(local)
+        features = self._features.of(target.version)
         before = (status_of(cluster_version).get("capabilities") or {}).get("enabledCapabilities")
         work = Work(
             payload=self._own.payload,
             owner_uid=metadata(cluster_version)["uid"],
-            capabilities=self._capabilities(cluster_version, before or ()),
-            feature_gates=self._own.feature_gates,
+            capabilities=self._capabilities(cluster_version, before or (), features.gates),
         )
         self._worker.take(self._as_asked(work, cluster_version), state_for(cluster_version, target))
 
     def _as_asked(self, work: Work, cluster_version: KubeObject) -> Work:
-        """The work with what the ClusterVersion says of the release that is applied."""
+        """The work with what the cluster says of the release that is applied."""
+        features = self._features.of(work.payload.release.version)
+        enabled = work.capabilities.enabled
         return replace(
             work,
+            payload=for_features(work.payload, features),
+            feature_gates=features.gates,
             generation=metadata(cluster_version).get("generation") or 0,
             overrides=spec_of(cluster_version).get("overrides") or (),
-            capabilities=self._capabilities(cluster_version, work.capabilities.enabled),
+            capabilities=self._capabilities(cluster_version, enabled, features.gates),
         )
 
     def _capabilities(
-        self, cluster_version: KubeObject, before: Iterable[str]
+        self, cluster_version: KubeObject, before: Iterable[str], gates: frozenset[str]
     ) -> ClusterCapabilities:
         asked = spec_of(cluster_version).get("capabilities")
         kept = (*before, *self._own.always_enabled)
-        return cluster_capabilities(asked, kept, self._own.feature_gates)
+        return cluster_capabilities(asked, kept, gates)
 
     def _keep(self) -> None:
         """What was tried meanwhile is told no more, and may be tried again at once."""
@@ -153,6 +176,8 @@ class Targets:
         work, acceptance = self._worker.work, self._loader.acceptance
         if work is None or acceptance is None:
             return
+        features = self._features.of(payload.release.version)
+        payload = for_features(payload, features)
         found = work.capabilities
         implicit = implicit_after(found, work.payload.manifests, payload.manifests)
         capabilities = replace(found, enabled=found.enabled | implicit, implicit=implicit)
@@ -161,6 +186,7 @@ class Targets:
             work,
             payload=payload,
             capabilities=capabilities,
+            feature_gates=features.gates,
             forced=target.force,
             verified=acceptance.retrieved.verified,
         )

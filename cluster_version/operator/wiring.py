@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import Iterable, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from datetime import datetime, timedelta
 from importlib.metadata import version
@@ -12,6 +13,7 @@ from typing import Any
 from api.objects import KubeObject
 from cluster_version.apply.kinds import CLUSTER_OPERATOR
 from cluster_version.controllers.availability import Availability, Wanted
+from cluster_version.controllers.cluster_features import ClusterFeatures
 from cluster_version.controllers.cluster_version import CLUSTER_VERSION, ClusterVersions
 from cluster_version.controllers.node_pools import node_updates
 from cluster_version.controllers.release_loader import ReleaseLoader
@@ -35,7 +37,8 @@ from cluster_version.metrics.operators import Transitions
 from cluster_version.names import CLUSTER_VERSION_NAME, CONFIGURATION_NAMESPACE, LEASE
 from cluster_version.operator.exposition import Readings
 from cluster_version.operator.settings import Retrieval, Settings
-from cluster_version.payload.contents import Payload
+from cluster_version.payload.contents import Payload, for_features
+from cluster_version.payload.features import DEFAULT
 from cluster_version.payload.inclusion import Filters
 from cluster_version.payload.retrieval_job import RetrievalPlace
 from cluster_version.signatures.configuration import CONFIG_MAP, Configuration
@@ -92,6 +95,7 @@ class Controllers:
             cas_dir=settings.pull_cas_dir,
             limits=settings.limits,
         )
+        self._features = ClusterFeatures(client, self._notify)
         self._jobs = _jobs(settings, client) if settings.retrieval is Retrieval.JOB else None
         self._own: Payload | None = None
         self._availability = self._of_updates()
@@ -101,7 +105,7 @@ class Controllers:
         """Works until cancelled. Raises ReleaseError for an own release that cannot be read."""
         settings = self._settings
         self._own = payload = await self._load(settings.payload, settings.release_image)
-        async with asyncio.TaskGroup() as group:
+        async with aclosing(self._features), asyncio.TaskGroup() as group:
             own = Own(payload, settings.always_enabled)
             self._controller = self._of_release(own, group)
             self.manager.register(self._controller.registration())
@@ -129,7 +133,7 @@ class Controllers:
             announce=self._announce,
             notify=self._notify,
         )
-        targets = Targets(own, self._worker, loader, group.create_task)
+        targets = Targets(own, self._worker, loader, self._features, group.create_task)
 
         def status_of(
             cluster_version: KubeObject, faults: Sequence[FieldError], now: datetime
@@ -215,9 +219,14 @@ class Controllers:
 
     async def _load(self, folder: Path, image: str) -> Payload:
         filters = Filters(
-            exclude=self._settings.exclude, feature_set="", profile=self._settings.profile
+            exclude=self._settings.exclude,
+            profile=self._settings.profile,
+            feature_set=DEFAULT.feature_set,
+            feature_gates=DEFAULT.gates,
         )
-        return await load_folder(folder, image, filters)
+        payload = await load_folder(folder, image, filters)
+        features = self._features.of(payload.release.version)
+        return await asyncio.to_thread(for_features, payload, features)
 
     def _cluster_version(self) -> KubeObject | None:
         return self._cluster_versions.get(CLUSTER_VERSION_NAME)

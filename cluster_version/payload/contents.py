@@ -5,10 +5,11 @@ Source of the rules: upstream's notes, section 5.4.
 
 import base64
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from api.objects import metadata
+from cluster_version.payload.features import Features
 from cluster_version.payload.hashes import fnv64
 from cluster_version.payload.inclusion import Filters, left_out
 from cluster_version.payload.manifests import Manifest, ManifestError, parse_manifests
@@ -39,6 +40,8 @@ class Payload:
     architecture  that of the machine unless the release names its own
     hash          of all its manifests
     created       when it was made, as its file of images says
+    candidates    those that clusters like this one may have, by its features
+    features      by which the manifests were chosen among these; None if they were not
     """
 
     release: Release
@@ -46,6 +49,8 @@ class Payload:
     manifests: tuple[Manifest, ...]
     hash: str
     created: str = ""
+    candidates: tuple[Manifest, ...] = ()
+    features: Features | None = None
 
 
 def load(
@@ -62,7 +67,7 @@ def load(
     release = replace(found, image=image)
     images = read_images(files[f"{RELEASE_FOLDER}/{IMAGES_FILE}"])
     check_images(release, images)
-    asked = replace(filters, major_version=version.major)
+    asked = replace(filters, major_version=version.major, feature_set=None, feature_gates=None)
     manifests: list[Manifest] = []
     problems: list[str] = []
     for name, content in _manifest_files(files, image, asked.profile or ""):
@@ -78,7 +83,30 @@ def load(
         raise ReleaseError(text, reason=INTEGRITY)
     architecture = release.architecture or machine
     created = metadata(images).get("creationTimestamp") or ""
-    return Payload(release, architecture, tuple(manifests), _hash(manifests), created)
+    loaded = Payload(release, architecture, (), "", created, tuple(manifests))
+    return _chosen(loaded, filters)
+
+
+def for_features(payload: Payload, features: Features) -> Payload:
+    """The payload with the manifests for a cluster of these features."""
+    if payload.features == features:
+        return payload
+    filters = Filters(feature_set=features.feature_set, feature_gates=features.gates)
+    return _chosen(payload, filters)
+
+
+def _chosen(payload: Payload, filters: Filters) -> Payload:
+    """The payload with those candidates that the features of a cluster are asked for."""
+    feature_set, gates = filters.feature_set, filters.feature_gates
+    asked = Filters(feature_set=feature_set, feature_gates=gates)
+    manifests = tuple(each for each in payload.candidates if not left_out(each.object, asked))
+    is_same = manifests == payload.manifests and payload.hash  # which takes time
+    return replace(
+        payload,
+        manifests=manifests,
+        hash=payload.hash if is_same else _hash(manifests),
+        features=None if gates is None else Features(feature_set or "", frozenset(gates)),
+    )
 
 
 def _require(files: Mapping[str, bytes], folder: str) -> None:
@@ -118,6 +146,6 @@ def _filled(template: bytes, values: Mapping[bytes, bytes]) -> bytes | None:
     return _ACTION.sub(lambda found: values[found[1]], template)
 
 
-def _hash(manifests: list[Manifest]) -> str:
+def _hash(manifests: Iterable[Manifest]) -> str:
     texts = (go_json.dumps(each.object, sort_keys=True).encode() for each in manifests)
     return base64.urlsafe_b64encode(fnv64(texts).to_bytes(8)).decode()

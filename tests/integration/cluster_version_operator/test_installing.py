@@ -1,12 +1,15 @@
 """A cluster is installed by its first release, and kept as that has it."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from api.objects import KubeObject
+from cluster_version.names import FEATURE_GATE, FEATURE_SET
 from e2e.harness.controlplane import wait_until
 from e2e.olm.cluster_updates import CLUSTER_VERSION, OPERATORS, ClusterUpdates
+from e2e.olm.feature_gates import FeatureGates
 from e2e.olm.releases import COMPONENTS, NAMESPACE, PROFILE, ReleaseSpec, config_map
 
 pytestmark = pytest.mark.integration
@@ -148,6 +151,51 @@ def test_what_is_not_for_the_cluster_is_not_made(cluster: ClusterUpdates) -> Non
     )
     cluster.wait_told("ImplicitlyEnabledCapabilities", "True", "Console")
     assert cluster.api.get(path) is not None
+
+
+@pytest.fixture
+def feature_gates(cluster: ClusterUpdates) -> Iterator[FeatureGates]:
+    """A cluster that does not serve FeatureGates before the test makes one."""
+    found = FeatureGates(cluster.control_plane, cluster.api)
+    yield found
+    found.clear()
+
+
+def test_features_of_the_cluster_say_which_manifests_are_for_it(
+    cluster: ClusterUpdates, feature_gates: FeatureGates
+) -> None:
+    """Scenario 13: they are followed while the operator runs, and need not be there."""
+    wanted = {
+        "with": {FEATURE_GATE: "Alpha"},
+        "without": {FEATURE_GATE: "-Alpha"},
+        "default": {FEATURE_SET: "Default"},
+        "preview": {FEATURE_SET: "TechPreviewNoUpgrade"},
+    }
+    gated = {
+        f"0000_20_alpha_02_{name}.yaml": config_map(name, {}, **annotations)
+        for name, annotations in wanted.items()
+    }
+
+    def made() -> set[str]:
+        return {each["metadata"]["name"] for each in cluster.api.list(CONFIG_MAPS)} & {*wanted}
+
+    def version_hash() -> str:
+        return str(cluster.version["status"]["versionHash"])
+
+    cluster.begin(ReleaseSpec("1.0.0", gated))
+    assert made() == {"without", "default"}
+    first = version_hash()
+    feature_gates.set("TechPreviewNoUpgrade", {"1.0.0": ["Alpha"], "1.0.1": []})
+    wait_until(lambda: made() == {*wanted}, what="what is for other features")
+    cluster.wait_level("1.0.0")
+    assert version_hash() != first
+    feature_gates.set("", {"1.0.0": [], "1.0.1": ["Alpha"]})
+    wait_until(lambda: version_hash() == first, what="the features are seen")
+    for name in wanted:
+        cluster.api.delete(f"{CONFIG_MAPS}/{name}")
+    wait_until(lambda: made() == {"without", "default"}, what="what is for these features")
+    cluster.wait_level("1.0.0")
+    assert made() == {"without", "default"}
 
 
 def test_an_override_leaves_an_object_to_somebody_else(level: ClusterUpdates) -> None:

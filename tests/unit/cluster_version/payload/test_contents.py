@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from cluster_version.names import DEFAULT_PROFILE, INCLUDE_PREFIX
-from cluster_version.payload.contents import Payload, load
+from cluster_version.names import DEFAULT_PROFILE, FEATURE_GATE, FEATURE_SET, INCLUDE_PREFIX
+from cluster_version.payload.contents import Payload, for_features, load
+from cluster_version.payload.features import Features
 from cluster_version.payload.inclusion import Filters
 from cluster_version.payload.release import Release, ReleaseError, described
 
@@ -16,8 +17,12 @@ INCLUDED = {f"{INCLUDE_PREFIX}{DEFAULT_PROFILE}": "true"}
 
 
 def manifest(name: str, **data: str) -> bytes:
-    meta = {"name": name, "namespace": "ns", "annotations": INCLUDED}
-    document = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": data}
+    return annotated(name, {}, data)
+
+
+def annotated(name: str, annotations: dict[str, str], data: dict[str, str] | None = None) -> bytes:
+    meta = {"name": name, "namespace": "ns", "annotations": INCLUDED | annotations}
+    document = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": data or {}}
     return json.dumps(document).encode()
 
 
@@ -97,6 +102,35 @@ def test_what_is_no_release_is_refused(changed: dict[str, bytes | None], message
         loaded(release(**changed))
     assert caught.value.message.startswith(message)
     assert caught.value.reason == ""
+
+
+def test_manifests_are_chosen_anew_when_the_features_of_the_cluster_change() -> None:
+    annotations = {
+        "all": {},
+        "default": {FEATURE_SET: "Default,OKD"},
+        "preview": {FEATURE_SET: "TechPreviewNoUpgrade"},
+        "with": {FEATURE_GATE: "Alpha"},
+        "without": {FEATURE_GATE: "-Alpha"},
+    }
+    files = {
+        f"release-manifests/{name}.yaml": annotated(name, of) for name, of in annotations.items()
+    }
+    left = annotated("other", {f"{INCLUDE_PREFIX}{DEFAULT_PROFILE}": "false"})
+    first = loaded(release(**files, **{"release-manifests/other.yaml": left}))
+
+    def names(payload: Payload) -> list[str]:
+        return [each.object["metadata"]["name"] for each in payload.manifests]
+
+    assert names(first) == ["all", "default", "without"]
+    assert for_features(first, Features()) is first
+    preview = for_features(first, Features("TechPreviewNoUpgrade", frozenset({"Alpha"})))
+    assert names(preview) == ["all", "preview", "with"]
+    assert preview.hash != first.hash
+    gated = for_features(preview, Features(gates=frozenset({"Alpha"})))
+    assert names(gated) == ["all", "default", "with"]
+    assert for_features(gated, Features()) == first
+    same = for_features(first, Features(gates=frozenset({"Beta"})))
+    assert (names(same), same.hash) == (names(first), first.hash)
 
 
 def test_images_are_those_of_the_release() -> None:

@@ -1,0 +1,44 @@
+"""Follows the FeatureGate of a cluster, which need not have one, nor serve its kind."""
+
+from collections.abc import Callable
+
+from api.objects import KubeObject
+from cluster_version.payload.features import (
+    FEATURE_GATE,
+    FEATURE_GATE_NAME,
+    Features,
+    features_of,
+)
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.watch.followed import Followed
+from olm_runtime.watch.informer import Selection
+
+FOLLOWED = Selection(FEATURE_GATE, fields=f"metadata.name={FEATURE_GATE_NAME}")
+
+
+class ClusterFeatures:
+    """The feature set and the feature gates of a cluster."""
+
+    def __init__(self, client: KubeClient, notify: Callable[[], None]) -> None:
+        """`notify` tells of each change."""
+
+        async def changed() -> None:
+            notify()
+
+        self._followed: Followed[KubeObject] = Followed(client, FOLLOWED, lambda obj: obj, changed)
+
+    async def read(self) -> None:
+        """Awaited before each use of `of`. Raises NotSyncedError while nobody can tell.
+
+        What is not known must not be taken for the default: objects of a release would come and go.
+        """
+        await self._followed.start()
+        self._followed.store.check_synced()
+
+    def of(self, version: str) -> Features:
+        """What the cluster has for a release of a version."""
+        return features_of(self._followed.store.get(FEATURE_GATE_NAME), version)
+
+    async def aclose(self) -> None:
+        """Stops following it."""
+        await self._followed.close()
