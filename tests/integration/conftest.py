@@ -43,15 +43,27 @@ LONGEST = (
 """Files and folders that take a minute or more, the longest first. Each stays with one worker."""
 
 
+KINDS = ("integration", "pages", "faults")
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes long is begun first; the order is else as it was."""
+    """What takes long is begun first; the order is else as it was.
+
+    A test without a mark would be left out by every run without a word.
+    """
+    here = [item for item in items if item.path.is_relative_to(HERE)]
+    unmarked = {item.path for item in here if not any(map(item.get_closest_marker, KINDS))}
+    if unmarked:
+        names = ", ".join(sorted(str(path.relative_to(HERE)) for path in unmarked))
+        raise pytest.UsageError(f"tests without any mark of {', '.join(KINDS)}: {names}")
     ranks = {name: rank for rank, name in enumerate(LONGEST)}
 
     def rank(item: pytest.Item) -> int:
         first = item.path.relative_to(HERE).parts[0].removesuffix(".py")
         return ranks.get(first, len(ranks))
 
-    if all(item.path.is_relative_to(HERE) for item in items):
+    if len(here) == len(items):
         items.sort(key=rank)
 
 

@@ -28,6 +28,8 @@ from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.registry.settings import PullSettings
 
+pytestmark = pytest.mark.integration
+
 ACKNOWLEDGED = (("x-acknowledge-experimental", "true"),)
 PATIENCE_SECONDS = 120.0
 REAL = ("cat-facts-operator", "hive-operator")

@@ -13,6 +13,8 @@ from e2e.olm.pages import DOCS, steps
 from e2e.olm.reader import Reader
 from olm_runtime.kube.media_types import MERGE_PATCH
 
+pytestmark = pytest.mark.integration
+
 CSVS = "clusterserviceversions"
 CONFIG = f"/apis/{V1}/olmconfigs/cluster"
 NAME = "hello.v1.0.0"

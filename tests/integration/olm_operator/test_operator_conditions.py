@@ -3,11 +3,15 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from api.objects import KubeObject, metadata
 from e2e.olm.classic import Classic, Place, status
 from e2e.olm.pages import DOCS, steps
 from e2e.olm.reader import Reader
 from olm_runtime.kube.media_types import MERGE_PATCH
+
+pytestmark = pytest.mark.integration
 
 V2 = "operators.coreos.com/v2"
 RBAC = "rbac.authorization.k8s.io/v1"

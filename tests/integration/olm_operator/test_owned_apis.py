@@ -14,6 +14,8 @@ from e2e.olm.classic import Classic, Place, status
 from e2e.olm.csvs import deployment
 from olm_runtime.clocks import utc_now
 
+pytestmark = pytest.mark.integration
+
 ADMISSION = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
 API_SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"

@@ -12,6 +12,8 @@ from e2e.olm.classic import Classic, Place, status
 from e2e.olm.csvs import deployment
 from e2e.olm.fbc import PublishedBundle, package_blobs
 
+pytestmark = pytest.mark.integration
+
 
 @pytest.fixture(scope="module")
 def versions(registry: Registry) -> list[PublishedBundle]:
