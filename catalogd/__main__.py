@@ -24,7 +24,7 @@ from olm_runtime.clocks import steady_clock, utc_now
 from olm_runtime.controller.attempt import attempt
 from olm_runtime.controller.events import EventBroadcaster
 from olm_runtime.controller.handlers import Change, Enqueue, enqueue_object
-from olm_runtime.controller.leader import Elector
+from olm_runtime.controller.leader import Elector, LeasePlace
 from olm_runtime.controller.manager import Manager, Registration, Watch
 from olm_runtime.controller.reconciler import Reconciler
 from olm_runtime.controller.requests import Request
@@ -257,8 +257,8 @@ class Program:
         if not self.settings.leader_elect:
             await self._work_as_leader()
             return
-        namespace = self.settings.system_namespace
-        elector = Elector(self.client, namespace=namespace, name=LEASE, identity=self.instance)
+        lease = LeasePlace(self.settings.system_namespace, LEASE)
+        elector = Elector(self.client, lease=lease, identity=self.instance)
         await elector.run(self._work_as_leader)
 
     async def _work_as_leader(self) -> None:

@@ -5,7 +5,7 @@ import socket
 import uuid
 from collections.abc import Callable
 
-from olm_runtime.controller.leader import Elector
+from olm_runtime.controller.leader import Elector, LeasePlace
 from olm_runtime.controller.manager import Manager
 from olm_runtime.http.health import serve_health
 from olm_runtime.kube.client import KubeClient
@@ -24,10 +24,10 @@ class Replica:
         client: KubeClient,
         *,
         identity: str,
-        lease: tuple[str, str] | None,
+        lease: LeasePlace | None,
         begin: Callable[[asyncio.TaskGroup], Manager],
     ) -> None:
-        """`lease` is its namespace and name; `begin` starts the work and gives what it runs in."""
+        """Without a `lease` it works at once. `begin` starts that and gives what it runs in."""
         self._client = client
         self._identity = identity
         self._lease = lease
@@ -51,8 +51,7 @@ class Replica:
             await self._control()
             return
         self._works.set()  # a replica that waits for the lease is as ready as it can be
-        namespace, name = self._lease
-        elector = Elector(self._client, namespace=namespace, name=name, identity=self._identity)
+        elector = Elector(self._client, lease=self._lease, identity=self._identity)
         await elector.run(self._control)
 
     async def _control(self) -> None:

@@ -53,13 +53,19 @@ class DaemonSettings:
 
 
 def daemon(
-    name: str, *, gates: Mapping[str, Gate], namespace: str, namespace_flag: str | None = None
+    name: str,
+    *,
+    gates: Mapping[str, Gate],
+    namespace: str,
+    namespace_flag: str | None = None,
+    elects: bool = False,
 ) -> Callable[[Callable[..., Any]], click.Command]:
     """Makes a command of a function that gets its own flags and the fields of DaemonSettings.
 
     gates           the feature gates that it knows
     namespace       where its own objects are when it runs outside a cluster
     namespace_flag  another name of --system-namespace
+    elects          whether it works only while holding the lease unless told otherwise
     """
 
     def decorate(settings: Callable[..., Any]) -> click.Command:
@@ -71,7 +77,7 @@ def daemon(
 
         callback = click.version_option(package_name=DISTRIBUTION, prog_name=name)(callback)
         log = logging.getLogger(settings.__module__)
-        shared = _shared_options(gates, log, namespace_flag)
+        shared = _shared_options(gates, log, namespace_flag, elects=elects)
         for option in reversed((*shared, *klog_options())):
             callback = option(callback)
         context = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -98,14 +104,15 @@ def optional_path(text: str) -> Path | None:
 
 
 def _shared_options(
-    gates: Mapping[str, Gate], log: logging.Logger, namespace_flag: str | None
+    gates: Mapping[str, Gate], log: logging.Logger, namespace_flag: str | None, *, elects: bool
 ) -> tuple[Option, ...]:
     namespace_flags = ["--system-namespace", *([namespace_flag] if namespace_flag else [])]
     option = click.option
     return (
         option("--kubeconfig", metavar="FILE", callback=lambda _, __, text: text or None,
                help="Kubeconfig file.  [default: the pod's own account]"),
-        option("--leader-elect", is_flag=True,
+        option("--leader-elect/--no-leader-elect" if elects else "--leader-elect", is_flag=True,
+               default=elects, show_default=elects,
                help="Work only while holding the lease, so that replicas wait."),
         option(*namespace_flags, "system_namespace", metavar="NAME", default="",
                help="Namespace of our own objects."),

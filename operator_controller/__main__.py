@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from olm_runtime.certificates.serving import CertificateFiles, CertificateIssuer
 from olm_runtime.clocks import utc_now
+from olm_runtime.controller.leader import LeasePlace
 from olm_runtime.controller.manager import Manager
 from olm_runtime.kube.access import ClusterAccess, load_access
 from olm_runtime.kube.client import KubeClient
@@ -60,7 +61,7 @@ class _Process:
         self.replica = Replica(
             client,
             identity=self._identity,
-            lease=(settings.system_namespace, LEASE) if settings.leader_elect else None,
+            lease=LeasePlace(settings.system_namespace, LEASE) if settings.leader_elect else None,
             begin=self._control,
         )
 

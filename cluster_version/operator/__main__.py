@@ -15,7 +15,10 @@ if TYPE_CHECKING:  # imported once metrics are asked for: it takes time and memo
 
 def main(settings: Settings) -> None:
     """The console script `cluster-version-operator`."""
-    Program("cluster-version-operator", LEASE, Controllers, _families).run(settings)
+    program = Program(
+        "cluster-version-operator", LEASE, Controllers, _families, makes_namespace=True
+    )
+    program.run(settings)
 
 
 def _families(controllers: Controllers | None, client: KubeClient) -> "Iterator[Metric]":

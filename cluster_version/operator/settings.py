@@ -70,7 +70,7 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
     return settings
 
 
-@daemon("cluster-version-operator", gates={}, namespace=DEFAULT_NAMESPACE)
+@daemon("cluster-version-operator", gates={}, namespace=DEFAULT_NAMESPACE, elects=True)
 @controller_options(interval="10m")
 @click.option(
     "--release-image",

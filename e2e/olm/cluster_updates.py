@@ -71,18 +71,17 @@ class ClusterUpdates:
         self.api.__exit__(kind, error, trace)
 
     def install(self, **spec: Any) -> None:
-        """Create the CRDs, the namespace and the ClusterVersion, with more in its spec."""
+        """Create the CRDs and the ClusterVersion, with more in its spec."""
         crds = ("-f", str(CONFIG / "crd" / "cluster-version"))
         self.control_plane.kubectl("apply", "--server-side", *crds)
         self.control_plane.kubectl("wait", "--for=condition=Established", *crds)
-        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
         version = {
             "apiVersion": "config.openshift.io/v1",
             "kind": "ClusterVersion",
             "metadata": {"name": "version"},
             "spec": {"clusterID": CLUSTER_ID, **spec},
         }
-        self.control_plane.apply("\n---\n".join(map(json.dumps, (namespace, version))))
+        self.control_plane.apply(json.dumps(version))
 
     def clear(self) -> None:
         """Delete what releases brought, and make the ClusterVersion new; namespaces stay, empty."""

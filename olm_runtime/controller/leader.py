@@ -11,7 +11,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from api.objects import GVK, KubeObject
 from olm_runtime.errors import OLMError
@@ -38,6 +38,14 @@ class LeaseTimes:
     retry: float = 2.0
 
 
+class LeasePlace(NamedTuple):
+    """Where a lease is; `makes_namespace`: whether its namespace is made where it is missing."""
+
+    namespace: str
+    name: str
+    makes_namespace: bool = False
+
+
 class LostLeadershipError(OLMError):
     """Somebody else may lead now: stop writing at once."""
 
@@ -49,15 +57,13 @@ class Elector:
         self,
         client: KubeClient,
         *,
-        namespace: str,
-        name: str,
+        lease: LeasePlace,
         identity: str,
         times: LeaseTimes | None = None,
         clock: Callable[[], datetime] = lambda: datetime.fromtimestamp(time.time(), UTC),
     ) -> None:
         self._client = client
-        self._namespace = namespace
-        self._name = name
+        self._namespace, self._name, self._makes_namespace = lease
         self._identity = identity
         self._times = times or LeaseTimes()
         self._clock = clock
@@ -128,7 +134,7 @@ class Elector:
     async def _take(self, lease: KubeObject | None) -> bool:
         if lease is None:
             self._taken = True  # before it is sure: a kill in between must not leave it held
-            await self._client.create(self._record({}, {}), field_manager=self._identity)
+            await self._create(self._record({}, {}))
             return True
         spec = lease.get("spec") or {}
         holder = spec.get("holderIdentity") or ""
@@ -140,6 +146,17 @@ class Elector:
         body = self._record(spec, {"resourceVersion": lease["metadata"]["resourceVersion"]})
         await self._client.patch(body, body)
         return True
+
+    async def _create(self, lease: KubeObject) -> None:
+        try:
+            await self._client.create(lease, field_manager=self._identity)
+        except NotFoundError:
+            if not self._makes_namespace:
+                raise
+            namespace = {"apiVersion": "v1", "kind": "Namespace"}
+            meta = {"metadata": {"name": self._namespace}}
+            await self._client.create(namespace | meta, field_manager=self._identity)
+            await self._client.create(lease, field_manager=self._identity)
 
     def _expired(self, lease: KubeObject, spec: dict[str, Any]) -> bool:
         version = lease["metadata"]["resourceVersion"]

@@ -5,6 +5,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
+from olm_runtime.controller.leader import LeasePlace
 from olm_runtime.controller.manager import Manager
 from olm_runtime.daemon.settings import ControllerSettings, Metrics
 from olm_runtime.http.health import health_routes
@@ -44,12 +45,14 @@ class Program(Generic[S, C]):
 
     begin     makes the controllers of settings, with the identity of the process
     families  the metrics; without controllers, too
+    makes_namespace  whether it makes the namespace of its lease, which comes with what it installs
     """
 
     name: str
     lease: str
     begin: Callable[[S, KubeClient, str], C]
     families: Callable[[C | None, KubeClient], "Iterator[Metric]"]
+    makes_namespace: bool = False
 
     def run(self, settings: S) -> None:
         """Runs until it is ended."""
@@ -87,11 +90,12 @@ class _Process(Generic[S, C]):
         self._access = access
         self._client = client
         self._identity = process_identity()
+        lease = LeasePlace(settings.system_namespace, program.lease, program.makes_namespace)
         self._controllers: C | None = None
         self.replica = Replica(
             client,
             identity=self._identity,
-            lease=(settings.system_namespace, program.lease) if settings.leader_elect else None,
+            lease=lease if settings.leader_elect else None,
             begin=self._control,
         )
 

@@ -9,7 +9,13 @@ import pytest
 
 from api.objects import KubeObject
 from e2e.harness.controlplane import ControlPlane
-from olm_runtime.controller.leader import LEASE, Elector, LeaseTimes, LostLeadershipError
+from olm_runtime.controller.leader import (
+    LEASE,
+    Elector,
+    LeasePlace,
+    LeaseTimes,
+    LostLeadershipError,
+)
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError
@@ -30,9 +36,8 @@ class Candidate:
     """Runs for leader; knows whether it leads and how it ended."""
 
     def __init__(self, client: KubeClient, namespace: str, identity: str) -> None:
-        self.elector = Elector(
-            client, namespace=namespace, name="lock", identity=identity, times=QUICK
-        )
+        place = LeasePlace(namespace, "lock")
+        self.elector = Elector(client, lease=place, identity=identity, times=QUICK)
         self.leads = asyncio.Event()
         self.finish = asyncio.Event()
         self.task: asyncio.Task[None] | None = None
@@ -124,7 +129,8 @@ async def test_a_leader_that_is_stopped_gives_the_lease_back(
 async def test_the_lease_of_a_leader_that_died_is_taken_when_it_runs_out(
     client: KubeClient, namespace: str, candidate: Callable[..., Candidate]
 ) -> None:
-    dead = Elector(client, namespace=namespace, name="lock", identity="dead", times=QUICK)
+    place = LeasePlace(namespace, "lock")
+    dead = Elector(client, lease=place, identity="dead", times=QUICK)
     assert await dead._attempt()
     heir = candidate("b").start()
     begun = asyncio.get_running_loop().time()
@@ -235,3 +241,13 @@ async def test_the_errors_of_the_work_are_not_hidden(
         await leader.end()
     assert group.group_contains(ValueError, match="a bug")
     assert (await lease(client, namespace))["holderIdentity"] == ""
+
+
+async def test_a_missing_namespace_is_made_only_where_that_is_wanted(client: KubeClient) -> None:
+    """Who brings the namespace with what it installs must lead before it is there."""
+    for wanted in (False, True):
+        place = LeasePlace("not-there-yet", "lock", makes_namespace=wanted)
+        elector = Elector(client, lease=place, identity="a", times=QUICK)
+        assert await elector._acquired() is wanted
+    spec = await lease(client, "not-there-yet")
+    assert spec["holderIdentity"] == "a"

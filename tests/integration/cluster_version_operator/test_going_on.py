@@ -41,7 +41,7 @@ def version_of(cluster: ClusterUpdates, path: str) -> str:
 
 def test_one_of_two_operators_works(cluster: ClusterUpdates, other: ClusterUpdates) -> None:
     """Scenarios 42 and 61: the one of the new release comes first, and goes on in its turn."""
-    cluster.start(FIRST, "--leader-elect", image=FIRST.publish(cluster.registry))
+    cluster.start(FIRST, image=FIRST.publish(cluster.registry))
     cluster.report("1.0.0")
     cluster.wait_level("1.0.0")
     image = SECOND.publish(cluster.registry)
@@ -50,7 +50,7 @@ def test_one_of_two_operators_works(cluster: ClusterUpdates, other: ClusterUpdat
     deployment: KubeObject = cluster.api.get(DEPLOYMENT) or {}
     [container] = deployment["spec"]["template"]["spec"]["containers"]
     assert container["image"] == image
-    other.start(SECOND, "--leader-elect", image=image)
+    other.start(SECOND, image=image)
     assert leads(cluster)
     assert not leads(other)
     cluster.stop()

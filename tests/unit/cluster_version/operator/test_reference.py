@@ -21,7 +21,7 @@ def test_every_flag_is_named() -> None:
         option.removeprefix("--")
         for parameter in command.params
         if isinstance(parameter, click.Option) and not parameter.hidden
-        for option in parameter.opts
+        for option in (*parameter.opts, *parameter.secondary_opts)
         if option.startswith("--")
     }
     assert set(re.findall(r"`--([a-z0-9-]+)`", PAGE)) == given
