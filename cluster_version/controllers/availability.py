@@ -20,6 +20,7 @@ from cluster_version.updates.graph import Updates, read_graph, updates_of
 from cluster_version.updates.listing import listed
 from cluster_version.updates.retrieval import KEEP_LISTS, Question, failed, request_of
 from cluster_version.updates.risks import Ask, Evaluated, evaluate
+from cluster_version.updates.weighing import Weighing
 
 KEPT = timedelta(hours=24)
 """How old lists may be that stay although the service fails."""
@@ -37,10 +38,14 @@ _NOT_YET = Evaluated((), ())
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is asked, for a release of an architecture."""
+    """What is asked, for a release of an architecture.
+
+    weighing  what the cluster adds to the risks of updates; None where its gate for that is off
+    """
 
     question: Question
     architecture: str
+    weighing: Weighing | None = None
 
     @property
     def setting(self) -> tuple[str, ...]:
@@ -58,6 +63,7 @@ class Found:
 
     since    when there was the last answer, or something else was asked than before
     error    why the last attempt gave none
+    weighed  what the cluster added when the risks were evaluated
     """
 
     wanted: Wanted
@@ -65,6 +71,7 @@ class Found:
     updates: Updates
     error: RetrievalError | None = None
     evaluated: Evaluated = _NOT_YET
+    weighed: Weighing | None = None
 
     @property
     def is_decided(self) -> bool:
@@ -128,6 +135,8 @@ class Availability:
             self._due.set()
             if self._running is not None:
                 self._running.cancel()
+        elif before.weighing != wanted.weighing:
+            self._due.set()
 
     def put_into(self, status: Mapping[str, Any], now: datetime) -> dict[str, Any]:
         """A status with what is known; as it was before there is an answer to what is asked."""
@@ -135,9 +144,10 @@ class Availability:
         after = dict(status)
         if found is None or wanted is None or found.wanted.setting != wanted.setting:
             return after
-        after |= listed(found.evaluated, status, now)
-        if not after["conditionalUpdates"]:
-            del after["conditionalUpdates"]
+        after |= listed(found.evaluated, status, now, weighed=found.weighed is not None)
+        for optional in ("conditionalUpdates", "conditionalUpdateRisks"):
+            if not after[optional]:
+                del after[optional]
         conditions = ConditionList.of(status.get("conditions") or (), now)
         if found.error is None:
             conditions.set(RETRIEVED, ConditionStatus.TRUE)
@@ -171,13 +181,18 @@ class Availability:
         if found is None or loop.time() >= self._next:
             found, is_new = await self._attempt(wanted), True
             self._next = loop.time() + self._interval
-        if is_new or not found.is_decided:
-            found = replace(found, evaluated=await evaluate(found.updates, self._ask))
+        if is_new or not found.is_decided or found.weighed != wanted.weighing:
+            found = await self._evaluated(found, wanted.weighing)
         if found != self._found:
             self._found = found
             self._notify()
         rest = max(0.0, self._next - loop.time())
         return rest if found.is_decided else min(AGAIN_SECONDS, rest)
+
+    async def _evaluated(self, found: Found, weighing: Weighing | None) -> Found:
+        added = weighing or Weighing()
+        evaluated = await evaluate(added.added(found.updates), self._ask, added.accepted)
+        return replace(found, evaluated=evaluated, weighed=weighing)
 
     async def _attempt(self, wanted: Wanted) -> Found:
         """What is known after asking the service once."""

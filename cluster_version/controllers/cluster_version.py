@@ -3,21 +3,18 @@
 Source of the rules: upstream's notes, sections 5 and 12.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
-from typing import Any
 
 from api.objects import GVK, KubeObject, condition, name_of
 from cluster_version.apply.kinds import CLUSTER_OPERATOR
+from cluster_version.controllers.cluster_status import ClusterStatus
 from cluster_version.controllers.targets import RETRY_SECONDS, Targets
-from cluster_version.controllers.upgradeability import (
-    WATCHED_ACKS,
-    WATCHED_GATES,
-    Upgradeability,
-)
-from cluster_version.decisions.validation import FieldError, field_errors, without_faults
+from cluster_version.controllers.upgradeability import WATCHED_ACKS, WATCHED_GATES
+from cluster_version.decisions.validation import field_errors, without_faults
 from cluster_version.metrics.operators import Transitions, version_of
 from cluster_version.names import CLUSTER_VERSION_NAME
+from cluster_version.updates.weighing import ACCEPT_RISKS
 from olm_runtime.controller.handlers import Change, Enqueue
 from olm_runtime.controller.manager import Manager, Registration, Watch
 from olm_runtime.controller.requests import Request
@@ -25,8 +22,6 @@ from olm_runtime.outcome import Done, Failed, Outcome
 
 NAME = "cluster-version"
 CLUSTER_VERSION = GVK("config.openshift.io", "v1", "ClusterVersion")
-StatusOf = Callable[[KubeObject, Sequence[FieldError], datetime], dict[str, Any]]
-"""The status of a ClusterVersion, given what is wrong with it."""
 
 
 class ClusterVersions:
@@ -36,8 +31,7 @@ class ClusterVersions:
         self,
         manager: Manager,
         targets: Targets,
-        status_of: StatusOf,
-        upgradeability: Upgradeability,
+        status: ClusterStatus,
         *,
         clock: Callable[[], datetime],
         wake: Callable[[], None],
@@ -45,8 +39,7 @@ class ClusterVersions:
         """`wake` tells that a component is not as it was: an update may wait for that."""
         self._manager = manager
         self._targets = targets
-        self._status_of = status_of
-        self._upgradeability = upgradeability
+        self._status = status
         self._clock = clock
         self._wake = wake
         self._store = manager.store(CLUSTER_VERSION)
@@ -82,12 +75,10 @@ class ClusterVersions:
         cluster_version = self._store.get(request)
         if cluster_version is None:
             return Done()
-        await self._targets.features()
-        faults = field_errors(cluster_version)
+        features = await self._targets.features()
+        faults = field_errors(cluster_version, risks_can_be_accepted=ACCEPT_RISKS in features.gates)
         self._targets.follow(without_faults(cluster_version, faults))
-        now = self._clock()
-        status = self._status_of(cluster_version, faults, now)
-        status = self._upgradeability.added(cluster_version, status, now)
+        status = self._status.of(cluster_version, faults, features, self._clock())
         await self._manager.statuses.write(cluster_version, status)
         acceptance = self._targets.acceptance
         is_refused = acceptance is not None and not acceptance.is_accepted

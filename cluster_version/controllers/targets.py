@@ -27,6 +27,7 @@ from cluster_version.payload.capabilities import (
 )
 from cluster_version.payload.contents import Payload, for_features
 from cluster_version.payload.features import Features
+from cluster_version.payload.release import Release
 from cluster_version.payload.task_graph import State
 
 RETRY_SECONDS = 15.0
@@ -70,6 +71,11 @@ class Targets:
         self._refused: Target | None = None
         self._again_at = 0.0
         self._applied: Acceptance | None = None
+
+    @property
+    def own(self) -> Release:
+        """The operator's own release."""
+        return self._own.payload.release
 
     @property
     def acceptance(self) -> Acceptance | None:

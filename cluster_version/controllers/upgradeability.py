@@ -17,7 +17,7 @@ from cluster_version.decisions.admin_gates import (
     known_data,
 )
 from cluster_version.decisions.objects import current_version
-from cluster_version.decisions.upgradeable import Cluster, own_risks, upgradeable
+from cluster_version.decisions.upgradeable import Cluster, Found, own_risks, upgradeable
 from cluster_version.payload.contents import Payload
 from cluster_version.signatures.configuration import CONFIG_MAP
 from cluster_version.status.condition_list import ConditionList
@@ -47,23 +47,23 @@ class Upgradeability:
         self._applied = applied
         self._deletions = deletions
 
-    def added(
-        self, cluster_version: KubeObject, status: dict[str, Any], now: datetime
-    ) -> dict[str, Any]:
-        """A new status with the condition. Raises NotSyncedError."""
+    def found(self, cluster_version: KubeObject) -> Found:
+        """What speaks against updates. Raises NotSyncedError."""
         for store in (self._operators, self._gates, self._acks):
             store.check_synced()
-        after = {**cluster_version, "status": status}
-        found = own_risks(
+        return own_risks(
             Cluster(
-                cluster_version=after,
-                version=current_version(after),
+                cluster_version=cluster_version,
+                version=current_version(cluster_version),
                 operators=self._operators.objects(),
                 gates=self._data(self._gates, (GATES, GATES_NAMESPACE)),
                 acks=self._data(self._acks, (ACKS, ACKS_NAMESPACE)),
                 deletions=self._deletions(),
             )
         )
+
+    def told(self, found: Found, status: dict[str, Any], now: datetime) -> dict[str, Any]:
+        """A new status with the condition."""
         conditions = ConditionList.of(status.get("conditions") or (), now)
         set_upgradeable(conditions, upgradeable(found))
         return {**status, "conditions": conditions.conditions}

@@ -4,16 +4,15 @@ import asyncio
 import random
 from collections.abc import Iterable, Sequence
 from contextlib import aclosing
-from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from api.objects import KubeObject
 from cluster_version.apply.kinds import CLUSTER_OPERATOR
-from cluster_version.controllers.availability import Availability, Wanted
+from cluster_version.controllers.availability import Availability
 from cluster_version.controllers.cluster_features import ClusterFeatures
+from cluster_version.controllers.cluster_status import ClusterStatus
 from cluster_version.controllers.cluster_version import CLUSTER_VERSION, ClusterVersions
 from cluster_version.controllers.node_pools import node_updates
 from cluster_version.controllers.release_loader import ReleaseLoader
@@ -23,7 +22,6 @@ from cluster_version.controllers.targets import Own, Targets
 from cluster_version.controllers.upgradeability import Upgradeability
 from cluster_version.decisions.acceptance import Event
 from cluster_version.decisions.target import Target
-from cluster_version.decisions.validation import FieldError, without_faults
 from cluster_version.io.checks import Checks
 from cluster_version.io.graph_client import GraphClient
 from cluster_version.io.payload_folder import load_folder
@@ -42,9 +40,7 @@ from cluster_version.payload.features import DEFAULT
 from cluster_version.payload.inclusion import Filters
 from cluster_version.payload.retrieval_job import RetrievalPlace
 from cluster_version.signatures.configuration import CONFIG_MAP, Configuration
-from cluster_version.status.whole import WorkerState, status_after
 from cluster_version.updates.query_cache import QueryCache
-from cluster_version.updates.retrieval import question_of
 from olm_runtime.clocks import utc_now
 from olm_runtime.controller.events import EventBroadcaster
 from olm_runtime.controller.manager import Manager
@@ -135,15 +131,15 @@ class Controllers:
         )
         targets = Targets(own, self._worker, loader, self._features, group.create_task)
 
-        def status_of(
-            cluster_version: KubeObject, faults: Sequence[FieldError], now: datetime
-        ) -> dict[str, Any]:
-            return self._status(own, targets, cluster_version, faults, now)
-
-        judge = Upgradeability(self.manager, applied, self._rounds.deletions.in_progress)
-        return ClusterVersions(
-            self.manager, targets, status_of, judge, clock=utc_now, wake=self._worker.wake
+        status = ClusterStatus(
+            self._worker,
+            targets,
+            self._availability,
+            Upgradeability(self.manager, applied, self._rounds.deletions.in_progress),
+            begun=lambda: self._rounds.checks.begun,
+            service=self._settings.update_service,
         )
+        return ClusterVersions(self.manager, targets, status, clock=utc_now, wake=self._worker.wake)
 
     def _verifier(self, configuration: Configuration | None) -> Verifier:
         authorities = self._settings.pull_cas_dir
@@ -164,51 +160,6 @@ class Controllers:
             clock=utc_now,
             notify=self._notify,
         )
-
-    def _status(
-        self,
-        own: Own,
-        targets: Targets,
-        cluster_version: KubeObject,
-        faults: Sequence[FieldError],
-        now: datetime,
-    ) -> dict[str, Any]:
-        work, report = self._worker.work, self._worker.report
-        before = cluster_version.get("status") or {}
-        if work is None:
-            return before
-        applied = report.work if report is not None else work
-        updates = self._follow_updates(without_faults(cluster_version, faults), applied.payload)
-        state = WorkerState(
-            release=applied.payload.release,
-            hash=applied.payload.hash,
-            own=own.payload.release,
-            known=tuple(updates.known),
-            generation=work.generation,
-            verified=applied.verified,
-            capabilities=work.capabilities,
-            acceptance=targets.acceptance,
-            begun=self._rounds.checks.begun,
-            faults=faults,
-        )
-        if report is not None:
-            state = replace(
-                state,
-                completed=report.completed,
-                done=report.done,
-                total=report.total,
-                reconciling=report.reconciling,
-                errors=report.errors,
-            )
-        return updates.put_into(status_after(before, state, now), now)
-
-    def _follow_updates(self, cluster_version: KubeObject, payload: Payload) -> Availability:
-        service = self._settings.update_service
-        question = question_of(
-            cluster_version, payload.release.version, payload.architecture, service
-        )
-        self._availability.follow(Wanted(question, payload.architecture))
-        return self._availability
 
     async def _fetch(self, target: Target) -> Path:
         """The folder with the content of a release image. Raises OLMError."""

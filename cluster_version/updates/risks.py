@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from api.conditions import REASON, ConditionStatus
 from cluster_version.payload.release import Release
@@ -13,7 +13,8 @@ from olm_runtime.errors import OLMError
 Ask = Callable[[str], Awaitable[bool]]
 """Whether a query finds what it looks for. Raises OLMError where that cannot be told."""
 
-RECOMMENDED = "Recommended"
+APPLIES, RECOMMENDED = "Applies", "Recommended"
+"""Conditions of risks and of updates."""
 NOT_EXPOSED = "NotExposedToRisks"
 ACCEPTED = "AllExposedRisksAccepted"
 FAILED = "EvaluationFailed"
@@ -37,6 +38,16 @@ class Exposure:
     status: ConditionStatus
     message: str = ""
 
+    @property
+    def reason(self) -> str:
+        """In one word."""
+        match self.status:
+            case ConditionStatus.TRUE:
+                return "Match"
+            case ConditionStatus.FALSE:
+                return "NotMatch"
+        return FAILED
+
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
@@ -52,10 +63,13 @@ class Evaluated:
     """Updates as the status lists them, the newest version first.
 
     One that is recommended is among the available ones, and stays among the conditional ones.
+
+    exposures  to all risks of these, by name
     """
 
     available: tuple[Release, ...]
     conditional: tuple[tuple[ConditionalUpdate, Recommendation], ...]
+    exposures: Mapping[str, Exposure] = field(default_factory=dict)
 
 
 async def evaluate(updates: Updates, ask: Ask, accepted: Collection[str] = ()) -> Evaluated:
@@ -74,6 +88,7 @@ async def evaluate(updates: Updates, ask: Ask, accepted: Collection[str] = ()) -
     return Evaluated(
         tuple(sorted(available, key=_by_version, reverse=True)),
         tuple(sorted(judged, key=lambda each: _by_version(each[0].release), reverse=True)),
+        exposures,
     )
 
 

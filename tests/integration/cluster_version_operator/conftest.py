@@ -11,6 +11,7 @@ from e2e.harness.components import CONTROLLERS
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.registry import Registry
 from e2e.olm.cluster_updates import ClusterUpdates
+from e2e.olm.feature_gates import FeatureGates
 from e2e.olm.releases import ReleaseSpec, config_map
 from tests.integration.cluster_version_operator.signing import keys_of
 from tests.integration.clusters import own_control_plane
@@ -75,3 +76,11 @@ def gates(cluster: ClusterUpdates) -> Iterator[dict[str, str]]:
     yield paths
     for path in paths.values():
         cluster.api.delete(path)
+
+
+@pytest.fixture
+def feature_gates(cluster: ClusterUpdates) -> Iterator[FeatureGates]:
+    """A cluster that does not serve FeatureGates before the test makes one."""
+    found = FeatureGates(cluster.control_plane, cluster.api)
+    yield found
+    found.clear()

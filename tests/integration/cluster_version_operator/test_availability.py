@@ -9,6 +9,7 @@ import pytest
 
 from e2e.harness.controlplane import wait_until
 from e2e.olm.cluster_updates import CLUSTER_ID, CLUSTER_VERSION, ClusterUpdates
+from e2e.olm.feature_gates import FeatureGates
 from e2e.olm.graph_server import GraphServer, graph_of, risk
 from e2e.olm.releases import ReleaseSpec
 from olm_runtime.registry.settings import this_platform
@@ -266,3 +267,44 @@ def test_an_update_that_is_not_recommended_is_remembered_with_its_risk(
     accepted = level.version["status"]["history"][0]["acceptedRisks"]
     assert "Update from 1.0.0 to 1.0.1 is not recommended:" in accepted
     assert "Always may happen. https://example.com/Always" in accepted
+
+
+def test_risks_are_accepted_by_name_where_the_gate_for_that_is_on(
+    cluster: ClusterUpdates,
+    service: GraphServer,
+    start: Callable[..., None],
+    feature_gates: FeatureGates,
+) -> None:
+    """Risks of the cluster's own are added, for minor updates only, and may be accepted, too."""
+    plain, risky = ("1.0.0", "1.1.0"), ("1.0.0", "1.0.1", [risk("Slow")])
+    service.graph = graph_of(["1.0.0", "1.0.1", "1.1.0"], [plain], [risky])
+    feature_gates.set("CustomNoUpgrade", {"1.0.0": ["ClusterUpdateAcceptRisks"]})
+    start(*ONCE)
+    cluster.report("1.0.0")
+    cluster.report("1.0.0", ["gamma"], message="Gamma is old.", Upgradeable="False")
+    cluster.wait_level("1.0.0")
+    own = "ClusterOperatorUpgradeable-gamma"
+    wait_recommended(cluster, "1.1.0", "False", "ExposedToRisks")
+    assert recommended(cluster)["1.1.0"][2].startswith("Gamma is old. https://")
+    wait_recommended(cluster, "1.0.1", "False", "Slow")
+    wait_available(cluster)
+    status = cluster.version["status"]
+    assert [each["riskNames"] for each in status["conditionalUpdates"]] == [[own], ["Slow"]]
+    told = {each["name"]: each["conditions"][0] for each in status["conditionalUpdateRisks"]}
+    assert {name: (each["type"], each["status"]) for name, each in told.items()} == {
+        own: ("Applies", "True"),
+        "Slow": ("Applies", "True"),
+    }
+    risks = [{"name": "Slow"}]
+    cluster.ask(acceptRisks=risks)
+    wait_recommended(cluster, "1.0.1", "True", "AllExposedRisksAccepted")
+    wait_available(cluster, "1.0.1")
+    cluster.ask(acceptRisks=[*risks, {"name": own}])
+    wait_available(cluster, "1.1.0", "1.0.1")
+    assert cluster.told("Invalid") == ("", "", "")
+    assert len(service.asked) == 1
+    feature_gates.set("", {"1.0.0": []})
+    cluster.wait_told("Invalid", "True", "acceptRisks must not be specified")
+    wait_recommended(cluster, "1.0.1", "False", "Slow")
+    wait_available(cluster, "1.1.0")
+    assert "conditionalUpdateRisks" not in cluster.version["status"]

@@ -1,6 +1,5 @@
 """A cluster is installed by its first release, and kept as that has it."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -151,14 +150,6 @@ def test_what_is_not_for_the_cluster_is_not_made(cluster: ClusterUpdates) -> Non
     )
     cluster.wait_told("ImplicitlyEnabledCapabilities", "True", "Console")
     assert cluster.api.get(path) is not None
-
-
-@pytest.fixture
-def feature_gates(cluster: ClusterUpdates) -> Iterator[FeatureGates]:
-    """A cluster that does not serve FeatureGates before the test makes one."""
-    found = FeatureGates(cluster.control_plane, cluster.api)
-    yield found
-    found.clear()
 
 
 def test_features_of_the_cluster_say_which_manifests_are_for_it(

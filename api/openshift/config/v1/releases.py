@@ -20,6 +20,7 @@ from api.schema import (
 
 MAX_RISKS = 200
 MAX_NAMED_RISKS = 500
+MAX_RISK_NAME = 256
 _URI = Keywords({"format": "uri"})
 
 
@@ -98,7 +99,7 @@ class ConditionalUpdate:
         max_items(MAX_RISKS),
     ]
     risk_names: Annotated[
-        tuple[Annotated[str, max_length(256)], ...],
+        tuple[Annotated[str, max_length(MAX_RISK_NAME)], ...],
         Doc("Names of the risks, which conditionalUpdateRisks describes."),
         SET,
         max_items(MAX_NAMED_RISKS),
