@@ -16,7 +16,7 @@ from cluster_version.payload.release import Release
 from cluster_version.status.condition_list import ConditionList
 from cluster_version.status.whole import RETRIEVED
 from cluster_version.updates.errors import RetrievalError
-from cluster_version.updates.graph import Updates, read_graph, updates_of
+from cluster_version.updates.graph import Updates, read_graph, updates_of, with_cluster_id
 from cluster_version.updates.listing import listed
 from cluster_version.updates.retrieval import KEEP_LISTS, Question, failed, request_of
 from cluster_version.updates.risks import Ask, Evaluated, evaluate
@@ -212,7 +212,7 @@ class Availability:
         question = wanted.question
         request = request_of(question)
         try:
-            return updates_of(
+            updates = updates_of(
                 read_graph(await self._get(request.url)),
                 request.version,
                 question.channel,
@@ -221,3 +221,4 @@ class Availability:
             )
         except RetrievalError as error:
             raise failed(error) from error
+        return with_cluster_id(updates, question.cluster_id) if question.is_hosted else updates

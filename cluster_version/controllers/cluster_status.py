@@ -16,11 +16,14 @@ from cluster_version.decisions.validation import FieldError, without_faults
 from cluster_version.payload.contents import Payload
 from cluster_version.payload.features import Features
 from cluster_version.status.whole import WorkerState, status_after
-from cluster_version.updates.retrieval import question_of
+from cluster_version.updates.retrieval import Question
 from cluster_version.updates.weighing import ACCEPT_RISKS, weighing_of
 
 Begun = Callable[[], Mapping[str, datetime]]
 """Since when a ClusterOperator is waited for, by name."""
+
+QuestionOf = Callable[[KubeObject, Payload], Question]
+"""What a valid ClusterVersion asks an update service for a release that is applied."""
 
 
 class ClusterStatus:
@@ -34,15 +37,14 @@ class ClusterStatus:
         upgradeability: Upgradeability,
         *,
         begun: Begun,
-        service: str,
+        question_of: QuestionOf,
     ) -> None:
-        """`service` is asked for updates in place of what the ClusterVersion names, if any."""
         self._worker = worker
         self._targets = targets
         self._availability = availability
         self._upgradeability = upgradeability
         self._begun = begun
-        self._service = service
+        self._question_of = question_of
 
     def of(
         self,
@@ -70,13 +72,10 @@ class ClusterStatus:
         self, cluster_version: KubeObject, applied: Payload, features: Features, found: Found
     ) -> None:
         """Has updates of the release looked for, as a valid ClusterVersion wants it."""
-        architecture = applied.architecture
-        question = question_of(
-            cluster_version, applied.release.version, architecture, self._service
-        )
+        question = self._question_of(cluster_version, applied)
         is_weighed = ACCEPT_RISKS in features.gates
         weighing = weighing_of(cluster_version, found) if is_weighed else None
-        self._availability.follow(Wanted(question, architecture, weighing))
+        self._availability.follow(Wanted(question, applied.architecture, weighing))
 
     def _state(self, applied: Work, work: Work, faults: Sequence[FieldError]) -> WorkerState:
         report = self._worker.report

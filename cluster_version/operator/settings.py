@@ -44,6 +44,7 @@ class Settings(ControllerSettings):
                           of the cluster's monitoring
     metrics_ca            the CAs of its certificate
     metrics_token         what proves to it who asks
+    is_hosted             whether the metrics store has several clusters
     risk_seconds          how long what the metrics store said of a risk is not asked anew
     """
 
@@ -61,6 +62,7 @@ class Settings(ControllerSettings):
     metrics_url: str
     metrics_ca: Path
     metrics_token: Path
+    is_hosted: bool
     risk_seconds: float
 
 
@@ -187,6 +189,12 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
     show_default=True,
     metavar="FILE",
     help="Bearer token for the metrics store; none if there is no such file.",
+)
+@click.option(
+    "--hypershift",
+    "is_hosted",
+    is_flag=True,
+    help='The metrics store has several clusters: _id="" in queries becomes the ID of this one.',
 )
 @click.option(
     "--risk-check-interval",

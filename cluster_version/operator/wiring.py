@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections.abc import Iterable, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from datetime import timedelta
 from importlib.metadata import version
 from pathlib import Path
@@ -41,6 +42,7 @@ from cluster_version.payload.inclusion import Filters
 from cluster_version.payload.retrieval_job import RetrievalPlace
 from cluster_version.signatures.configuration import CONFIG_MAP, Configuration
 from cluster_version.updates.query_cache import QueryCache
+from cluster_version.updates.retrieval import Question, question_of
 from olm_runtime.clocks import utc_now
 from olm_runtime.controller.events import EventBroadcaster
 from olm_runtime.controller.manager import Manager
@@ -137,13 +139,22 @@ class Controllers:
             self._availability,
             Upgradeability(self.manager, applied, self._rounds.deletions.in_progress),
             begun=lambda: self._rounds.checks.begun,
-            service=self._settings.update_service,
+            question_of=self._question_of,
         )
         return ClusterVersions(self.manager, targets, status, clock=utc_now, wake=self._worker.wake)
 
     def _verifier(self, configuration: Configuration | None) -> Verifier:
         authorities = self._settings.pull_cas_dir
         return cluster_verifier(self._client, configuration, self._own_stores, authorities)
+
+    def _question_of(self, cluster_version: KubeObject, applied: Payload) -> Question:
+        question = question_of(
+            cluster_version,
+            applied.release.version,
+            applied.architecture,
+            self._settings.update_service,
+        )
+        return replace(question, is_hosted=self._settings.is_hosted)
 
     def _of_updates(self) -> Availability:
         settings = self._settings

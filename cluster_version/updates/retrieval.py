@@ -3,7 +3,7 @@
 Source of the rules: upstream's notes, sections 3.1 and 3.4.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from api.objects import KubeObject
@@ -24,13 +24,17 @@ KEEP_LISTS = frozenset({"RemoteFailed", "ResponseFailed", "ResponseInvalid"})
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked for; `architecture` is the desired one."""
+    """What is asked for; `architecture` is the desired one.
+
+    is_hosted  whether the metrics store that risks are looked for in has several clusters
+    """
 
     service: str
     cluster_id: str
     architecture: str
     channel: str
     version: str
+    is_hosted: bool = field(default=False, kw_only=True)
 
 
 def question_of(

@@ -12,6 +12,7 @@ import pytest
 from cluster_version.controllers.availability import KEPT, Availability, Wanted
 from cluster_version.updates.errors import RetrievalError
 from cluster_version.updates.retrieval import Question
+from cluster_version.updates.weighing import Weighing
 from olm_runtime.errors import TransientError
 
 LONG, SHORT = 1000.0, 0.01
@@ -36,6 +37,7 @@ class World:
         self.error: RetrievalError | None = None
         self.exposed: bool | None = False
         self.asked: list[str] = []
+        self.queries: list[str] = []
         self.hold: asyncio.Event | None = None
         self._told = asyncio.Event()
         self.availability = Availability(
@@ -66,11 +68,12 @@ class World:
         )
 
     async def _ask(self, query: str) -> bool:
+        self.queries.append(query)
         if self.exposed is None:
             raise TransientError(f"no answer to {query}")
         return self.exposed
 
-    def follow(self, **change: str) -> None:
+    def follow(self, **change: Any) -> None:
         self.availability.follow(Wanted(replace(QUESTION, **change), "amd64"))
 
     async def told(self) -> dict[str, Any]:
@@ -204,6 +207,34 @@ async def test_risks_are_looked_at_again_without_asking_the_service(
     assert (told["status"], told["lastTransitionTime"]) == ("True", "2026-01-01T00:00:05Z")
     assert len(slow.asked) == 1
     assert slow.status(after) == after, "times are kept"
+
+
+@pytest.mark.parametrize("is_hosted", [True, False])
+async def test_a_store_of_several_clusters_is_asked_about_one(slow: World, is_hosted: bool) -> None:
+    query = 'up{_id="",job="a"} or down{_id=""}'
+    rule = {"type": "PromQL", "promql": {"promql": query}}
+    slow.risks = {"1.0.2": [{**RISK, "matchingRules": [rule]}]}
+    slow.follow(is_hosted=is_hosted)
+    await slow.told()
+    name = f'_id="{QUESTION.cluster_id}"'
+    assert slow.queries == [query.replace('_id=""', name) if is_hosted else query]
+
+
+async def test_what_is_weighed_anew_asks_no_service(slow: World) -> None:
+    slow.risks = {"1.0.2": [RISK]}
+    slow.exposed = True
+    slow.follow()
+    assert versions(await slow.told()) == ["1.0.1"]
+    wanted = Wanted(QUESTION, "amd64", Weighing(frozenset({"Slow"})))
+    slow.availability.follow(wanted)
+    status = await slow.told()
+    assert versions(status) == ["1.0.2", "1.0.1"]
+    [risk] = status["conditionalUpdateRisks"]
+    assert (risk["name"], risk["conditions"][0]["status"]) == ("Slow", "True")
+    slow.availability.follow(replace(wanted, weighing=None))
+    assert versions(await slow.told()) == ["1.0.1"]
+    assert "conditionalUpdateRisks" not in slow.status(status)
+    assert len(slow.asked) == 1
 
 
 @pytest.mark.parametrize("lack", ["name", "message", "url"])

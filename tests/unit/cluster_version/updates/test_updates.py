@@ -220,7 +220,7 @@ def test_a_request_keeps_the_query_of_its_address_and_sorts_it() -> None:
         ({"version": "4.1"}, "InvalidCurrentVersion"),
     ],
 )
-def test_what_cannot_be_asked_is_told(changed: dict[str, str], reason: str) -> None:
+def test_what_cannot_be_asked_is_told(changed: dict[str, Any], reason: str) -> None:
     with pytest.raises(RetrievalError) as caught:
         request_of(replace(QUESTION, **changed))
     assert caught.value.reason == reason
