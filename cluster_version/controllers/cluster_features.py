@@ -21,11 +21,11 @@ class ClusterFeatures:
 
     def __init__(self, client: KubeClient, notify: Callable[[], None]) -> None:
         """`notify` tells of each change."""
-
-        async def changed() -> None:
-            notify()
-
-        self._followed: Followed[KubeObject] = Followed(client, FOLLOWED, lambda obj: obj, changed)
+        self._notify = notify
+        self._known: KubeObject | None = None
+        self._followed: Followed[KubeObject] = Followed(
+            client, FOLLOWED, lambda obj: obj, self._see
+        )
 
     async def read(self) -> None:
         """Awaited before each use of `of`. Raises NotSyncedError while nobody can tell.
@@ -34,6 +34,13 @@ class ClusterFeatures:
         """
         await self._followed.start()
         self._followed.store.check_synced()
+
+    async def _see(self) -> None:
+        """A kind that nobody serves is asked for at each use: that there is none is no change."""
+        found = self._followed.store.get(FEATURE_GATE_NAME)
+        if found != self._known:
+            self._known = found
+            self._notify()
 
     def of(self, version: str) -> Features:
         """What the cluster has for a release of a version."""
