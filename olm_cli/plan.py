@@ -17,14 +17,14 @@ from olm_cli.history_cluster import read_record
 from olm_cli.kube_names import object_name
 from olm_cli.lifecycle.applying import apply
 from olm_cli.lifecycle.changes import Action, Change
-from olm_cli.lifecycle.dry_run import accepted, namespaces_in, users_write
+from olm_cli.lifecycle.dry_run import namespaces_in, users_write, with_accepted_spec
 from olm_cli.lifecycle.interrupt import run
 from olm_cli.lifecycle.options import source_options, spec_fields_of, spec_options
 from olm_cli.lifecycle.plan import Plan
 from olm_cli.lifecycle.plan_page import DETAILS, object_lines, page_lines
 from olm_cli.lifecycle.plan_text import change_facts, change_lines, plan_facts, plan_lines
 from olm_cli.lifecycle.planning import Planner, Target
-from olm_cli.lifecycle.spec_fields import SpecFields, with_changed_spec
+from olm_cli.lifecycle.spec_fields import SpecFields, with_fields
 from olm_cli.object_files import objects_in, read_file
 from olm_cli.output import Output, fail, object_output_option, show, typed_name
 from olm_runtime.errors import OLMError, TerminalError
@@ -148,7 +148,8 @@ async def _answer(
         if documents is None:
             before = after = (await read_record(kube, target)).raw
             if not fields.is_empty:
-                after = await accepted(kube, with_changed_spec(before, fields))
+                spec = with_fields(before["spec"], fields)
+                after = await with_accepted_spec(kube, before, spec)
             return _Answer([await planner.plan(Target(after, before))])
         others = [obj for obj in documents if not _is_extension(obj)]
         changes = [await users_write(kube, obj, namespaces_in(others)) for obj in others]

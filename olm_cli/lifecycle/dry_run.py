@@ -4,13 +4,15 @@ Reads and decides as `olm_rollout.io.objects` does, but every write is a dry run
 """
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from api.objects import KubeObject, gvk_of, key_of, metadata, name_of, namespace_of
 from api.olm.v1 import names
 from olm_cli.lifecycle.applying import apply
 from olm_cli.lifecycle.changes import Action, Change, field_changes, without_leftovers
+from olm_content.formats.merge_patch import merge_patch
 from olm_rollout.adoption import Action as Owning
 from olm_rollout.adoption import Policy, Situation, action_for, refusal, situation_of
 from olm_rollout.controlled import without_controlled
@@ -23,12 +25,16 @@ from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import (
     AlreadyExistsError,
     ApiError,
+    ConflictError,
     ForbiddenError,
     InvalidError,
     NotFoundError,
 )
+from olm_runtime.kube.media_types import MERGE_PATCH
 
 PARALLEL_REQUESTS = 8
+WRITE_TRIES = 5
+DRY_RUN = {"dryRun": "All"}
 NO_DRY_RUN = "does not support dry run"
 """In what servers answer where an admission webhook has side effects."""
 
@@ -122,10 +128,23 @@ class DryRun:
         return Change(key, Action.CHANGE if fields else Action.UNCHANGED, fields)
 
     async def _result(self, body: KubeObject) -> KubeObject:
-        """What would be there after applying; the server sets defaults again that were left out."""
-        applied = await self.kube.apply(body, field_manager=names.FIELD_MANAGER, dry_run=True)
-        cleaned = without_leftovers(applied)
-        return applied if cleaned == applied else await updated(self.kube, cleaned)
+        """What would be there after applying; the server sets defaults again that were left out.
+
+        Raises ConflictError of an object that changes all the time.
+        """
+        for _ in range(WRITE_TRIES):
+            applied = await self.kube.apply(body, field_manager=names.FIELD_MANAGER, dry_run=True)
+            cleaned = without_leftovers(applied)
+            try:
+                return applied if cleaned == applied else await self._updated(cleaned)
+            except ConflictError as error:
+                conflict = error
+        raise conflict
+
+    async def _updated(self, obj: KubeObject) -> KubeObject:
+        path = await object_path(self.kube, obj)
+        found: KubeObject = await self.kube.request("PUT", path, body=obj, params=DRY_RUN)
+        return found
 
     async def _replaced(
         self, obj: KubeObject, live: KubeObject, situation: Situation, refused: InvalidError
@@ -151,20 +170,28 @@ class DryRun:
         return True
 
 
-async def updated(kube: KubeClient, obj: KubeObject) -> KubeObject:
-    """An object as it would be if it were written like this. Writes nothing. Raises ApiError."""
+async def object_path(kube: KubeClient, obj: KubeObject) -> str:
+    """Where an object is. Raises ApiError."""
     resource = await kube.resource(gvk_of(obj))
-    path = f"{resource.home(namespace_of(obj), name_of(obj))}/{name_of(obj)}"
-    found: KubeObject = await kube.request("PUT", path, body=obj, params={"dryRun": "All"})
-    return found
+    return f"{resource.home(namespace_of(obj), name_of(obj))}/{name_of(obj)}"
 
 
-async def accepted(kube: KubeClient, obj: KubeObject) -> KubeObject:
-    """An object as the server would take it. Raises TerminalError where it would not."""
+async def with_accepted_spec(
+    kube: KubeClient, live: KubeObject, spec: Mapping[str, Any]
+) -> KubeObject:
+    """An object with another spec as the server would take it, whatever became of its status.
+
+    Raises TerminalError where it would not.
+    """
+    patch = {"spec": merge_patch(live["spec"], spec)}
     try:
-        return await updated(kube, obj)
+        path = await object_path(kube, live)
+        found: KubeObject = await kube.request(
+            "PATCH", path, body=patch, params=DRY_RUN, content_type=MERGE_PATCH
+        )
     except ApiError as error:
         raise TerminalError(error.message) from error
+    return found
 
 
 def namespaces_in(objects: Iterable[KubeObject]) -> frozenset[str]:

@@ -7,13 +7,13 @@ from typing import Any
 from api.objects import KubeObject, is_deleting
 from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter, ClusterExtension
 from olm_cli.history_cluster import Record, change, read_record
-from olm_cli.lifecycle.dry_run import accepted
+from olm_cli.lifecycle.dry_run import with_accepted_spec
 from olm_cli.lifecycle.obstacle import Obstacle
 from olm_cli.lifecycle.outlook import Outlook, comes, is_pinned, next_step, outlook, ways_of
 from olm_cli.lifecycle.plan import Plan
 from olm_cli.lifecycle.planning import Offers, Planner, Target
 from olm_cli.lifecycle.roles import Roles
-from olm_cli.lifecycle.spec_fields import SpecFields, with_changed_spec
+from olm_cli.lifecycle.spec_fields import SpecFields, with_changed_spec, with_fields
 from olm_content.formats.merge_patch import merge_patch
 from olm_content.rights import Document
 from olm_runtime.errors import TerminalError
@@ -77,7 +77,7 @@ async def prepare(
     fields = _aimed(with_changed_spec(record.raw, fields), fields, installed, offers)
     after = record.raw
     if not fields.is_empty:
-        after = await accepted(kube, with_changed_spec(record.raw, fields))
+        after = await with_accepted_spec(kube, record.raw, with_fields(record.raw["spec"], fields))
     plan = await planner.plan(Target(after, record.raw))
     if plan.bundle is None:
         read = ClusterExtension.from_object(after).spec.source.catalog

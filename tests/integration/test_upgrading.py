@@ -12,6 +12,8 @@ from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import with_administrator
 from e2e.olm.programs import Olm
 from olm_cli.history_cluster import change, read_record
+from olm_cli.lifecycle.dry_run import with_accepted_spec
+from olm_cli.lifecycle.spec_fields import SpecFields, with_fields
 from olm_runtime.errors import TerminalError
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
@@ -190,6 +192,11 @@ async def test_a_status_that_was_written_meanwhile_hinders_no_change(
     async with KubeClient.connect(access) as kube:
         record = await read_record(kube, package)
         await kube.patch(record.raw, {"metadata": {"annotations": {"read": "before"}}})
+        wanted = SpecFields(version="2.0.0")
+        accepted = await with_accepted_spec(
+            kube, record.raw, with_fields(record.raw["spec"], wanted)
+        )
+        assert accepted["spec"]["source"]["catalog"]["version"] == "2.0.0"
         await change(kube, record, {"spec": {"source": {"catalog": {"version": "2.0.0"}}}})
         assert spec(api, package)["source"]["catalog"]["version"] == "2.0.0"
         with pytest.raises(TerminalError, match="changed by somebody else meanwhile"):
