@@ -90,6 +90,7 @@ OLM_V1 = ChartUnderTest(
     sets={
         "default": (),
         "openshift": ("values-openshift.yaml", "values-catalogs-redhat.yaml"),
+        "release": ("values-release.yaml",),
         "cert-manager": ("ci/cert-manager.yaml", "values-catalogs-community.yaml"),
         "given-certificates": ("ci/given-certificates.yaml",),
         "everything": ("ci/everything.yaml",),

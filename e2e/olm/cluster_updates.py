@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import httpx
 
@@ -44,6 +44,17 @@ NEW: dict[str, Any] = {
 WELL = {"Available": "True", "Progressing": "False", "Degraded": "False", "Upgradeable": "True"}
 
 
+class Release(Protocol):
+    """What the operator is started with."""
+
+    @property
+    def version(self) -> str:
+        """Of the release."""
+
+    def write(self, folder: Path, /) -> Path:
+        """Lays the content of the image out, in this folder unless it is somewhere; the folder."""
+
+
 class ClusterUpdates:
     """The operator over a control plane that serves its kinds, and what the components tell."""
 
@@ -56,7 +67,7 @@ class ClusterUpdates:
         self.metrics_port = free_port(HOST)
         self.program: ChildProcess | None = None
         self._health_port = free_port(HOST)
-        self._command: tuple[ReleaseSpec, str, tuple[str, ...]] | None = None
+        self._command: tuple[Release, str, tuple[str, ...]] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -97,7 +108,7 @@ class ClusterUpdates:
             self.api.delete(DEFINITION)
             self.api.wait_gone(DEFINITION)
 
-    def start(self, release: ReleaseSpec, *flags: str, image: str = "") -> None:
+    def start(self, release: Release, *flags: str, image: str = "") -> None:
         """Start the operator that a release comes with, and wait until it is ready."""
         image = image or f"example.com/release@sha256:{release.version}"
         self._command = release, image, flags
@@ -197,9 +208,9 @@ class ClusterUpdates:
             raise
         return self.told(kind)[2]
 
-    def wait_level(self, version: str) -> None:
+    def wait_level(self, version: str, *, timeout: float = 60.0) -> None:
         """Wait until a release is applied completely."""
-        self.wait_told("Progressing", "False", f"Cluster version is {version}")
+        self.wait_told("Progressing", "False", f"Cluster version is {version}", timeout=timeout)
 
     def ask(self, **desired: Any) -> None:
         """Ask for an update; nothing to take the request back."""

@@ -39,6 +39,7 @@ LONGEST = (
     "test_opm_indexes",
     "cluster_updates",
     "test_chart_install",
+    "test_own_release",
 )
 """Files and folders that take a minute or more, the longest first. Each stays with one worker."""
 

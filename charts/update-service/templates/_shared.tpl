@@ -143,14 +143,20 @@ readinessProbe:
 resources:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with include "update-service.environment" $root }}
+{{- with include "update-service.environment" . }}
 env:
   {{- . | nindent 2 }}
 {{- end }}
 {{- end -}}
 
 {{- define "update-service.environment" -}}
-{{- $proxy := .Values.proxy -}}
+{{- $values := (index . 0).Values -}}{{- $proxy := $values.proxy -}}
+{{- $release := dict "operator-controller" "OPERATOR_IMAGE_VERSION" "olm-operator" "RELEASE_VERSION" "catalog-operator" "RELEASE_VERSION" -}}
+{{- $named := get $release (index . 1) -}}{{- $version := ($values.openshift | default dict).releaseVersion -}}
+{{- if and $named $version }}
+- name: {{ $named }}
+  value: {{ $version | quote }}
+{{- end }}
 {{- with $proxy.http }}
 - name: HTTP_PROXY
   value: {{ . | quote }}
@@ -163,12 +169,12 @@ env:
 - name: NO_PROXY
   value: {{ list (get $proxy "no") ".svc,.cluster.local,localhost,$(KUBERNETES_SERVICE_HOST)" | compact | join "," | quote }}
 {{- end }}
-{{- if .Values.tracing.enabled }}
-{{- with .Values.tracing.endpoint }}
+{{- if $values.tracing.enabled }}
+{{- with $values.tracing.endpoint }}
 - name: OTEL_EXPORTER_OTLP_ENDPOINT
   value: {{ . | quote }}
 {{- end }}
-{{- range $name, $value := .Values.tracing.environment }}
+{{- range $name, $value := $values.tracing.environment }}
 - name: {{ $name }}
   value: {{ $value | quote }}
 {{- end }}

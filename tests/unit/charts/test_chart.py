@@ -226,6 +226,7 @@ READERS = {f"{component}-metrics-readers" for component in OLM_V1.components}
 EXTRA_RIGHTS = {
     "default": {WEBHOOK_CA},
     "openshift": {PULL_SECRET, CATALOGD_SECRETS, *READERS},
+    "release": set(),
     "cert-manager": set(),
     "given-certificates": set(),
     "everything": {

@@ -33,6 +33,7 @@ FOLLOWED_BY = {
     ),
     "integration/cluster_updates/test_cluster_operator.py": ("how-to/openshift.md",),
     "integration/cluster_version/test_update_service.py": ("how-to/serve-updates.md",),
+    "integration/test_own_release.py": ("how-to/release-with-olm.md",),
     "integration/test_opm_catalogs.py": ("how-to/build-a-catalog.md", "reference/opm.md"),
     "integration/test_opm_indexes.py": ("how-to/sqlite-indexes.md",),
     "integration/test_least_rights.py": ("how-to/permissions.md",),
