@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import IntEnum
 
-from cluster_version.client_output.alerts import NO_RUNBOOK, described
 from cluster_version.client_output.columns import aligned
 from cluster_version.client_output.durations import moment, short
 from cluster_version.client_output.objects import Json, part
+from cluster_version.decisions.alerts import NO_RUNBOOK, described
 
 CONFIG = "config.openshift.io"
 PAD = 13

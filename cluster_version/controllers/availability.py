@@ -5,7 +5,7 @@ Source of the rules: upstream's notes, sections 3.4, 3.5 and 4.1.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -15,12 +15,14 @@ from api.conditions import ConditionStatus
 from cluster_version.payload.release import Release
 from cluster_version.status.condition_list import ConditionList
 from cluster_version.status.whole import RETRIEVED
+from cluster_version.updates.alert_risks import alert_risks
 from cluster_version.updates.errors import RetrievalError
-from cluster_version.updates.graph import Updates, read_graph, updates_of, with_cluster_id
+from cluster_version.updates.graph import Risk, Updates, read_graph, updates_of, with_cluster_id
 from cluster_version.updates.listing import listed
 from cluster_version.updates.retrieval import KEEP_LISTS, Question, failed, request_of
-from cluster_version.updates.risks import Ask, Evaluated, evaluate
+from cluster_version.updates.risks import Ask, Evaluated, Exposure, evaluate
 from cluster_version.updates.weighing import Weighing
+from olm_runtime.errors import OLMError
 
 KEPT = timedelta(hours=24)
 """How old lists may be that stay although the service fails."""
@@ -29,6 +31,21 @@ AGAIN_SECONDS = 1.0
 
 Get = Callable[[str], Awaitable[bytes]]
 """The body of an answer to a GET of a URL. Raises RetrievalError."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where updates and their risks come from.
+
+    get     asks the update service
+    ask     asks the metrics store a query
+    alerts  asks it for alerts; raises OLMError
+    """
+
+    get: Get
+    ask: Ask
+    alerts: Callable[[], Awaitable[Sequence[dict[str, Any]]]]
+
 
 log = logging.getLogger(__name__)
 
@@ -89,21 +106,18 @@ class Availability:
 
     def __init__(
         self,
-        get: Get,
-        ask: Ask,
+        sources: Sources,
         *,
         interval: float,
         jitter: Callable[[], float],
         clock: Callable[[], datetime],
         notify: Callable[[], None],
     ) -> None:
-        """`ask` asks the metrics store.
+        """`interval` is of the seconds between questions to the service.
 
-        interval  seconds between questions to the service, up to twice as many by `jitter`, which
-                  gives numbers in [0, 1)
+        They are up to twice as many by `jitter`, which gives numbers in [0, 1).
         """
-        self._get = get
-        self._ask = ask
+        self._sources = sources
         self._interval = interval * (1 + jitter())
         self._clock = clock
         self._notify = notify
@@ -112,6 +126,7 @@ class Availability:
         self._wanted: Wanted | None = None
         self._found: Found | None = None
         self._next = 0.0
+        self._alerts: Mapping[Risk, Exposure] = {}
 
     @property
     def known(self) -> Iterator[Release]:
@@ -190,9 +205,21 @@ class Availability:
         return rest if found.is_decided else min(AGAIN_SECONDS, rest)
 
     async def _evaluated(self, found: Found, weighing: Weighing | None) -> Found:
-        added = weighing or Weighing()
-        evaluated = await evaluate(added.added(found.updates), self._ask, added.accepted)
+        """Raises no OLMError: what cannot be asked for is unknown, or as it was."""
+        ask, added = self._sources.ask, weighing or Weighing()
+        alerts = {} if weighing is None else await self._risks_of_alerts()
+        known = {risk.name: exposure for risk, exposure in alerts.items()}
+        updates = added.added(found.updates, alerts)
+        evaluated = await evaluate(updates, ask, added.accepted, known)
         return replace(found, evaluated=evaluated, weighed=weighing)
+
+    async def _risks_of_alerts(self) -> Mapping[Risk, Exposure]:
+        """Of those that fire; of those from before, where they cannot be asked for."""
+        try:
+            self._alerts = alert_risks(await self._sources.alerts())
+        except OLMError as error:
+            log.warning("cannot tell which alerts fire: %s", error.message)
+        return self._alerts
 
     async def _attempt(self, wanted: Wanted) -> Found:
         """What is known after asking the service once."""
@@ -213,7 +240,7 @@ class Availability:
         request = request_of(question)
         try:
             updates = updates_of(
-                read_graph(await self._get(request.url)),
+                read_graph(await self._sources.get(request.url)),
                 request.version,
                 question.channel,
                 desired=question.architecture,

@@ -2,14 +2,15 @@
 
 import asyncio
 import ssl
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpx
 
 from api.objects import GVK
-from cluster_version.updates.query_answer import read_answer
+from cluster_version.updates.query_answer import read_alerts, read_answer
 from olm_runtime.errors import TransientError
 from olm_runtime.http.proxied import http_client
 from olm_runtime.http.transport_faults import reason
@@ -18,7 +19,7 @@ from olm_runtime.proxies import Proxies
 
 SERVICE = GVK("", "v1", "Service")
 NAMESPACE, NAME, PORT = "openshift-monitoring", "thanos-querier", 9091
-PATH = "/api/v1/query"
+PATH, ALERTS_PATH = "/api/v1/query", "/api/v1/alerts"
 SECONDS = 300.0
 
 _TIMEOUT = httpx.Timeout(SECONDS, connect=30.0)
@@ -52,6 +53,16 @@ class MetricsStore:
 
     async def ask(self, query: str) -> bool:
         """Whether the query's value is 1. Raises OLMError."""
+        answer = await self._get(PATH, {"query": query})
+        return read_answer(answer.content, f"{answer.status_code} {answer.reason_phrase}")
+
+    async def alerts(self) -> Sequence[dict[str, Any]]:
+        """The alerts that there are, those that do not fire yet included. Raises OLMError."""
+        answer = await self._get(ALERTS_PATH, {})
+        return read_alerts(answer.content, f"{answer.status_code} {answer.reason_phrase}")
+
+    async def _get(self, path: str, params: Mapping[str, str]) -> httpx.Response:
+        """Raises OLMError."""
         place = await self.find()
         headers = {"Authorization": f"Bearer {token}"} if (token := self._token()) else {}
         extensions = {}
@@ -64,9 +75,9 @@ class MetricsStore:
                 asyncio.timeout(SECONDS),
                 http_client(_TIMEOUT, origin=trust, proxies=Proxies()) as connection,
             ):
-                answer = await connection.get(
-                    place.address + PATH,
-                    params={"query": query},
+                return await connection.get(
+                    place.address + path,
+                    params=params,
                     headers=headers,
                     extensions=extensions,
                 )
@@ -74,7 +85,6 @@ class MetricsStore:
             raise TransientError(f"{_FAILED}no answer in time") from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise TransientError(f"{_FAILED}{reason(error)}") from error
-        return read_answer(answer.content, f"{answer.status_code} {answer.reason_phrase}")
 
     def _token(self) -> str:
         try:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from api.objects import KubeObject
 from cluster_version.apply.kinds import CLUSTER_OPERATOR
-from cluster_version.controllers.availability import Availability
+from cluster_version.controllers.availability import Availability, Sources
 from cluster_version.controllers.cluster_features import ClusterFeatures
 from cluster_version.controllers.cluster_status import ClusterStatus
 from cluster_version.controllers.cluster_version import CLUSTER_VERSION, ClusterVersions
@@ -27,6 +27,7 @@ from cluster_version.io.checks import Checks
 from cluster_version.io.graph_client import GraphClient
 from cluster_version.io.payload_folder import load_folder
 from cluster_version.io.promql import MetricsStore, finder
+from cluster_version.io.recent_alerts import ALERTS_SECONDS, RecentAlerts
 from cluster_version.io.release_images import ReleaseImages, from_registry
 from cluster_version.io.release_jobs import ReleaseJobs
 from cluster_version.io.release_trust import ReleaseTrust
@@ -163,9 +164,9 @@ class Controllers:
             finder(self._client, settings.metrics_url), settings.metrics_ca, settings.metrics_token
         )
         fresh = timedelta(seconds=settings.risk_seconds)
+        alerts = RecentAlerts(metrics.alerts, min(ALERTS_SECONDS, settings.risk_seconds))
         return Availability(
-            service.get,
-            QueryCache(metrics.ask, utc_now, fresh).ask,
+            Sources(service.get, QueryCache(metrics.ask, utc_now, fresh).ask, alerts.get),
             interval=settings.check_seconds,
             jitter=random.random,
             clock=utc_now,

@@ -1,4 +1,4 @@
-"""What a metrics store says to a query: whether a cluster is exposed to a risk. Pure.
+"""What a metrics store says: whether a cluster is exposed to a risk, and its alerts. Pure.
 
 Source of the rules: upstream's notes, section 4.2.
 """
@@ -26,6 +26,21 @@ def read_answer(body: bytes, status: str) -> bool:
     except (orjson.JSONDecodeError, LookupError, TypeError, ValueError) as error:
         problem = f"the answer ({status}) is none of a metrics store"
         raise TerminalError(f"executing PromQL query: {problem}") from error
+
+
+def read_alerts(body: bytes, status: str) -> list[dict[str, Any]]:
+    """The alerts of an answer. `status` is that of HTTP.
+
+    Raises TerminalError for what is no such answer.
+    """
+    try:
+        answer = orjson.loads(body)
+        if answer["status"] != "success":
+            raise TerminalError(f"asking for alerts: {answer['errorType']}: {answer['error']}")
+        return [dict(each) for each in answer["data"]["alerts"]]
+    except (orjson.JSONDecodeError, LookupError, TypeError, ValueError) as error:
+        problem = f"the answer ({status}) is none of a metrics store"
+        raise TerminalError(f"asking for alerts: {problem}") from error
 
 
 def _value(data: Any) -> bool:

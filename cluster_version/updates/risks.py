@@ -3,6 +3,7 @@
 import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from api.conditions import REASON, ConditionStatus
 from cluster_version.payload.release import Release
@@ -33,14 +34,20 @@ _ACCEPTED_TEXT = (
 
 @dataclass(frozen=True, slots=True)
 class Exposure:
-    """Whether a risk applies: True or False, or Unknown and why."""
+    """Whether a risk applies: True or False, or Unknown and why.
+
+    cause  in one word; empty for what rules told
+    """
 
     status: ConditionStatus
     message: str = ""
+    cause: str = ""
 
     @property
     def reason(self) -> str:
         """In one word."""
+        if self.cause:
+            return self.cause
         match self.status:
             case ConditionStatus.TRUE:
                 return "Match"
@@ -72,9 +79,17 @@ class Evaluated:
     exposures: Mapping[str, Exposure] = field(default_factory=dict)
 
 
-async def evaluate(updates: Updates, ask: Ask, accepted: Collection[str] = ()) -> Evaluated:
-    """What a cluster may update to; `accepted` names risks that its administrator takes."""
-    exposures = await _exposures(updates.conditional, ask)
+async def evaluate(
+    updates: Updates,
+    ask: Ask,
+    accepted: Collection[str] = (),
+    known: Mapping[str, Exposure] = MappingProxyType({}),
+) -> Evaluated:
+    """What a cluster may update to.
+
+    `accepted` names risks that its administrator takes, `known` has those that no rule need tell.
+    """
+    exposures = await _exposures(updates.conditional, ask, known)
     available = list(updates.available)
     judged = []
     for update in updates.conditional:
@@ -96,7 +111,9 @@ def _by_version(release: Release) -> Key:
     return parse_version(release.version).key
 
 
-async def _exposures(updates: Iterable[ConditionalUpdate], ask: Ask) -> dict[str, Exposure]:
+async def _exposures(
+    updates: Iterable[ConditionalUpdate], ask: Ask, known: Mapping[str, Exposure]
+) -> dict[str, Exposure]:
     """Of each risk by name; those of newer versions are asked for first."""
     newest: dict[str, tuple[Key, Risk]] = {}
     for update in updates:
@@ -106,7 +123,7 @@ async def _exposures(updates: Iterable[ConditionalUpdate], ask: Ask) -> dict[str
                 newest[risk.name] = version, risk
     by_name = sorted(newest.items())
     in_order = sorted(by_name, key=lambda each: each[1][0], reverse=True)
-    return {name: await _exposure(risk, ask) for name, (_, risk) in in_order}
+    return {name: known.get(name) or await _exposure(risk, ask) for name, (_, risk) in in_order}
 
 
 async def _exposure(risk: Risk, ask: Ask) -> Exposure:

@@ -5,7 +5,7 @@ Source of the rules: upstream's notes, section 4.4.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from api.objects import KubeObject
@@ -31,16 +31,27 @@ class Weighing:
     accepted: frozenset[str] = frozenset()
     own: Found = field(default_factory=Found)
 
-    def added(self, updates: Updates) -> Updates:
-        """Updates with the cluster's own risks, each for those that it concerns."""
+    def added(self, updates: Updates, alerts: Iterable[Risk] = ()) -> Updates:
+        """Updates with the cluster's own risks, each for those that it concerns.
+
+        `alerts` concern all. What the service calls by a name that is one of these goes before.
+        """
         releases = (*updates.available, *(each.release for each in updates.conditional))
-        concerned = self.own.concerned({each.version for each in releases})
-        return with_risks(updates, {risk: concerned.get(risk.name, ()) for risk in self._risks()})
+        versions = [*dict.fromkeys(each.version for each in releases)]
+        taken = {risk.name for update in updates.conditional for risk in update.risks}
+        concerned = self.own.concerned(versions)
+        own = {risk: concerned.get(risk.name, ()) for risk in self._risks()}
+        added = dict.fromkeys(alerts, versions) | own
+        usable = {
+            risk: of
+            for risk, of in added.items()
+            if risk.name not in taken and _NAME.fullmatch(risk.name)
+        }
+        return with_risks(updates, usable)
 
     def _risks(self) -> Iterator[Risk]:
         for risk in self.own.risks:
-            if _NAME.fullmatch(risk.name):
-                yield Risk(risk.name, risk.message or _NOTHING_SAID, risk.url, (Rule(),))
+            yield Risk(risk.name, risk.message or _NOTHING_SAID, risk.url, (Rule(),))
 
 
 def weighing_of(cluster_version: KubeObject, own: Found) -> Weighing:

@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 from e2e.olm.daemons import HOST
 
 NO_IMAGES: Mapping[str, str] = {}
-GRAPH_PATH, QUERY_PATH = "/graph", "/api/v1/query"
+GRAPH_PATH, QUERY_PATH, ALERTS_PATH = "/graph", "/api/v1/query", "/api/v1/alerts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,7 @@ class GraphServer:
 
     status  of the answers with graphs; another than 200 has no graph
     values  by query; None for a store that fails
+    alerts  of the store
     asked   the requests for graphs; `queries` those to the store, `callers` who asked it
     """
 
@@ -38,6 +39,7 @@ class GraphServer:
         self.graph: dict[str, Any] = {}
         self.status = HTTPStatus.OK
         self.values: dict[str, str | None] = {}
+        self.alerts: list[dict[str, Any]] = []
         self.asked: list[Asked] = []
         self.queries: list[str] = []
         self.callers: list[str | None] = []
@@ -85,6 +87,9 @@ class GraphServer:
                 if place.path == QUERY_PATH:
                     world.callers.append(self.headers.get("Authorization"))
                     status, answer = world._value(parse_qs(place.query)["query"][0])
+                elif place.path == ALERTS_PATH:
+                    told = {"status": "success", "data": {"alerts": world.alerts}}
+                    status, answer = HTTPStatus.OK, told
                 else:
                     asked = Asked(place.path, place.query, dict(self.headers))
                     status, answer = world._graph(asked)

@@ -45,13 +45,15 @@ def change(cluster: ClusterUpdates, **spec: Any) -> None:
 
 
 def available(cluster: ClusterUpdates) -> list[str]:
-    return [each["version"] for each in cluster.version["status"]["availableUpdates"] or ()]
+    status = cluster.version.get("status") or {}
+    return [each["version"] for each in status.get("availableUpdates") or ()]
 
 
 def recommended(cluster: ClusterUpdates) -> dict[str, tuple[str, str, str]]:
     """Status, reason and message of the condition of each conditional update, by version."""
     told = {}
-    for update in cluster.version["status"].get("conditionalUpdates") or ():
+    status = cluster.version.get("status") or {}
+    for update in status.get("conditionalUpdates") or ():
         [found] = update["conditions"]
         assert found["type"] == "Recommended"
         told[update["release"]["version"]] = found["status"], found["reason"], found["message"]
@@ -278,24 +280,30 @@ def test_risks_are_accepted_by_name_where_the_gate_for_that_is_on(
     """Risks of the cluster's own are added, for minor updates only, and may be accepted, too."""
     plain, risky = ("1.0.0", "1.1.0"), ("1.0.0", "1.0.1", [risk("Slow")])
     service.graph = graph_of(["1.0.0", "1.0.1", "1.1.0"], [plain], [risky])
+    labels = {"alertname": "Fires", "severity": "critical"}
+    service.alerts = [{"labels": labels, "state": "firing"}]
     feature_gates.set("CustomNoUpgrade", {"1.0.0": ["ClusterUpdateAcceptRisks"]})
     start(*ONCE)
     cluster.report("1.0.0")
     cluster.report("1.0.0", ["gamma"], message="Gamma is old.", Upgradeable="False")
     cluster.wait_level("1.0.0")
     own = "ClusterOperatorUpgradeable-gamma"
-    wait_recommended(cluster, "1.1.0", "False", "ExposedToRisks")
-    assert recommended(cluster)["1.1.0"][2].startswith("Gamma is old. https://")
-    wait_recommended(cluster, "1.0.1", "False", "Slow")
+    wait_recommended(cluster, "1.1.0", "False", "MultipleReasons")
+    wait_until(lambda: "Gamma is old. https://" in recommended(cluster)["1.1.0"][2], what="gamma")
+    wait_recommended(cluster, "1.0.1", "False", "MultipleReasons")
     wait_available(cluster)
     status = cluster.version["status"]
-    assert [each["riskNames"] for each in status["conditionalUpdates"]] == [[own], ["Slow"]]
+    names = [each["riskNames"] for each in status["conditionalUpdates"]]
+    assert names == [["Fires", own], ["Slow", "Fires"]]
     told = {each["name"]: each["conditions"][0] for each in status["conditionalUpdateRisks"]}
-    assert {name: (each["type"], each["status"]) for name, each in told.items()} == {
-        own: ("Applies", "True"),
-        "Slow": ("Applies", "True"),
+    assert {name: (each["status"], each["reason"]) for name, each in told.items()} == {
+        own: ("True", "Match"),
+        "Fires": ("True", "Alert:firing"),
+        "Slow": ("True", "Match"),
     }
-    risks = [{"name": "Slow"}]
+    risks = [{"name": "Slow"}, {"name": "Fires"}]
+    cluster.ask(acceptRisks=risks[:1])
+    wait_recommended(cluster, "1.0.1", "False", "Fires")
     cluster.ask(acceptRisks=risks)
     wait_recommended(cluster, "1.0.1", "True", "AllExposedRisksAccepted")
     wait_available(cluster, "1.0.1")

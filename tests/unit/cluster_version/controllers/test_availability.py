@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
-from cluster_version.controllers.availability import KEPT, Availability, Wanted
+from cluster_version.controllers.availability import KEPT, Availability, Sources, Wanted
 from cluster_version.updates.errors import RetrievalError
 from cluster_version.updates.retrieval import Question
 from cluster_version.updates.weighing import Weighing
@@ -38,11 +38,11 @@ class World:
         self.exposed: bool | None = False
         self.asked: list[str] = []
         self.queries: list[str] = []
+        self.alerts: list[dict[str, Any]] | None = []
         self.hold: asyncio.Event | None = None
         self._told = asyncio.Event()
         self.availability = Availability(
-            self._get,
-            self._ask,
+            Sources(self._get, self._ask, self._alerts),
             interval=interval,
             jitter=lambda: 0.5,
             clock=lambda: self.now,
@@ -72,6 +72,11 @@ class World:
         if self.exposed is None:
             raise TransientError(f"no answer to {query}")
         return self.exposed
+
+    async def _alerts(self) -> list[dict[str, Any]]:
+        if self.alerts is None:
+            raise TransientError("no answer")
+        return self.alerts
 
     def follow(self, **change: Any) -> None:
         self.availability.follow(Wanted(replace(QUESTION, **change), "amd64"))
@@ -235,6 +240,27 @@ async def test_what_is_weighed_anew_asks_no_service(slow: World) -> None:
     assert versions(await slow.told()) == ["1.0.1"]
     assert "conditionalUpdateRisks" not in slow.status(status)
     assert len(slow.asked) == 1
+
+
+async def test_alerts_are_risks_of_every_update(quick: World) -> None:
+    labels = {"alertname": "Slow", "severity": "critical"}
+    quick.alerts = [{"labels": labels, "state": "firing", "annotations": {"summary": "It is"}}]
+    wanted = Wanted(QUESTION, "amd64", Weighing())
+    quick.availability.follow(wanted)
+    status = await quick.told()
+    assert versions(status) == []
+    [told] = status["conditionalUpdateRisks"][0]["conditions"]
+    assert (told["status"], told["reason"]) == ("True", "Alert:firing")
+    [told] = status["conditionalUpdates"][0]["conditions"]
+    assert told["message"].startswith("It is. https://")
+    quick.alerts = None
+    accepting = replace(wanted, weighing=Weighing(frozenset({"Slow"})))
+    quick.availability.follow(accepting)
+    assert versions(await quick.told()) == ["1.0.1"], "the alerts of before count"
+    quick.alerts = []
+    while "conditionalUpdateRisks" in await quick.told():
+        pass
+    quick.availability.follow(replace(wanted, weighing=None))
 
 
 @pytest.mark.parametrize("lack", ["name", "message", "url"])
