@@ -21,8 +21,9 @@ from olm_content.fbc.graph import Graph, from_edge, graph, updates
 from olm_runtime.cli.async_work import run_async
 from olm_runtime.errors import TerminalError
 from olm_runtime.suggestions import suggestion_or_all
+from opm.histories import histories
 from opm.mermaid import mermaid
-from opm.picture import svg
+from opm.picture import picture
 
 _COLOURS = {"head": "green", "installed": "cyan", "deprecated": "yellow"}
 _MARK = re.compile(r"\[(head|installed|deprecated)\]")
@@ -88,7 +89,7 @@ def graph_command(
         click.echo(f"note: drawn from {found[0][0]}; --catalog takes {others}", err=True)
     drawn = found[0][1]
     sys.stdout.write(
-        svg(drawn, installed=installed) if output.format is Format.SVG else mermaid(drawn)
+        picture(drawn, installed=installed) if output.format is Format.SVG else mermaid(drawn)
     )
 
 
@@ -125,7 +126,7 @@ def _print(found: Sequence[tuple[str, Graph]], installed: str) -> None:
     for name, drawn in found:
         if len(found) > 1:
             click.echo(click.style(f"catalog {name}", bold=True))
-        for line in timeline(drawn, installed=installed):
+        for line in timeline(histories(drawn, installed=installed)):
             click.echo(_MARK.sub(_coloured, line))
 
 

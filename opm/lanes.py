@@ -1,14 +1,15 @@
-"""A channel as a history: newest entry first, and lanes that lead from each to what it updates.
+"""A history: newest entry first, and lanes that lead from each to what it updates.
 
 Drawn are all `replaces`, and of `skips` and `skipRange` only what keeps an entry from standing
 alone: a range over forty versions would be forty lines. What is not drawn stands in the labels.
 Pure.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from olm_content.fbc.graph import GraphChannel, GraphEntry, Update, UpdateKind, updates
+from olm_content.fbc.graph import Update, UpdateKind
+from opm.histories import History
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +24,9 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Entries by row, the lane that each stands in, and the links between them."""
+    """The lane that each row stands in, and the links between rows."""
 
-    channel: GraphChannel
-    entries: tuple[GraphEntry, ...]
+    history: History
     lanes: tuple[int, ...]
     links: tuple[Link, ...]
 
@@ -36,17 +36,16 @@ class Layout:
         return max((*self.lanes, *(link.lane for link in self.links)), default=-1) + 1
 
 
-def lay_out(channel: GraphChannel) -> Layout:
-    """Places for all entries of a channel."""
-    entries = tuple(channel.newest_first())
-    row = {entry.name: number for number, entry in enumerate(entries)}
+def lay_out(history: History) -> Layout:
+    """Places for all rows."""
+    row = {each.name: number for number, each in enumerate(history.rows)}
     below: dict[str, list[Update]] = {}
-    for update in _drawn(channel, row):
+    for update in _drawn(history.updates, row):
         below.setdefault(update.newer, []).append(update)
     open_links: dict[int, tuple[int, Update]] = {}  # by lane: the upper row, and what goes on
     lanes: list[int] = []
     links: list[Link] = []
-    for number, entry in enumerate(entries):
+    for number, entry in enumerate(history.rows):
         ending = [lane for lane, (_, update) in open_links.items() if update.older == entry.name]
         lane = min(ending, default=_free(open_links))
         lanes.append(lane)
@@ -56,16 +55,16 @@ def lay_out(channel: GraphChannel) -> Layout:
         for update in below.get(entry.name, ()):
             where = lane if lane not in open_links else _free(open_links)
             open_links[where] = number, update
-    return Layout(channel, entries, tuple(lanes), tuple(links))
+    return Layout(history, tuple(lanes), tuple(links))
 
 
 def _free(taken: Collection[int]) -> int:
     return next(lane for lane in range(len(taken) + 1) if lane not in taken)
 
 
-def _drawn(channel: GraphChannel, row: dict[str, int]) -> Iterator[Update]:
+def _drawn(updates: Sequence[Update], row: dict[str, int]) -> Iterator[Update]:
     """The updates that are drawn: downwards, `replaces` first."""
-    down = [update for update in updates(channel) if row[update.newer] < row.get(update.older, -1)]
+    down = [update for update in updates if row[update.newer] < row.get(update.older, -1)]
     followed = {update.older for update in down if update.kind is UpdateKind.REPLACES}
     yield from (update for update in down if update.kind is UpdateKind.REPLACES)
     for older in sorted(row.keys() - followed, key=row.__getitem__):

@@ -3,34 +3,33 @@
 ●  an entry     │  replaces     ┆  skips     ┊  skipRange
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from olm_content.fbc.graph import Graph, UpdateKind
+from olm_content.fbc.graph import UpdateKind
+from opm.histories import History
 from opm.lanes import Layout, Link, lay_out
-from opm.picture import marks, steps
 
 NODE = "●"
 LINES = {UpdateKind.REPLACES: "│", UpdateKind.SKIPS: "┆", UpdateKind.RANGE: "┊"}
 
 
-def timeline(graph: Graph, *, installed: str = "") -> Iterator[str]:
-    """The lines of all channels; `installed` names a bundle to mark."""
-    for number, channel in enumerate(graph.channels):
+def timeline(histories: Iterable[History]) -> Iterator[str]:
+    """The lines of all histories."""
+    for number, history in enumerate(histories):
         if number:
             yield ""
-        deprecated = channel.deprecated or channel.package in graph.deprecated
-        yield f"{channel.package}, channel {channel.name}" + (" [deprecated]" if deprecated else "")
-        yield from _history(lay_out(channel), installed)
+        yield history.heading + (" [deprecated]" if history.deprecated else "")
+        yield from _lines(lay_out(history))
 
 
-def _history(layout: Layout, installed: str) -> Iterator[str]:
-    for row, (entry, lane) in enumerate(zip(layout.entries, layout.lanes, strict=True)):
-        picture = _join(_passing(layout, row), NODE, lane, _ending(layout, row), "╯")
-        noted = "".join(f" [{mark}]" for mark in marks(entry, layout, installed))
-        version = f"{entry.version}  " if str(entry.version) not in entry.name else ""
-        about = f"  {steps(entry)}" if steps(entry) else ""
-        yield f"{picture.ljust(2 * layout.width)} {version}{entry.name}{noted}{about}"
-        yield from _between(layout, row)
+def _lines(layout: Layout) -> Iterator[str]:
+    for number, (row, lane) in enumerate(zip(layout.history.rows, layout.lanes, strict=True)):
+        picture = _join(_passing(layout, number), NODE, lane, _ending(layout, number), "╯")
+        noted = "".join(f" [{mark}]" for mark in row.marks)
+        version = f"{row.version}  " if row.version else ""
+        about = f"  {row.note}" if row.note else ""
+        yield f"{picture.ljust(2 * layout.width)} {version}{row.name}{noted}{about}"
+        yield from _between(layout, number)
 
 
 def _between(layout: Layout, row: int) -> Iterator[str]:
@@ -42,7 +41,7 @@ def _between(layout: Layout, row: int) -> Iterator[str]:
     if sideways:
         start = "├" if straight else "╰"
         yield _join(_passing(layout, row), start, lane, sideways, "╮").rstrip()
-    elif straight is None and row + 1 < len(layout.entries) and layout.lanes[row + 1] == lane:
+    elif straight is None and row + 1 < len(layout.lanes) and layout.lanes[row + 1] == lane:
         yield _join(_passing(layout, row), " ", lane, [], "").rstrip()
     elif straight is not None and straight.kind is not UpdateKind.REPLACES:
         yield _join(_passing(layout, row), LINES[straight.kind], lane, [], "").rstrip()

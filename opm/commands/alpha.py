@@ -116,7 +116,7 @@ def render_graph(
     """Print the update graph of a catalog, as a Mermaid diagram or an SVG picture."""
     from olm_content.fbc.graph import from_edge, graph, of_package
     from opm.mermaid import mermaid
-    from opm.picture import svg
+    from opm.picture import picture
 
     drawn = graph(_catalog(catalog, registries))
     if package_name:
@@ -127,7 +127,7 @@ def render_graph(
         drawn = of_package(drawn, package_name)
     if minimum_edge:
         drawn = from_edge(drawn, minimum_edge)
-    text = svg(drawn) if output == "svg" else mermaid(drawn, v0=draw_v0_semantics)
+    text = picture(drawn) if output == "svg" else mermaid(drawn, v0=draw_v0_semantics)
     click.echo(text, nl=not text.endswith("\n"))
 
 

@@ -6,8 +6,9 @@ import pytest
 
 from olm_content.fbc.graph import Graph, GraphChannel, GraphEntry, UpdateKind, updates
 from olm_content.versions import parse_version
+from opm.histories import history
 from opm.lanes import Layout, Link, lay_out
-from opm.picture import svg
+from opm.picture import picture, svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -17,12 +18,12 @@ def entry(version: str, replaces: str = "", *skips: str, skip_range: str = "") -
 
 
 def laid(*entries: GraphEntry) -> Layout:
-    return lay_out(GraphChannel("stable", entries))
+    return lay_out(history(GraphChannel("stable", entries)))
 
 
 def test_a_chain_is_one_lane() -> None:
     layout = laid(entry("1.0.0"), entry("1.1.0", "1.0.0"), entry("1.2.0", "1.1.0"))
-    assert [e.name for e in layout.entries] == ["1.2.0", "1.1.0", "1.0.0"]
+    assert [row.name for row in layout.history.rows] == ["1.2.0", "1.1.0", "1.0.0"]
     assert layout.lanes == (0, 0, 0)
     assert layout.links == (Link(0, 1, 0, UpdateKind.REPLACES), Link(1, 2, 0, UpdateKind.REPLACES))
     assert layout.width == 1
@@ -54,7 +55,7 @@ def test_a_range_is_drawn_only_to_what_nothing_else_leads_on_from() -> None:
         "s", (entry("1.0.0"), entry("1.1.0", "1.0.0"), entry("2.0.0", skip_range="<2.0.0"))
     )
     assert [u.older for u in updates(channel) if u.kind is UpdateKind.RANGE] == ["1.1.0", "1.0.0"]
-    ranges = [link for link in lay_out(channel).links if link.kind is UpdateKind.RANGE]
+    ranges = [link for link in lay_out(history(channel)).links if link.kind is UpdateKind.RANGE]
     assert ranges == [Link(0, 1, 0, UpdateKind.RANGE)]
 
 
@@ -73,7 +74,7 @@ def test_graphs_that_are_none_are_drawn_too(entries: tuple[GraphEntry, ...]) -> 
     layout = laid(*entries)
     assert len(layout.lanes) == len(entries)
     assert all(link.upper < link.lower for link in layout.links)
-    ET.fromstring(svg(Graph((layout.channel,))))
+    ET.fromstring(svg([layout.history], title="none"))
 
 
 def test_heads() -> None:
@@ -89,7 +90,7 @@ def test_the_picture_has_every_entry_link_and_mark() -> None:
         GraphChannel("b", (old,), "op", deprecated=True),
     )
     drawn = Graph(channels)
-    root = ET.fromstring(svg(drawn, installed="op<&>.v1"))
+    root = ET.fromstring(picture(drawn, installed="op<&>.v1"))
     dots = [d for d in root.iter(f"{SVG}circle") if d.find(f"{SVG}title") is not None]
     assert [dot.get("class") for dot in dots] == [
         "entry head",
