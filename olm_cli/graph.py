@@ -25,8 +25,8 @@ from opm.histories import histories
 from opm.mermaid import mermaid
 from opm.picture import picture
 
-_COLOURS = {"head": "green", "installed": "cyan", "deprecated": "yellow"}
-_MARK = re.compile(r"\[(head|installed|deprecated)\]")
+_COLOURS = {"head": "green", "installed": "cyan", "running": "cyan", "deprecated": "yellow"}
+_MARK = re.compile(r"\[(head|installed|running|deprecated)\]")
 
 
 @click.command("graph", cls=ClusterCommand)
@@ -127,11 +127,12 @@ def _print(found: Sequence[tuple[str, Graph]], installed: str) -> None:
         if len(found) > 1:
             click.echo(click.style(f"catalog {name}", bold=True))
         for line in timeline(histories(drawn, installed=installed)):
-            click.echo(_MARK.sub(_coloured, line))
+            click.echo(coloured(line))
 
 
-def _coloured(mark: re.Match[str]) -> str:
-    return click.style(mark[0], fg=_COLOURS[mark[1]])
+def coloured(line: str) -> str:
+    """A line of a timeline for a terminal."""
+    return _MARK.sub(lambda mark: click.style(mark[0], fg=_COLOURS[mark[1]]), line)
 
 
 def _facts(catalog: str, drawn: Graph, installed: str) -> Details:

@@ -13,6 +13,7 @@ _HERE = "olm_cli.cluster"
 COMMANDS: Mapping[str, Lazy] = MappingProxyType(
     {
         "channel": Lazy(f"{_HERE}.channel", "channel", "Take updates from another channel."),
+        "graph": Lazy(f"{_HERE}.graph", "graph", "Draw which release leads to which."),
         "recommend": Lazy(
             f"{_HERE}.recommend", "recommend", "Say what speaks against each update."
         ),
@@ -33,6 +34,7 @@ def cluster() -> None:
     Examples:
       olm cluster status --watch
       olm cluster recommend
+      olm cluster graph
       olm cluster upgrade --include-not-recommended
       olm cluster upgrade --to 4.10.26
       olm cluster channel stable-4.11

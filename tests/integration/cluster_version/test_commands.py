@@ -3,13 +3,16 @@
 import json
 import subprocess
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
 import pytest_asyncio
 
 from api.objects import KubeObject, gvk_of, name_of
 from e2e.harness.controlplane import ControlPlane
+from e2e.olm.graph_server import GraphServer, graph_of
 from e2e.olm.warm import warm_program
 from olm_runtime.kube.client import KubeClient
 
@@ -156,3 +159,31 @@ async def test_a_status_counts_operators(
     assert facts["updating"]
     assert facts["operators"]["updated"] == 0
     await client.delete(operator)
+
+
+async def test_the_graph_of_the_update_service_is_drawn(
+    served: ControlPlane, client: KubeClient, updatable: KubeObject
+) -> None:
+    with GraphServer() as service:
+        service.graph = graph_of(["1.0.0", "1.0.1"], [("1.0.0", "1.0.1")])
+        await client.patch(updatable, {"spec": {"upstream": service.upstream}})
+        try:
+            drawn = olm(served, "graph")
+            of_other = olm(served, "graph", "--channel=fast-1.0", "-o", "svg")
+        finally:
+            await client.patch(updatable, {"spec": {"upstream": None}})
+    assert (drawn.returncode, drawn.stderr) == (0, "")
+    assert drawn.stdout == ("channel stable-1.0\n●  1.0.1 [head]  from 1.0.0\n●  1.0.0 [running]\n")
+    assert "<title>Update graph of channel fast-1.0</title>" in of_other.stdout
+    asked = [parse_qs(each.query) for each in service.asked]
+    assert [query["channel"] for query in asked] == [["stable-1.0"], ["fast-1.0"]]
+    assert asked[0]["version"] == ["1.0.0"]
+
+
+async def test_a_graph_that_is_none_is_told(served: ControlPlane, tmp_path: Path) -> None:
+    path = tmp_path / "graph.json"
+    path.write_text('{"nodes": 1}')
+    told = olm(served, "graph", "--file", str(path))
+    assert told.returncode == 1
+    assert told.stderr.startswith(f"error: {path} does not answer with a graph: it is no update")
+    assert olm(served, "graph", "--file", str(path), "--from=running").returncode == 2
