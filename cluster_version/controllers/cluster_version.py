@@ -35,13 +35,19 @@ class ClusterVersions:
         *,
         clock: Callable[[], datetime],
         wake: Callable[[], None],
+        note_recorded: Callable[[str], None],
     ) -> None:
-        """`wake` tells that a component is not as it was: an update may wait for that."""
+        """What the worker is told.
+
+        wake           a component is not as it was: an update may wait for that
+        note_recorded  the status names an image as the one that is applied
+        """
         self._manager = manager
         self._targets = targets
         self._status = status
         self._clock = clock
         self._wake = wake
+        self._note_recorded = note_recorded
         self._store = manager.store(CLUSTER_VERSION)
         self.transitions = Transitions()
 
@@ -80,6 +86,7 @@ class ClusterVersions:
         self._targets.follow(without_faults(cluster_version, faults))
         status = self._status.of(cluster_version, faults, features, self._clock())
         await self._manager.statuses.write(cluster_version, status)
+        self._note_recorded((status.get("desired") or {}).get("image") or "")
         acceptance = self._targets.acceptance
         is_refused = acceptance is not None and not acceptance.is_accepted
         return Done(RETRY_SECONDS if is_refused else None)

@@ -144,6 +144,8 @@ class SyncWorker:
         self._state = State.RECONCILING
         self._attempt = 0
         self._completed = 0
+        self._recorded = asyncio.Event()
+        self._recorded.set()
         self.work: Work | None = None
         self.report: Report | None = None
 
@@ -166,10 +168,17 @@ class SyncWorker:
             self._state = first
         elif self._state is not State.INITIALIZING:
             self._state = State.UPDATING
+        if before is not None and before.image != work.image:
+            self._recorded.clear()
         self._attempt = 0
         self._due.set()
         if self._running is not None:
             self._running.cancel()
+
+    def note_recorded(self, image: str) -> None:
+        """The status of the ClusterVersion says that an image is applied."""
+        if self.work is not None and self.work.image == image:
+            self._recorded.set()
 
     def wake(self) -> None:
         """Something that a release may wait for has changed: an update is tried again at once."""
@@ -211,6 +220,7 @@ class SyncWorker:
             self._tell(replace(current, done=round_.done))
 
         round_ = self._begin(work, state, self._attempt, tell)
+        await self._record(current)
         errors = await round_.run(seconds)
         if errors:
             return self._failed(replace(current, done=round_.done, errors=tuple(errors)))
@@ -220,6 +230,17 @@ class SyncWorker:
         done = replace(done, reconciling=True, initial=False, errors=tuple(round_.reported))
         self._tell(done)
         return self._interval
+
+    async def _record(self, begun: Report) -> None:
+        """Has another release in the history before any of it is applied.
+
+        One of its first manifests may end this process, and the next one does not know what was
+        verified.
+        """
+        if not self._recorded.is_set():
+            self._tell(begun)
+            self._notify(0.0)
+            await self._recorded.wait()
 
     def _failed(self, report: Report) -> float:
         for error in report.errors:

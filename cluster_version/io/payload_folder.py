@@ -3,9 +3,10 @@
 import asyncio
 from pathlib import Path
 
-from cluster_version.payload.contents import OPERATOR_FOLDER, RELEASE_FOLDER, Payload, load
+from cluster_version.payload.contents import Payload, load
 from cluster_version.payload.inclusion import Filters
 from cluster_version.payload.release import ReleaseError
+from cluster_version.payload.release_folders import OPERATOR_FOLDER, RELEASE_FOLDER
 from olm_runtime.registry.settings import this_platform
 
 

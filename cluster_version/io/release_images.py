@@ -11,7 +11,7 @@ from pathlib import Path
 
 from cluster_version.decisions.acceptance import Retrieved
 from cluster_version.decisions.target import Target
-from cluster_version.payload.contents import OPERATOR_FOLDER, RELEASE_FOLDER
+from cluster_version.payload.release_folders import OPERATOR_FOLDER, RELEASE_FOLDER
 from cluster_version.signatures.errors import VerificationError
 from cluster_version.signatures.search import digest_of
 from olm_content.formats.go_text import quote

@@ -11,8 +11,8 @@ from typing import Any
 
 import orjson
 
-from cluster_version.payload.contents import RELEASE_FOLDER
 from cluster_version.payload.release import METADATA_FILE, ReleaseError, read_metadata
+from cluster_version.payload.release_folders import RELEASE_FOLDER
 from olm_runtime.images.layers import Rules
 from olm_runtime.images.oci import (
     INDEX_TYPES,

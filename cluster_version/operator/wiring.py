@@ -142,7 +142,14 @@ class Controllers:
             begun=lambda: self._rounds.checks.begun,
             question_of=self._question_of,
         )
-        return ClusterVersions(self.manager, targets, status, clock=utc_now, wake=self._worker.wake)
+        return ClusterVersions(
+            self.manager,
+            targets,
+            status,
+            clock=utc_now,
+            wake=self._worker.wake,
+            note_recorded=self._worker.note_recorded,
+        )
 
     def _verifier(self, configuration: Configuration | None) -> Verifier:
         authorities = self._settings.pull_cas_dir

@@ -13,7 +13,7 @@ import orjson
 
 from api.objects import KubeObject, annotations_of
 from api.wire import timestamp
-from cluster_version.payload.contents import EXTENSIONS, OPERATOR_FOLDER, RELEASE_FOLDER
+from cluster_version.payload.contents import EXTENSIONS
 from cluster_version.payload.manifests import ManifestError, parse_manifests
 from cluster_version.payload.release import (
     IMAGES_FILE,
@@ -23,6 +23,7 @@ from cluster_version.payload.release import (
     images_of,
     read_images,
 )
+from cluster_version.payload.release_folders import OPERATOR_FOLDER, RELEASE_FOLDER
 from olm_content.versions import VersionError, parse_version
 
 SNAPSHOT = b"0.0.1-snapshot"

@@ -22,11 +22,9 @@ from cluster_version.payload.release import (
     read_images,
     read_metadata,
 )
+from cluster_version.payload.release_folders import OPERATOR_FOLDER, RELEASE_FOLDER
 from olm_content.formats import go_json
 
-OPERATOR_FOLDER = "manifests"
-"""Of the operator's own manifests, which are templates."""
-RELEASE_FOLDER = "release-manifests"
 INTEGRITY = "UpdatePayloadIntegrity"
 EXTENSIONS = (".yaml", ".yml", ".json")
 

@@ -2,27 +2,42 @@
 
 It runs the image itself, so that the container runtime pulls it, and copies what the release holds
 to a volume that the operator reads. Source of the rules: the documents, section 6, step 4, and
-upstream's notes, section 5.3.
+upstream's notes, section 5.3. Beyond these, images without a shell are run, too.
 """
 
 import base64
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import Any
 
 from api.objects import GVK, KubeObject
-from cluster_version.payload.contents import OPERATOR_FOLDER, RELEASE_FOLDER
+from cluster_version.payload.release_folders import BEING_COPIED, OPERATOR_FOLDER, RELEASE_FOLDER
 
 JOB, POD = GVK("batch", "v1", "Job"), GVK("", "v1", "Pod")
 APP_LABEL, APP = "k8s-app", "retrieve-openshift-release"
 DEADLINE_SECONDS = 120
 
 _MOUNT = "/etc/cvo/updatepayloads"
-_ASIDE = f"{_MOUNT}/.being-copied"
+_ASIDE = f"{_MOUNT}/{BEING_COPIED}"
 _LONGEST_NAME = 63
 _HASH_LENGTH = 8
+_NOT_STARTED = frozenset(
+    {"StartError", "ContainerCannotRun", "RunContainerError", "CreateContainerError"}
+)
+"""Why a container does not run, in the words of several container runtimes."""
+_NO_PROGRAM = re.compile(r"executable file .*not found|no such file or directory", re.IGNORECASE)
+
+
+class Means(Enum):
+    """What copies a release, from its image. In the order in which they are tried."""
+
+    SHELL = auto()
+    """`sh`, `cp` and the like, which images of upstream's have."""
+    OWN = auto()
+    """Our program, which images on top of our own have, and these need no shell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +71,11 @@ def job_name(version: str, image: str) -> str:
     return "-".join(filter(None, ("version", said[:room].strip("-."), digest)))
 
 
-def retrieval_job(version: str, image: str, place: RetrievalPlace) -> KubeObject:
+def retrieval_job(
+    version: str, image: str, place: RetrievalPlace, means: Means = Means.SHELL
+) -> KubeObject:
     """The Job for an image. What it makes is in its folder whole or not at all."""
-    steps = {
-        "empty-the-volume": ["sh", "-c", f"rm -fR {_MOUNT}/* {_ASIDE}"],
-        "make-a-folder": ["mkdir", _ASIDE],
-        "copy-operator-manifests": ["cp", "-r", f"/{OPERATOR_FOLDER}", _ASIDE],
-        "copy-release-manifests": ["cp", "-r", f"/{RELEASE_FOLDER}", _ASIDE],
-        "rename-the-folder": ["mv", _ASIDE, f"{_MOUNT}/{folder_of(image)}"],
-    }
+    steps = _steps(folder_of(image), means)
     *before, last = (_container(name, image, command) for name, command in steps.items())
     labels = {APP_LABEL: APP}
     metadata = {
@@ -92,6 +103,19 @@ def retrieval_job(version: str, image: str, place: RetrievalPlace) -> KubeObject
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec}
 
 
+def _steps(folder: str, means: Means) -> Mapping[str, list[str]]:
+    """Commands by name, one after the other."""
+    if means is Means.OWN:
+        return {"copy-release": ["copy-release", _MOUNT, folder]}
+    return {
+        "empty-the-volume": ["sh", "-c", f"rm -fR {_MOUNT}/* {_ASIDE}"],
+        "make-a-folder": ["mkdir", _ASIDE],
+        "copy-operator-manifests": ["cp", "-r", f"/{OPERATOR_FOLDER}", _ASIDE],
+        "copy-release-manifests": ["cp", "-r", f"/{RELEASE_FOLDER}", _ASIDE],
+        "rename-the-folder": ["mv", _ASIDE, f"{_MOUNT}/{folder}"],
+    }
+
+
 def _container(name: str, image: str, command: list[str]) -> KubeObject:
     return {
         "name": name,
@@ -114,6 +138,17 @@ def is_done(job: KubeObject) -> bool:
     return bool((job.get("status") or {}).get("succeeded")) or "Complete" in _true_conditions(job)
 
 
+def lacks_programs(pods: Iterable[KubeObject]) -> bool:
+    """Whether the image of a Job has no program of a name that the Job runs."""
+    states = (state for pod in pods for state in _states(pod))
+    told = (each for state in states for each in (state.get("waiting"), state.get("terminated")))
+    return any(
+        each.get("reason") in _NOT_STARTED and _NO_PROGRAM.search(each.get("message") or "")
+        for each in told
+        if each
+    )
+
+
 def failure(job: KubeObject, pods: Iterable[KubeObject]) -> str | None:
     """Why a Job has failed, or never will succeed; None if neither."""
     told = [message for pod in pods for message in _messages(pod)]
@@ -134,13 +169,15 @@ def _true_conditions(job: KubeObject) -> dict[str, Mapping[str, Any]]:
 
 def _messages(pod: KubeObject) -> list[tuple[bool, str]]:
     """What the containers of a pod say, and whether it means that they never will run."""
+    return [each for each in map(_message, _states(pod)) if each[1]]
+
+
+def _states(pod: KubeObject) -> Iterator[Mapping[str, Any]]:
+    """Of the containers of a pod, the last one and the present one of each."""
     status = pod.get("status") or {}
-    found = []
     for key in ("initContainerStatuses", "containerStatuses"):
         for container in status.get(key) or ():
-            for state in (container.get("lastState") or {}, container.get("state") or {}):
-                found += [_message(state)]
-    return [each for each in found if each[1]]
+            yield from (container.get("lastState") or {}, container.get("state") or {})
 
 
 def _message(state: Mapping[str, Any]) -> tuple[bool, str]:

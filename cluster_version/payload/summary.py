@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from api.objects import metadata
-from cluster_version.payload.contents import EXTENSIONS, OPERATOR_FOLDER, RELEASE_FOLDER
+from cluster_version.payload.contents import EXTENSIONS
 from cluster_version.payload.release import (
     IMAGES_FILE,
     METADATA_FILE,
@@ -16,6 +16,7 @@ from cluster_version.payload.release import (
     read_images,
     read_metadata,
 )
+from cluster_version.payload.release_folders import OPERATOR_FOLDER, RELEASE_FOLDER
 
 
 def summary(files: Mapping[str, bytes]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from cluster_version.payload.contents import RELEASE_FOLDER
+from cluster_version.payload.release_folders import RELEASE_FOLDER
 from cluster_version.payload.summary import summary
 from olm_cli.bundle_files import registries, registry_options
 from olm_cli.cluster.release.reading import read_release_image, told_of

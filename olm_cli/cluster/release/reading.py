@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from cluster_version.payload.contents import OPERATOR_FOLDER, RELEASE_FOLDER
 from cluster_version.payload.release import ReleaseError
+from cluster_version.payload.release_folders import OPERATOR_FOLDER, RELEASE_FOLDER
 from olm_runtime.cli.async_work import run_async
 from olm_runtime.errors import TerminalError, of_system
 from olm_runtime.images.reference import parse_ref

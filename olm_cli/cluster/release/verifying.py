@@ -7,8 +7,8 @@ import httpx
 
 from api.objects import KubeObject
 from cluster_version.io.signatures import Verifier, cluster_verifier, own_stores_of
-from cluster_version.payload.contents import RELEASE_FOLDER
 from cluster_version.payload.manifests import ManifestError, parse_manifests
+from cluster_version.payload.release_folders import RELEASE_FOLDER
 from cluster_version.signatures.configuration import (
     CONFIG_MAP,
     Configuration,

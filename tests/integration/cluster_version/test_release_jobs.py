@@ -1,15 +1,16 @@
 """Release images fetched by Jobs on a real API server; the test plays the node."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import pytest_asyncio
 
-from api.objects import KubeObject, name_of
+from api.objects import KubeObject, metadata, name_of
 from cluster_version.decisions.target import Target
 from cluster_version.io import release_jobs
 from cluster_version.io.release_images import NotRetrievedError
@@ -17,11 +18,12 @@ from cluster_version.io.release_jobs import ReleaseJobs
 from cluster_version.payload.retrieval_job import JOB, RetrievalPlace, folder_of, job_name
 from olm_runtime.clocks import utc_now
 from olm_runtime.kube.client import KubeClient
-from olm_runtime.kube.errors import NotFoundError
+from olm_runtime.kube.errors import AlreadyExistsError, NotFoundError
 
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio]
 
 NAMESPACE = "openshift-cluster-version"
+Answer = dict[str, Any]
 TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 
@@ -59,7 +61,7 @@ def ended(kind: str, message: str = "") -> dict[str, Any]:
 
 @asynccontextmanager
 async def node(
-    client: KubeClient, act: Callable[[KubeObject], dict[str, Any]]
+    client: KubeClient, act: Callable[[KubeObject], Answer | Awaitable[Answer]]
 ) -> AsyncIterator[None]:
     """Ends each Job with the status that `act` gives."""
 
@@ -68,7 +70,9 @@ async def node(
             for job in (await client.list_all(JOB, NAMESPACE))[0]:
                 if not (job.get("status") or {}).get("conditions"):
                     with suppress(NotFoundError):
-                        await client.patch(job, {"status": act(job)}, subresource="status")
+                        told = act(job)
+                        status = await told if isinstance(told, Awaitable) else told
+                        await client.patch(job, {"status": status}, subresource="status")
             await asyncio.sleep(0.02)
 
     playing = asyncio.create_task(play())
@@ -157,3 +161,54 @@ async def test_a_job_that_does_not_end_is_told(
     monkeypatch.setattr(release_jobs, "WAIT_SECONDS", 0.3)
     with pytest.raises(NotRetrievedError, match="did not end"):
         await jobs.fetch(target("f"))
+
+
+async def test_a_volume_that_cannot_be_read_is_told(client: KubeClient, tmp_path: Path) -> None:
+    folder = tmp_path / ("a" * 300)
+    jobs = ReleaseJobs(client, RetrievalPlace(NAMESPACE, {"hostPath": {}}), folder, "test")
+    with pytest.raises(NotRetrievedError, match=r"cannot read .*: File name too long"):
+        await jobs.fetch(target("g"))
+
+
+async def without_shell(client: KubeClient, job: KubeObject) -> dict[str, Any]:
+    """The pod of a Job that finds no shell in its image; the status of that."""
+    spec = job["spec"]["template"]["spec"]
+    container = (spec.get("initContainers") or spec["containers"])[0]
+    uid = metadata(job)["uid"]
+    meta = {
+        "name": f"pod-{uid}",
+        "namespace": NAMESPACE,
+        "labels": {"batch.kubernetes.io/controller-uid": uid},
+    }
+    named = {"name": container["name"], "image": container["image"]}
+    made = {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": {"containers": [named]}}
+    with suppress(AlreadyExistsError):
+        await client.create(made, field_manager="test")
+    message = f'exec: "{container["command"][0]}": executable file not found in $PATH'
+    ended = {"exitCode": 128, "reason": "StartError", "message": message}
+    told = {**named, "imageID": "", "ready": False, "restartCount": 0}
+    status = {"containerStatuses": [{**told, "state": {"terminated": ended}}]}
+    await client.patch(made, {"status": status}, subresource="status")
+    return {"active": 1}
+
+
+async def test_an_image_without_a_shell_is_copied_by_our_program(
+    jobs: ReleaseJobs, client: KubeClient, tmp_path: Path
+) -> None:
+    wanted = target("h")
+
+    async def act(job: KubeObject) -> dict[str, Any]:
+        if "initContainers" in job["spec"]["template"]["spec"]:
+            return await without_shell(client, job)
+        fill(tmp_path / folder_of(wanted.image))
+        return ended("Complete")
+
+    async with node(client, act):
+        assert (await jobs.fetch(wanted)).is_dir()
+
+
+async def test_an_image_without_either_is_told(jobs: ReleaseJobs, client: KubeClient) -> None:
+    async with node(client, partial(without_shell, client)):
+        with pytest.raises(NotRetrievedError, match="neither sh and cp nor copy-release"):
+            await jobs.fetch(target("i"))
+    assert await job_names(client) == []

@@ -222,3 +222,24 @@ async def test_a_defect_ends_the_worker() -> None:
     (await world.next()).ended.set_exception(ZeroDivisionError())
     with pytest.raises(ZeroDivisionError):
         await running
+
+
+async def test_a_release_is_recorded_before_any_of_it_is_applied(begin: Begin) -> None:
+    """One of its manifests may replace this very process."""
+    world = begin(LONG)
+    world.worker.take(work(), State.RECONCILING)
+    (await world.next()).ended.set_result([])
+    world.worker.take(work("1.0.1", verified=True), State.UPDATING)
+    step = await world.next()
+    await asyncio.sleep(0)
+    report = world.worker.report
+    assert report is not None
+    assert (report.work.image, report.work.verified, report.done) == ("image@1.0.1", True, 0)
+    assert world.told[-1] == 0.0
+    world.worker.note_recorded("image@1.0.0")
+    await asyncio.sleep(0.05)
+    assert step.limit == 0.0, "the status does not name it yet"
+    world.worker.note_recorded("image@1.0.1")
+    async with asyncio.timeout(5):
+        while not step.limit:  # noqa: ASYNC110
+            await asyncio.sleep(0)

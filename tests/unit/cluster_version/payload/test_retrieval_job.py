@@ -5,11 +5,13 @@ from typing import Any
 import pytest
 
 from cluster_version.payload.retrieval_job import (
+    Means,
     RetrievalPlace,
     failure,
     folder_of,
     is_done,
     job_name,
+    lacks_programs,
     retrieval_job,
 )
 
@@ -77,3 +79,32 @@ def test_a_job_that_failed_is_told_with_the_message_of_its_container() -> None:
         "Job was active longer than specified deadline: cp: no space"
     )
     assert failure(job(Failed=""), ()) == "it has failed"
+
+
+def test_an_image_without_a_shell_is_copied_by_our_program() -> None:
+    spec = retrieval_job("1.0.1", IMAGE, PLACE, Means.OWN)["spec"]["template"]["spec"]
+    [container] = spec["containers"]
+    assert spec["initContainers"] == []
+    assert container["image"] == IMAGE
+    assert container["command"] == ["copy-release", "/etc/cvo/updatepayloads", folder_of(IMAGE)]
+
+
+CONTAINERD = 'exec: "sh": executable file not found in $PATH: unknown'
+CRI_O = "executable file `sh` not found in $PATH: No such file or directory"
+
+
+@pytest.mark.parametrize(
+    ("key", "reason", "message", "lacks"),
+    [
+        ("terminated", "StartError", CONTAINERD, True),
+        ("waiting", "CreateContainerError", CRI_O, True),
+        ("terminated", "StartError", "permission denied", False),
+        ("terminated", "Error", "cp: /manifests: No such file or directory", False),
+        ("waiting", "ErrImagePull", "manifest unknown", False),
+    ],
+    ids=["containerd", "CRI-O", "not allowed", "no release", "no image"],
+)
+def test_whether_an_image_lacks_programs(key: str, reason: str, message: str, lacks: bool) -> None:
+    state = {key: {"reason": reason, "message": message}}
+    assert lacks_programs([pod("initContainerStatuses", **state)]) is lacks
+    assert not lacks_programs([pod("containerStatuses", running={})])

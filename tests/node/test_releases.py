@@ -1,0 +1,187 @@
+"""The Cluster Version Operator as a Deployment, which a Job brings the next release to."""
+
+import base64
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from api.objects import KubeObject
+from cluster_version.names import DEFAULT_PROFILE, INCLUDE_PREFIX, VERIFICATION_CONFIG_MAP
+from cluster_version.payload.retrieval_job import folder_of, job_name
+from cluster_version.signatures.stores import LABEL
+from cluster_version.signatures.stores import NAMESPACE as SIGNED
+from config.generate import CLUSTER_VERSION_CRD_FOLDER
+from e2e.node.cluster import Node
+from e2e.node.product import product_image
+from tests.openpgp import Signer, statement
+
+pytestmark = pytest.mark.node
+
+NAMESPACE = "openshift-cluster-version"
+OPERATOR = "cluster-version-operator"
+PRIORITY = "openshift-user-critical"
+INCLUDED = {f"{INCLUDE_PREFIX}{DEFAULT_PROFILE}": "true"}
+CRDS = ("-f", str(CLUSTER_VERSION_CRD_FOLDER))
+
+
+def named(api_version: str, kind: str, name: str, namespace: str = "") -> KubeObject:
+    place = {"namespace": namespace} if namespace else {}
+    meta = {"name": name, "annotations": dict(INCLUDED), **place}
+    return {"apiVersion": api_version, "kind": kind, "metadata": meta}
+
+
+def deployment(payloads: Path) -> KubeObject:
+    """The operator, as its releases have it; `payloads` is the same folder of node and pod."""
+    labels = {"k8s-app": OPERATOR}
+    volume = {"name": "payloads", "hostPath": {"path": str(payloads), "type": "DirectoryOrCreate"}}
+    node_name = {"fieldRef": {"fieldPath": "spec.nodeName"}}
+    container = {
+        "name": OPERATOR,
+        "image": "{{.ReleaseImage}}",
+        "command": [OPERATOR, f"--payloads={payloads}", "--round-interval=5s"],
+        "env": [
+            {"name": "RELEASE_IMAGE", "value": "{{.ReleaseImage}}"},
+            {"name": "NODE_NAME", "valueFrom": node_name},
+        ],
+        "volumeMounts": [{"name": "payloads", "mountPath": str(payloads), "readOnly": True}],
+        "readinessProbe": {"httpGet": {"path": "/readyz", "port": 8081}, "periodSeconds": 1},
+    }
+    spec = {
+        "replicas": 1,
+        "strategy": {"type": "Recreate"},
+        "selector": {"matchLabels": labels},
+        "template": {
+            "metadata": {"labels": labels},
+            "spec": {"containers": [container], "volumes": [volume]},
+        },
+    }
+    return named("apps/v1", "Deployment", OPERATOR, NAMESPACE) | {"spec": spec}
+
+
+class Releases:
+    """Releases of a product on top of our image, in the registry of the node."""
+
+    def __init__(self, node: Node, folder: Path, signer: Signer) -> None:
+        self.payloads = Path("/run/updatepayloads")  # /run is the box's own
+        self._registry = node.registry
+        self._base = node.registry.push(product_image(), "olmv1", tag="tested").reference
+        self._folder = folder
+        key = named("v1", "ConfigMap", "release-verification", SIGNED)
+        key["metadata"]["annotations"][VERIFICATION_CONFIG_MAP] = ""
+        trusted = {"verifier-public-key-test": signer.armoured(), "store-none": folder.as_uri()}
+        said = named("v1", "ConfigMap", "product", NAMESPACE) | {"data": {"is": "0.0.1-snapshot"}}
+        self._write("product/0000_20_product_01_version.json", said)
+        self._write("product/0000_10_product_01_keys.json", key | {"data": trusted})
+        self._write("operator/0000_00_operator_01_deployment.json", deployment(self.payloads))
+
+    def publish(self, version: str) -> str:
+        """Makes a release; its reference by digest."""
+        assert self._registry.ca_file
+        done = subprocess.run(
+            [
+                str(Path(sys.executable).with_name("olm")),
+                *("cluster", "release", "new", str(self._folder / "product"), "--push"),
+                *(f"--version={version}", f"--from={self._base}"),
+                f"--operator-manifests={self._folder / 'operator'}",
+                f"--tag={self._registry.address}/releases:{version}",
+                f"--cas-dir={self._registry.ca_file.parent}",
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    def operator(self, image: str) -> KubeObject:
+        """The operator of a release, as it is installed."""
+        text = json.dumps(deployment(self.payloads)).replace("{{.ReleaseImage}}", image)
+        return dict(json.loads(text))
+
+    def _write(self, path: str, obj: KubeObject) -> None:
+        file = self._folder / path
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(json.dumps(obj))
+
+
+def signature(signer: Signer, image: str) -> KubeObject:
+    """Of a release image, where clusters look for it."""
+    digest = image.rpartition("@")[2]
+    message = signer.message(statement(critical__image={"docker-manifest-digest": digest}))
+    made = named("v1", "ConfigMap", "signatures", SIGNED)
+    made["metadata"]["labels"] = {LABEL: ""}
+    name = f"{digest.replace(':', '-')}-1"
+    return made | {"binaryData": {name: base64.b64encode(message).decode()}}
+
+
+@pytest.fixture
+def signer() -> Signer:
+    """Who signs releases."""
+    return Signer()
+
+
+@pytest.fixture
+def releases(node: Node, tmp_path: Path, signer: Signer) -> Iterator[Releases]:
+    """The first one is installed."""
+    made = Releases(node, tmp_path, signer)
+    admin = named("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", OPERATOR)
+    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"}
+    subject = {"kind": "ServiceAccount", "name": "default", "namespace": NAMESPACE}
+    spec = {"clusterID": "11111111-2222-4333-8444-555555555555"}
+    objects = [
+        *(named("v1", "Namespace", name) for name in (NAMESPACE, SIGNED)),
+        named("v1", "ServiceAccount", "update-payload", NAMESPACE),
+        named("scheduling.k8s.io/v1", "PriorityClass", PRIORITY) | {"value": 1_000_000_000},
+        admin | {"roleRef": role, "subjects": [subject]},
+        named("config.openshift.io/v1", "ClusterVersion", "version") | {"spec": spec},
+        made.operator(made.publish("1.0.0")),
+    ]
+    node.kubectl("apply", "--server-side", *CRDS)
+    node.kubectl("wait", "--for=condition=Established", *CRDS)
+    node.kubectl("apply", "-f", "-", stdin="\n---\n".join(map(json.dumps, objects)))
+    yield made
+    node.kubectl("delete", "namespace", NAMESPACE, SIGNED)
+    node.kubectl("delete", "clusterrolebinding", OPERATOR)
+    node.kubectl("delete", "priorityclass", PRIORITY)
+    node.kubectl("delete", *CRDS)
+
+
+def wait_level(node: Node, version: str) -> KubeObject:
+    """Until a release is applied; the status of the ClusterVersion."""
+    path = '{.status.conditions[?(@.type=="Progressing")].message}'
+    node.kubectl(
+        *("wait", "clusterversion/version", "--timeout=100s"),
+        f"--for=jsonpath={path}=Cluster version is {version}",
+    )
+    found = json.loads(node.kubectl("get", "clusterversion", "version", "-o=json"))
+    return dict(found["status"])
+
+
+def test_a_job_brings_a_release_to_the_operator(
+    node: Node, releases: Releases, signer: Signer
+) -> None:
+    """Images on top of ours have no shell. The new release replaces the operator meanwhile."""
+    wait_level(node, "1.0.0")
+    image = releases.publish("1.0.1")
+    node.kubectl("apply", "-f", "-", stdin=json.dumps(signature(signer, image)))
+    asked = {"spec": {"desiredUpdate": {"image": image, "version": "1.0.1"}}}
+    node.kubectl(
+        "patch", "clusterversion", "version", "--type=merge", f"--patch={json.dumps(asked)}"
+    )
+    status = wait_level(node, "1.0.1")
+    [entry, before] = status["history"]
+    assert (entry["image"], entry["state"], entry["verified"]) == (image, "Completed", True)
+    assert (before["version"], before["state"]) == ("1.0.0", "Completed")
+    job = json.loads(node.kubectl("get", "jobs", f"-n={NAMESPACE}", "-o=json"))["items"][0]
+    assert job["metadata"]["name"] == job_name("1.0.1", image)
+    assert job["status"]["succeeded"] == 1
+    assert [file.name for file in releases.payloads.iterdir()] == [folder_of(image)]
+    said = node.kubectl("get", "configmap", "product", f"-n={NAMESPACE}", "-o=jsonpath={.data.is}")
+    assert said == "1.0.1"
+    node.kubectl("rollout", "status", f"deployment/{OPERATOR}", f"-n={NAMESPACE}", "--timeout=90s")
+    path = "-o=jsonpath={.items[*].spec.containers[0].image}"
+    assert node.kubectl("get", "pods", f"-l=k8s-app={OPERATOR}", f"-n={NAMESPACE}", path) == image
