@@ -20,7 +20,7 @@ from e2e.olm.chart import NAMESPACE
 from e2e.olm.cluster_updates import OPERATORS, ClusterUpdates
 from e2e.olm.fbc import catalog_files, package_blobs
 from e2e.olm.kubelet import Kubelet
-from e2e.olm.manifests import catalog, with_administrator
+from e2e.olm.manifests import with_administrator
 from e2e.olm.own_release import OwnRelease, image_of, make_first, section
 from e2e.olm.reader import Reader
 from tests.integration.clusters import own_control_plane
@@ -36,6 +36,7 @@ BINDINGS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 SERVICES = f"/api/v1/namespaces/{NAMESPACE}/services"
 POLICY = f"{POLICIES}/default-deny-all-traffic"
+CATALOGS = catalog_path("").rstrip("/")
 PACKAGE = "greeter"
 
 control_plane = own_control_plane()
@@ -44,10 +45,13 @@ control_plane = own_control_plane()
 
 @pytest.fixture
 def reader(tmp_path: Path, control_plane: ControlPlane, registry: Registry) -> Reader:
-    """Who makes the releases."""
+    """Who makes the releases, which bring a catalog with one package."""
     assert registry.ca_file
-    values = tmp_path / "fewer.yaml"
-    values.write_text(yaml.safe_dump(FEWER))
+    published = [BundleSpec(package=PACKAGE, version="1.0.0").publish(registry)]
+    content = catalog_image(catalog_files([package_blobs(published)]))
+    image = registry.push(content, f"catalogs/{PACKAGE}", tag="latest").tag_reference
+    values = tmp_path / "values.yaml"
+    values.write_text(yaml.safe_dump({**FEWER, "catalogs": [{"name": PACKAGE, "image": image}]}))
     folder = tmp_path / "reader"
     folder.mkdir()
     return Reader(
@@ -71,18 +75,9 @@ def cluster(
         yield cluster
 
 
-def serve_catalog(cluster: ClusterUpdates) -> None:
-    """A catalog with one package."""
-    published = [BundleSpec(package=PACKAGE, version="1.0.0").publish(cluster.registry)]
-    image = catalog_image(catalog_files([package_blobs(published)]))
-    pushed = cluster.registry.push(image, f"catalogs/{PACKAGE}", tag="latest")
-    cluster.control_plane.apply(catalog(PACKAGE, pushed.tag_reference))
-    cluster.api.wait_condition(catalog_path(PACKAGE), "Serving", "True")
-
-
 def specs(api: Api) -> dict[str, object]:
     """How often what the release has was written, beside statuses."""
-    lists = (DEPLOYMENTS, POLICIES, RIGHTS, BINDINGS, DEFINITIONS, SERVICES)
+    lists = (CATALOGS, DEPLOYMENTS, POLICIES, RIGHTS, BINDINGS, DEFINITIONS, SERVICES)
     found = (each["metadata"] for path in lists for each in api.list(path))
     return {
         meta["name"]: meta.get("generation", meta["resourceVersion"])
@@ -130,11 +125,15 @@ def test_olm_is_installed_and_updated_by_releases(cluster: ClusterUpdates, reade
     reader.follow(section("See it"))
 
     # It works, and nothing that is as it should be is written.
-    serve_catalog(cluster)
+    api.wait_condition(catalog_path(PACKAGE), "Serving", "True")
     cluster.control_plane.apply(with_administrator(PACKAGE))
     api.wait_installed(PACKAGE, "1.0.0")
     before = specs(api)
-    assert {"catalogd-service", "clusterextensions.olm.operatorframework.io"} <= before.keys()
+    assert {
+        PACKAGE,
+        "catalogd-service",
+        "clusterextensions.olm.operatorframework.io",
+    } <= before.keys()
     undo_by_hand(api)
     undo_by_hand(api)
     assert specs(api) == before

@@ -10,7 +10,7 @@ import pytest
 from api.objects import KubeObject
 from e2e.harness.controlplane import wait_until
 from e2e.harness.registry import Registry
-from e2e.olm.api import Api
+from e2e.olm.api import PATIENCE_SECONDS, Api
 from e2e.olm.bundles import LimitedBundle
 from e2e.olm.classic import Classic, Place
 from e2e.olm.cluster_updates import ClusterUpdates
@@ -79,7 +79,7 @@ def limited(package: str, version: str, latest: str) -> LimitedBundle:
 
 def refused(cluster: ClusterUpdates, text: str) -> None:
     """Waits until the update that is asked for is refused, for a reason."""
-    told = cluster.wait_told("ReleaseAccepted", "False", text)
+    told = cluster.wait_told("ReleaseAccepted", "False", text, timeout=PATIENCE_SECONDS)
     assert cluster.told("ReleaseAccepted")[1] == "PreconditionChecks"
     assert 'Precondition "ClusterVersionUpgradeable" failed' in told
 
@@ -91,7 +91,7 @@ def untold(cluster: ClusterUpdates, kind: str, text: str) -> bool:
 
 def updated(cluster: ClusterUpdates, version: str) -> None:
     """Waits until the update that is asked for is accepted and done."""
-    cluster.wait_told("ReleaseAccepted", "True", version)
+    cluster.wait_told("ReleaseAccepted", "True", version, timeout=PATIENCE_SECONDS)
     cluster.report(version)
     cluster.wait_level(version)
 
@@ -137,7 +137,8 @@ def test_what_olm_has_installed_holds_back_minor_updates(
     api.wait_installed(package, "1.1.0")
     for kind in ("Upgradeable", "ReleaseAccepted"):
         gone = partial(untold, cluster, kind, of_extension)
-        wait_until(gone, what=f"{kind} does not name what was updated")
+        named = f"{kind} does not name what was updated"
+        wait_until(gone, what=named, timeout=PATIENCE_SECONDS)
     assert cluster.told("Upgradeable")[2].endswith(of_csv)
     refused(cluster, of_csv)
     place.delete("clusterserviceversions", CSV)
