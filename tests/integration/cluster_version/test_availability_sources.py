@@ -1,7 +1,9 @@
 """Where updates and their risks are learnt: through the cluster's proxy, with its CAs."""
 
+import asyncio
+import json
 import ssl
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from api.objects import KubeObject
 from cluster_version.io import graph_client, promql
 from cluster_version.io.graph_client import GraphClient
 from cluster_version.io.promql import MetricsStore, Place, finder
+from cluster_version.updates.alert_risks import alert_risks
 from cluster_version.updates.errors import RetrievalError
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.debian import debian_program
@@ -33,6 +36,17 @@ pytestmark = [pytest.mark.integration, pytest.mark.asyncio]
 DEFINITIONS = Path(__file__).parents[1] / "cluster_pulls" / "definitions.yaml"
 NAME = f"{promql.NAME}.{promql.NAMESPACE}.svc.cluster.local"
 NOWHERE = Path("/nowhere")
+RULES: list[dict[str, Any]] = [
+    {
+        "alert": name,
+        "expr": "vector(1)",
+        "labels": {"severity": "critical"},
+        "annotations": {"summary": f"{name}.", "runbook_url": f"https://example.com/{name}"},
+        **more,
+    }
+    for name, more in {"Fires": {}, "Waits": {"for": "1h"}}.items()
+]
+"""Alerts of a real Prometheus."""
 
 
 def of(kind: str, name: str, namespace: str = "", **rest: Any) -> KubeObject:
@@ -179,7 +193,9 @@ def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     except BinaryUnavailable as error:
         leave_out("prometheus", f"there is no prometheus: {error}")
     folder = tmp_path_factory.mktemp("prometheus")
-    (folder / "prometheus.yml").write_text("{}")
+    settings = {"global": {"evaluation_interval": "100ms"}, "rule_files": ["rules.yml"]}
+    (folder / "prometheus.yml").write_text(json.dumps(settings))
+    (folder / "rules.yml").write_text(json.dumps({"groups": [{"name": "test", "rules": RULES}]}))
     address = f"127.0.0.1:{free_port('127.0.0.1')}"
     child = ChildProcess(
         "prometheus",
@@ -231,3 +247,18 @@ async def test_a_real_metrics_store_is_understood(
     with pytest.raises(OLMError) as raised:
         await store.ask(query)
     assert raised.value.message.startswith(answer)
+
+
+async def test_alerts_of_a_real_metrics_store_are_risks(prometheus: str) -> None:
+    async def find() -> Place:
+        return Place(prometheus)
+
+    store = MetricsStore(find, NOWHERE, NOWHERE)
+    alerts: Sequence[dict[str, Any]] = ()
+    async with asyncio.timeout(60):
+        while len(alerts) < len(RULES):
+            await asyncio.sleep(0.1)
+            alerts = await store.alerts()
+    [(risk, exposure)] = alert_risks(alerts).items()
+    assert (risk.name, risk.message, risk.url) == ("Fires", "Fires.", "https://example.com/Fires")
+    assert exposure.reason == "Alert:firing"
