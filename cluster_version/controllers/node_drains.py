@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterable
 
 from api.objects import GVK, KubeObject, annotations_of, metadata, name_of, namespace_of
+from cluster_version.controllers.node_steps import DRAINS
 from cluster_version.controllers.node_stores import JOB, NodeStores, Plan
 from cluster_version.io.applying import FIELD_MANAGER
 from cluster_version.nodes import patches
@@ -16,7 +17,6 @@ from olm_runtime.controller.requests import Request
 from olm_runtime.kube.errors import ApiError, NotFoundError
 from olm_runtime.outcome import Done, Failed, Outcome, Wait
 
-DRAINS = "node-drains"
 POD = GVK("", "v1", "Pod")
 WORKERS = 16
 """Nodes that are drained at once: one that takes long does not keep another."""
@@ -60,7 +60,9 @@ class NodeDrains:
         await self._note(plan.nodes[request], "; ".join(hindrances))
         if not left.is_done:
             return Wait(self._look_seconds)
-        await self._make_job(plan, request)
+        plan = self._stores.plan_of_node(request)  # again: it may have left its pool meanwhile
+        if plan is not None and plan.steps[request] is Step.DRAIN:
+            await self._make_job(plan, request)
         return Done()
 
     async def report_failure(self, request: Request, failed: Failed) -> None:
@@ -106,7 +108,10 @@ class NodeDrains:
         job = job_of(node, plan.target, self._namespace)
         found = await self._client.find(JOB, name_of(job), self._namespace)
         if found is None:
-            await self._patch(node, patches.begin_job(plan.states[name]))
+            # Only if it is what it was: otherwise the node may be in use again, without a pool.
+            version = {"resourceVersion": metadata(node)["resourceVersion"]}
+            patch = patches.begin_job(plan.states[name])
+            await self._patch(node, {**patch, "metadata": {**patch["metadata"], **version}})
             found = await self._client.create(job, field_manager=FIELD_MANAGER)
         self._stores.jobs.update(found)
 

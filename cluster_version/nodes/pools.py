@@ -105,6 +105,14 @@ def members(
     return [node for node in nodes if selects_node(pool, node) and _has(pool, pools, node)]
 
 
+def is_in_no_pool(node: KubeObject, pools: Sequence[KubeObject]) -> bool:
+    """Whether no pool selects a node. One whose selector means nothing might."""
+    try:
+        return not any(selects_node(pool, node) for pool in pools)
+    except PoolError:
+        return False
+
+
 def _has(pool: KubeObject, pools: Sequence[KubeObject], node: KubeObject) -> bool:
     selecting = sorted(name_of(each) for each in pools if _understood(each, node))
     if MASTER in selecting:

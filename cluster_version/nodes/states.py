@@ -129,6 +129,20 @@ def next_step(node: NodeState, job: JobState, target: str) -> Step:
             return _after_failure(node, target)
 
 
+def step_without_pool(node: NodeState, job: JobState) -> Step:
+    """What is done next about a node that is in no pool any more.
+
+    What has run is brought to its end, what has not is not begun.
+    """
+    if not node.is_updating:
+        return Step.NONE
+    if job is not JobState.ABSENT:
+        return next_step(node, job, node.desired)
+    if not node.boot_id_before:
+        return Step.GIVE_BACK
+    return Step.AWAIT_HELP if node.failure else Step.REPORT_FAILURE
+
+
 def _before_job(node: NodeState, target: str) -> Step:
     has_run = bool(node.boot_id_before)
     if not has_run and target == node.current:

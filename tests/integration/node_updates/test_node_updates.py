@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from api.objects import KubeObject, annotations_of, condition, labels_of, metadata, name_of
+from api.objects import GVK, KubeObject, annotations_of, condition, labels_of, metadata, name_of
 from cluster_version.controllers.node_stores import POOL
 from cluster_version.nodes.names import DESIRED, REASON, STATE
-from cluster_version.nodes.states import state_of
+from cluster_version.nodes.states import NodeState, state_of
 from e2e.harness.controlplane import ControlPlane
 from olm_runtime.kube.client import KubeClient
 from tests.integration.node_updates.conftest import NAMESPACE, Controllers
@@ -20,6 +20,7 @@ from tests.integration.node_updates.kubelets import JOB, NODE, POD, Kubelets, No
 pytestmark = pytest.mark.integration
 
 WORKER, CONTROL_PLANE = "node-role.kubernetes.io/worker", "node-role.kubernetes.io/control-plane"
+BUDGET = GVK("policy", "v1", "PodDisruptionBudget")
 SECONDS = 60.0
 
 
@@ -51,6 +52,20 @@ class Cluster:
         pod = {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
         await self.client.create(pod, field_manager="a")
 
+    async def budget(self, least: int) -> KubeObject:
+        """So many pods with the label of the test have to be available, and are."""
+        meta = {"name": self.key, "namespace": "default"}
+        spec = {"minAvailable": least, "selector": {"matchLabels": {"app": self.key}}}
+        budget = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": meta}
+        made: KubeObject = await self.client.create({**budget, "spec": spec}, field_manager="a")
+        until = time.monotonic() + SECONDS
+        while time.monotonic() < until:  # pods that do not run yet may be evicted in any case
+            found = await self.client.get(BUDGET, self.key, "default")
+            if (found.get("status") or {}).get("currentHealthy") == least:
+                return made
+            await asyncio.sleep(0.1)
+        raise AssertionError(found)
+
     async def change(self, pool: str, **spec: Any) -> None:
         await self.client.patch(await self.client.get(POOL, pool), {"spec": spec})
 
@@ -71,6 +86,16 @@ class Cluster:
         raise AssertionError(
             f"{what}: {found.get('status')} {[each['metadata'] for each in nodes]}"
         )
+
+    async def wait_node(self, name: str, holds: Callable[[NodeState], bool]) -> NodeState:
+        """Until something holds of a node; its state then."""
+        until = time.monotonic() + SECONDS
+        while time.monotonic() < until:
+            state = state_of(await self.client.get(NODE, name))
+            if holds(state):
+                return state
+            await asyncio.sleep(0.1)
+        raise AssertionError(state)
 
     async def wait_updated(self, pool: str) -> KubeObject:
         return await self.wait(pool, lambda found, _: is_updated(found), "updated")
@@ -145,10 +170,7 @@ async def test_a_budget_holds_a_drain_until_it_allows_it(
     held = {"metadata": {"labels": {"app": cluster.key}}}
     pod = await cluster.client.get(POD, f"on-{first}", "default")
     await cluster.client.patch(pod, held)
-    meta = {"name": cluster.key, "namespace": "default"}
-    spec = {"minAvailable": 1, "selector": {"matchLabels": {"app": cluster.key}}}
-    budget = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": meta}
-    made = await cluster.client.create({**budget, "spec": spec}, field_manager="a")
+    made = await cluster.budget(1)
     async with controllers():
         await cluster.change(pool, paused=None)
 
@@ -166,6 +188,35 @@ async def test_a_budget_holds_a_drain_until_it_allows_it(
         await cluster.wait_updated(pool)
     assert cluster.kubelets.ran == [first, second]
     assert all(REASON not in annotations_of(each) for each in await cluster.nodes(pool))
+
+
+async def test_nodes_that_leave_all_pools_are_taken_into_use_again(
+    cluster: Cluster, controllers: Controllers
+) -> None:
+    """One by its labels, one with its pool, while both are drained; one that failed stays."""
+    pool = await cluster.pool("workers", 3, maxUnavailable=3)
+    names = [name_of(each) for each in await cluster.nodes(pool)]
+    cluster.kubelets.failing = {names[2]}
+    for name in names[:2]:
+        pod = await cluster.client.get(POD, f"on-{name}", "default")
+        await cluster.client.patch(pod, {"metadata": {"labels": {"app": cluster.key}}})
+    await cluster.budget(2)
+    async with controllers():
+
+        def is_begun(found: KubeObject, _: list[KubeObject]) -> bool:
+            status: dict[str, int] = found["status"]
+            return (status["unavailableMachineCount"], status["degradedMachineCount"]) == (3, 1)
+
+        await cluster.wait(pool, is_begun, "begun")
+        first, *_ = await cluster.nodes(pool)
+        await cluster.client.patch(first, {"metadata": {"labels": {cluster.key: None}}})
+        await cluster.wait_node(names[0], lambda state: state.is_available)
+        assert unavailable(await cluster.nodes(pool)) == set(names[1:])
+        await cluster.client.delete(await cluster.client.get(POOL, pool))
+        state = await cluster.wait_node(names[1], lambda state: state.is_available)
+        assert (state.current, state.desired, state.failure) == ("", "", "")
+        assert unavailable(await cluster.nodes(pool)) == {names[2]}, "what it has nobody knows"
+    assert cluster.kubelets.ran == [names[2]]
 
 
 async def test_a_paused_pool_begins_nothing(cluster: Cluster, controllers: Controllers) -> None:

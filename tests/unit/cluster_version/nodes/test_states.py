@@ -6,7 +6,14 @@ from typing import Any
 import pytest
 
 from cluster_version.nodes.planning import steps
-from cluster_version.nodes.states import JobState, NodeState, Step, next_step, state_of
+from cluster_version.nodes.states import (
+    JobState,
+    NodeState,
+    Step,
+    next_step,
+    state_of,
+    step_without_pool,
+)
 
 NEW = "new"
 READY = {"type": "Ready", "status": "True"}
@@ -68,6 +75,22 @@ def test_whether_a_node_is_available(seen: dict[str, Any], available: bool) -> N
 )
 def test_the_next_step(seen: NodeState, job: JobState, target: str, step: Step) -> None:
     assert next_step(seen, job, target) is step
+
+
+@pytest.mark.parametrize(
+    ("seen", "job", "step"),
+    [
+        (replace(CORDONED, current=NEW), JobState.ABSENT, Step.NONE),
+        (CORDONED, JobState.ABSENT, Step.GIVE_BACK),
+        (CORDONED, JobState.RUNNING, Step.AWAIT_JOB),
+        (replace(CORDONED, boot_id_before="1", boot_id="2"), JobState.SUCCEEDED, Step.UNCORDON),
+        (CORDONED, JobState.FAILED, Step.REPORT_FAILURE),
+        (replace(CORDONED, boot_id_before="1"), JobState.ABSENT, Step.REPORT_FAILURE),
+        (replace(CORDONED, boot_id_before="1", failure="a"), JobState.ABSENT, Step.AWAIT_HELP),
+    ],
+)
+def test_the_next_step_without_a_pool(seen: NodeState, job: JobState, step: Step) -> None:
+    assert step_without_pool(seen, job) is step
 
 
 def test_zone_after_zone_and_only_available_nodes() -> None:
