@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -16,6 +17,7 @@ from olm_cli.output import Output, output_option, show
 from olm_runtime.cli.display import LiveDisplay
 from olm_runtime.clocks import utc_now
 from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import ApiError
 
 POLL_SECONDS = 5.0
 
@@ -34,8 +36,9 @@ POLL_SECONDS = 5.0
 def status(details: str, watch: bool, reach: Reach, output: Output) -> None:
     """Tell how far an update of the cluster is: operators, nodes, and what hinders it.
 
-    --watch redraws on a terminal; elsewhere it prints the lines that are new. Alerts are not
-    looked at; nodes are shown where the cluster has MachineConfigs.
+    --watch redraws on a terminal; elsewhere it prints the lines that are new. It goes on while the
+    API server restarts. Alerts are not looked at; nodes are shown where the cluster has
+    MachineConfigs.
 
     \b
     Examples:
@@ -65,8 +68,16 @@ async def _tell(reach: Reach, details: Details, *, watch: bool) -> None:
         if not watch:
             click.echo(await _text(kube, details), nl=False)
             return
+        lines: Sequence[str] = ()
         while True:
-            display.show((await _text(kube, details)).splitlines())
+            hindered: Sequence[str] = ()
+            try:
+                lines = (await _text(kube, details)).splitlines()
+            except ApiError as error:
+                if not error.may_pass:
+                    raise
+                hindered = [f"not asked again yet: {error.message}", ""]
+            display.show([*hindered, *lines])
             await asyncio.sleep(POLL_SECONDS)
 
 

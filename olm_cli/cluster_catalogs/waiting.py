@@ -8,7 +8,7 @@ from api.objects import KubeObject, condition, is_true, metadata, name_of
 from api.olm.v1.conditions import ConditionType
 from olm_cli.cluster_catalogs.reading import read_catalogs
 from olm_cli.lifecycle.overview import Phase, State, catalog_state, is_current
-from olm_cli.lifecycle.waiting import POLL_SECONDS, SERVER_FAULT
+from olm_cli.lifecycle.waiting import POLL_SECONDS
 from olm_runtime.cli.display import LiveDisplay
 from olm_runtime.errors import OLMError, TerminalError
 from olm_runtime.kube.client import KubeClient
@@ -85,7 +85,7 @@ class CatalogWait:
         try:
             return {name_of(raw): raw for raw in await read_catalogs(self.kube)}, ""
         except ApiError as error:
-            if 0 < error.status < SERVER_FAULT:
+            if not error.may_pass:
                 raise
             return before, error.message
 

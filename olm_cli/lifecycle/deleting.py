@@ -21,7 +21,7 @@ from olm_cli.lifecycle.account_removal import AccountRemoval
 from olm_cli.lifecycle.live_objects import PARALLEL_REQUESTS
 from olm_cli.lifecycle.removal import Removal, next_to_delete
 from olm_cli.lifecycle.removing import preview_account
-from olm_cli.lifecycle.waiting import POLL_SECONDS, SERVER_FAULT, Wait
+from olm_cli.lifecycle.waiting import POLL_SECONDS, Wait
 from olm_rollout.remains import obstacle
 from olm_runtime.cli.display import LiveDisplay
 from olm_runtime.errors import OLMError, TerminalError
@@ -176,7 +176,7 @@ class Deletion:
             except ConflictError:
                 return  # made anew: it is seen the next time
             except ApiError as error:
-                if _is_passing(error):
+                if error.may_pass:
                     return
                 raise TerminalError(f"{key_of(obj)} was not deleted: {error.message}") from error
 
@@ -187,7 +187,7 @@ class Deletion:
                 try:
                     found = await look()
                 except ApiError as error:
-                    if not _is_passing(error):
+                    if not error.may_pass:
                         raise
                     found = Standing([error.message], error.message, error.hint)
                 if found is None:
@@ -199,11 +199,6 @@ class Deletion:
                 await asyncio.sleep(POLL_SECONDS)
         finally:
             self._display.end()
-
-
-def _is_passing(error: ApiError) -> bool:
-    """Whether it may go better the next time."""
-    return not 0 < error.status < SERVER_FAULT
 
 
 def _reason(obj: KubeObject) -> str:

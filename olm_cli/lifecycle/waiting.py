@@ -15,7 +15,6 @@ from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError
 
 POLL_SECONDS = 0.5
-SERVER_FAULT = 500
 _ROLLING_OUT = {Phase.INSTALLING, Phase.UPDATING, Phase.RETRYING}
 
 
@@ -139,7 +138,7 @@ class Wait:
         try:
             return await self.kube.find(EXTENSION, self.name), ""
         except ApiError as error:
-            if 0 < error.status < SERVER_FAULT:
+            if not error.may_pass:
                 raise
             return None, error.message
 

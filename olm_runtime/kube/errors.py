@@ -11,6 +11,7 @@ ApiError
 """
 
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
 import orjson
@@ -51,6 +52,11 @@ class ApiError(TransientError):
         self.status = status
         self.reason = reason
         self.causes = causes
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether the same request may go better in a moment: the server is not there, or fails."""
+        return not 0 < self.status < HTTPStatus.INTERNAL_SERVER_ERROR
 
 
 class NotFoundError(ApiError):

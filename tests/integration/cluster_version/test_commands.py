@@ -1,7 +1,13 @@
 """`olm cluster upgrade` and `olm cluster channel` on a real API server."""
 
 import json
+import os
+import pty
+import select
+import signal
 import subprocess
+import sys
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +20,7 @@ from api.objects import KubeObject, gvk_of, name_of
 from e2e.harness.controlplane import ControlPlane
 from e2e.olm.graph_server import GraphServer, graph_of
 from e2e.olm.warm import warm_program
+from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 
 pytestmark = [pytest.mark.integration, pytest.mark.asyncio]
@@ -140,13 +147,21 @@ async def test_what_speaks_against_an_update_is_said(
     ]
 
 
-async def test_a_status_counts_operators(
-    served: ControlPlane, client: KubeClient, updatable: KubeObject, name: str
-) -> None:
+@pytest_asyncio.fixture
+async def operator(client: KubeClient, name: str) -> AsyncIterator[KubeObject]:
+    """A component of the release."""
     marked = {"include.release.openshift.io/self-managed-high-availability": "true"}
     operator = {"apiVersion": "config.openshift.io/v1", "kind": "ClusterOperator", "spec": {}}
     operator |= {"metadata": {"name": name, "annotations": marked}}
     await client.apply(operator, field_manager="test")
+    yield operator
+    await client.delete(operator)
+
+
+@pytest.mark.usefixtures("operator")
+async def test_a_status_counts_operators(
+    served: ControlPlane, client: KubeClient, updatable: KubeObject
+) -> None:
     assert olm(served, "status").stdout == "The cluster is not updating.\n"
     progressing = [condition("Progressing", "True", "Working"), condition("Failing", "False", "")]
     running = STATUS | {"conditions": progressing}
@@ -158,7 +173,6 @@ async def test_a_status_counts_operators(
     facts = json.loads(olm(served, "status", "-o", "json").stdout)
     assert facts["updating"]
     assert facts["operators"]["updated"] == 0
-    await client.delete(operator)
 
 
 async def test_the_graph_of_the_update_service_is_drawn(
@@ -187,3 +201,47 @@ async def test_a_graph_that_is_none_is_told(served: ControlPlane, tmp_path: Path
     assert told.returncode == 1
     assert told.stderr.startswith(f"error: {path} does not answer with a graph: it is no update")
     assert olm(served, "graph", "--file", str(path), "--from=running").returncode == 2
+
+
+def read_until(terminal: int, text: str) -> None:
+    """Reads what a terminal gets until a text came. Raises TimeoutError."""
+    seen, until = "", time.monotonic() + 60
+    while text not in seen:
+        ready, _, _ = select.select([terminal], [], [], until - time.monotonic())
+        if not ready:
+            raise TimeoutError(f"{text!r} is not in {seen[-2000:]!r}")
+        try:
+            seen += os.read(terminal, 65536).decode()
+        except OSError as error:  # how Linux tells that the program ended
+            raise EOFError(seen) from error
+
+
+@pytest.mark.usefixtures("operator")
+async def test_who_watches_sees_the_update_and_a_restart_of_the_api_server(
+    served: ControlPlane, updatable: KubeObject
+) -> None:
+    program = Path(sys.executable).with_name("olm")
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(  # noqa: ASYNC220 - nothing else is to be done meanwhile
+        [program, "cluster", "status", "--watch", f"--kubeconfig={served.kubeconfig}"],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env=os.environ | {"TERM": "xterm", "COLUMNS": "100", "LINES": "40"},
+        start_new_session=True,
+    ) as watching:
+        os.close(theirs)
+        try:
+            read_until(ours, "The cluster is not updating.")
+            served.stop_apiserver()
+            read_until(ours, "not asked again yet: ")
+            served.start_apiserver()
+            progressing = [condition("Progressing", "True", "Working")]
+            status = STATUS | {"conditions": progressing}
+            async with KubeClient.connect(load_access(str(served.kubeconfig))) as again:
+                await again.patch(updatable, {"status": status}, subresource="status")
+            read_until(ours, "= Control Plane =")
+        finally:
+            watching.send_signal(signal.SIGINT)
+            os.close(ours)
+    assert watching.returncode == 130
