@@ -12,6 +12,7 @@ from cluster_version.payload.features import (
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.watch.followed import Followed
 from olm_runtime.watch.informer import Selection
+from olm_runtime.watch.store import NotSyncedError
 
 FOLLOWED = Selection(FEATURE_GATE, fields=f"metadata.name={FEATURE_GATE_NAME}")
 
@@ -33,7 +34,11 @@ class ClusterFeatures:
         What is not known must not be taken for the default: objects of a release would come and go.
         """
         await self._followed.start()
-        self._followed.store.check_synced()
+        if not self._followed.store.synced:
+            problem = (
+                "it is not known which features the cluster has: the FeatureGate cannot be read"
+            )
+            raise NotSyncedError(f"{problem}; the log says why")
 
     async def _see(self) -> None:
         """A kind that nobody serves is asked for at each use: that there is none is no change."""

@@ -10,7 +10,9 @@ from cluster_version.payload.features import Features
 from e2e.harness.controlplane import ControlPlane
 from e2e.olm.api import Api
 from e2e.olm.feature_gates import FeatureGates
+from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
+from olm_runtime.watch.store import NotSyncedError
 
 pytestmark = pytest.mark.integration
 
@@ -50,3 +52,15 @@ async def test_changes_are_told_and_that_there_is_none_is_no_change(
             await features.read()
             await asyncio.sleep(0.1)
     await features.aclose()
+
+
+async def test_what_cannot_be_read_is_not_taken_for_the_default(
+    served: ControlPlane, feature_gates: FeatureGates
+) -> None:
+    await asyncio.to_thread(feature_gates.set, "OKD", {})
+    access = load_access(str(served.kubeconfig_for("nobody-in-particular")))
+    async with KubeClient.connect(access) as client:
+        features = ClusterFeatures(client, lambda: None)
+        with pytest.raises(NotSyncedError, match="the FeatureGate cannot be read"):
+            await features.read()
+        await features.aclose()
