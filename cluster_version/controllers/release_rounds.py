@@ -9,7 +9,6 @@ from cluster_version.controllers.sync_worker import Work
 from cluster_version.io.applying import Applier
 from cluster_version.io.checks import Checks
 from cluster_version.io.rounds import TRIES, Round
-from cluster_version.payload.inclusion import Filters
 from cluster_version.payload.task_graph import State
 from olm_runtime.kube.client import KubeClient
 
@@ -28,11 +27,6 @@ class ReleaseRounds:
         """The round of an attempt; with the first one the clock of each operator begins anew."""
         if not attempt:
             self.checks.begun.clear()
-        filters = Filters(
-            capabilities=work.capabilities.as_filter(),
-            overrides=work.overrides,
-            feature_gates=work.feature_gates,
-        )
         return Round(
             work.payload.manifests,
             state,
@@ -40,7 +34,7 @@ class ReleaseRounds:
             self.checks.in_state(state),
             TRIES[state],
             attempt,
-            filters,
+            work.filters,
             notify,
             partial(self.failures.update, [work.payload.release.version]),
         )

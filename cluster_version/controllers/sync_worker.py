@@ -13,6 +13,7 @@ from typing import Any, NoReturn, Protocol
 from cluster_version.errors import UpdateError
 from cluster_version.payload.capabilities import ClusterCapabilities
 from cluster_version.payload.contents import Payload
+from cluster_version.payload.inclusion import Filters
 from cluster_version.payload.task_graph import State
 from olm_runtime.errors import OLMError
 
@@ -51,6 +52,15 @@ class Work:
     def image(self) -> str:
         """The release image, which is told apart by the whole pull spec."""
         return self.payload.release.image
+
+    @property
+    def filters(self) -> Filters:
+        """Which of its manifests are applied."""
+        return Filters(
+            capabilities=self.capabilities.as_filter(),
+            overrides=self.overrides,
+            feature_gates=self.feature_gates,
+        )
 
     def asks_the_same(self, other: "Work") -> bool:
         """Whether nothing is different for a round: implicit capabilities say only why."""

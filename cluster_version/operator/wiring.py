@@ -15,6 +15,7 @@ from cluster_version.controllers.availability import Availability, Sources
 from cluster_version.controllers.cluster_features import ClusterFeatures
 from cluster_version.controllers.cluster_status import ClusterStatus
 from cluster_version.controllers.cluster_version import CLUSTER_VERSION, ClusterVersions
+from cluster_version.controllers.machine_config import MachineConfig
 from cluster_version.controllers.node_pools import node_updates
 from cluster_version.controllers.release_loader import ReleaseLoader
 from cluster_version.controllers.release_rounds import ReleaseRounds
@@ -112,6 +113,8 @@ class Controllers:
                 self.manager, namespace=settings.system_namespace, clock=utc_now
             ):
                 self.manager.register(each)
+            nodes = MachineConfig(self.manager, lambda: self._worker.work, clock=utc_now)
+            self.manager.register(nodes.registration())
             group.create_task(self._worker.run())
             group.create_task(self._availability.run())
             group.create_task(self.manager.run(access))
