@@ -10,6 +10,7 @@ from olm_classic.operator_conditions.objects import (
     KIND,
     binding_of,
     condition_of,
+    goes,
     has,
     patch_to,
     role_of,
@@ -60,7 +61,8 @@ class OperatorConditionController:
         for store in (self._csvs, self._conditions, self._roles, self._bindings):
             store.check_synced()
         condition = await self._condition(request)
-        if condition is None or is_deleting(condition):
+        namespace, name = namespaced_name(request)
+        if condition is None or goes(condition, self._csvs.get(name, namespace)):
             return Done()
         await self._ensure(self._roles, role_of(condition))
         await self._ensure(self._bindings, binding_of(condition))

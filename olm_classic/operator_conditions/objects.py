@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from api.objects import KubeObject, metadata, name_of, namespace_of
+from api.objects import KubeObject, is_deleting, metadata, name_of, namespace_of
 from api.operators.names import GROUP, V2
 from olm_classic.names import LABEL_MANAGED
 from olm_content.names import CSV_API_VERSION, CSV_KIND
@@ -42,6 +42,18 @@ def patch_to(csv: KubeObject, condition: KubeObject) -> dict[str, Any]:
         version = metadata(condition)["resourceVersion"]
         patch["metadata"] = {**meta, "resourceVersion": version}
     return patch
+
+
+def goes(condition: KubeObject, csv: KubeObject | None) -> bool:
+    """Whether it is collected with its ClusterServiceVersion, or is about to be.
+
+    What is made for it then is collected, too, and would be made again and again.
+    """
+    owners = metadata(condition).get("ownerReferences") or ()
+    if is_deleting(condition):
+        return True
+    owned = any(each.get("kind") == CSV_KIND for each in owners)
+    return owned and (csv is None or is_deleting(csv))
 
 
 def role_of(condition: KubeObject) -> KubeObject:

@@ -20,9 +20,13 @@ from tests.integration.faults.extensions import Extensions
 from tests.integration.faults.life import KEY, Scenario, World, injecting
 from tests.integration.faults.matrix import Measure
 from tests.integration.faults.subscriptions import Subscriptions
+from tests.integration.faults.versions import Versions
 
 control_plane = own_control_plane("package")
 """One that no other operator-controller acts on: it would write past the proxy."""
+
+operator_control_plane = own_control_plane("package")
+"""Another one: in the first a stand-in does what olm-operator does."""
 
 CLASSIC_KEYS = 5000
 """The first of the other scenario's."""
@@ -82,3 +86,28 @@ def classic_world(
 def classic_undisturbed(classic_world: World) -> Measure:
     """What each phase is like without faults."""
     return classic_world.measure(classic_world.publish(3))
+
+
+@pytest.fixture(scope="package")
+def operator_world(
+    tmp_path_factory: pytest.TempPathFactory,
+    operator_control_plane: ControlPlane,
+    registry: Registry,
+) -> Iterator[World]:
+    """olm-operator, likewise."""
+    folder = tmp_path_factory.mktemp("operator-faults")
+    plan = FaultPlan(KEY)
+    classic = Classic(folder / "classic", operator_control_plane, registry, whole=True)
+    scenario = Versions(classic)
+    with ExitStack() as stack:
+        classic.api_for_programs = stack.enter_context(proxied(scenario, plan, folder))
+        stack.enter_context(classic)
+        world = World(scenario, plan)
+        stack.callback(world.close)
+        yield world
+
+
+@pytest.fixture(scope="package")
+def operator_undisturbed(operator_world: World) -> Measure:
+    """What each phase is like without faults."""
+    return operator_world.measure(operator_world.publish(3))

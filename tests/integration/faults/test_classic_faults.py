@@ -1,4 +1,4 @@
-"""The same for what catalog-operator writes while a Subscription becomes what is installed."""
+"""The same for what catalog-operator writes of Subscriptions, and olm-operator of versions."""
 
 import pytest
 
@@ -21,3 +21,18 @@ def test_every_write_of_a_plan_may_fail(
 @pytest.mark.integration
 def test_a_sample_of_faults_of_plans(classic_world: World, classic_undisturbed: Measure) -> None:
     sample(classic_world, classic_undisturbed, lives=SAMPLED_LIVES, kills=SAMPLED_KILLS)
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("fault", sorted(set(Fault) - MACHINE))
+def test_every_write_of_a_version_may_fail(
+    fault: Fault, operator_world: World, operator_undisturbed: Measure
+) -> None:
+    every_write(operator_world, operator_undisturbed, fault)
+
+
+@pytest.mark.integration
+def test_a_sample_of_faults_of_versions(
+    operator_world: World, operator_undisturbed: Measure
+) -> None:
+    sample(operator_world, operator_undisturbed, lives=SAMPLED_LIVES, kills=SAMPLED_KILLS)

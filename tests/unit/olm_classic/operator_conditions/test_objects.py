@@ -5,6 +5,7 @@ from typing import Any
 from olm_classic.operator_conditions.objects import (
     binding_of,
     condition_of,
+    goes,
     has,
     patch_to,
     role_of,
@@ -88,3 +89,13 @@ def test_a_role_that_somebody_changed_is_not_as_wanted() -> None:
     assert not has({**role, "metadata": {**role["metadata"], "ownerReferences": []}}, role)
     nobody = binding_of({**_created(CSV), "spec": {}})
     assert has({key: value for key, value in nobody.items() if key != "subjects"}, nobody)
+
+
+def test_one_goes_with_its_version_and_one_that_somebody_made_stays() -> None:
+    csv = _csv()
+    created, gone = _created(csv), {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+    assert not goes(created, csv)
+    assert goes(created, None)
+    assert goes(created, {**csv, "metadata": {**csv["metadata"], **gone}})
+    assert goes({**created, "metadata": {**created["metadata"], **gone}}, csv)
+    assert not goes({"metadata": {"name": "by-hand", "namespace": "ns"}}, None)
