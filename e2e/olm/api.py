@@ -145,7 +145,8 @@ def conditions_text(obj: KubeObject | None) -> str:
         return "there is no such object"
     conditions = (obj.get("status") or {}).get("conditions") or ()
     lines = [
-        f"  {c['type']}={c['status']} {c.get('reason', '')}: {c.get('message', '')}"
-        for c in conditions
+        f"  {c.get('type') or c['phase']}={c.get('status', '')} {c.get('reason', '')}: "
+        f"{c.get('message', '')}"
+        for c in conditions  # those of ClusterServiceVersions are phases
     ]
     return "\n".join(lines) or "it has no conditions"

@@ -72,7 +72,7 @@ class ClusterServiceVersions:
         self._metrics = metrics
         self._clock = clock
         self._owned = owned
-        self._watches = CsvWatches(manager, stores, NAME)
+        self._watches = CsvWatches(manager, stores, NAME, owned.leftovers.owners)
         self.proxy = ClusterProxy(manager.client, stores.crds, self._watches.enqueue_all)
         version = ServerVersion(manager.client)
         self._observer = Observer(manager.client, stores, owned, self.proxy, version, clock)
@@ -96,7 +96,10 @@ class ClusterServiceVersions:
         self._stores.csvs.check_synced()
         for _ in range(MAX_STEPS):
             csv = self._stores.csvs.get(name, namespace)
-            if csv is None or LABEL_COPIED_FROM in labels_of(csv):
+            if csv is None:
+                await self._owned.leftovers.sweep(namespace, name)
+                return Done()
+            if LABEL_COPIED_FROM in labels_of(csv):
                 return Done()
             outcome = await self._step(csv)
             if outcome is not None:
@@ -161,7 +164,7 @@ class ClusterServiceVersions:
             return None if entered else Done()
         found = await self._observer.observe(csv, group)
         facts = found.facts
-        if facts.is_paused and not self._installer.was_tried(csv, found.digests):
+        if facts.is_paused and not self._installer.was_tried(csv, found.attempt):
             facts = replace(facts, is_paused=False)
         entered = await self._enter(csv, next_change(csv, facts), found.status_of(csv))
         return None if entered else self._rest(csv, found)

@@ -49,13 +49,13 @@ class Findings:
     """Facts, and what else a status or the next look follows from.
 
     requirements  each that was judged; None where they do not matter
-    digests       of its Deployments as they are to be
+    attempt       what tells an attempt to install it now from others
     pause         seconds until an installation that failed is tried again
     """
 
     facts: Facts
     requirements: list[dict[str, Any]] | None = None
-    digests: tuple[str, ...] = ()
+    attempt: tuple[str, ...] = ()
     pause: float = 0.0
 
     def status_of(self, csv: KubeObject) -> dict[str, Any]:
@@ -115,7 +115,11 @@ class Observer:
             fail_forward=fails_forward([group]),
             is_paused=pause > 0,
         )
-        return Findings(facts, required, digests_of(wanted), pause)
+        return Findings(facts, required, self.attempt_of(csv, wanted), pause)
+
+    def attempt_of(self, csv: KubeObject, wanted: Sequence[KubeObject]) -> tuple[str, ...]:
+        """What tells an attempt to install from another that may end otherwise."""
+        return (*digests_of(wanted), self.stores.occupied(csv, wanted))
 
     async def requirements(self, csv: KubeObject, chain: Chain) -> list[dict[str, Any]]:
         """The entries of `status.requirementStatus`. Raises ApiError."""
@@ -141,6 +145,8 @@ class Observer:
         self, csv: KubeObject, group: KubeObject, bare: Sequence[KubeObject]
     ) -> Installation:
         """How its Deployments stand; what others changed in them is made right. Raises ApiError."""
+        if occupied := self.stores.occupied(csv, bare):
+            return Installation(State.MISSING, occupied)
         deployments = self.stores.deployments
         wanted = self.owned.decorated(csv, bare)
         repaired = await deployments.repair(wanted, account_of(group))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from api.objects import KubeObject, metadata, name_of, namespace_of
-from olm_classic.controllers.csv_facts import Observer, digests_of
+from olm_classic.controllers.csv_facts import Observer
 from olm_classic.controllers.csv_stores import CsvStores
 from olm_classic.csv.machine import Applied
 from olm_classic.install_plans.phases import account_missing, account_of
@@ -33,7 +33,7 @@ class Installer:
         self._observer = observer
         self._owned = owned
         self._tried: dict[str, tuple[str, ...]] = {}
-        """By UID the Deployments of the last attempt."""
+        """By UID the last attempt."""
         self._rights: dict[str, Fingerprint] = {}
         """By UID the rights with which the last attempt was made."""
 
@@ -42,7 +42,9 @@ class Installer:
         uid = str(metadata(csv)["uid"])
         self._rights[uid] = self._fingerprint(csv, [group])
         wanted = self._observer.wanted(csv)
-        self._tried[uid] = digests_of(wanted)
+        self._tried[uid] = self._observer.attempt_of(csv, wanted)
+        if occupied := self._stores.occupied(csv, wanted):
+            return Installed(Applied(occupied))
         account = account_of(group)
         if account and self._stores.accounts.get(account, namespace_of(group)) is None:
             return Installed(Applied(account_missing(group), is_final=True))
@@ -60,9 +62,9 @@ class Installer:
             return Installed(Applied(error.message))
         return Installed(status=prepared.status)
 
-    def was_tried(self, csv: KubeObject, digests: tuple[str, ...]) -> bool:
-        """Whether the last attempt was with the same Deployments, as far as that is known."""
-        return self._tried.get(str(metadata(csv)["uid"]), digests) == digests
+    def was_tried(self, csv: KubeObject, attempt: tuple[str, ...]) -> bool:
+        """Whether the last attempt was the same, as far as that is known."""
+        return self._tried.get(str(metadata(csv)["uid"]), attempt) == attempt
 
     def rights_changed(self, csv: KubeObject, groups: Sequence[KubeObject]) -> bool:
         """Whether another attempt may end otherwise; also where none was seen."""

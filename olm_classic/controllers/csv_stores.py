@@ -6,7 +6,15 @@ Nothing here asks the API server.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from api.objects import GVK, KubeObject, annotations_of, is_deleting, name_of, namespace_of
+from api.objects import (
+    GVK,
+    KubeObject,
+    annotations_of,
+    is_deleting,
+    metadata,
+    name_of,
+    namespace_of,
+)
 from olm_classic.csv.membership import owned_apis
 from olm_classic.csv.phases import has_given_up
 from olm_classic.csv.replacement import Chain, owned_definitions, replaces
@@ -46,6 +54,8 @@ PROVIDES = "csv-provides"
 """By the APIs that they provide; OperatorGroups by those of their annotation."""
 ACCOUNTS = "csv-accounts"
 """By namespace and name of the accounts that they ask rights for."""
+DEPLOYS = "csv-deploys"
+"""By namespace and the name of a Deployment that they describe."""
 GIVEN_UP = "csv-given-up"
 """Those whose installation waits for other rights, by True."""
 INSTALLED = "installed-csv"
@@ -126,6 +136,22 @@ class CsvStores:
         for definition in owned_definitions(csv):
             yield from self.csvs.by_index(OWNS, (namespace_of(csv), definition))
 
+    def occupied(self, csv: KubeObject, wanted: Iterable[KubeObject]) -> str:
+        """Which Deployment of it belongs to another that stays; empty if none does.
+
+        What replaces each other shares Deployments.
+        """
+        related, namespace = self.chain_of(csv).related(csv), namespace_of(csv)
+        for each in self.deployments.live(wanted).values():
+            for reference in metadata(each).get("ownerReferences") or ():
+                name = reference["name"]
+                other = self.csvs.get(name, namespace) if name not in related else None
+                if other is None or is_deleting(other):
+                    continue
+                if reference["uid"] == metadata(other)["uid"]:
+                    return f"deployment {name_of(each)} belongs to ClusterServiceVersion {name}"
+        return ""
+
     def config_of(self, csv: KubeObject) -> dict[str, object] | None:
         """The `config` of the first Subscription that has it installed."""
         found = self.subscriptions.by_index(INSTALLED, (namespace_of(csv), name_of(csv)))
@@ -156,6 +182,11 @@ def _accounts(csv: KubeObject) -> list[tuple[str, str]]:
     return [(namespace_of(csv), name) for name in account_names(csv)]
 
 
+def _deploys(csv: KubeObject) -> list[tuple[str, str]]:
+    strategy = csv["spec"]["install"].get("spec") or {}
+    return [(namespace_of(csv), each["name"]) for each in strategy.get("deployments") or ()]
+
+
 def _waits_for_rights(csv: KubeObject) -> list[bool]:
     return [True] if has_given_up(csv.get("status") or {}) else []
 
@@ -176,5 +207,6 @@ _CSV_INDEXES = {
     GROUPS: required_groups,
     PROVIDES: _provided,
     ACCOUNTS: _accounts,
+    DEPLOYS: _deploys,
     GIVEN_UP: _waits_for_rights,
 }

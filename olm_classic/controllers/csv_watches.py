@@ -5,6 +5,7 @@ from collections.abc import Callable, Hashable, Iterable
 from api.objects import GVK, KubeObject, name_of, namespace_of
 from olm_classic.controllers.csv_stores import (
     ACCOUNTS,
+    DEPLOYS,
     GIVEN_UP,
     GROUPS,
     NEEDS,
@@ -52,8 +53,16 @@ NAMESPACE_GROUP = "system:serviceaccounts:"
 class CsvWatches:
     """Enqueues requests for the controller of a name."""
 
-    def __init__(self, manager: Manager, stores: CsvStores, name: str) -> None:
+    def __init__(
+        self,
+        manager: Manager,
+        stores: CsvStores,
+        name: str,
+        owners: Callable[[], Iterable[tuple[str, str]]],
+    ) -> None:
+        """`owners`: namespaces and names that objects outside of namespaces say they belong to."""
         self._manager = manager
+        self._owners = owners
         self._stores = stores
         self._name = name
 
@@ -66,7 +75,7 @@ class CsvWatches:
             Watch(OPERATOR_GROUP, self._when_started(self._of_group)),
             Watch(SUBSCRIPTION, self._when_started(_of_subscription)),
             Watch(OPERATOR_CONDITION, self._when_started(self._of_condition)),
-            Watch(DEPLOYMENTS, self._when_started(_of_deployment)),
+            Watch(DEPLOYMENTS, self._when_started(self._of_deployment)),
             Watch(CRDS, self._when_started(self._of_definition)),
             Watch(API_SERVICES, self._when_started(self._of_api_service)),
             Watch(SERVICE_ACCOUNTS, self._when_started(self._of_account)),
@@ -75,8 +84,8 @@ class CsvWatches:
         )
 
     async def existing(self) -> Requests:
-        """All that there are."""
-        return self._all()
+        """All that there are, and those that are not and of which something is left."""
+        return {*self._all(), *self._gone(self._owners())}
 
     def enqueue_all(self) -> None:
         """Has all looked at."""
@@ -86,6 +95,11 @@ class CsvWatches:
 
     def _all(self) -> list[Request]:
         return [request_for(name, namespace) for (namespace, name), _ in self._stores.csvs.items()]
+
+    def _gone(self, owners: Iterable[tuple[str, str]]) -> Requests:
+        for namespace, name in owners:
+            if self._stores.csvs.get(name, namespace) is None:
+                yield request_for(name, namespace)
 
     def _when_started(self, requests: Callable[[KubeObject], Requests]) -> EventHandler:
         """Before, every ClusterServiceVersion is enqueued by the list of them."""
@@ -127,6 +141,11 @@ class CsvWatches:
         """What waits to replace the operator."""
         return self._by(REPLACES, (namespace_of(obj), name_of(obj)))
 
+    def _of_deployment(self, deployment: KubeObject) -> Requests:
+        """Its owner, and those that have one of the same name and wait for it."""
+        yield from (request_for(name, namespace) for namespace, name in owner_of(deployment))
+        yield from self._by(DEPLOYS, (namespace_of(deployment), name_of(deployment)))
+
     def _of_definition(self, crd: KubeObject) -> Requests:
         spec = crd["spec"]
         for version in spec.get("versions") or ():
@@ -149,11 +168,13 @@ class CsvWatches:
         yield from self._by(GIVEN_UP, True)
 
     def _of_binding(self, binding: KubeObject) -> Requests:
+        yield from self._gone(owner_of(binding))
         for subject in subjects_of(binding):
             yield from self._of_subject(*subject)
         yield from self._by(GIVEN_UP, True)
 
     def _of_role(self, role: KubeObject) -> Requests:
+        yield from self._gone(owner_of(role))
         for subject in self._stores.rights.subjects_of_role(role):
             yield from self._of_subject(*subject)
         yield from self._by(GIVEN_UP, True)
@@ -166,10 +187,6 @@ class CsvWatches:
         if kind == "Group" and name.startswith(NAMESPACE_GROUP):
             return self._by(NAMESPACE, name.removeprefix(NAMESPACE_GROUP))
         return self._all() if kind == "Group" and name in EVERYBODY else []
-
-
-def _of_deployment(deployment: KubeObject) -> Requests:
-    return [request_for(name, namespace) for namespace, name in owner_of(deployment)]
 
 
 def _of_subscription(subscription: KubeObject) -> Requests:

@@ -38,10 +38,13 @@ class Chain:
         """Those that replace it, one after another."""
         return [*self._walk(csv, self.replacement)]
 
+    def related(self, csv: KubeObject) -> set[str]:
+        """The names of it, of those that it replaces, and of those that replace it."""
+        return {name_of(csv), *self.ancestors(csv), *map(name_of, self.replacements(csv))}
+
     def owners(self, definition: str, csv: KubeObject) -> list[str]:
         """The names of those outside its chain that own a definition."""
-        related = {name_of(csv), *self.ancestors(csv)}
-        related |= {name_of(each) for each in self.replacements(csv)}
+        related = self.related(csv)
         return [
             name_of(each)
             for each in self

@@ -5,6 +5,7 @@ key is among it.
 """
 
 import logging
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -14,8 +15,16 @@ from olm_classic.names import OPERATOR_FIELD_MANAGER
 from olm_classic.owned_apis.described import Serving
 from olm_classic.owned_apis.objects import AUTHORITY_KEY, secret
 from olm_classic.selections import OWNED_SECRETS
-from olm_runtime.certificates.rotation import Due, Rotation, Situation, due, next_look, prepared
-from olm_runtime.certificates.secret import AUTHORITIES_KEY, SecretContent, parse
+from olm_runtime.certificates.rotation import (
+    Due,
+    Rotation,
+    Situation,
+    due,
+    next_look,
+    prepared,
+    trimmed,
+)
+from olm_runtime.certificates.secret import AUTHORITIES_KEY, SecretContent, parse, with_authorities
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.watch.store import Store
 
@@ -53,17 +62,26 @@ class ApiCertificates:
             return self._remember(serving, live, content)
         return known[1]
 
-    async def advance(self, owner: Owner, serving: Serving, rotate_at: str) -> SecretContent:
+    async def advance(
+        self,
+        owner: Owner,
+        serving: Serving,
+        rotate_at: str,
+        trusted: Iterable[bytes] = (),
+    ) -> SecretContent:
         """The content after the step that is due, written for its owner; without keys.
 
-        `rotate_at` is the time of the status, which others may set. Raises ApiError.
+        `rotate_at` is the time of the status, which others may set. `trusted` are CAs (PEM) that
+        callers know: pods serve with their certificates when the Secret is lost. Raises ApiError.
         """
         content, live = await self._read(serving)
         now = self.rotation.clock()
         step, after = self.rotation.advance(
             self._situation(serving, content), serving.dns_names, now
         )
-        if content is not None and step is Due.NOTHING and _is_asked_for(content, rotate_at, now):
+        if content is None:
+            after = trimmed(with_authorities(after, trusted), now)
+        elif step is Due.NOTHING and _is_asked_for(content, rotate_at, now):
             step = Due.PREPARE
             after = prepared(content, self.rotation.issue(serving.dns_names, now), now)
         owners = owner_of(live) if live is not None else []

@@ -1,5 +1,6 @@
 """Definitions whose objects the webhooks of operators convert."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,6 +49,13 @@ class Conversions:
             if definition is not None and _calls(definition, serving):
                 nothing = {"strategy": "None", "webhook": None}
                 await self._patch(definition, {"spec": {"conversion": nothing}})
+
+    def client_configs(self, csv: KubeObject, serving: Serving) -> Iterator[Mapping[str, Any]]:
+        """How it is called to convert now."""
+        for name in converted(csv):
+            definition = self.crds.get(name)
+            if definition is not None and _calls(definition, serving):
+                yield definition["spec"]["conversion"]["webhook"]["clientConfig"]
 
     def _serves(self, serving: Serving) -> bool:
         found = self.deployments.get(serving.deployment, serving.namespace)

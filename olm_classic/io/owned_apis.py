@@ -1,5 +1,6 @@
 """The API services and webhooks that ClusterServiceVersions own, in the cluster."""
 
+import base64
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -21,9 +22,11 @@ from olm_classic.csv.owner import Owner, owner_of
 from olm_classic.csv.replacement import Chain
 from olm_classic.io.account_rights import OWNER
 from olm_classic.io.api_certificates import ApiCertificates
+from olm_classic.io.api_leftovers import Leftovers, is_elsewhere
 from olm_classic.io.conversions import Conversions
 from olm_classic.io.step_errors import StepError, refuse_foreign
 from olm_classic.names import OPERATOR_FIELD_MANAGER
+from olm_classic.owned_apis.availability import refusal
 from olm_classic.owned_apis.covering import covers
 from olm_classic.owned_apis.described import (
     Description,
@@ -38,6 +41,7 @@ from olm_classic.owned_apis.objects import (
     LABEL_WEBHOOK_NAME,
     SYSTEM_NAMESPACE,
     api_services,
+    delegator_name,
     objects,
     reader_name,
     webhook_configuration,
@@ -45,6 +49,7 @@ from olm_classic.owned_apis.objects import (
 from olm_classic.selections import (
     API_SERVICES,
     CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
     CRDS,
     DEPLOYMENTS,
     MUTATING,
@@ -93,6 +98,14 @@ class OwnedApis:
         for each in (API_SERVICES, *WEBHOOKS):
             self._stores[each.gvk].add_index(OWNER, owner_of)
         self._certificates = ApiCertificates(manager.client, self._secrets, rotation)
+        self.leftovers = Leftovers(
+            manager.client,
+            {
+                **self._stores,
+                CLUSTER_ROLES.gvk: manager.selected(CLUSTER_ROLES),
+                OWNED_SECRETS.gvk: self._secrets,
+            },
+        )
 
     def notify(self, changed: Callable[[str, str], None]) -> None:
         """Has the namespace and name of the owner told of each change that others may have made."""
@@ -117,7 +130,9 @@ class OwnedApis:
         described = servings(csv)
         made: list[datetime] = []
         for serving in described:
-            content = await self._certificates.advance(_owner(csv), serving, _rotate_at(csv))
+            content = await self._certificates.advance(
+                _owner(csv), serving, _rotate_at(csv), self._trusted(csv, serving)
+            )
             for each in self._wanted(csv, serving, content):
                 await self._ensure(each)
             for webhook in serving.admissions:
@@ -125,6 +140,7 @@ class OwnedApis:
             self._certificates.note_trusted(serving, content)
             made.append(content.current.issued_at)
         await self._delete_unlisted(csv, described)
+        await self.leftovers.delete_legacy(csv)
         if not made:
             return Prepared(deployments)
         rotated = min(filter(None, map(self._certificates.next_look, described)))
@@ -155,8 +171,34 @@ class OwnedApis:
             problem = f"deployment {serving.deployment}, which is to serve webhooks,"
             raise StepError(f"{problem} is not in the install strategy")
         owner = _owner(csv)
-        yield from objects(serving, owner, deployment)
+        yield from objects(serving, owner, deployment, apart=self._is_apart(serving))
         yield from api_services(serving, owner, content.bundle)
+
+    def _is_apart(self, serving: Serving) -> bool:
+        """Whether the names that upstream gives to its bindings are taken, or were."""
+        kept = (
+            (self._stores[CLUSTER_ROLE_BINDINGS.gvk], delegator_name, ""),
+            (self._stores[ROLE_BINDINGS.gvk], reader_name, SYSTEM_NAMESPACE),
+        )
+        for store, named, namespace in kept:
+            plain = store.get(named(serving.service), namespace)
+            if plain is not None and is_elsewhere(plain, serving.namespace):
+                return True
+            if store.get(named(serving.service, serving.namespace), namespace) is not None:
+                return True
+        return False
+
+    def _trusted(self, csv: KubeObject, serving: Serving) -> Iterator[bytes]:
+        """The CAs (PEM) that its callers trust now."""
+        store = self._stores[API_SERVICES.gvk]
+        services = (store.get(api_service_name(each)) for each in serving.api_services)
+        configs = [(each or {}).get("spec") or {} for each in services]
+        for webhook in serving.admissions:
+            for found in self._configurations(csv, webhook):
+                configs += [each["clientConfig"] for each in found.get("webhooks") or ()]
+        configs += self._conversions.client_configs(csv, serving)
+        for config in configs:
+            yield base64.b64decode(config.get("caBundle") or "")
 
     async def _ensure(self, obj: KubeObject) -> None:
         """Has an object say what is wanted, unless OLM v1 has it. Raises StepError, ApiError."""
@@ -203,6 +245,7 @@ class OwnedApis:
         """How they stand; a rotation that is due begins. Raises ApiError."""
         issues: list[str] = []
         missing: list[str] = []
+        refusals: list[str] = []
         waits, is_due = False, False
         for serving in servings(csv):
             content = await self._certificates.find(serving)
@@ -218,8 +261,13 @@ class OwnedApis:
             is_due |= step in (Due.PROMOTE, Due.ISSUE)
             waits |= await self._conversions.arm(csv, serving, content)
             waits |= not all(map(self._is_available, serving.api_services))
+            refusals += filter(None, map(self._refusal, serving.api_services))
         return ApiServices(
-            issue=", ".join(issues), unavailable=waits, webhooks=", ".join(missing), due=is_due
+            issue=", ".join(issues),
+            unavailable=waits,
+            error=", ".join(refusals),
+            webhooks=", ".join(missing),
+            due=is_due,
         )
 
     async def _spread(self, csv: KubeObject, serving: Serving, group: KubeObject) -> SecretContent:
@@ -250,10 +298,12 @@ class OwnedApis:
         found = self._stores[API_SERVICES.gvk].get(api_service_name(described))
         return found is None or is_true(found, "Available")
 
+    def _refusal(self, described: Description) -> str:
+        return refusal(self._stores[API_SERVICES.gvk].get(api_service_name(described)))
+
     def unadoptable(self, csv: KubeObject, chain: Chain) -> bool:
         """Whether an API service belongs to another than those that replace each other with it."""
-        names = {name_of(csv), *chain.ancestors(csv), *map(name_of, chain.replacements(csv))}
-        ours = {(namespace_of(csv), name) for name in names}
+        ours = {(namespace_of(csv), name) for name in chain.related(csv)}
         store = self._stores[API_SERVICES.gvk]
         described = (each for serving in servings(csv) for each in serving.api_services)
         found = filter(None, (store.get(api_service_name(each)) for each in described))
@@ -275,19 +325,9 @@ class OwnedApis:
         for serving in servings(csv):
             self._certificates.forget(serving)
             if not replaced:
-                await self._release(serving)
+                await self.leftovers.release(serving.namespace, serving.service)
         if not replaced:
             await self._conversions.disarm(csv)
-
-    async def _release(self, serving: Serving) -> None:
-        """Deletes the binding outside of its namespace, if it is its own."""
-        store = self._stores[ROLE_BINDINGS.gvk]
-        found = store.get(reader_name(serving), SYSTEM_NAMESPACE)
-        subjects = (found or {}).get("subjects") or ()
-        if found is not None and all(
-            each.get("namespace") == serving.namespace for each in subjects
-        ):
-            await self._client.delete(found, uid=str(metadata(found)["uid"]))
 
     def _owned(self, csv: KubeObject, selections: Iterable[Any]) -> list[KubeObject]:
         key = (namespace_of(csv), name_of(csv))

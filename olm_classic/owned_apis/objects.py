@@ -66,8 +66,13 @@ def authority_of(content: SecretContent) -> bytes:
     )
 
 
-def objects(serving: Serving, owner: Owner, deployment: KubeObject) -> Iterator[KubeObject]:
-    """What a Deployment is reached through, and what its account needs to know its callers."""
+def objects(
+    serving: Serving, owner: Owner, deployment: KubeObject, *, apart: bool = False
+) -> Iterator[KubeObject]:
+    """What a Deployment is reached through, and what its account needs to know its callers.
+
+    `apart`: a Service of this name in another namespace has taken the names without namespace.
+    """
     service = _owned("v1", "Service", serving.service, owner)
     selector = deployment["spec"]["selector"].get("matchLabels") or {}
     yield {**service, "spec": {"selector": selector, "ports": serving.ports}}
@@ -83,17 +88,30 @@ def objects(serving: Serving, owner: Owner, deployment: KubeObject) -> Iterator[
     binding = _inside(RBAC_API, "RoleBinding", serving.secret, owner)
     yield _bound(binding, "Role", serving.secret, account)
     if serving.api_services:
-        delegator = _cluster_wide("ClusterRoleBinding", f"{serving.service}-{DELEGATOR}", owner)
+        where = (serving.service, serving.namespace if apart else "")
+        delegator = _cluster_wide("ClusterRoleBinding", delegator_name(*where), owner)
         yield _bound(delegator, "ClusterRole", DELEGATOR, account)
         # Without the owner's labels: what has them is given to other namespaces, too.
-        meta = {"name": reader_name(serving), "namespace": SYSTEM_NAMESPACE}
+        meta = {"name": reader_name(*where), "namespace": SYSTEM_NAMESPACE}
         reader = {"apiVersion": RBAC_API, "kind": "RoleBinding", "metadata": meta}
         yield _bound(reader, "Role", "extension-apiserver-authentication-reader", account)
 
 
-def reader_name(serving: Serving) -> str:
-    """The binding by which an account reads how the API server proves who calls."""
-    return f"{serving.service}-auth-reader"
+def reader_name(service: str, namespace: str = "") -> str:
+    """The binding by which who serves behind a Service reads how the API server proves itself.
+
+    Upstream's names do without the namespace, so that one Service of each name can have them.
+    """
+    return f"{_qualified(service, namespace)}-auth-reader"
+
+
+def delegator_name(service: str, namespace: str = "") -> str:
+    """The binding by which it asks the API server who calls; likewise."""
+    return f"{_qualified(service, namespace)}-{DELEGATOR}"
+
+
+def _qualified(service: str, namespace: str) -> str:
+    return f"{service}.{namespace}" if namespace else service
 
 
 def api_services(serving: Serving, owner: Owner, bundle: bytes) -> Iterator[KubeObject]:

@@ -10,8 +10,8 @@ All state of a rotation is in the Secret, and each step of it is one write:
 
 import base64
 import binascii
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from cryptography import x509
@@ -23,6 +23,8 @@ from api.objects import TLS_CERTIFICATE, TLS_PRIVATE_KEY
 AUTHORITIES_KEY = "ca.crt"
 NEXT_CERTIFICATE_KEY, NEXT_PRIVATE_KEY_KEY = "next.crt", "next.key"
 
+MAX_AUTHORITIES = 8
+"""CAs that are kept when a Secret is lost, its own among them."""
 BACKDATE = timedelta(minutes=5)
 """How long before its issue a certificate counts: clocks of a cluster differ a little."""
 
@@ -101,6 +103,21 @@ def parse(data: Mapping[str, str], dns_names: Sequence[str]) -> SecretContent | 
     except ValueError:
         following = None
     return SecretContent(current, tuple(map(authority_of, authorities)), following)
+
+
+def with_authorities(content: SecretContent, bundles: Iterable[bytes]) -> SecretContent:
+    """The content with the CAs of bundles (PEM) behind its own, each once; no more than a few.
+
+    What is no bundle is left out: others may have written it.
+    """
+    found = {each.certificate: each for each in content.authorities}
+    for bundle in bundles:
+        try:
+            certificates = x509.load_pem_x509_certificates(bundle)
+        except ValueError:
+            continue
+        found |= {each.certificate: each for each in map(authority_of, certificates)}
+    return replace(content, authorities=tuple(found.values())[:MAX_AUTHORITIES])
 
 
 def authority_of(certificate: x509.Certificate) -> Authority:

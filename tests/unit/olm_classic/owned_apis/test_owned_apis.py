@@ -9,7 +9,9 @@ from api.objects import KubeObject, annotations_of, labels_of
 from olm_classic.csv.owner import Owner
 from olm_classic.hashes import deep_hash
 from olm_classic.names import LABEL_DEPLOYMENT_HASH
+from olm_classic.owned_apis.availability import refusal
 from olm_classic.owned_apis.described import conversion_problem, servings
+from olm_classic.owned_apis.legacy import legacy_objects
 from olm_classic.owned_apis.mounts import PATHS, mounted
 from olm_classic.owned_apis.objects import (
     AUTHORITY_HASH,
@@ -132,3 +134,37 @@ def test_conversion_is_for_own_definitions_everywhere(
     found = conversion_problem(csv(convert, modes=modes))
     assert problem in found
     assert bool(found) == bool(problem)
+
+
+def test_names_of_earlier_releases_that_are_ours_too_are_left_alone() -> None:
+    """Version and group together may be called as the Service of a Deployment is."""
+    described = {"group": "service", "version": "v1", "kind": "Thing", "deploymentName": "v1"}
+    described = {**described, "name": "things"}
+    spec = {"apiservicedefinitions": {"owned": [described, {**described, "group": "other.x"}]}}
+    [serving] = servings({"metadata": {"name": "csv.v1", "namespace": "ns"}, "spec": spec})
+    found = [(kind.kind, namespace, name) for kind, namespace, name in legacy_objects(serving)]
+    assert found == [
+        ("Service", "ns", "v1-other-x"),
+        ("Secret", "ns", "v1.other.x-cert"),
+        ("Role", "ns", "v1.other.x-cert"),
+        ("RoleBinding", "ns", "v1.other.x-cert"),
+        ("ClusterRoleBinding", "", "v1.other.x-system:auth-delegator"),
+        ("RoleBinding", "kube-system", "v1.other.x-auth-reader"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "message", "refused"),
+    [
+        ("False", "FailedDiscoveryCheck", "failing or ...: bad status from https://x: 404", True),
+        ("False", "FailedDiscoveryCheck", "failing or missing response: no route to host", False),
+        ("False", "MissingEndpoints", "no endpoints; bad status from", False),
+        ("True", "Passed", "all checks passed", False),
+    ],
+)
+def test_only_an_answer_of_the_operator_itself_is_a_refusal(
+    status: str, reason: str, message: str, refused: bool
+) -> None:
+    told = {"type": "Available", "status": status, "reason": reason, "message": message}
+    assert refusal({"status": {"conditions": [told]}}) == (message if refused else "")
+    assert refusal(None) == refusal({}) == ""
