@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 import pytest_asyncio
+import yaml
 
 from api.objects import KubeObject
 from cluster_version.io import graph_client, promql
@@ -36,6 +37,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.asyncio]
 DEFINITIONS = Path(__file__).parents[1] / "cluster_pulls" / "definitions.yaml"
 NAME = f"{promql.NAME}.{promql.NAMESPACE}.svc.cluster.local"
 NOWHERE = Path("/nowhere")
+RELEASE = Path(__file__).parents[3] / "config" / "release" / "cluster-version-operator"
 RULES: list[dict[str, Any]] = [
     {
         "alert": name,
@@ -262,3 +264,15 @@ async def test_alerts_of_a_real_metrics_store_are_risks(prometheus: str) -> None
     [(risk, exposure)] = alert_risks(alerts).items()
     assert (risk.name, risk.message, risk.url) == ("Fires", "Fires.", "https://example.com/Fires")
     assert exposure.reason == "Alert:firing"
+
+
+async def test_the_operators_alerts_are_understood_by_a_real_metrics_store(prometheus: str) -> None:
+    [file] = RELEASE.iterdir()
+    [group] = yaml.safe_load(file.read_text())["spec"]["groups"]
+    async with httpx.AsyncClient(trust_env=False) as client:
+        for rule in group["rules"]:
+            query = {"query": rule["expr"]}
+            answer = await client.get(f"{prometheus}/api/v1/query", params=query)
+            found = answer.raise_for_status().json()["data"]["result"]
+            # Without an operator there is nothing to tell, but that.
+            assert bool(found) == (rule["alert"] == "ClusterVersionOperatorDown"), rule["alert"]
