@@ -24,6 +24,8 @@ LIFETIME, SETTLE = timedelta(days=730), timedelta(minutes=1)
 class Settings(ControllerSettings):
     """How olm-operator runs.
 
+    watched_namespaces    to bring ClusterServiceVersions and OperatorGroups forward in, and to copy
+                          to; empty for all
     protected_namespaces  that have copies even where copies are disabled
     status_name           of the ClusterOperator to report to; empty for none
     package_server_name   of that of package-server; empty for none
@@ -31,6 +33,7 @@ class Settings(ControllerSettings):
     certificate_settle    how long callers know a new CA before it is served with
     """
 
+    watched_namespaces: frozenset[str]
     protected_namespaces: frozenset[str]
     status_name: str
     package_server_name: str
@@ -48,13 +51,25 @@ def _parse_timedelta(text: str) -> timedelta:
     return timedelta(seconds=parse_duration(text))
 
 
+def _names(_: click.Context, __: click.Parameter, text: str) -> frozenset[str]:
+    return frozenset(filter(None, map(str.strip, text.split(","))))
+
+
 @daemon("olm-operator", gates={}, namespace=DEFAULT_NAMESPACE, namespace_flag="--namespace")
 @controller_options(interval="5m")
+@click.option(
+    "--watchedNamespaces",
+    "watched_namespaces",
+    default="",
+    callback=_names,
+    metavar="NAMESPACES",
+    help="Namespaces, by commas, to bring operators to run in; all without it.",
+)
 @click.option(
     "--protectedCopiedCSVNamespaces",
     "protected_namespaces",
     default="",
-    callback=lambda _, __, text: frozenset(filter(None, text.split(","))),
+    callback=_names,
     metavar="NAMESPACES",
     help="Namespaces, by commas, that have copies of ClusterServiceVersions even where copies "
     "are disabled.",

@@ -29,6 +29,7 @@ from olm_runtime.controller.events import EventBroadcaster
 from olm_runtime.controller.manager import Manager, Registration
 from olm_runtime.controller.priority import PriorityGate
 from olm_runtime.controller.requests import request_for
+from olm_runtime.controller.scope import Scope
 from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
 
@@ -74,8 +75,9 @@ class Controllers:
             self.metrics,
             clock=utc_now,
         )
+        self._scope = Scope(settings.watched_namespaces)
         for row in self._rows():
-            self.manager.register(row)
+            self.manager.register(self._scope.within(row))
         owned.notify(self._look_at)
         reports = ClusterOperatorReports(
             self.manager,
@@ -115,7 +117,11 @@ class Controllers:
     def readings(self) -> Readings:
         """What the metrics say."""
         return Readings(
-            csvs=[csv for _, csv in sorted(self._stores.csvs.items())],
+            csvs=[
+                csv
+                for (namespace, _), csv in sorted(self._stores.csvs.items())
+                if self._scope.has(namespace)
+            ],
             upgrades=self.metrics.upgrades,
             queues=self.manager.queues,
             answers=self._client.answers,

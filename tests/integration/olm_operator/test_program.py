@@ -7,6 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from api.operators.names import V1
 from e2e.harness.controlplane import wait_until
 from e2e.harness.ports import free_port
 from e2e.harness.process import ChildProcess
@@ -109,3 +110,25 @@ def test_a_replica_takes_over_from_the_leader(olm: Classic, place: Place, replic
     place.csv("other.v1.0.0", deployments=["other"])
     place.wait_csv("other.v1.0.0")
     assert page("/healthz")
+
+
+def test_other_namespaces_than_those_that_are_watched_are_left_alone(
+    olm: Classic, place: Place
+) -> None:
+    olm.restart_operator(f"--watchedNamespaces={place.name},elsewhere")
+    other = olm.place(own=True)
+    try:
+        other.csv("left.v1.0.0")
+        place.csv("taken.v1.0.0")
+        place.wait_csv("taken.v1.0.0")
+        wait_series(olm, [], "csv_succeeded", namespace=other.name)
+        for path in (
+            other.path("clusterserviceversions", "left.v1.0.0"),
+            other.path("operatorgroups", "group", version=V1),
+        ):
+            assert not (olm.api.get(path) or {}).get("status"), path
+    finally:
+        olm._operator_flags = ()
+        olm.restart_operator()
+    other.wait_csv("left.v1.0.0")
+    olm.control_plane.kubectl("delete", "namespace", other.name, "--wait=false")
