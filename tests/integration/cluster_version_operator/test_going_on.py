@@ -18,6 +18,7 @@ MOVED = f"/api/v1/namespaces/{NAMESPACE}/configmaps/moved"
 DEPLOYMENT = (
     "/apis/apps/v1/namespaces/openshift-cluster-version/deployments/cluster-version-operator"
 )
+LEASE = "/apis/coordination.k8s.io/v1/namespaces/openshift-cluster-version/leases/version"
 CAPABILITY = {"capability.openshift.io/name": "Console"}
 
 
@@ -31,6 +32,18 @@ def other(cluster: ClusterUpdates, tmp_path: Path) -> Iterator[ClusterUpdates]:
 def leads(cluster: ClusterUpdates) -> bool:
     """Whether its operator holds the lease."""
     return 'leader_election_master_status{name="version"} 1.0' in cluster.metrics()
+
+
+def holder(cluster: ClusterUpdates) -> str:
+    """Who holds the lease; empty if it is free."""
+    lease = cluster.api.get(LEASE) or {"spec": {}}
+    return str(lease["spec"].get("holderIdentity") or "")
+
+
+def revisions(cluster: ClusterUpdates) -> list[str]:
+    """What changes when the first objects of a release are written, the operator's among them."""
+    found = (cluster.api.get(path) or {"metadata": {}} for path in (ALPHA, DEPLOYMENT))
+    return [each["metadata"].get("resourceVersion", "") for each in found]
 
 
 def version_of(cluster: ClusterUpdates, path: str) -> str:
@@ -53,14 +66,38 @@ def test_one_of_two_operators_works(cluster: ClusterUpdates, other: ClusterUpdat
     other.start(SECOND, image=image)
     assert leads(cluster)
     assert not leads(other)
+    stopped, applied = holder(cluster), revisions(cluster)
+    assert stopped
     cluster.stop()
+    assert holder(other) != stopped
     wait_until(lambda: leads(other), what="the other works")
     other.report("1.0.1")
     other.wait_level("1.0.1")
+    assert revisions(other) == applied
     states = [(each["version"], each["state"]) for each in other.version["status"]["history"]]
     assert states == [("1.0.1", "Completed"), ("1.0.0", "Completed")]
     other.api.patch(ALPHA, {"data": {"version": "1.0.0"}})
     wait_until(lambda: version_of(other, ALPHA) == "1.0.1", what="it is of the new release")
+
+
+def test_the_other_goes_on_where_one_was_killed(
+    level: ClusterUpdates, other: ClusterUpdates
+) -> None:
+    """Scenarios 41 and 61: its lease has to expire, and nothing is applied twice."""
+    image = SECOND.publish(level.registry)
+    level.ask(image=image, force=True)
+    level.wait_told("Progressing", "True", "waiting on alpha, beta")
+    other.start(SECOND, image=image)
+    assert not leads(other)
+    killed, applied = holder(level), revisions(level)
+    level.kill()
+    wait_until(lambda: leads(other), what="the other works", timeout=60.0)
+    assert holder(other) != killed
+    other.report("1.0.1")
+    other.wait_level("1.0.1")
+    assert revisions(other) == applied
+    states = [(each["version"], each["state"]) for each in other.version["status"]["history"]]
+    assert states == [("1.0.1", "Completed"), ("1.0.0", "Completed")]
 
 
 def test_what_moves_into_a_disabled_capability_is_kept(cluster: ClusterUpdates) -> None:
