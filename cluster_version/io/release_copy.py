@@ -37,6 +37,7 @@ def _is_release(folder: Path) -> bool:
 @click.command("copy-release", context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("volume", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.argument("name")
+@click.version_option(package_name="olmv1", prog_name="copy-release")
 def main(volume: Path, name: str) -> None:
     """Copy the release of this image to the folder NAME of VOLUME, and remove other releases.
 

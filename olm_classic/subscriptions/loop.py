@@ -6,6 +6,7 @@ from api.operators.v1alpha1.subscription import Subscription, SubscriptionStatus
 from olm_classic.subscriptions.catalog_health import with_catalog_health
 from olm_classic.subscriptions.deprecations import with_deprecations
 from olm_classic.subscriptions.plan_conditions import (
+    COMPLETE,
     FAILED,
     REQUIRES_APPROVAL,
     with_plan_conditions,
@@ -47,6 +48,8 @@ def why_at_rest(view: View) -> str:
         return ""
     if all(_has_plan_in_progress(each, view) for each in view.subscriptions):
         return "the plan is in progress"
+    if any(_is_being_made(each, view) for each in view.subscriptions):
+        return "a plan is being carried out"
     if _is_upgrading(view):
         return "a ClusterServiceVersion is being replaced"
     return ""
@@ -62,6 +65,17 @@ def _has_plan_in_progress(subscription: Subscription, view: View) -> bool:
         return False
     waits = plan.status.phase == REQUIRES_APPROVAL and not plan.spec.approved
     return plan.status.phase != FAILED and not waits
+
+
+def _is_being_made(subscription: Subscription, view: View) -> bool:
+    """Whether a plan is about to install what would be chosen anew, and perhaps otherwise."""
+    plan = view.plan_of(subscription.status)
+    is_carried_out = plan is not None and plan.status.phase != COMPLETE
+    return (
+        is_carried_out
+        and subscription.status.current_csv not in view.csvs
+        and _has_plan_in_progress(subscription, view)
+    )
 
 
 def _is_upgrading(view: View) -> bool:

@@ -38,7 +38,7 @@ def pending(**of: Any) -> View:
         (pending(phase="RequiresApproval", approved=False), False),
         (pending(phase="Failed"), False),
         (pending(phase=""), False),
-        (view(subscription("new"), subscription(status=PENDING), plans=(plan(),)), False),
+        (view(subscription("new"), subscription(status=PENDING), plans=(plan(),)), True),
         (view(subscription(status=AT), csvs=upgraded("Succeeded")), True),
         (view(subscription(status=AT), csvs=upgraded("Installing")), True),
         (view(subscription(status=AT), csvs=upgraded("Failed")), False),
@@ -52,6 +52,18 @@ def pending(**of: Any) -> View:
         ),
         (view(subscription(status=AT), csvs=upgraded("Succeeded")[1:]), False),
         (view(subscription(status=AT), subscription("b"), csvs=upgraded("Succeeded")), False),
+        (
+            view(subscription(status=PENDING), subscription("b"), plans=(plan(phase="Complete"),)),
+            False,
+        ),
+        (
+            view(
+                subscription(status=PENDING),
+                subscription("b"),
+                plans=(plan(phase="RequiresApproval", approved=False),),
+            ),
+            False,
+        ),
     ],
 )
 def test_a_namespace_rests_while_nothing_newer_may_come_in_between(seen: View, rests: bool) -> None:
