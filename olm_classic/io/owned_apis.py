@@ -1,6 +1,5 @@
 """The API services and webhooks that ClusterServiceVersions own, in the cluster."""
 
-import base64
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -11,7 +10,6 @@ from api.objects import (
     KubeObject,
     annotations_of,
     gvk_of,
-    is_true,
     labels_of,
     metadata,
     name_of,
@@ -22,11 +20,11 @@ from olm_classic.csv.owner import Owner, owner_of
 from olm_classic.csv.replacement import Chain
 from olm_classic.io.account_rights import OWNER
 from olm_classic.io.api_certificates import ApiCertificates
-from olm_classic.io.api_leftovers import Leftovers, is_elsewhere
+from olm_classic.io.api_leftovers import Leftovers
 from olm_classic.io.conversions import Conversions
+from olm_classic.io.known_apis import WEBHOOKS, KnownApis
 from olm_classic.io.step_errors import StepError, refuse_foreign
 from olm_classic.names import OPERATOR_FIELD_MANAGER
-from olm_classic.owned_apis.availability import refusal
 from olm_classic.owned_apis.covering import covers
 from olm_classic.owned_apis.described import (
     Description,
@@ -39,11 +37,8 @@ from olm_classic.owned_apis.mounts import mounted
 from olm_classic.owned_apis.objects import (
     AUTHORITY_HASH,
     LABEL_WEBHOOK_NAME,
-    SYSTEM_NAMESPACE,
     api_services,
-    delegator_name,
     objects,
-    reader_name,
     webhook_configuration,
 )
 from olm_classic.selections import (
@@ -52,12 +47,10 @@ from olm_classic.selections import (
     CLUSTER_ROLES,
     CRDS,
     DEPLOYMENTS,
-    MUTATING,
     OWNED_SECRETS,
     OWNED_SERVICES,
     ROLE_BINDINGS,
     ROLES,
-    VALIDATING,
 )
 from olm_runtime.certificates.rotation import Due, Rotation
 from olm_runtime.certificates.secret import SecretContent
@@ -66,7 +59,6 @@ from olm_runtime.watch.store import Event, Store
 
 KEPT = (OWNED_SERVICES, ROLES, ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS, API_SERVICES)
 """What is as it is described, or is written again."""
-WEBHOOKS = (VALIDATING, MUTATING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +89,7 @@ class OwnedApis:
         }
         for each in (API_SERVICES, *WEBHOOKS):
             self._stores[each.gvk].add_index(OWNER, owner_of)
+        self._known = KnownApis(self._stores, self._conversions)
         self._certificates = ApiCertificates(manager.client, self._secrets, rotation)
         self.leftovers = Leftovers(
             manager.client,
@@ -131,7 +124,7 @@ class OwnedApis:
         made: list[datetime] = []
         for serving in described:
             content = await self._certificates.advance(
-                _owner(csv), serving, _rotate_at(csv), self._trusted(csv, serving)
+                _owner(csv), serving, _rotate_at(csv), self._known.trusted(csv, serving)
             )
             for each in self._wanted(csv, serving, content):
                 await self._ensure(each)
@@ -171,34 +164,8 @@ class OwnedApis:
             problem = f"deployment {serving.deployment}, which is to serve webhooks,"
             raise StepError(f"{problem} is not in the install strategy")
         owner = _owner(csv)
-        yield from objects(serving, owner, deployment, apart=self._is_apart(serving))
+        yield from objects(serving, owner, deployment, apart=self._known.is_apart(serving))
         yield from api_services(serving, owner, content.bundle)
-
-    def _is_apart(self, serving: Serving) -> bool:
-        """Whether the names that upstream gives to its bindings are taken, or were."""
-        kept = (
-            (self._stores[CLUSTER_ROLE_BINDINGS.gvk], delegator_name, ""),
-            (self._stores[ROLE_BINDINGS.gvk], reader_name, SYSTEM_NAMESPACE),
-        )
-        for store, named, namespace in kept:
-            plain = store.get(named(serving.service), namespace)
-            if plain is not None and is_elsewhere(plain, serving.namespace):
-                return True
-            if store.get(named(serving.service, serving.namespace), namespace) is not None:
-                return True
-        return False
-
-    def _trusted(self, csv: KubeObject, serving: Serving) -> Iterator[bytes]:
-        """The CAs (PEM) that its callers trust now."""
-        store = self._stores[API_SERVICES.gvk]
-        services = (store.get(api_service_name(each)) for each in serving.api_services)
-        configs = [(each or {}).get("spec") or {} for each in services]
-        for webhook in serving.admissions:
-            for found in self._configurations(csv, webhook):
-                configs += [each["clientConfig"] for each in found.get("webhooks") or ()]
-        configs += self._conversions.client_configs(csv, serving)
-        for config in configs:
-            yield base64.b64decode(config.get("caBundle") or "")
 
     async def _ensure(self, obj: KubeObject) -> None:
         """Has an object say what is wanted, unless OLM v1 has it. Raises StepError, ApiError."""
@@ -219,7 +186,7 @@ class OwnedApis:
     ) -> None:
         """Has one configuration of a webhook, under a name that the server makes."""
         wanted = webhook_configuration(serving, webhook, _owner(csv), content.bundle, group)
-        found = self._configurations(csv, webhook)
+        found = self._known.configurations(csv, webhook)
         if not found:
             made = await self._client.create(wanted, field_manager=OPERATOR_FIELD_MANAGER)
             self._stores[gvk_of(wanted)].update(made)
@@ -232,14 +199,18 @@ class OwnedApis:
         """What it owned before, and lists no more. Raises ApiError."""
         webhooks = {each["generateName"] for serving in described for each in serving.admissions}
         services = {api_service_name(each) for one in described for each in one.api_services}
-        for each in self._owned(csv, WEBHOOKS):
+        for each in self._known.owned(csv, WEBHOOKS):
             if labels_of(each).get(LABEL_WEBHOOK_NAME) not in webhooks:
                 await self._client.delete(each, uid=str(metadata(each)["uid"]))
-        for each in self._owned(csv, (API_SERVICES,)):
+        for each in self._known.owned(csv, (API_SERVICES,)):
             if name_of(each) not in services:
                 await self._client.delete(each, uid=str(metadata(each)["uid"]))
 
     # --- afterwards --------------------------------------------------------------------------
+
+    def unadoptable(self, csv: KubeObject, chain: Chain) -> bool:
+        """Whether an API service belongs to another than those that replace each other with it."""
+        return self._known.unadoptable(csv, chain)
 
     async def observe(self, csv: KubeObject, group: KubeObject) -> ApiServices:
         """How they stand; a rotation that is due begins. Raises ApiError."""
@@ -260,8 +231,8 @@ class OwnedApis:
                 self._certificates.note_trusted(serving, content)
             is_due |= step in (Due.PROMOTE, Due.ISSUE)
             waits |= await self._conversions.arm(csv, serving, content)
-            waits |= not all(map(self._is_available, serving.api_services))
-            refusals += filter(None, map(self._refusal, serving.api_services))
+            waits |= not all(map(self._known.is_available, serving.api_services))
+            refusals += filter(None, map(self._known.refusal, serving.api_services))
         return ApiServices(
             issue=", ".join(issues),
             unavailable=waits,
@@ -289,25 +260,10 @@ class OwnedApis:
             if found is None or not covers(found, wanted):
                 yield f"{wanted['kind']} {name_of(wanted)} {_what(found)}"
         for webhook in serving.admissions:
-            one = next(iter(self._configurations(csv, webhook)), None)
+            one = next(iter(self._known.configurations(csv, webhook)), None)
             wanted = webhook_configuration(serving, webhook, _owner(csv), content.bundle, group)
             if one is None or not covers(one, _named(wanted, name_of(one))):
                 yield f"webhook {webhook['generateName']} {_what(one)}"
-
-    def _is_available(self, described: Description) -> bool:
-        found = self._stores[API_SERVICES.gvk].get(api_service_name(described))
-        return found is None or is_true(found, "Available")
-
-    def _refusal(self, described: Description) -> str:
-        return refusal(self._stores[API_SERVICES.gvk].get(api_service_name(described)))
-
-    def unadoptable(self, csv: KubeObject, chain: Chain) -> bool:
-        """Whether an API service belongs to another than those that replace each other with it."""
-        ours = {(namespace_of(csv), name) for name in chain.related(csv)}
-        store = self._stores[API_SERVICES.gvk]
-        described = (each for serving in servings(csv) for each in serving.api_services)
-        found = filter(None, (store.get(api_service_name(each)) for each in described))
-        return not all(ours.intersection(owner_of(each)) for each in found)
 
     def seconds_until_due(self, csv: KubeObject) -> float | None:
         """When something about its certificates is to be done; None for nothing."""
@@ -320,7 +276,7 @@ class OwnedApis:
 
     async def retire(self, csv: KubeObject, *, replaced: bool) -> None:
         """Removes what is not collected with a ClusterServiceVersion. Raises ApiError."""
-        for each in self._owned(csv, (API_SERVICES, *WEBHOOKS)):
+        for each in self._known.owned(csv, (API_SERVICES, *WEBHOOKS)):
             await self._client.delete(each, uid=str(metadata(each)["uid"]))
         for serving in servings(csv):
             self._certificates.forget(serving)
@@ -328,21 +284,6 @@ class OwnedApis:
                 await self.leftovers.release(serving.namespace, serving.service)
         if not replaced:
             await self._conversions.disarm(csv)
-
-    def _owned(self, csv: KubeObject, selections: Iterable[Any]) -> list[KubeObject]:
-        key = (namespace_of(csv), name_of(csv))
-        return [
-            found for each in selections for found in self._stores[each.gvk].by_index(OWNER, key)
-        ]
-
-    def _configurations(self, csv: KubeObject, webhook: Description) -> list[KubeObject]:
-        """The configurations of a webhook, the oldest first."""
-        found = (
-            each
-            for each in self._owned(csv, WEBHOOKS)
-            if labels_of(each).get(LABEL_WEBHOOK_NAME) == webhook["generateName"]
-        )
-        return sorted(found, key=lambda each: str(metadata(each)["creationTimestamp"]))
 
 
 def _owner(csv: KubeObject) -> Owner:
