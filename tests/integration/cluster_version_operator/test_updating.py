@@ -6,6 +6,7 @@ import pytest
 
 from api.objects import KubeObject
 from e2e.harness.controlplane import wait_until
+from e2e.harness.images import build_image
 from e2e.harness.registry import Registry
 from e2e.olm.cluster_updates import CLUSTER_VERSION, ClusterUpdates
 from e2e.olm.cluster_updates import NAMESPACE as OPERATOR
@@ -126,6 +127,11 @@ def test_an_update_with_a_risk_and_the_way_back_by_version(
         trusting.wait_told("ReleaseAccepted", "True", "1.0.0")
     trusting.report("1.0.0")
     trusting.wait_level("1.0.0")
+    older = ReleaseSpec("0.9.9").publish(trusting.registry)
+    sign(store, signer, older)
+    trusting.ask(version="0.9.9", image=older)
+    told = trusting.wait_told("ReleaseAccepted", "False", "0.9.9 is less than the current target")
+    assert f"only supported rollback is to the cluster's previous version 1.0.1 ({image})" in told
     entries = [entry[:2] for entry in history(trusting)]
     assert entries == [(version, "Completed") for version in ("1.0.0", "1.0.1", "1.0.0")]
 
@@ -138,7 +144,7 @@ def listed(cluster: ClusterUpdates, updates: str) -> bool:
 def test_versions_that_cannot_be_reached_are_refused(
     trusting: ClusterUpdates, store: Path, signer: Signer
 ) -> None:
-    """Scenarios 49, 53 in part, and 54."""
+    """Scenarios 49 and 54; and 53 where there is no release before."""
     trusting.ask(version="1.0.1")
     trusting.wait_told("Progressing", "False", "Stopped at 1.0.0: the cluster version is invalid")
     assert trusting.told("Invalid")[0] == "True"
@@ -269,6 +275,24 @@ def test_a_broken_release_is_not_applied(
     level.wait_told("ReleaseAccepted", "False", told)
     assert level.told("ReleaseAccepted")[1] == "LoadPayload"
     assert set(versions(level).values()) == {"1.0.0"}
+
+
+def test_a_release_that_was_not_there_is_tried_again(
+    level: ClusterUpdates, registry: Registry
+) -> None:
+    """Scenario 47 with the registry: nobody has to ask again."""
+    image = build_image([SECOND.files()])
+    digest = registry.push(image, "releases/elsewhere").reference.partition("@")[2]
+    late = f"{registry.address}/releases/late@{digest}"
+    level.ask(image=late, force=True)
+    told = level.wait_told("ReleaseAccepted", "False", "Unable to download and prepare the update")
+    assert told.startswith(f'Retrieving payload failed version="" image="{late}" failure=')
+    assert level.told("ReleaseAccepted")[1] == "RetrievePayload"
+    assert level.version["status"]["desired"]["version"] == "1.0.0"
+    assert registry.push(image, "releases/late").reference == late
+    level.wait_told("ReleaseAccepted", "True", late, timeout=180.0)
+    level.report("1.0.1")
+    level.wait_level("1.0.1")
 
 
 def test_an_image_of_another_version_is_not_applied(level: ClusterUpdates) -> None:
