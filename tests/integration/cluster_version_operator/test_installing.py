@@ -74,6 +74,16 @@ def test_what_is_changed_by_hand_returns(level: ClusterUpdates) -> None:
         )
 
     wait_until(returned, what="everything is as the release has it", timeout=60)
+    before: Any = level.api.get(DEPLOYMENT)
+    level.api.delete(DEPLOYMENT)
+
+    def is_made_anew() -> bool:
+        found: Any = level.api.get(DEPLOYMENT)
+        return found is not None and found["metadata"]["uid"] != before["metadata"]["uid"]
+
+    wait_until(is_made_anew, what="the Deployment that was deleted", timeout=60)
+    made: Any = level.api.get(DEPLOYMENT)
+    assert made["spec"]["template"] == before["spec"]["template"]
 
 
 def test_a_level_cluster_is_not_written(level: ClusterUpdates) -> None:
