@@ -3,7 +3,7 @@
 Source of the rules: upstream's notes, section 16.3.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
@@ -29,6 +29,8 @@ Minor = tuple[int, int]
 SHOWN = 2
 """How many updates of a minor version are shown unless all are asked for."""
 _CONCERN = "in updating this cluster to later releases"
+_RISK = "ConditionalUpdateRisk"
+"""The issue of an update that is not recommended."""
 _NO_ISSUES = "no known issues relevant to this cluster"
 
 
@@ -39,6 +41,13 @@ class Page:
     text: str = ""
     issues: set[str] = field(default_factory=set)
     error: str | None = None
+    accepted: Collection[str] = ()
+    """Names of issues that the administrator takes."""
+
+    def concern(self, issue: str) -> str:
+        """Notes an issue. Returns the word before what is said of one that is accepted."""
+        self.issues.add(issue)
+        return "accepted " if issue in self.accepted else ""
 
 
 def recommendations(
@@ -46,14 +55,16 @@ def recommendations(
     warn: Warn,
     *,
     findings: Sequence[Finding] = (),
+    accepted: Collection[str] = (),
     outdated: bool = False,
     version: str | None = None,
 ) -> Page:
     """The updates of a cluster by minor version, or what is known of one version.
 
-    `outdated` shows each minor version's older updates, too.
+    `outdated` shows each minor version's older updates, too; `accepted` names issues that are no
+    error of a version.
     """
-    page = Page()
+    page = Page(accepted=accepted)
     page.text += "".join(_state(cluster_version, page, warn))
     page.text += "".join(_checked(findings, page))
     page.text += "".join(_source(cluster_version, page, warn))
@@ -70,17 +81,19 @@ def recommendations(
 def _state(cluster_version: Json, page: Page, warn: Warn) -> Iterator[str]:
     failing = condition(cluster_version, "Failing")
     if failing is None:
-        warn("warning: No current Failing info, see `oc describe clusterversion` for more details.")
+        warn(
+            f"{page.concern('Failing')}warning: No current Failing info, see "
+            "`oc describe clusterversion` for more details."
+        )
     elif failing["status"] != FALSE:
-        yield f"Failing={failing['status']}:\n\n{reason_and_message(failing)}\n\n"
-    if failing is None or failing["status"] != FALSE:
-        page.issues.add("Failing")
+        taken = page.concern("Failing")
+        yield f"{taken}Failing={failing['status']}:\n\n{reason_and_message(failing)}\n\n"
     running = condition(cluster_version, "Progressing")
     if running and running["status"] == TRUE and running.get("message"):
-        page.issues.add("Progressing")
         yield (
-            "info: An update is in progress.  You may wish to let this update complete before "
-            f"requesting a new update.\n  {indented(running['message'])}\n\n"
+            f"{page.concern('Progressing')}info: An update is in progress.  You may wish to let "
+            "this update complete before requesting a new update.\n"
+            f"  {indented(running['message'])}\n\n"
         )
 
 
@@ -91,9 +104,15 @@ def _checked(findings: Sequence[Finding], page: Page) -> Iterator[str]:
     if good:
         yield f"The following conditions found no cause for concern {_CONCERN}: "
         yield f"{', '.join(good)}\n\n"
-    if bad:
-        yield f"The following conditions found cause for concern {_CONCERN}: "
-        yield f"{', '.join(sorted(each.type for each in bad))}\n\n"
+    taken = sorted(each.type for each in bad if each.issue in page.accepted)
+    if taken:
+        yield f"The following conditions found cause for concern {_CONCERN}, but were explicitly "
+        yield f"accepted via --accept: {', '.join(taken)}\n\n"
+    others = sorted(each.type for each in bad if each.issue not in page.accepted)
+    if not others:
+        return
+    yield f"The following conditions found cause for concern {_CONCERN}: "
+    yield f"{', '.join(others)}\n\n"
     for each in bad:
         yield f"{each.type}={each.status}:\n\n  Reason: {each.reason}\n"
         yield f"  Message: {indented(each.message)}\n\n"
@@ -216,24 +235,28 @@ def _of_one(version: str, updates: Sequence[Update], page: Page) -> None:
             f"{nothing} available, so cannot display context for the requested release{release}"
         )
         return
-    page.text += "\n" + _one(found)
-    if found.why:
-        page.issues.add("ConditionalUpdateRisk")
-    if page.issues:
+    taken = page.concern(_RISK) if found.why else ""
+    page.text += "\n" + _one(found, accepted=bool(taken))
+    refused = page.issues.difference(page.accepted)
+    if refused:
         page.error = (
             "issues that apply to this cluster but which were not included in --accept: "
-            + ",".join(sorted(page.issues))
+            + ",".join(sorted(refused))
         )
+    elif page.issues:
+        others = ",".join(sorted(page.issues))
+        page.text += f"Update to {version} has {_NO_ISSUES} other than the accepted {others}.\n"
 
 
-def _one(update: Update) -> str:
+def _one(update: Update, *, accepted: bool) -> str:
     where = f"Image: {update.release.get('image') or ''}\nRelease URL: "
     where += f"{update.release.get('url') or ''}\n"
     if update.why is None:
         return f"Update to {update.version} has {_NO_ISSUES}.\n{where}"
+    reason = update.why.get("reason") or ""
     return (
         f"Update to {update.version} {RECOMMENDED}={update.why['status']}:\n{where}"
-        f"Reason: {update.why.get('reason') or ''}\n"
+        f"Reason: {f'accepted {reason} via {_RISK}' if accepted else reason}\n"
         f"Message: {indented(update.why.get('message') or '')}\n"
     )
 

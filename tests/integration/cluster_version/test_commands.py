@@ -140,6 +140,13 @@ async def test_what_speaks_against_an_update_is_said(
     assert risky.returncode == 1
     assert "Update to 1.1.0 Recommended=False:\n" in risky.stdout
     assert "ConditionalUpdateRisk" in risky.stderr
+    quiet = olm(served, "recommend", "--version", "1.1.0", "--quiet")
+    assert (quiet.returncode, quiet.stdout) == (1, "")
+    assert "not included in --accept: ConditionalUpdateRisk" in quiet.stderr
+    taken = olm(served, "recommend", "--version=1.1.0", "--accept=Other,ConditionalUpdateRisk")
+    assert (taken.returncode, taken.stderr) == (0, "")
+    assert taken.stdout.endswith(" other than the accepted ConditionalUpdateRisk.\n")
+    assert olm(served, "recommend", "--quiet").returncode == 2
     facts = json.loads(olm(served, "recommend", "-o", "json").stdout)["updates"]
     assert [(each["version"], each["recommended"]) for each in facts] == [
         ("1.1.0", "False"),

@@ -68,6 +68,48 @@ def test_the_issues_of_one_version_make_an_error() -> None:
     assert "recommended/CriticalAlerts/Fire/0=False:\n\n  Reason: Alert:firing\n" in page.text
 
 
+def test_issues_that_are_accepted_make_no_error() -> None:
+    cluster = _cluster("1.1.0", upgradeable="False")
+    cluster["status"]["conditions"] += [
+        {"type": "Progressing", "status": "True", "message": "Working"}
+    ]
+    alerts = [
+        {"labels": {"alertname": name, "severity": "critical"}, "state": "firing"}
+        for name in ("Fire", "Flood")
+    ]
+    taken = {"ConditionalUpdateRisk", "Progressing", "Fire"}
+    found = findings(alerts)
+    page = recommendations(cluster, _warn, findings=found, accepted=taken, version="1.1.0")
+    assert page.error is not None
+    assert page.error.endswith(" not included in --accept: Flood")
+    assert page.text.startswith("accepted info: An update is in progress.")
+    assert "explicitly accepted via --accept: recommended/CriticalAlerts/Fire/0\n" in page.text
+    assert "to later releases: recommended/CriticalAlerts/Flood/1\n" in page.text
+    assert "Reason: accepted No via ConditionalUpdateRisk\n" in page.text
+    taken.add("Flood")
+    page = recommendations(cluster, _warn, findings=found, accepted=taken, version="1.1.0")
+    assert page.error is None
+    assert "/Flood/1=False:" not in page.text
+    assert page.text.endswith(
+        "Update to 1.1.0 has no known issues relevant to this cluster other than the accepted "
+        "ConditionalUpdateRisk,Fire,Flood,Progressing.\n"
+    )
+
+
+def test_a_cluster_that_fails_is_accepted_by_name() -> None:
+    cluster = _cluster("1.0.1")
+    failing = {"type": "Failing", "status": "True", "reason": "Broken", "message": "It is"}
+    cluster["status"]["conditions"] = [failing]
+    page = recommendations(cluster, _warn, accepted=["Failing"], version="1.0.1")
+    assert page.error is None
+    assert page.text.startswith("accepted Failing=True:\n")
+    warned: list[str] = []
+    cluster["status"]["conditions"] = []
+    page = recommendations(cluster, warned.append, accepted=["Failing"], version="1.0.1")
+    assert page.error is None
+    assert warned[0].startswith("accepted warning: No current Failing info")
+
+
 def test_a_version_that_is_no_update_is_refused() -> None:
     for version, text in (
         ("2.0.0", "no updates to 2 available"),
