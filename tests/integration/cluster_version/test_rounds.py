@@ -114,10 +114,17 @@ async def test_what_the_server_refuses_is_named_and_the_others_are_applied(
     assert world.order == ["0000_20_beta_01.yaml"]
 
 
-async def test_a_job_divides_a_release(world: World, name: str) -> None:
+@pytest.mark.parametrize("state", [State.INITIALIZING, State.UPDATING])
+async def test_a_job_divides_a_release(world: World, name: str, state: State) -> None:
+    """Components of a runlevel are beside each other otherwise; none is before its turn."""
     first, second = files(name, "20_alpha_01", "20_beta_01")
     release = [first, Manifest("0000_20_alpha_02.yaml", job(name)), second]
-    assert await world.round(release, State.INITIALIZING).run() == []
+    world.ill = {first.file_name}
+    assert len(await world.round(release, state).run()) == 1
+    assert set(world.order) == {first.file_name}
+    world.ill.clear()
+    world.order.clear()
+    assert await world.round(release, state).run() == []
     assert world.order == [each.file_name for each in release]
 
 
