@@ -79,8 +79,9 @@ test-integration: helm debian ## Tests against a real API server, registry and H
 test-pages: helm ## Follow the pages of docs; make test does when they or commands changed
 	@$(PYTEST) -q -m pages tests/integration
 
-faults: binaries debian ## Every fault at every write of installs, updates, rollbacks, deletions and plans; all of the corpus (an hour)
+faults: binaries debian ## Every fault at every write of installs, updates, rollbacks, deletions, plans and releases; all of the corpus (hours)
 	@$(PYTEST) -q -n 2 --dist load -m faults tests/integration/faults \
+	  tests/integration/cluster_version_operator/test_faults.py \
 	  tests/integration/test_uninstalling.py tests/integration/classic/test_real_bundles.py
 
 e2e-node: binaries ## Tests with pods that run, on a real node (root, Linux, Debian packages)
