@@ -64,9 +64,12 @@ def _answer(text: bytes) -> Resolution | ResolutionError:
 
 
 def _explained(question: Question, error: ResolutionError) -> ResolutionError:
-    """The error with an explanation in plain words as its hint, if there is time for one."""
+    """The error with an explanation in plain words as its hint, if there is time for one.
+
+    The content of a catalog may have been replaced meanwhile: then there is none.
+    """
     limit = Limit(time.monotonic, min(EXPLANATION_SECONDS, question.seconds))
-    with suppress(MemoryError):
+    with suppress(MemoryError, sqlite3.Error):
         found = explain(question.namespace, error, limit, question.dialect)
         error.hint = found.text()
     return error

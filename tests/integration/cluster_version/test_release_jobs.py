@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from api.objects import KubeObject, metadata, name_of
+from api.objects import GVK, KubeObject, metadata, name_of
 from cluster_version.decisions.target import Target
 from cluster_version.io import release_jobs
 from cluster_version.io.release_images import NotRetrievedError
@@ -181,6 +181,9 @@ async def without_shell(client: KubeClient, job: KubeObject) -> dict[str, Any]:
         "labels": {"batch.kubernetes.io/controller-uid": uid},
     }
     named = {"name": container["name"], "image": container["image"]}
+    account = GVK("", "v1", "ServiceAccount")
+    while await client.find(account, "default", NAMESPACE) is None:  # noqa: ASYNC110
+        await asyncio.sleep(0.02)  # the API server takes no Pod of a namespace before
     made = {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": {"containers": [named]}}
     with suppress(AlreadyExistsError):
         await client.create(made, field_manager="test")

@@ -15,6 +15,7 @@ pytestmark = pytest.mark.integration
 
 MANIFEST = "manifests/csv.yaml"
 RANGE = ">=1.0.0 <1.2.0"
+OWN = ("OwnNamespace",)
 
 
 class Sick(BundleSpec):
@@ -35,11 +36,12 @@ def test_a_failed_version_is_left_behind(olm: Classic, registry: Registry, by: s
     image = f"nowhere.example.com/{package}"
     olm.stand_ins.nodes.waiting[image] = ("ImagePullBackOff", "there is none")
     good, bad, best = (
-        BundleSpec(package=package, version="1.0.0").publish(registry),
-        Sick(package=package, version="1.1.0", operator=image).publish(registry),
-        BundleSpec(package=package, version="1.2.0").publish(registry),
+        BundleSpec(package=package, version="1.0.0", modes=OWN).publish(registry),
+        Sick(package=package, version="1.1.0", operator=image, modes=OWN).publish(registry),
+        BundleSpec(package=package, version="1.2.0", modes=OWN).publish(registry),
     )
-    place = olm.place(group={"upgradeStrategy": "TechPreviewUnsafeFailForward"})
+    group = {"upgradeStrategy": "TechPreviewUnsafeFailForward", "targetNamespaces": [package]}
+    place = olm.place(name=package, group=group)
     server = place.catalog("operators", package_blobs([good]))
     place.subscribe(package, source="operators")
     place.wait_csv(good.name)

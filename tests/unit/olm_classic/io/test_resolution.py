@@ -5,6 +5,7 @@ Bounds are smaller than a program's, so that they are met soon.
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,16 @@ async def test_errors_are_those_of_the_resolver(resolver: Resolver, namespace: M
     with pytest.raises(ResolutionError, match="failed to compile CEL") as raised:
         await resolver.resolve_namespace(namespace("b", [bundle("a", 0, cel("1 +"))]))
     assert not isinstance(raised.value, UnsatisfiableError)
+
+
+async def test_content_that_is_replaced_while_an_error_is_explained_hides_nothing(
+    resolver: Resolver, namespace: Make, tmp_path: Path
+) -> None:
+    asked = namespace("a", [bundle("a", 0)])
+    broken = Catalog(SourceKey("broken", "olm"), 0, problem="there is no connection")
+    (tmp_path / "a.sqlite").unlink()
+    with pytest.raises(ResolutionError, match="catalogsource olm/broken: there is no connection"):
+        await resolver.resolve_namespace(replace(asked, catalogs=(*asked.catalogs, broken)))
 
 
 async def test_a_search_without_end_is_ended(namespace: Make) -> None:
