@@ -22,6 +22,7 @@ from olm_classic.install_plans.phases import (
     account_of,
     begun,
     checked,
+    depends_on_rights,
     done,
     group_problem,
     is_over,
@@ -80,7 +81,10 @@ class InstallPlans:
         self._clock = clock
         self._retry_seconds = retry_seconds
         self._again: set[tuple[str, str]] = set()
-        """Failed plans of accounts whose rights changed."""
+        """Plans of accounts whose rights changed: tried once more if they failed, or when they do.
+
+        What tells of the rights may be faster than what tells that a plan failed without them.
+        """
         self._plans = manager.store(INSTALL_PLAN)
         self._groups = manager.store(OPERATOR_GROUP)
 
@@ -100,11 +104,11 @@ class InstallPlans:
         return [request_of(each) for each in self._plans.by_index(NAMESPACE, namespace_of(group))]
 
     def _take_rights(self, event: Change, enqueue: Enqueue) -> None:
-        """Rights in a namespace changed: plans that failed with those of an account may do now."""
+        """Rights in a namespace changed: plans that fail with those of an account may do now."""
         if not self._manager.started.is_set():
             return
         for plan in self._plans.by_index(NAMESPACE, namespace_of(event.new or event.old or {})):
-            if may_be_tried_again(InstallPlan.from_object(plan).status):
+            if depends_on_rights(InstallPlan.from_object(plan).status):
                 self._again.add((namespace_of(plan), name_of(plan)))
                 enqueue(request_of(plan))
 
@@ -113,12 +117,15 @@ class InstallPlans:
         namespace, name = namespaced_name(request)
         raw = self._plans.get(name, namespace)
         if raw is None or is_deleting(raw):
+            self._again.discard((namespace, name))
             return Done()
         plan = InstallPlan.from_object(raw)
         if (namespace, name) in self._again and may_be_tried_again(plan.status):
             await self._write(raw, retried(plan.status))
             self._again.discard((namespace, name))
             return Done()
+        if not depends_on_rights(plan.status):
+            self._again.discard((namespace, name))
         if is_over(plan) or not is_resolved(plan):
             return Done()
         managing = managing_groups(self._groups.by_index(NAMESPACE, namespace))

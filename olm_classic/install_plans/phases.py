@@ -72,6 +72,11 @@ def may_be_tried_again(status: InstallPlanStatus) -> bool:
     return status.phase == FAILED and status.attenuated_service_account_ref is not None
 
 
+def depends_on_rights(status: InstallPlanStatus) -> bool:
+    """Whether other rights of its service account concern it: it failed, or may be about to."""
+    return status.phase != COMPLETE and status.attenuated_service_account_ref is not None
+
+
 def retried(status: InstallPlanStatus) -> InstallPlanStatus:
     """The status of a failed plan that is tried anew, from the first try on."""
     return replace(status, phase=INSTALLING, message="", start_time=None)
