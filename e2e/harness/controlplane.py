@@ -9,8 +9,7 @@ import subprocess
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import httpx
 import orjson
@@ -41,6 +40,7 @@ from e2e.harness.pki import (
 )
 from e2e.harness.ports import free_port
 from e2e.harness.process import ChildProcess, service_environment
+from e2e.harness.running import Running
 
 REQUEST_TIMEOUT = 30.0
 KUBECTL_TIMEOUT = 120.0
@@ -54,7 +54,7 @@ SERVER_NAMES = (
 )
 
 
-class ControlPlane:
+class ControlPlane(Running):
     """One control plane on loopback ports, with its state in a folder.
 
     Start, stop and start again keep state, ports and kubeconfigs. The folder may be given to a
@@ -111,20 +111,6 @@ class ControlPlane:
     def kubeconfig(self) -> Path:
         """The administrator's kubeconfig (group system:masters)."""
         return self.places.kubeconfigs / "admin.yaml"
-
-    def __enter__(self) -> Self:
-        """Start."""
-        self.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Stop."""
-        self.stop()
 
     def start(self) -> None:
         """Start everything and wait until it serves; on failure nothing is left running.

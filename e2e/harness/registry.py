@@ -7,8 +7,7 @@ import ssl
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import bcrypt
 import httpx
@@ -20,6 +19,7 @@ from e2e.harness.pki import CertificateAuthority, write_private
 from e2e.harness.ports import free_port
 from e2e.harness.process import ChildProcess, service_environment
 from e2e.harness.push import Credentials, Published, RegistryClient
+from e2e.harness.running import Running
 from e2e.harness.tokens import ISSUER, SERVICE, TokenService
 
 DEFAULT_HOST = "127.0.0.1"
@@ -61,7 +61,7 @@ class LoggedRequest:
     agent: str
 
 
-class Registry:
+class Registry(Running):
     """One registry with its content in a folder; start, stop and start again keep both and port.
 
     `stop` leaves no process and no open port.
@@ -117,20 +117,6 @@ class Registry:
     def log(self) -> Path:
         """The registry's own log."""
         return self.work_dir / "registry.log"
-
-    def __enter__(self) -> Self:
-        """Start."""
-        self.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Stop."""
-        self.stop()
 
     def start(self) -> None:
         """Start and wait until it answers; on failure nothing is left running.

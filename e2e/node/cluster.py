@@ -7,8 +7,7 @@ kubelet, kube-proxy and DNS. Only inside a box (sandbox): ports and folders are 
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import httpx
 
@@ -18,6 +17,7 @@ from e2e.harness.controlplane import ControlPlane, wait_until
 from e2e.harness.pki import CertificateAuthority
 from e2e.harness.process import ChildProcess
 from e2e.harness.registry import Registry
+from e2e.harness.running import Running
 from e2e.node import programs, settings
 from e2e.node.network import NODE_ADDRESS, NODE_NAME, SERVICE_CIDR
 from e2e.node.pause import pause_image
@@ -26,7 +26,7 @@ from e2e.node.settings import NodePlaces
 READY_SECONDS = 60.0
 
 
-class Node:
+class Node(Running):
     """A cluster on which pods run; a context manager."""
 
     def __init__(self, work_dir: Path) -> None:
@@ -41,20 +41,6 @@ class Node:
         self.control_plane = ControlPlane(self.places.root / "control-plane", options=options)
         self.registry = Registry(self.places.root / "registry", host=NODE_ADDRESS)
         self._children: list[ChildProcess] = []
-
-    def __enter__(self) -> Self:
-        """Start."""
-        self.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Stop."""
-        self.stop()
 
     def start(self) -> None:
         """Start everything and wait until the node is ready; on failure nothing is left running.

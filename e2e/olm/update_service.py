@@ -4,21 +4,21 @@ import ssl
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import httpx
 import yaml
 
 from e2e.harness.ports import free_port
 from e2e.harness.process import ChildProcess
+from e2e.harness.running import Running
 from e2e.olm.daemons import HOST, start_daemon
 
 PROGRAM = "update-service"
 PATIENCE, POLL_INTERVAL = 60.0, 0.05
 
 
-class UpdateService:
+class UpdateService(Running):
     """The program with its flags, where the graph data is among them."""
 
     def __init__(self, work_dir: Path, *flags: str, ca_file: Path | None = None) -> None:
@@ -37,20 +37,6 @@ class UpdateService:
     def address(self) -> str:
         """What a ClusterVersion has as its `spec.upstream`."""
         return f"{self._scheme}://{HOST}:{self._port}/api/upgrades_info/v1/graph"
-
-    def __enter__(self) -> Self:
-        """Start, and wait until there is a graph."""
-        self.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Stop."""
-        self.stop()
 
     def start(self) -> None:
         """Start, and wait until there is a graph. Errors: ProcessFailed."""

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from api.objects import KubeObject, gvk_of, key_of, metadata, name_of, namespace_of
+from api.objects import KubeObject, key_of, metadata, namespace_of
 from api.olm.v1 import names
+from olm_cli.history_cluster import WRITE_TRIES
 from olm_cli.lifecycle.applying import apply
 from olm_cli.lifecycle.changes import Action, Change, field_changes, without_leftovers
 from olm_content.formats.merge_patch import merge_patch
@@ -33,7 +34,6 @@ from olm_runtime.kube.errors import (
 from olm_runtime.kube.media_types import MERGE_PATCH
 
 PARALLEL_REQUESTS = 8
-WRITE_TRIES = 5
 DRY_RUN = {"dryRun": "All"}
 NO_DRY_RUN = "does not support dry run"
 """In what servers answer where an admission webhook has side effects."""
@@ -134,17 +134,18 @@ class DryRun:
         """
         for _ in range(WRITE_TRIES):
             applied = await self.kube.apply(body, field_manager=names.FIELD_MANAGER, dry_run=True)
-            cleaned = without_leftovers(applied)
+            cleaned: KubeObject = without_leftovers(applied)
+            if cleaned == applied:
+                return cleaned
             try:
-                return applied if cleaned == applied else await self._updated(cleaned)
+                found: KubeObject = await self.kube.update(
+                    cleaned, field_manager=names.FIELD_MANAGER, dry_run=True
+                )
             except ConflictError as error:
                 conflict = error
+            else:
+                return found
         raise conflict
-
-    async def _updated(self, obj: KubeObject) -> KubeObject:
-        path = await object_path(self.kube, obj)
-        found: KubeObject = await self.kube.request("PUT", path, body=obj, params=DRY_RUN)
-        return found
 
     async def _replaced(
         self, obj: KubeObject, live: KubeObject, situation: Situation, refused: InvalidError
@@ -170,12 +171,6 @@ class DryRun:
         return True
 
 
-async def object_path(kube: KubeClient, obj: KubeObject) -> str:
-    """Where an object is. Raises ApiError."""
-    resource = await kube.resource(gvk_of(obj))
-    return f"{resource.home(namespace_of(obj), name_of(obj))}/{name_of(obj)}"
-
-
 async def with_accepted_spec(
     kube: KubeClient, live: KubeObject, spec: Mapping[str, Any]
 ) -> KubeObject:
@@ -185,7 +180,7 @@ async def with_accepted_spec(
     """
     patch = {"spec": merge_patch(live["spec"], spec)}
     try:
-        path = await object_path(kube, live)
+        path = await kube.object_path(live)
         found: KubeObject = await kube.request(
             "PATCH", path, body=patch, params=DRY_RUN, content_type=MERGE_PATCH
         )

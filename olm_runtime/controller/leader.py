@@ -153,9 +153,9 @@ class Elector:
         except NotFoundError:
             if not self._makes_namespace:
                 raise
-            namespace = {"apiVersion": "v1", "kind": "Namespace"}
-            meta = {"metadata": {"name": self._namespace}}
-            await self._client.create(namespace | meta, field_manager=self._identity)
+            meta = {"name": self._namespace}
+            namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": meta}
+            await self._client.create(namespace, field_manager=self._identity)
             await self._client.create(lease, field_manager=self._identity)
 
     def _expired(self, lease: KubeObject, spec: dict[str, Any]) -> bool:

@@ -97,7 +97,8 @@ class KubeClient:
     async def _collection(self, gvk: GVK, namespace: str, name: str) -> str:
         return await self._mapper.collection(self._transport, gvk, namespace, name)
 
-    async def _object_path(self, obj: KubeObject, subresource: str = "") -> str:
+    async def object_path(self, obj: KubeObject, subresource: str = "") -> str:
+        """The URL path of an object, or of a subresource of it. Raises ApiError."""
         name = name_of(obj)
         collection = await self._collection(gvk_of(obj), namespace_of(obj), name)
         return "/".join(part for part in (collection, name, subresource) if part)
@@ -204,7 +205,7 @@ class KubeClient:
         metadata_only: bool = False,
     ) -> Any:
         """Server-side apply; creates what is missing, writes nothing that is the same already."""
-        path = await self._object_path(obj)
+        path = await self.object_path(obj)
         params = _write_params(field_manager, dry_run=dry_run)
         params["force"] = "true" if force else "false"
         return await self.request(
@@ -216,13 +217,13 @@ class KubeClient:
             accept=accepted(metadata_only=metadata_only),
         )
 
-    async def update(self, obj: KubeObject, *, field_manager: str) -> Any:
+    async def update(self, obj: KubeObject, *, field_manager: str, dry_run: bool = False) -> Any:
         """PUTs an object; what is there now.
 
         Raises ConflictError if it has changed since its `resourceVersion` was read.
         """
-        params = _write_params(field_manager)
-        return await self.request("PUT", await self._object_path(obj), body=obj, params=params)
+        params = _write_params(field_manager, dry_run=dry_run)
+        return await self.request("PUT", await self.object_path(obj), body=obj, params=params)
 
     async def patch(
         self,
@@ -235,7 +236,7 @@ class KubeClient:
         metadata_only: bool = False,
     ) -> Any:
         """Patches the object that `obj` names; only its kind, namespace and name are looked at."""
-        path = await self._object_path(obj, subresource)
+        path = await self.object_path(obj, subresource)
         return await self.request(
             "PATCH",
             path,
@@ -258,7 +259,7 @@ class KubeClient:
         An object that is already gone is success. The metadata of one that stays for a while,
         because finalizers or a period of grace hold it, else None.
         """
-        path = await self._object_path(obj)
+        path = await self.object_path(obj)
         preconditions = {"uid": uid, "resourceVersion": resource_version}
         body = {
             "apiVersion": "v1",

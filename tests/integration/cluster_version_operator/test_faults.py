@@ -4,8 +4,6 @@
 printed and may be given as OLMV1_FAULT_SEED.
 """
 
-import os
-import random
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,10 +15,10 @@ from e2e.harness.faults import KILLS, MACHINE, Case, Fault, FaultPlan
 from e2e.olm.cluster_updates import NAMESPACE as OPERATOR
 from e2e.olm.cluster_updates import OPERATORS, ClusterUpdates
 from e2e.olm.releases import COMPONENTS, NAMESPACE, ReleaseSpec
+from tests.integration.faults.matrix import SLOW, seeded
 
 KEY = "/api"
 """In the path of every write: all of them are counted."""
-SLOW = frozenset({Fault.SILENT_BEFORE, Fault.SILENT_AFTER})
 FAULTS = [fault for fault in Fault if fault not in MACHINE]
 QUICK = [fault for fault in FAULTS if fault not in SLOW | KILLS]
 DEPLOYMENT = f"/apis/apps/v1/namespaces/{OPERATOR}/deployments/cluster-version-operator"
@@ -164,9 +162,7 @@ def test_every_write_of_an_update_may_fail(fault: Fault, lives: Lives) -> None:
 
 @pytest.mark.integration
 def test_a_sample_of_faults(lives: Lives) -> None:
-    seed = int(os.environ.get("OLMV1_FAULT_SEED") or random.SystemRandom().randrange(10**6))
-    print(f"\nOLMV1_FAULT_SEED={seed}")  # noqa: T201
-    chance = random.Random(seed)
+    chance = seeded()
     lives.install(chance.choice(sorted(KILLS)), chance.randint(1, 10))
     writes = len(lives.update().writes)
     for fault in (*sorted(KILLS), chance.choice(QUICK)):

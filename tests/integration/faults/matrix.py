@@ -73,11 +73,16 @@ def every_write(world: World, undisturbed: Measure, fault: Fault) -> None:
     assert sum(bool(result.met) for result in results) > 0.9 * len(results)
 
 
-def sample(world: World, undisturbed: Measure, *, lives: int, kills: int) -> None:
-    """So many lives with a quick fault in each phase, and so many that are killed in each."""
+def seeded() -> random.Random:
+    """Chance by a seed that is printed, or given as OLMV1_FAULT_SEED."""
     seed = int(os.environ.get("OLMV1_FAULT_SEED") or random.SystemRandom().randrange(10**6))
     print(f"\nOLMV1_FAULT_SEED={seed}")  # noqa: T201
-    chance = random.Random(seed)
+    return random.Random(seed)
+
+
+def sample(world: World, undisturbed: Measure, *, lives: int, kills: int) -> None:
+    """So many lives with a quick fault in each phase, and so many that are killed in each."""
+    chance = seeded()
     quick = [fault for fault in Fault if not one_at_a_time(fault) and fault not in SLOW]
 
     def life(faults: Sequence[Fault]) -> Mapping[Phase, tuple[Fault, int]]:
