@@ -6,7 +6,8 @@ from cluster_version.client_output.control_plane_view import (
     control_plane_insights,
     count_operators,
 )
-from cluster_version.client_output.node_pools_view import Phase, Pool, pool_insights
+from cluster_version.client_output.node_pools import Phase, Pool
+from cluster_version.client_output.node_pools_view import pool_insights
 from cluster_version.client_output.objects import TRUE, Json, part
 from cluster_version.client_output.recommend_view import Update
 from cluster_version.client_output.status_view import Cluster, is_updating, pools_in

@@ -16,14 +16,8 @@ from cluster_version.client_output.control_plane_view import (
     count_operators,
 )
 from cluster_version.client_output.durations import SECOND, moment, rounded
-from cluster_version.client_output.node_pools_view import (
-    MASTER,
-    Pool,
-    nodes_table,
-    pool_insights,
-    pools_of,
-    pools_table,
-)
+from cluster_version.client_output.node_pools import MASTER, Pool, pools_of
+from cluster_version.client_output.node_pools_view import nodes_table, pool_insights, pools_table
 from cluster_version.client_output.objects import TRUE, Json, part
 from cluster_version.client_output.update_health import alert_insights, health_section
 from cluster_version.client_output.upgrade_view import Form
