@@ -50,7 +50,8 @@ class Nodes:
                 yield f"pool {name} of the release is not applied"
         for pool in self.pools:
             if _is_required(pool) and not _is_level(pool):
-                yield f"required pool {name_of(pool)} is not updated ({_counts(pool)})"
+                counts = _counts(pool) if _is_observed(pool) else "its nodes are not counted yet"
+                yield f"required pool {name_of(pool)} is not updated ({counts})"
 
 
 def _is_required(pool: KubeObject) -> bool:
@@ -59,8 +60,13 @@ def _is_required(pool: KubeObject) -> bool:
 
 def _is_level(pool: KubeObject) -> bool:
     """Whether all its nodes have what it says; one of somebody else's tells so itself."""
+    return _is_observed(pool) and is_true(pool, "Updated")
+
+
+def _is_observed(pool: KubeObject) -> bool:
+    """Whether its status is of what it says now."""
     seen = (pool.get("status") or {}).get("observedGeneration")
-    return seen == metadata(pool).get("generation") and is_true(pool, "Updated")
+    return bool(seen == metadata(pool).get("generation"))
 
 
 def _counts(pool: KubeObject) -> str:

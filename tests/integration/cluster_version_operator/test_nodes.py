@@ -93,6 +93,11 @@ def pool(cluster: ClusterUpdates, name: str) -> dict[str, str]:
     return {kind: (condition(found, kind) or {}).get("status", "") for kind in kinds}
 
 
+def progress_of_nodes(cluster: ClusterUpdates) -> str:
+    operator = cluster.api.get(f"{OPERATORS}/{OPERATOR}") or {}
+    return str((condition(operator, "Progressing") or {}).get("message", ""))
+
+
 def job_of(cluster: ClusterUpdates, node: str) -> KubeObject | None:
     own = "machineconfiguration.openshift.io/nodeName"
     found = (each for each in cluster.api.list(JOBS) if annotations_of(each).get(own) == node)
@@ -122,12 +127,13 @@ def test_a_cluster_waits_for_the_nodes_of_its_control_plane(
     cluster.wait_told("Progressing", "True", "Working towards 1.0.1")
     cluster.report("1.0.1")
     cluster.wait_told("Progressing", "True", f"waiting on {OPERATOR}")
-    operator = cluster.api.get(f"{OPERATORS}/{OPERATOR}") or {}
-    told = condition(operator, "Progressing") or {}
-    assert told["message"] == (
+    # The pool says so a moment after its new configuration was applied.
+    counted = (
         "Working towards 1.0.1: required pool master is not updated "
         "(1 total, 0 updated, 0 ready, 1 unavailable)"
     )
+    wait_until(lambda: progress_of_nodes(cluster) == counted, what="the pool is counted")
+    operator = cluster.api.get(f"{OPERATORS}/{OPERATOR}") or {}
     assert operator["status"]["versions"] == [{"name": "operator", "version": "1.0.0"}]
     assert is_true(operator, "Available")
     assert (condition(operator, "Upgradeable") or {})["reason"] == "PoolUpdating"

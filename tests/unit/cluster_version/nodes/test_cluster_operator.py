@@ -61,6 +61,14 @@ def test_the_nodes_of_the_control_plane_are_waited_for(
     assert said(*pools) == WELL | {"version": "1.0.1"} | differs
 
 
+def test_counts_of_an_earlier_configuration_are_not_told() -> None:
+    nodes = Nodes([pool("master", observed=0)], [], "1.0.1")
+    told = condition({"status": nodes_status(nodes, TOLD, NOW)}, "Progressing") or {}
+    assert told["message"] == (
+        "Working towards 1.0.1: required pool master is not updated (its nodes are not counted yet)"
+    )
+
+
 def test_a_pool_may_be_required_by_its_label() -> None:
     infra = pool("infra", Updated="False")
     infra["metadata"]["labels"] = {REQUIRED: ""}
