@@ -43,6 +43,7 @@ COPY opm opm
 COPY olm_classic olm_classic
 COPY cluster_version cluster_version
 COPY olm_cli olm_cli
+COPY console console
 RUN PYTHONPATH=/opt/build python3 -m pip install --quiet --no-deps --no-build-isolation \
       --target=/opt/olmv1/programs . \
  && python3 -m compileall -q --invalidation-mode=unchecked-hash /opt/olmv1/programs

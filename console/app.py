@@ -1,0 +1,76 @@
+"""The FastAPI application of the console."""
+
+from collections.abc import Iterable
+from http import HTTPStatus
+from pathlib import Path
+
+from fastapi import APIRouter, Depends, FastAPI, Request, Response
+from starlette.exceptions import HTTPException
+from starlette.middleware.base import BaseHTTPMiddleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.staticfiles import StaticFiles
+
+from console import live
+from console.guard import Guard, check_token
+from console.pages import catalogs, extension, extensions, overview
+from console.rendering import page
+from console.sessions import Sessions
+from console.settings import Place
+from olm_runtime.errors import OLMError
+from olm_runtime.kube.errors import ApiError, ForbiddenError, NotFoundError
+
+STATIC = Path(__file__).parent / "static"
+COMPRESSED_FROM_BYTES = 1024
+PAGES = (overview, extensions, extension, catalogs, live)
+
+
+def console_app(place: Place, sessions: Sessions, sign_in: APIRouter) -> FastAPI:
+    """All pages; `sign_in` has those by which sessions begin."""
+    app = FastAPI(
+        title="olm console",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        redirect_slashes=False,
+        dependencies=[Depends(check_token)],
+    )
+    for router in _routers(sign_in):
+        app.include_router(router)
+    app.mount("/static", StaticFiles(directory=STATIC))
+    app.add_middleware(BaseHTTPMiddleware, dispatch=Guard(place, sessions))
+    app.add_middleware(GZipMiddleware, minimum_size=COMPRESSED_FROM_BYTES)
+    for kind in (OLMError, HTTPException):
+        app.add_exception_handler(kind, _tell)
+    return app
+
+
+def _routers(sign_in: APIRouter) -> Iterable[APIRouter]:
+    yield sign_in
+    yield from (each.router for each in PAGES)
+
+
+async def _tell(request: Request, error: Exception) -> Response:
+    """A page that says what failed, and what to do."""
+    if isinstance(error, HTTPException):
+        message, hint = _words(error), ""
+        status = error.status_code
+    else:
+        message, hint = getattr(error, "message", str(error)), getattr(error, "hint", "")
+        status = _status(error)
+    return page(request, "error.html", status=status, message=message, hint=hint)
+
+
+def _words(error: HTTPException) -> str:
+    return "There is no such page." if error.status_code == HTTPStatus.NOT_FOUND else error.detail
+
+
+def _status(error: Exception) -> int:
+    match error:
+        case NotFoundError():
+            return HTTPStatus.NOT_FOUND
+        case ForbiddenError():
+            return HTTPStatus.FORBIDDEN
+        case ApiError():
+            return HTTPStatus.BAD_GATEWAY
+        case _:
+            return HTTPStatus.UNPROCESSABLE_ENTITY

@@ -1,0 +1,64 @@
+"""Tells open pages of the kinds whose objects changed."""
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+GATHER_SECONDS = 0.2
+"""Changes that come together are told together."""
+
+
+@dataclass(slots=True, eq=False)
+class _Listener:
+    kinds: set[str] = field(default_factory=set)
+    woken: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Changes:
+    """What changed, and who listens.
+
+    `mark` names a moment: whoever was away since another is told of everything.
+    """
+
+    def __init__(self) -> None:
+        self._run = secrets.token_hex(4)
+        self._count = 0
+        self._known: set[str] = set()
+        self._listeners: set[_Listener] = set()
+
+    @property
+    def mark(self) -> str:
+        """This moment."""
+        return f"{self._run}-{self._count}"
+
+    def note(self, kind: str) -> None:
+        """Objects of the kind changed."""
+        self._count += 1
+        self._known.add(kind)
+        for each in self._listeners:
+            each.kinds.add(kind)
+            each.woken.set()
+
+    async def since(self, mark: str, quiet: float) -> AsyncIterator[frozenset[str]]:
+        """The kinds that changed, as they do, for ever; none after so many quiet seconds."""
+        listener = _Listener()
+        if mark != self.mark:
+            listener.kinds |= self._known
+            listener.woken.set()
+        self._listeners.add(listener)
+        try:
+            while True:
+                try:
+                    async with asyncio.timeout(quiet):
+                        await listener.woken.wait()
+                except TimeoutError:
+                    yield frozenset()
+                    continue
+                await asyncio.sleep(GATHER_SECONDS)
+                kinds = frozenset(listener.kinds)
+                listener.kinds.clear()
+                listener.woken.clear()
+                yield kinds
+        finally:
+            self._listeners.discard(listener)

@@ -1,0 +1,1 @@
+"""The pages: each reads as its user, and shows what a command of `olm` prints as data."""

@@ -1,0 +1,40 @@
+"""The first page: what needs a person comes first."""
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from api.objects import GVK, KubeObject
+from console.asked import AskedBy
+from console.kinds import CATALOG, EXTENSION
+from console.rendering import page
+from console.users import User
+from olm_cli.lifecycle.overview import Phase, overview_facts
+
+URGENT = frozenset({Phase.BLOCKED, Phase.RETRYING, Phase.DEGRADED})
+
+router = APIRouter()
+
+
+@router.get("/")
+async def overview(request: Request, user: AskedBy) -> Response:
+    """Extensions and catalogs that need a person, and how many of all are how."""
+    facts = overview_facts(await served(user, EXTENSION), await served(user, CATALOG))
+    both = [
+        {**each, "path": f"/{part}/{each['name']}"}
+        for part in ("extensions", "catalogs")
+        for each in facts[part]
+    ]
+    urgent = [each for each in both if each["phase"] in URGENT]
+    return page(
+        request,
+        "overview.html",
+        urgent=urgent,
+        extensions=facts["extensions"],
+        catalogs=facts["catalogs"],
+        live=(EXTENSION.kind, CATALOG.kind),
+    )
+
+
+async def served(user: User, gvk: GVK) -> list[KubeObject]:
+    """The objects of a kind; none where the cluster does not have it."""
+    return await user.objects(gvk) if await user.serves(gvk) else []

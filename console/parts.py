@@ -1,0 +1,38 @@
+"""The parts of the console, of which each cluster has those whose kinds it serves."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from api.objects import GVK
+from console.kinds import CATALOG, CLUSTER_VERSION, CSV, EXTENSION
+from console.users import User
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part in the navigation; `kind` is what a cluster must serve, None for none."""
+
+    title: str
+    path: str
+    kind: GVK | None = None
+
+
+PARTS = (
+    Part("Overview", "/"),
+    Part("Packages", "/packages", CATALOG),
+    Part("Extensions", "/extensions", EXTENSION),
+    Part("Catalogs", "/catalogs", CATALOG),
+    Part("Operators (Classic)", "/classic", CSV),
+    Part("Cluster version", "/cluster", CLUSTER_VERSION),
+)
+
+
+async def parts_for(user: User) -> Sequence[Part]:
+    """Those that the user's cluster has."""
+
+    async def has(part: Part) -> bool:
+        return part.kind is None or await user.serves(part.kind)
+
+    answers = await asyncio.gather(*map(has, PARTS))
+    return [part for part, answer in zip(PARTS, answers, strict=True) if answer]

@@ -1,0 +1,71 @@
+"""Pages from templates."""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from console.sessions import Session
+from console.users import User
+from olm_cli.cluster_catalogs.facts import age
+from olm_runtime.clocks import utc_now
+
+FOLDER = Path(__file__).parent / "templates"
+
+
+@cache
+def environment() -> Environment:
+    """The templates. All that they are given is escaped."""
+    found = Environment(
+        loader=FileSystemLoader(FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters["ago"] = _ago
+    return found
+
+
+def page(request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
+    """A page; `values` are what its template needs.
+
+    What the frame of all pages needs is added: who looks, the parts of the console that this
+    cluster has, the token for forms, and `live`, the kinds whose changes make the page anew.
+    """
+    user: User | None = getattr(request.state, "user", None)
+    frame: Mapping[str, Any] = {
+        "user": user,
+        "parts": getattr(request.state, "parts", ()),
+        "token": getattr(request.state, "token", ""),
+        "here": request.url.path,
+        "url": request.url.path + (f"?{request.url.query}" if request.url.query else ""),
+        "mark": user.changes.mark if user else "",
+        "said": _said(request),
+        "live": (),
+    }
+    text = environment().get_template(template).render({**frame, **values})
+    return HTMLResponse(text, status, headers={"Cache-Control": "no-store"})
+
+
+def say(request: Request, text: str) -> None:
+    """Has the next page that is loaded begin with a text: what was done."""
+    request.state.session.said.append(text)
+
+
+def _said(request: Request) -> list[str]:
+    """What is to be said, once: not to a page that is made anew as something changes."""
+    session: Session | None = getattr(request.state, "session", None)
+    if session is None or "HX-Request" in request.headers:
+        return []
+    texts, session.said = session.said, []
+    return texts
+
+
+def _ago(time: str) -> str:
+    """How long ago a time was, as `3d`; empty for none."""
+    return age(time, utc_now())

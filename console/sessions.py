@@ -1,0 +1,69 @@
+"""Who has signed in, from which browser."""
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from console.users import User
+
+
+@dataclass(slots=True, eq=False)
+class Session:
+    """A browser in which somebody has signed in.
+
+    id      what its cookie says
+    secret  what its tokens for forms are made with
+    said    texts for the next page
+    """
+
+    user: User
+    id: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    secret: bytes = field(default_factory=lambda: secrets.token_bytes(32))
+    said: list[str] = field(default_factory=list)
+
+    @property
+    def token(self) -> str:
+        """What forms of its pages send along."""
+        return hmac.new(self.secret, b"form", hashlib.sha256).hexdigest()
+
+
+class Sessions(Protocol):
+    """Finds the session that a cookie names."""
+
+    def find(self, cookie: str) -> Session | None:
+        """None where it names none, or one that has ended."""
+        ...
+
+
+class KeySessions:
+    """Sessions of one user, each entered by a key that counts once.
+
+    `next_key` is called with each new key: whoever knows one enters.
+    """
+
+    def __init__(self, user: User, next_key: Callable[[str], None]) -> None:
+        self._user = user
+        self._next_key = next_key
+        self._key = ""
+        self._sessions: dict[str, Session] = {}
+
+    def offer(self) -> None:
+        """Makes a key."""
+        self._key = secrets.token_urlsafe(32)
+        self._next_key(self._key)
+
+    def enter(self, key: str) -> Session | None:
+        """A session for the key, which counts no longer; None for another."""
+        if not self._key or not hmac.compare_digest(key.encode(), self._key.encode()):
+            return None
+        session = Session(self._user)
+        self._sessions[session.id] = session
+        self.offer()
+        return session
+
+    def find(self, cookie: str) -> Session | None:
+        """The session of that cookie."""
+        return self._sessions.get(cookie)

@@ -1,0 +1,38 @@
+"""How the console is asked to run."""
+
+from dataclasses import dataclass
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; "
+        "img-src 'self' data:; connect-src 'self'; worker-src 'self'; form-action 'self'; "
+        "frame-ancestors 'none'; base-uri 'none'"
+    ),
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+"""Of every answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where browsers reach the console.
+
+    hosts   what a request's Host may be: any other is somebody's name for our address
+    secure  whether they reach it over TLS
+    cookie  name of the cookie of a session; ports of a host share their cookies
+    """
+
+    hosts: frozenset[str]
+    secure: bool
+    cookie: str
+
+    @property
+    def origins(self) -> frozenset[str]:
+        """What a request's Origin may be."""
+        scheme = "https" if self.secure else "http"
+        return frozenset(f"{scheme}://{host}" for host in self.hosts)

@@ -1,0 +1,24 @@
+// Makes parts of the page anew when objects that they show have changed.
+//
+// One stream serves all tabs of a browser, which has no more than six connections for them.
+const tell = (kinds) => kinds.split(" ").filter(Boolean).forEach((kind) =>
+  document.body.dispatchEvent(new CustomEvent(`changed-${kind}`)));
+
+const mark = document.body.dataset.mark;
+if (mark) {
+  if (window.SharedWorker) {
+    const worker = new SharedWorker("/static/live-worker.js");
+    worker.port.onmessage = (event) => tell(event.data);
+    worker.port.postMessage(mark);
+  } else {
+    const source = new EventSource(`/live?since=${encodeURIComponent(mark)}`);
+    source.addEventListener("changed", (event) => tell(event.data));
+  }
+}
+
+// What the reader has opened or is typing stays as it is.
+document.addEventListener("DOMContentLoaded", () => {
+  Idiomorph.defaults.ignoreActiveValue = true;
+  Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, node) =>
+    !(name === "open" && node.tagName === "DETAILS");
+});

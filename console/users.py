@@ -1,0 +1,139 @@
+"""Whoever looks at pages: how the API server is asked in their name, and what they may do.
+
+The console has no rights of its own: each request carries the credentials of its user, and so does
+each watch that keeps their pages up to date.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from api.objects import GVK, KubeObject, name_of, namespace_of
+from console.changes import Changes
+from olm_cli.cluster_options import ClusterOptions
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import ApiError, NotFoundError
+from olm_runtime.watch.followed import Followed
+from olm_runtime.watch.informer import Selection
+
+REVIEW = GVK("authorization.k8s.io", "v1", "SelfSubjectAccessReview")
+REMEMBERED_SECONDS = 10.0
+"""For which an answer about rights, or about a kind that is served, counts."""
+
+
+@dataclass(slots=True)
+class User:
+    """One identity, and what is watched for its pages.
+
+    options  how the stages of the command line reach the cluster in their name
+    kube     the API server, in their name
+    changes  tells open pages of what changed
+    """
+
+    name: str
+    options: ClusterOptions
+    kube: KubeClient
+    changes: Changes = field(default_factory=Changes)
+    now: Callable[[], float] = time.monotonic
+    _watched: dict[GVK, Followed[KubeObject]] = field(default_factory=dict)
+    _answers: dict[tuple[str, ...], tuple[float, bool]] = field(default_factory=dict)
+
+    @classmethod
+    def connect(cls, name: str, options: ClusterOptions) -> Self:
+        """Must be called inside a running loop. Raises TerminalError for what is no access."""
+        return cls(name, options, KubeClient.connect(options.reach.access()))
+
+    async def close(self) -> None:
+        """Ends the watches and the connections."""
+        await asyncio.gather(*(each.close() for each in self._watched.values()))
+        await self.kube.close()
+
+    async def objects(self, gvk: GVK) -> list[KubeObject]:
+        """All objects of a kind, by namespace and name, from memory once they were listed.
+
+        There are none where the kind is not served. Raises ApiError where they cannot be read.
+        """
+        watched = self._watched.get(gvk)
+        if watched is None:
+            watched = self._watched[gvk] = self._follow(gvk)
+        await watched.start()
+        if not watched.running and await self.serves(gvk):
+            # The watch has ended with an error; asking once more says which.
+            return (await self.kube.list_all(gvk))[0]
+        return sorted(watched.store.objects(), key=lambda each: (namespace_of(each), name_of(each)))
+
+    def _follow(self, gvk: GVK) -> Followed[KubeObject]:
+        async def changed() -> None:
+            self.changes.note(gvk.kind)
+
+        return Followed(
+            self.kube, Selection(gvk, cached=True, keep=_without_fields), _same, changed
+        )
+
+    async def object(self, gvk: GVK, name: str, namespace: str = "") -> KubeObject:
+        """One of them. Raises NotFoundError, ApiError."""
+        for each in await self.objects(gvk):
+            if (namespace_of(each), name_of(each)) == (namespace, name):
+                return each
+        return await self.kube.get(gvk, name, namespace)
+
+    async def serves(self, gvk: GVK) -> bool:
+        """Whether the cluster has a kind."""
+
+        async def ask() -> bool:
+            try:
+                await self.kube.resource(gvk)
+            except NotFoundError:
+                return False
+            return True
+
+        return await self._remembered(("kind", gvk.api_version, gvk.kind), ask)
+
+    async def may(self, verb: str, gvk: GVK, namespace: str = "", name: str = "") -> bool:
+        """Whether they may do something; False, too, where that cannot be known."""
+
+        async def ask() -> bool:
+            try:
+                resource = await self.kube.resource(gvk)
+                attributes = {
+                    "verb": verb,
+                    "group": gvk.group,
+                    "resource": resource.plural,
+                    "namespace": namespace,
+                    "name": name,
+                }
+                review = {
+                    "apiVersion": REVIEW.api_version,
+                    "kind": REVIEW.kind,
+                    "metadata": {},
+                    "spec": {"resourceAttributes": attributes},
+                }
+                answer = await self.kube.create(review, field_manager="")
+            except ApiError:
+                return False
+            return bool((answer.get("status") or {}).get("allowed"))
+
+        return await self._remembered((verb, gvk.api_version, gvk.kind, namespace, name), ask)
+
+    async def may_all(self, *asked: tuple[str, GVK]) -> Sequence[bool]:
+        """The same of several, in their order."""
+        return await asyncio.gather(*(self.may(verb, gvk) for verb, gvk in asked))
+
+    async def _remembered(self, key: tuple[str, ...], ask: Callable[[], Any]) -> bool:
+        at, answer = self._answers.get(key, (float("-inf"), False))
+        if self.now() - at > REMEMBERED_SECONDS:
+            answer = await ask()
+            self._answers[key] = (self.now(), answer)
+        return answer
+
+
+def _same(obj: KubeObject) -> KubeObject:
+    return obj
+
+
+def _without_fields(obj: KubeObject) -> KubeObject:
+    """Nobody looks at who wrote which field, which is half of a small object."""
+    (obj.get("metadata") or {}).pop("managedFields", None)
+    return obj
