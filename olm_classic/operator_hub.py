@@ -11,8 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from api.objects import KubeObject, annotations_of, name_of
-from api.openshift.config.v1.operatorhub import HubSourceStatus, OperatorHubSpec, OperatorHubStatus
+from api.openshift.config.v1.operatorhub import (
+    SINGLETON,
+    HubSourceStatus,
+    OperatorHubSpec,
+    OperatorHubStatus,
+)
 from olm_classic.catalog_sources import templates
+from olm_classic.kinds import OPERATOR_HUB
 from olm_content.formats.merge_patch import merge_patch
 
 ANNOTATION_MANAGED_BY = "operatorframework.io/managed-by"
@@ -28,6 +34,13 @@ class Wish:
 
     catalog: KubeObject
     disabled: bool
+
+
+def operator_hub() -> KubeObject:
+    """The one of a cluster that has none: every default is there."""
+    meta = {"name": SINGLETON}
+    kind = {"apiVersion": OPERATOR_HUB.api_version, "kind": OPERATOR_HUB.kind}
+    return {**kind, "metadata": meta, "spec": {}}
 
 
 def default_catalog(manifest: KubeObject, namespace: str) -> KubeObject:

@@ -104,7 +104,11 @@ class ClusterOperatorReports:
         )
         self._manager.register(
             Registration(
-                name=name, reconciler=reporter, watches=watches, resync=reporter.resync, workers=1
+                name=name,
+                reconciler=reporter,
+                watches=watches,
+                at_start=[name],
+                resync=reporter.resync,
+                workers=1,
             )
         )
-        self._manager.enqueue(name, name)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from api import wire
-from api.objects import KubeObject, name_of, namespace_of
+from api.objects import KubeObject, gvk_of, name_of, namespace_of
 from api.openshift.config.v1.operatorhub import SINGLETON, OperatorHub, OperatorHubSpec
 from olm_classic.kinds import CATALOG_SOURCE, OPERATOR_HUB
 from olm_classic.names import FIELD_MANAGER
@@ -11,6 +11,7 @@ from olm_classic.operator_hub import (
     Wish,
     default_catalog,
     is_default,
+    operator_hub,
     patch_to,
     status_of,
     wishes,
@@ -51,6 +52,7 @@ class OperatorHubController:
                 Watch(OPERATOR_HUB, self._manager.enqueue_changed, predicates=[_is_singleton]),
                 Watch(CATALOG_SOURCE, enqueue_mapped(self._requests_of)),
             ],
+            at_start=[SINGLETON],
             resync=self._resync,
             workers=1,
         )
@@ -66,13 +68,20 @@ class OperatorHubController:
     async def reconcile(self, _: Request) -> Outcome:
         """Brings every default to what is wished of it. Raises OLMError where OperatorHub is none.
 
-        The fault of one default does not concern the others.
+        A cluster without OperatorHub gets one, for its users to say what they wish. The fault of
+        one default does not concern the others.
         """
         self._hubs.check_synced()
         self._catalogs.check_synced()
+        problems: dict[str, str] = {}
         hub = self._hubs.get(SINGLETON)
+        if hub is None:
+            try:
+                hub = await self._create(operator_hub())
+            except OLMError as error:
+                problems[f"OperatorHub {SINGLETON}"] = error.message
         spec = _spec_of(hub)
-        wished, problems = wishes(spec, self._defaults), {}
+        wished = wishes(spec, self._defaults)
         for wish in wished:
             try:
                 await self._bring(wish)
@@ -94,16 +103,16 @@ class OperatorHubController:
             if found is not None and is_default(found):
                 await self._client.delete(found, uid=found["metadata"]["uid"])
         elif found is None:
-            self._catalogs.update(await self._made(wish.catalog))
+            self._catalogs.update(await self._create(wish.catalog))
         elif patch := patch_to(wish.catalog, found):
             self._catalogs.update(await self._client.patch(found, patch))
 
-    async def _made(self, catalog: KubeObject) -> KubeObject:
-        """A catalog that was missing; as it is, which enqueues it, if the store was late."""
+    async def _create(self, obj: KubeObject) -> KubeObject:
+        """What was missing; as it is, which enqueues it, if the store was late."""
         try:
-            made: KubeObject = await self._client.create(catalog, field_manager=FIELD_MANAGER)
+            made: KubeObject = await self._client.create(obj, field_manager=FIELD_MANAGER)
         except AlreadyExistsError:
-            made = await self._client.get(CATALOG_SOURCE, name_of(catalog), self._namespace)
+            made = await self._client.get(gvk_of(obj), name_of(obj), namespace_of(obj))
         return made
 
 

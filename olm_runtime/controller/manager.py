@@ -71,6 +71,7 @@ class Registration:
     name           in metrics
     reconciler     what handles requests
     watches        what enqueues them
+    at_start       the requests to enqueue at first, of what may be without an object
     resync         the requests to enqueue from time to time; none by default
     workers        how many prompt requests are handled at once
     longest_delay  of the back-off, in seconds
@@ -80,6 +81,7 @@ class Registration:
     name: str
     reconciler: Reconciler
     watches: Sequence[Watch]
+    at_start: Sequence[Request] = ()
     resync: Callable[[], Awaitable[Iterable[Request]]] = _nothing
     workers: int = DEFAULT_WORKERS
     longest_delay: float = LONGEST_DELAY_SECONDS
@@ -235,7 +237,9 @@ class Manager:
             await self._watcher.synced.wait()
             for informer in informers:
                 await informer.settled.wait()
-            for _, queue in self._registered.values():
+            for registration, queue in self._registered.values():
+                for request in registration.at_start:
+                    queue.add(request)
                 group.create_task(queue.run())
             self.started.set()
             group.create_task(self._resync_again_and_again())

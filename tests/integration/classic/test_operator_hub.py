@@ -32,18 +32,15 @@ def manifest(name: str) -> KubeObject:
 
 @pytest.fixture(scope="module", autouse=True)
 def _defaults(classic: Classic) -> Iterator[None]:
-    """A program with default catalogs, and an OperatorHub that leaves them as they are."""
+    """A program with default catalogs; it makes OperatorHub, which leaves them as they are."""
     manifests = [manifest(name) for name in NAMES]
     file = classic.default_catalogs / "defaults.yaml"
     file.write_text(yaml.safe_dump_all(manifests))
-    kind = {"apiVersion": "config.openshift.io/v1", "kind": "OperatorHub"}
-    hub = {**kind, "metadata": {"name": "cluster"}, "spec": {}}
-    classic.control_plane.apply(yaml.safe_dump(hub))
     classic.restart()
     yield
-    classic.control_plane.kubectl("delete", "operatorhub", "cluster")
     file.unlink()
     classic.restart()
+    classic.control_plane.kubectl("delete", "operatorhub", "cluster")
     classic.control_plane.kubectl(
         "delete", "catalogsource", "-n", "olm", "--ignore-not-found", *NAMES
     )

@@ -10,7 +10,8 @@ from e2e.olm.pages import DOCS
 ROOT = DOCS.parent
 PAGES = [DOCS / "architecture.md", DOCS / "glossary.md", ROOT / "CONTRIBUTING.md"]
 FOLDERS = (
-    "api", "catalogd", "cluster_version", "config", "console", "e2e", "olm_*", "operator_controller", "opm",
+    "api", "catalogd", "cluster_version", "config", "console", "e2e", "olm_*",
+    "operator_controller", "opm",
     "tests",
 )  # fmt: skip
 CODE = re.compile(r"`([^`]+)`")
