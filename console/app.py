@@ -12,7 +12,16 @@ from starlette.staticfiles import StaticFiles
 
 from console import live
 from console.guard import Guard, check_token
-from console.pages import catalogs, extension, extensions, overview
+from console.pages import (
+    acts,
+    catalogs,
+    extension,
+    extensions,
+    install,
+    overview,
+    package,
+    packages,
+)
 from console.rendering import page
 from console.sessions import Sessions
 from console.settings import Place
@@ -21,7 +30,8 @@ from olm_runtime.kube.errors import ApiError, ForbiddenError, NotFoundError
 
 STATIC = Path(__file__).parent / "static"
 COMPRESSED_FROM_BYTES = 1024
-PAGES = (overview, extensions, extension, catalogs, live)
+_FAULT = "The console has a fault, which it has written to its log."
+PAGES = (overview, packages, install, package, extensions, extension, acts, catalogs, live)
 
 
 def console_app(place: Place, sessions: Sessions, sign_in: APIRouter) -> FastAPI:
@@ -39,7 +49,7 @@ def console_app(place: Place, sessions: Sessions, sign_in: APIRouter) -> FastAPI
     app.mount("/static", StaticFiles(directory=STATIC))
     app.add_middleware(BaseHTTPMiddleware, dispatch=Guard(place, sessions))
     app.add_middleware(GZipMiddleware, minimum_size=COMPRESSED_FROM_BYTES)
-    for kind in (OLMError, HTTPException):
+    for kind in (OLMError, HTTPException, Exception):
         app.add_exception_handler(kind, _tell)
     return app
 
@@ -54,9 +64,10 @@ async def _tell(request: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException):
         message, hint = _words(error), ""
         status = error.status_code
-    else:
-        message, hint = getattr(error, "message", str(error)), getattr(error, "hint", "")
-        status = _status(error)
+    elif isinstance(error, OLMError):
+        message, hint, status = error.message, error.hint, _status(error)
+    else:  # logged by the server
+        message, hint, status = _FAULT, "", HTTPStatus.INTERNAL_SERVER_ERROR
     return page(request, "error.html", status=status, message=message, hint=hint)
 
 
@@ -64,7 +75,7 @@ def _words(error: HTTPException) -> str:
     return "There is no such page." if error.status_code == HTTPStatus.NOT_FOUND else error.detail
 
 
-def _status(error: Exception) -> int:
+def _status(error: OLMError) -> int:
     match error:
         case NotFoundError():
             return HTTPStatus.NOT_FOUND

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from api.objects import GVK
-from console.kinds import CATALOG, CLUSTER_VERSION, CSV, EXTENSION
+from console.kinds import CATALOG, EXTENSION
 from console.users import User
 
 
@@ -23,8 +23,6 @@ PARTS = (
     Part("Packages", "/packages", CATALOG),
     Part("Extensions", "/extensions", EXTENSION),
     Part("Catalogs", "/catalogs", CATALOG),
-    Part("Operators (Classic)", "/classic", CSV),
-    Part("Cluster version", "/cluster", CLUSTER_VERSION),
 )
 
 

@@ -17,6 +17,12 @@ HEADERS = {
 }
 """Of every answer."""
 
+SANDBOXED = {
+    "Content-Security-Policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'",
+    "X-Content-Type-Options": "nosniff",
+}
+"""Of answers whose content is a catalog's: nothing in it runs, or loads anything."""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:

@@ -3,7 +3,6 @@
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import click
@@ -11,16 +10,15 @@ import click
 from olm_cli.catalogs.completing import known_channels, known_versions
 from olm_cli.catalogs.details import Details, records_of
 from olm_cli.catalogs.extensions import known_extensions
+from olm_cli.catalogs.graphs import part_of
 from olm_cli.catalogs.names import package_argument
 from olm_cli.catalogs.sources import Sources, catalog_options, warn, with_package
 from olm_cli.catalogs.timeline import timeline
 from olm_cli.cluster_options import ClusterCommand, Reach
 from olm_cli.kube_names import object_name
 from olm_cli.output import DATA, Format, Output, output_of, show
-from olm_content.fbc.graph import Graph, from_edge, graph, updates
+from olm_content.fbc.graph import Graph, graph, updates
 from olm_runtime.cli.async_work import run_async
-from olm_runtime.errors import TerminalError
-from olm_runtime.suggestions import suggestion_or_all
 from opm.histories import histories
 from opm.mermaid import mermaid
 from opm.picture import picture
@@ -74,7 +72,7 @@ def graph_command(
     offers = Sources(options).offers()
     installed = _installed(extension, options["reach"]) if extension else ""
     found = [
-        (catalog, _part(graph(records_of(blobs)), channel, oldest))
+        (catalog, part_of(graph(records_of(blobs)), channel, oldest))
         for catalog, blobs in with_package(offers, package)
     ]
     if output.format in DATA:
@@ -91,28 +89,6 @@ def graph_command(
     sys.stdout.write(
         picture(drawn, installed=installed) if output.format is Format.SVG else mermaid(drawn)
     )
-
-
-def _part(whole: Graph, channel: str, oldest: str) -> Graph:
-    """One channel, and what leads on from a version. Raises TerminalError for unknown ones."""
-    if channel:
-        names = [each.name for each in whole.channels]
-        if channel not in names:
-            hint = suggestion_or_all(channel, names, none="there is none")
-            raise TerminalError(f'no channel "{channel}"', hint=hint)
-        chosen = tuple(each for each in whole.channels if each.name == channel)
-        whole = replace(whole, channels=chosen)
-    return from_edge(whole, _entry(whole, oldest)) if oldest else whole
-
-
-def _entry(whole: Graph, desired: str) -> str:
-    """The name of the entry that a version or a name means. Raises TerminalError."""
-    entries = [entry for channel in whole.channels for entry in channel.newest_first()]
-    for entry in entries:
-        if desired in {entry.name, str(entry.version)}:
-            return entry.name
-    known = ", ".join(dict.fromkeys(str(entry.version) for entry in entries)) or "none"
-    raise TerminalError(f'no version "{desired}"', hint=f"versions: {known}")
 
 
 def _installed(extension: str, reach: Reach) -> str:

@@ -33,7 +33,7 @@ def history(extension: str, reach: Reach, output: Output) -> None:
       olm history quay -o json | jq '.revisions[] | select(.state == "Failed")'
     """
     record = run_async(_read(extension, reach))
-    rows = [_row(revision, record) for revision in record.revisions.every]
+    rows = [revision_facts(revision, record) for revision in record.revisions.every]
     if output.is_text:
         click.echo("\n".join(_text(extension, rows, wide=output.is_wide)))
     else:
@@ -46,7 +46,8 @@ async def _read(extension: str, reach: Reach) -> Record:
         return await read_record(kube, extension)
 
 
-def _row(revision: Revision, record: Record) -> dict[str, Any]:
+def revision_facts(revision: Revision, record: Record) -> dict[str, Any]:
+    """A revision as data."""
     bundle = revision.bundle
     progressing = condition(revision.raw, "Progressing") or {}
     return {

@@ -70,16 +70,17 @@ def why(extension: str, output: Output, **options: Any) -> None:
         situation = run_async(read_situation(extension, ClusterOptions.of(options)))
     except InvalidObjectError as error:
         raise TerminalError(str(error)) from error
-    answer = _answer(situation, options)
+    answer = answer_of(situation, options)
     if output.is_text:
-        click.echo("\n".join(_text(answer)))
+        click.echo("\n".join(answer_lines(answer)))
     else:
         show(_data(answer), output)
     if not answer.is_known:
         raise SystemExit(1)
 
 
-def _answer(situation: Situation, options: Mapping[str, Any]) -> Answer:
+def answer_of(situation: Situation, options: Mapping[str, Any]) -> Answer:
+    """What the spec comes to, and what would change that; `options` reach the catalogs."""
     request, catalogs = situation.request, situation.catalogs
     try:
         found = resolve(request, catalogs)
@@ -137,7 +138,8 @@ def _data(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _text(answer: Answer) -> Iterator[str]:
+def answer_lines(answer: Answer) -> Iterator[str]:
+    """The answer as text."""
     extension, installed = answer.situation.extension, answer.situation.installed
     desired = extension.spec.source.catalog
     yield f"{extension.metadata.name}: package {desired.package_name}, {_source_text(answer)}"

@@ -24,9 +24,14 @@ _SIGNATURES = (
 )
 
 
+def media_type(content: bytes) -> str | None:
+    """The kind of image that some bytes are; None for another content."""
+    return next((name for pattern, name in _SIGNATURES if pattern.match(content)), None)
+
+
 def icon(content: bytes) -> dict[str, str]:
     """The `icon` of an olm.package blob. Raises TerminalError for what is no image."""
-    mediatype = next((name for pattern, name in _SIGNATURES if pattern.match(content)), None)
+    mediatype = media_type(content)
     if mediatype is None:
         raise TerminalError(
             "the icon is no image",

@@ -3,11 +3,13 @@
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from api.objects import name_of
 from console.asked import AskedBy
 from console.kinds import EXTENSION, OBJECT_SET
 from console.rendering import page
+from olm_cli.history import revision_facts
+from olm_cli.history_cluster import read_record
 from olm_cli.status_one import facts_of
+from operator_controller.apply.suspension import suspension_of
 
 router = APIRouter(prefix="/extensions/{name}")
 
@@ -17,11 +19,15 @@ async def extension(request: Request, user: AskedBy, name: str) -> Response:
     """As `olm status NAME` tells it."""
     raw = await user.object(EXTENSION, name)
     facts = await facts_of(user.kube, raw, await user.objects(OBJECT_SET))
-    may_patch = await user.may("patch", EXTENSION, name=name_of(raw))
+    record = await read_record(user.kube, name)
+    revisions = [revision_facts(each, record) for each in reversed(record.revisions.every)]
     return page(
         request,
         "extension.html",
         facts=facts,
-        may_patch=may_patch,
+        revisions=revisions,
+        suspended=suspension_of(raw) is not None,
+        may_patch=await user.may("patch", EXTENSION, name=name),
+        may_delete=await user.may("delete", EXTENSION, name=name),
         live=(EXTENSION.kind, OBJECT_SET.kind),
     )

@@ -11,12 +11,12 @@ import orjson
 import zstandard
 
 from olm_cli.catalogs.choices import Choices, choices_of
-from olm_cli.catalogs.summary import Summary, summary_of
+from olm_cli.catalogs.summary import Summary, icon_of, summary_of
 from olm_content.fbc.packages import package_of
 from olm_runtime.cli.progress import Progress
 from olm_runtime.plurals import counted
 
-FORMAT = 3
+FORMAT = 4
 """Part of the names of files: those of another format are made anew."""
 
 _SCHEMA = """
@@ -24,7 +24,7 @@ PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
 CREATE TABLE packages (
     name TEXT PRIMARY KEY, display TEXT NOT NULL, digest BLOB NOT NULL,
-    entry BLOB NOT NULL, choices BLOB NOT NULL
+    entry BLOB NOT NULL, choices BLOB NOT NULL, media TEXT NOT NULL, icon TEXT NOT NULL
 );
 CREATE TABLE blobs (package TEXT NOT NULL, data BLOB NOT NULL);
 """
@@ -56,6 +56,12 @@ class Content:
         """What there is to choose of a package; None for an unknown package."""
         rows = self._db.execute("SELECT choices FROM packages WHERE name = ?", (package,))
         return next((Choices(**orjson.loads(row)) for (row,) in rows), None)
+
+    def icon(self, package: str) -> tuple[str, str]:
+        """Media type and base64 text of an icon, as the package says them; empty without one."""
+        rows = self._db.execute("SELECT media, icon FROM packages WHERE name = ?", (package,))
+        found: tuple[str, str] = next(rows, ("", ""))
+        return found
 
     def digests(self) -> dict[str, bytes]:
         """The packages by name; equal digests, equal packages."""
@@ -108,8 +114,8 @@ class ContentWriter:
             values = [orjson.loads(blob) for blob in _blobs(db, name)]
             summary = summary_of(name, values)
             told = (orjson.dumps(each.to_json()) for each in (summary, choices_of(values)))
-            row = (name, summary.display_name, _digest(values), *told)
-            db.execute("INSERT INTO packages VALUES (?, ?, ?, ?, ?)", row)
+            row = (name, summary.display_name, _digest(values), *told, *icon_of(values))
+            db.execute("INSERT INTO packages VALUES (?, ?, ?, ?, ?, ?, ?)", row)
         db.commit()
 
     def end(self) -> None:

@@ -6,7 +6,8 @@ from typing import Any
 
 import orjson
 
-from olm_cli.catalogs.summary import csv_metadata, precedence
+from olm_cli.catalogs.obstacles import obstacles
+from olm_cli.catalogs.summary import csv_metadata, precedence, supported_modes
 from olm_content.fbc.documents import Blob
 from olm_content.fbc.graph import Graph, GraphChannel, GraphEntry, graph
 from olm_content.fbc.packages import property_values, version_text
@@ -30,9 +31,6 @@ from olm_runtime.suggestions import suggestion_or_all
 from opm.migrate import migrate
 
 MIGRATION = "bundle-object-to-csv-metadata"
-OWN_MODES = ("AllNamespaces", "SingleNamespace", "OwnNamespace")
-"""The install modes of which OLM v1 needs one."""
-
 Details = dict[str, Any]
 
 
@@ -76,8 +74,8 @@ def bundle_details(bundle: Record) -> Details:
     """What a catalog says of a bundle; its permissions are only in its image."""
     metadata = csv_metadata(bundle.value)
     csv = Reader(metadata)
-    required = [item for item in properties(bundle) if item["type"] in REQUIREMENTS]
-    modes = [mode.text("type") for mode in csv.objects("installModes") if mode.get("supported")]
+    kinds = [item["type"] for item in properties(bundle) if item["type"] in REQUIREMENTS]
+    modes = supported_modes(csv)
     maximum = property_values(bundle.value, MAX_OPENSHIFT_VERSION)
     return {
         "name": bundle.name,
@@ -91,20 +89,10 @@ def bundle_details(bundle: Record) -> Details:
         "requiredAPIs": [_gvk(value) for value in property_values(bundle.value, GVK_REQUIRED)],
         "requiredPackages": property_values(bundle.value, PACKAGE_REQUIRED),
         "constraints": property_values(bundle.value, CONSTRAINT),
-        "obstacles": list(_obstacles(required, modes, known=bool(metadata))),
+        "obstacles": list(obstacles(kinds, modes, known=bool(metadata))),
         "relatedImages": bundle.value.get("relatedImages") or [],
         "permissions": None,
     }
-
-
-def _obstacles(
-    required: Sequence[Mapping[str, Any]], modes: Sequence[str], *, known: bool
-) -> Iterator[str]:
-    """Why OLM v1 cannot install a bundle."""
-    for kind in dict.fromkeys(item["type"] for item in required):
-        yield f'it depends on other content ("{kind}"), which OLM v1 does not install'
-    if known and not set(modes) & set(OWN_MODES):
-        yield f"it supports none of the install modes {', '.join(OWN_MODES)}"
 
 
 def _chosen(

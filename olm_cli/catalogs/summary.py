@@ -4,10 +4,11 @@ Made once for each content of a catalog, from objects that nobody has checked: w
 wrong type counts as absent.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from olm_cli.catalogs.obstacles import obstacles
 from olm_content.fbc.packages import (
     property_values,
     read_channel,
@@ -15,7 +16,15 @@ from olm_content.fbc.packages import (
     version_text,
 )
 from olm_content.fbc.reading import Reader
-from olm_content.names import BUNDLE, BUNDLE_OBJECT, CHANNEL, CSV_METADATA, DEPRECATIONS, PACKAGE
+from olm_content.names import (
+    BUNDLE,
+    BUNDLE_OBJECT,
+    CHANNEL,
+    CSV_METADATA,
+    DEPRECATIONS,
+    PACKAGE,
+    REQUIREMENTS,
+)
 from olm_content.versions import VersionError, parse_version
 
 SUMMARY_LENGTH = 160
@@ -26,7 +35,13 @@ Value = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """A package. `version` is that of the default channel's head; `text` is all that it says."""
+    """A package, and what its default channel's head says.
+
+    text        all that it says in words
+    categories  as it names them, such as `Database`
+    capability  its level, such as `Seamless Upgrades`
+    obstacle    why OLM v1 cannot install it; empty if nothing is known to be in the way
+    """
 
     name: str
     display_name: str = ""
@@ -36,6 +51,9 @@ class Summary:
     keywords: tuple[str, ...] = ()
     summary: str = ""
     deprecated: bool = False
+    categories: tuple[str, ...] = ()
+    capability: str = ""
+    obstacle: str = ""
     text: str = ""
 
     def to_json(self) -> dict[str, Any]:
@@ -45,7 +63,8 @@ class Summary:
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> "Summary":
         """The reverse of `to_json`."""
-        return cls(**{**value, "keywords": tuple(value["keywords"])})
+        lists = {key: tuple(value[key]) for key in ("keywords", "categories")}
+        return cls(**{**value, **lists})
 
 
 def summary_of(package: str, blobs: Iterable[Value]) -> Summary:
@@ -56,9 +75,17 @@ def summary_of(package: str, blobs: Iterable[Value]) -> Summary:
     about = Reader(next(iter(own.get(PACKAGE, ())), {}))
     channel = about.text("defaultChannel")
     head = _head(channel, own)
-    csv = Reader(csv_metadata(head))
+    metadata = csv_metadata(head)
+    csv = Reader(metadata)
+    annotations = csv.inner("annotations")
+    required = (each.text("type") for each in Reader(head).objects("properties"))
+    problems = obstacles(
+        (kind for kind in required if kind in REQUIREMENTS),
+        supported_modes(csv),
+        known=bool(metadata),
+    )
     description, csv_description = about.text("description"), csv.text("description")
-    summary = csv.inner("annotations").text("description") or description or csv_description
+    summary = annotations.text("description") or description or csv_description
     return Summary(
         name=package,
         display_name=csv.text("displayName"),
@@ -68,8 +95,28 @@ def summary_of(package: str, blobs: Iterable[Value]) -> Summary:
         keywords=csv.texts("keywords"),
         summary=one_line(summary),
         deprecated=any(map(_is_whole, own.get(DEPRECATIONS, ()))),
+        categories=tuple(_listed(annotations.text("categories"))),
+        capability=annotations.text("capabilities"),
+        obstacle="; ".join(problems),
         text="\n".join(dict.fromkeys(filter(None, (summary, description, csv_description)))),
     )
+
+
+def _listed(text: str) -> Iterator[str]:
+    """The parts of a list that commas join."""
+    return filter(None, map(str.strip, text.split(",")))
+
+
+def supported_modes(csv: Reader) -> list[str]:
+    """The install modes that a bundle supports, as its metadata says."""
+    return [mode.text("type") for mode in csv.objects("installModes") if mode.get("supported")]
+
+
+def icon_of(blobs: Iterable[Value]) -> tuple[str, str]:
+    """Media type and base64 text of a package's icon, as it says them; empty without one."""
+    about: Value = next((each for each in blobs if each.get("schema") == PACKAGE), {})
+    icon = Reader(about).inner("icon")
+    return icon.text("mediatype"), icon.text("base64data")
 
 
 def csv_metadata(bundle: Value) -> Value:

@@ -136,7 +136,7 @@ def _label(text: str) -> tuple[str, str]:
 async def _add(wanted: KubeObject, given: Mapping[str, Any]) -> dict[str, Any]:
     """Writes it and waits if asked to; the result as data."""
     async with cluster(given["reach"]) as kube:
-        found, result = await _write(kube, wanted)
+        found, result = await write_new(kube, wanted)
         if given["wait"]:
             name = name_of(wanted)
             wait = CatalogWait(kube, (name,), given["timeout"])
@@ -144,7 +144,7 @@ async def _add(wanted: KubeObject, given: Mapping[str, Any]) -> dict[str, Any]:
         return {**facts_of(found), "result": result}
 
 
-async def _write(kube: KubeClient, wanted: KubeObject) -> tuple[KubeObject, str]:
+async def write_new(kube: KubeClient, wanted: KubeObject) -> tuple[KubeObject, str]:
     """The object as written, and what became of it. Raises TerminalError for another one."""
     before = await kube.find(CATALOG, name_of(wanted))
     if before is not None:

@@ -1,6 +1,7 @@
 """`olm catalog refresh`: has catalogd look at registries at once, and tells what is new."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from itertools import islice
 from typing import Any
 
@@ -77,7 +78,7 @@ def refresh(
     chosen = run(_chosen(catalogs, given))
     options = ClusterOptions.of(given)
     before = {name_of(raw): _content(raw, options) for raw in chosen} if wait else {}
-    request = utc_now().isoformat().replace("+00:00", "Z")
+    request = request_at(utc_now())
     message = "stopped; catalogd was asked all the same: olm catalog list"
     after = run(_request(chosen, request, given, wait=wait), message=message)
     found = [
@@ -92,6 +93,20 @@ def refresh(
     else:
         show({"catalogs": found}, output, (typed_name(CATALOG, name_of(raw)) for raw in chosen))
     raise SystemExit(any(facts["result"] == "failed" for facts in found))
+
+
+def request_at(moment: datetime) -> str:
+    """What names a request that is made then."""
+    return moment.isoformat().replace("+00:00", "Z")
+
+
+def refresh_patch(moment: datetime) -> dict[str, Any]:
+    """The merge patch by which catalogd is asked to look at a registry."""
+    return _patch(request_at(moment))
+
+
+def _patch(request: str) -> dict[str, Any]:
+    return {"metadata": {"annotations": {ANNOTATION_REFRESH_REQUESTED: request}}}
 
 
 async def _chosen(catalogs: Sequence[str], given: Mapping[str, Any]) -> list[KubeObject]:
@@ -119,7 +134,7 @@ async def _request(
         return _answer(raw, request)[1] is not None
 
     async with cluster(given["reach"]) as kube:
-        patch = {"metadata": {"annotations": {ANNOTATION_REFRESH_REQUESTED: request}}}
+        patch = _patch(request)
         found = {name_of(raw): await patch_catalog(kube, raw, patch) for raw in chosen}
         if not wait:
             return found

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from api.olm.v1.clusterextension import BundleMetadata, ClusterExtension
-from olm_cli.why import _answer, _text
+from olm_cli.why import answer_lines, answer_of
 from olm_cli.why_cluster import Situation
 from operator_controller.catalog import build_package
 from operator_controller.resolve import CatalogContent
@@ -77,7 +77,7 @@ def extension() -> ClusterExtension:
 def test_readme_shows_what_is_printed() -> None:
     installed = BundleMetadata(name=bundle("0.1.0"), version="0.1.0")
     situation = Situation(extension(), installed, [catalog()], switched_off=[])
-    printed = "\n".join(_text(_answer(situation, options={})))
+    printed = "\n".join(answer_lines(answer_of(situation, options={})))
     shown = re.search(r"`olm why` explains.*?```text\n(.*?)```", README.read_text(), re.DOTALL)
     assert shown
     assert printed.rstrip() == shown[1].rstrip()

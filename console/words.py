@@ -1,0 +1,57 @@
+"""Texts of catalogs, which anybody may have written, as safe HTML. Pure."""
+
+import base64
+import binascii
+import re
+from dataclasses import dataclass
+
+import nh3
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+from opm.icon import media_type
+
+MAX_ICON_BYTES = 512 << 10
+_TAGS = {
+    *("a", "blockquote", "br", "code", "del", "em", "h3", "h4", "h5", "h6", "hr", "li", "ol"),
+    *("p", "pre", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul"),
+}
+_HEADING = re.compile(r"(</?h)([1-4])\b")
+_SHOWN_BY_BROWSERS = frozenset(
+    {"image/png", "image/jpeg", "image/gif", "image/webp", "image/svg+xml"}
+)
+
+
+def markdown(text: str) -> Markup:
+    """Markdown as HTML without anything that runs, loads or hides; links leave nothing behind."""
+    rendered = MarkdownIt("commonmark", {"html": False}).enable(["table"]).render(text)
+    lowered = _HEADING.sub(lambda match: f"{match[1]}{int(match[2]) + 2}", rendered)
+    return Markup(  # noqa: S704 - cleaned here
+        nh3.clean(
+            lowered,
+            tags=_TAGS,
+            attributes={"a": {"href"}},
+            url_schemes={"http", "https", "mailto"},
+            link_rel="noopener noreferrer nofollow",
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """An image that a browser may be given."""
+
+    media_type: str
+    content: bytes
+
+
+def picture_of(text: str) -> Picture | None:
+    """The image that base64 text has, by its content whatever it is said to be; None for none."""
+    try:
+        content = base64.b64decode("".join(text.split()), validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    found = media_type(content)
+    if found not in _SHOWN_BY_BROWSERS or len(content) > MAX_ICON_BYTES:
+        return None
+    return Picture(found, content)
