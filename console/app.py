@@ -2,13 +2,10 @@
 
 from collections.abc import Iterable
 from http import HTTPStatus
-from pathlib import Path
 
 from fastapi import APIRouter, Depends, FastAPI, Request, Response
 from starlette.exceptions import HTTPException
-from starlette.middleware.base import BaseHTTPMiddleware
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.staticfiles import StaticFiles
 
 from console import live
 from console.guard import Guard, check_token
@@ -25,17 +22,24 @@ from console.pages import (
 from console.rendering import page
 from console.sessions import Sessions
 from console.settings import Place
+from console.static_files import static_files
 from olm_runtime.errors import OLMError
+from olm_runtime.http.asgi import Asgi
 from olm_runtime.kube.errors import ApiError, ForbiddenError, NotFoundError
 
-STATIC = Path(__file__).parent / "static"
 COMPRESSED_FROM_BYTES = 1024
+COMPRESSION = 5
+"""A page is sent once; the highest takes three times as long for a hundredth."""
 _FAULT = "The console has a fault, which it has written to its log."
 PAGES = (overview, packages, install, package, extensions, extension, acts, catalogs, live)
 
 
-def console_app(place: Place, sessions: Sessions, sign_in: APIRouter) -> FastAPI:
+def console_app(place: Place, sessions: Sessions, sign_in: APIRouter) -> Asgi:
     """All pages; `sign_in` has those by which sessions begin."""
+    return Guard(_pages(sign_in), place, sessions)
+
+
+def _pages(sign_in: APIRouter) -> FastAPI:
     app = FastAPI(
         title="olm console",
         docs_url=None,
@@ -46,9 +50,10 @@ def console_app(place: Place, sessions: Sessions, sign_in: APIRouter) -> FastAPI
     )
     for router in _routers(sign_in):
         app.include_router(router)
-    app.mount("/static", StaticFiles(directory=STATIC))
-    app.add_middleware(BaseHTTPMiddleware, dispatch=Guard(place, sessions))
-    app.add_middleware(GZipMiddleware, minimum_size=COMPRESSED_FROM_BYTES)
+    app.mount("/static", static_files())
+    app.add_middleware(
+        GZipMiddleware, minimum_size=COMPRESSED_FROM_BYTES, compresslevel=COMPRESSION
+    )
     for kind in (OLMError, HTTPException, Exception):
         app.add_exception_handler(kind, _tell)
     return app

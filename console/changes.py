@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 GATHER_SECONDS = 0.2
 """Changes that come together are told together."""
 
+MAX_LISTENERS = 1000
+"""One serves all tabs of a browser."""
+
 
 @dataclass(slots=True, eq=False)
 class _Listener:
@@ -26,6 +29,7 @@ class Changes:
         self._count = 0
         self._known: set[str] = set()
         self._listeners: set[_Listener] = set()
+        self._ended = False
 
     @property
     def mark(self) -> str:
@@ -40,21 +44,34 @@ class Changes:
             each.kinds.add(kind)
             each.woken.set()
 
+    @property
+    def full(self) -> bool:
+        """Whether as many listen as may."""
+        return len(self._listeners) >= MAX_LISTENERS
+
+    def end(self) -> None:
+        """Tells no more: who listens leaves."""
+        self._ended = True
+        for each in self._listeners:
+            each.woken.set()
+
     async def since(self, mark: str, quiet: float) -> AsyncIterator[frozenset[str]]:
-        """The kinds that changed, as they do, for ever; none after so many quiet seconds."""
+        """The kinds that changed, as they do, until the end; none after so many quiet seconds."""
         listener = _Listener()
         if mark != self.mark:
             listener.kinds |= self._known
             listener.woken.set()
         self._listeners.add(listener)
         try:
-            while True:
+            while not self._ended:
                 try:
                     async with asyncio.timeout(quiet):
                         await listener.woken.wait()
                 except TimeoutError:
                     yield frozenset()
                     continue
+                if self._ended:
+                    return
                 await asyncio.sleep(GATHER_SECONDS)
                 kinds = frozenset(listener.kinds)
                 listener.kinds.clear()

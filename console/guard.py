@@ -1,41 +1,59 @@
 """What is asked before any page: that it is our address, our page, and somebody who signed in."""
 
-import hmac
-from collections.abc import Awaitable, Callable
+from collections.abc import MutableMapping
 from http import HTTPStatus
+from typing import Any
 
 from fastapi import HTTPException
+from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from console.parts import parts_for
 from console.rendering import page
-from console.sessions import Sessions
+from console.sessions import Session, Sessions
 from console.settings import HEADERS, Place
+from olm_runtime.errors import OLMError
+from olm_runtime.http.asgi import Asgi, Receive, Scope, Send
 
-OPEN = ("/static/", "/enter", "/sign-in", "/healthz")
-"""Paths for those who have not signed in."""
+OPEN = frozenset({"/enter", "/sign-in", "/sign-in/callback", "/healthz"})
+"""Paths for those who have not signed in, beside those of static files."""
+STATIC = "/static/"
 SAFE_METHODS = frozenset({"GET", "HEAD"})
 TOKEN_FIELD, TOKEN_HEADER = "token", "X-CSRF-Token"
-
-Next = Callable[[Request], Awaitable[Response]]
+MAX_BODY_BYTES = 2 << 20
+"""More than any form has: objects of the API server have 1.5 MiB at most."""
 
 
 class Guard:
-    """Middleware of the application: refuses, or says who asks and lets pass."""
+    """Stands before the application: refuses, or says who asks and lets pass.
 
-    def __init__(self, place: Place, sessions: Sessions) -> None:
+    It is no `BaseHTTPMiddleware`: streams pass without a task and a queue of their own. It stands
+    before the application's handling of errors, too, whose answers get the headers like all others.
+    """
+
+    def __init__(self, app: Asgi, place: Place, sessions: Sessions) -> None:
+        self._app = app
         self._place = place
         self._sessions = sessions
 
-    async def __call__(self, request: Request, forward: Next) -> Response:
-        """The answer, with the headers of every answer."""
-        response = self._refusal(request) or await self._for_user(request, forward)
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        request = Request(scope)
+
+        async def send_with_headers(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                self._complete(MutableHeaders(scope=message))
+            await send(message)
+
+        answer: Asgi = self._refusal(request) or await self._for_user(request) or self._app
+        await answer(scope, _bounded(receive), send_with_headers)
+
+    def _complete(self, headers: MutableHeaders) -> None:
         for name, value in HEADERS.items():
-            response.headers.setdefault(name, value)
+            headers.setdefault(name, value)
         if self._place.secure:
-            response.headers["Strict-Transport-Security"] = "max-age=31536000"
-        return response
+            headers["Strict-Transport-Security"] = "max-age=31536000"
 
     def _refusal(self, request: Request) -> Response | None:
         """Where a browser was led here by a name or a page of somebody else."""
@@ -49,22 +67,51 @@ class Guard:
             return PlainTextResponse(text, HTTPStatus.FORBIDDEN)
         return None
 
-    async def _for_user(self, request: Request, forward: Next) -> Response:
+    async def _for_user(self, request: Request) -> Response | None:
+        """Says who asks; the answer for those who have to sign in first."""
         session = self._sessions.find(request.cookies.get(self._place.cookie, ""))
         if session is not None:
             request.state.session, request.state.user = session, session.user
             request.state.token = session.token
-            if not request.url.path.startswith(OPEN):
-                request.state.parts = await parts_for(session.user)
-        elif not request.url.path.startswith(OPEN):
+            if not _is_open(request):
+                await _find_parts(request, session)
+        elif not _is_open(request):
             return page(request, "signed_out.html", status=HTTPStatus.UNAUTHORIZED)
-        return await forward(request)
+        return None
 
 
 async def check_token(request: Request) -> None:
     """Refuses what would change something and was not sent by a form of this session's pages."""
-    if request.method in SAFE_METHODS or request.url.path.startswith(OPEN):
+    if request.method in SAFE_METHODS or _is_open(request):
         return
+    session: Session = request.state.session
     given = request.headers.get(TOKEN_HEADER) or (await request.form()).get(TOKEN_FIELD, "")
-    if not hmac.compare_digest(str(given).encode(), request.state.token.encode()):
+    if not session.accepts(str(given)):
         raise HTTPException(HTTPStatus.FORBIDDEN, "the page is too old: load it again")
+
+
+def _is_open(request: Request) -> bool:
+    return request.url.path in OPEN or request.url.path.startswith(STATIC)
+
+
+async def _find_parts(request: Request, session: Session) -> None:
+    try:
+        request.state.parts = await parts_for(session.user)
+    except OLMError:
+        request.state.parts = ()  # the page asks the API server, too, and says what is wrong
+
+
+def _bounded(receive: Receive) -> Receive:
+    """Ends the reading of a body that is too long."""
+    taken = 0
+
+    async def bounded() -> MutableMapping[str, Any]:
+        nonlocal taken
+        message = await receive()
+        taken += len(message.get("body", b""))
+        if taken > MAX_BODY_BYTES:
+            text = f"the form is larger than {MAX_BODY_BYTES >> 20} MiB"
+            raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, text)
+        return message
+
+    return bounded

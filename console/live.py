@@ -1,8 +1,9 @@
 """What lives on pages: server-sent events with the kinds whose objects changed."""
 
 from collections.abc import AsyncIterator
+from http import HTTPStatus
 
-from fastapi import APIRouter
+from fastapi import APIRouter, HTTPException
 from starlette.responses import StreamingResponse
 
 from console.asked import AskedBy
@@ -16,6 +17,9 @@ router = APIRouter()
 @router.get("/live")
 async def live(user: AskedBy, since: str = "") -> StreamingResponse:
     """An event `changed` for what changed since the page was made, and on; data are kinds."""
+
+    if user.changes.full:
+        raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, "too many pages are open")
 
     async def events() -> AsyncIterator[bytes]:
         yield b"retry: 1000\n\n"

@@ -30,7 +30,8 @@ async def run_local(options: ClusterOptions, port: int, tell: Callable[[str], No
     sessions = KeySessions(user, lambda key: tell(entry(place, key)))
     try:
         sessions.offer()
-        await serve(console_app(place, sessions, entry_routes(place, sessions)), listener, None)
+        app = console_app(place, sessions, entry_routes(place, sessions))
+        await serve(app, listener, None, user.changes.end)
     finally:
         await user.close()
 

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from console.sessions import Session
+from console.static_files import address_of
 from console.users import User
 from olm_cli.cluster_catalogs.facts import age
 from olm_runtime.clocks import utc_now
@@ -28,6 +29,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     found.filters["ago"] = _ago
+    found.globals["static"] = address_of
     return found
 
 

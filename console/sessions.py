@@ -9,6 +9,8 @@ from typing import Protocol
 
 from console.users import User
 
+TOKEN_BYTES = hashlib.sha256().digest_size
+
 
 @dataclass(slots=True, eq=False)
 class Session:
@@ -26,8 +28,30 @@ class Session:
 
     @property
     def token(self) -> str:
-        """What forms of its pages send along."""
-        return hmac.new(self.secret, b"form", hashlib.sha256).hexdigest()
+        """What forms of its pages send along: another text each time.
+
+        Pages are compressed, and a text that stays the same could be guessed by their lengths.
+        """
+        mask = secrets.token_bytes(TOKEN_BYTES)
+        return (mask + _masked(self._form_key(), mask)).hex()
+
+    def accepts(self, token: str) -> bool:
+        """Whether one of its tokens was sent."""
+        try:
+            given = bytes.fromhex(token)
+        except ValueError:
+            return False
+        mask, masked = given[:TOKEN_BYTES], given[TOKEN_BYTES:]
+        if len(masked) != TOKEN_BYTES:
+            return False
+        return hmac.compare_digest(_masked(masked, mask), self._form_key())
+
+    def _form_key(self) -> bytes:
+        return hmac.digest(self.secret, b"form", hashlib.sha256)
+
+
+def _masked(text: bytes, mask: bytes) -> bytes:
+    return bytes(each ^ other for each, other in zip(text, mask, strict=True))
 
 
 class Sessions(Protocol):

@@ -3,7 +3,7 @@
 import asyncio
 import socket
 import ssl
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -133,8 +133,16 @@ def listen(address: tuple[str, int]) -> socket.socket:
         raise TerminalError(f"cannot listen on {host}:{port}: {error.strerror}") from error
 
 
-async def serve(app: Any, listener: socket.socket, tls: ssl.SSLContext | None) -> None:
-    """Serves until cancelled; then lets answers in flight end, for GRACE_SECONDS at most."""
+async def serve(
+    app: Any,
+    listener: socket.socket,
+    tls: ssl.SSLContext | None,
+    stopping: Callable[[], None] | None = None,
+) -> None:
+    """Serves until cancelled; then lets answers in flight end, for GRACE_SECONDS at most.
+
+    `stopping` is called before that wait, to end answers that would never end.
+    """
     config = uvicorn.Config(
         app,
         http=_Protocol,
@@ -153,6 +161,8 @@ async def serve(app: Any, listener: socket.socket, tls: ssl.SSLContext | None) -
     try:
         await asyncio.shield(serving)
     except asyncio.CancelledError:
+        if stopping is not None:
+            stopping()
         server.stop()
         await serving
         raise
