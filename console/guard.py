@@ -69,14 +69,16 @@ class Guard:
 
     async def _for_user(self, request: Request) -> Response | None:
         """Says who asks; the answer for those who have to sign in first."""
-        session = self._sessions.find(request.cookies.get(self._place.cookie, ""))
+        cookie = request.cookies.get(self._place.cookie, "")
+        session = self._sessions.find(cookie, used=_by_person(request))
         if session is not None:
             request.state.session, request.state.user = session, session.user
             request.state.token = session.token
             if not _is_open(request):
                 await _find_parts(request, session)
         elif not _is_open(request):
-            return page(request, "signed_out.html", status=HTTPStatus.UNAUTHORIZED)
+            status, sign_in = HTTPStatus.UNAUTHORIZED, self._place.sign_in
+            return page(request, "signed_out.html", status=status, sign_in=sign_in)
         return None
 
 
@@ -92,6 +94,11 @@ async def check_token(request: Request) -> None:
 
 def _is_open(request: Request) -> bool:
     return request.url.path in OPEN or request.url.path.startswith(STATIC)
+
+
+def _by_person(request: Request) -> bool:
+    """Not by a page that is open and gets itself anew."""
+    return request.url.path != "/live" and "HX-Request" not in request.headers
 
 
 async def _find_parts(request: Request, session: Session) -> None:

@@ -58,7 +58,7 @@ def entry_routes(place: Place, sessions: KeySessions) -> APIRouter:
         """Begins a session."""
         session = sessions.enter(key)
         if session is None:
-            return page(request, "signed_out.html", status=HTTPStatus.UNAUTHORIZED)
+            return page(request, "signed_out.html", status=HTTPStatus.UNAUTHORIZED, sign_in="")
         response = RedirectResponse("/", HTTPStatus.SEE_OTHER)
         response.set_cookie(place.cookie, session.id, httponly=True, samesite="strict", path="/")
         return response

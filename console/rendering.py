@@ -40,6 +40,7 @@ def page(request: Request, template: str, *, status: int = 200, **values: Any) -
     cluster has, the token for forms, and `live`, the kinds whose changes make the page anew.
     """
     user: User | None = getattr(request.state, "user", None)
+    session: Session | None = getattr(request.state, "session", None)
     frame: Mapping[str, Any] = {
         "user": user,
         "parts": getattr(request.state, "parts", ()),
@@ -48,6 +49,7 @@ def page(request: Request, template: str, *, status: int = 200, **values: Any) -
         "url": request.url.path + (f"?{request.url.query}" if request.url.query else ""),
         "mark": user.changes.mark if user else "",
         "said": _said(request),
+        "leaves": session is not None and session.leaves,
         "live": (),
     }
     text = environment().get_template(template).render({**frame, **values})

@@ -19,12 +19,14 @@ class Session:
     id      what its cookie says
     secret  what its tokens for forms are made with
     said    texts for the next page
+    leaves  whether it can be signed out of
     """
 
     user: User
     id: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32))
     said: list[str] = field(default_factory=list)
+    leaves: bool = False
 
     @property
     def token(self) -> str:
@@ -57,8 +59,8 @@ def _masked(text: bytes, mask: bytes) -> bytes:
 class Sessions(Protocol):
     """Finds the session that a cookie names."""
 
-    def find(self, cookie: str) -> Session | None:
-        """None where it names none, or one that has ended."""
+    def find(self, cookie: str, *, used: bool) -> Session | None:
+        """None where it names none, or one that has ended; `used` where a person asks."""
         ...
 
 
@@ -88,6 +90,6 @@ class KeySessions:
         self.offer()
         return session
 
-    def find(self, cookie: str) -> Session | None:
-        """The session of that cookie."""
+    def find(self, cookie: str, *, used: bool) -> Session | None:  # noqa: ARG002
+        """The session of that cookie, which lasts as long as the console."""
         return self._sessions.get(cookie)

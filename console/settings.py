@@ -28,14 +28,16 @@ SANDBOXED = {
 class Place:
     """Where browsers reach the console.
 
-    hosts   what a request's Host may be: any other is somebody's name for our address
-    secure  whether they reach it over TLS
-    cookie  name of the cookie of a session; ports of a host share their cookies
+    hosts    what a request's Host may be: any other is somebody's name for our address
+    secure   whether they reach it over TLS
+    cookie   name of the cookie of a session; ports of a host share their cookies
+    sign_in  path of the page to sign in; empty where there is none
     """
 
     hosts: frozenset[str]
     secure: bool
     cookie: str
+    sign_in: str = ""
 
     @property
     def origins(self) -> frozenset[str]:

@@ -46,7 +46,8 @@ class User:
         return cls(name, options, KubeClient.connect(options.reach.access()))
 
     async def close(self) -> None:
-        """Ends the watches and the connections."""
+        """Ends the watches, the connections, and what tells pages of changes."""
+        self.changes.end()
         await asyncio.gather(*(each.close() for each in self._watched.values()))
         await self.kube.close()
 

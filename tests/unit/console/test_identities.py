@@ -1,0 +1,86 @@
+"""How long sessions last, whose they are, and how often somebody may try."""
+
+from pathlib import Path
+
+import pytest
+from click import ClickException
+
+from console.attempts import ALL, EACH, WINDOW_SECONDS, Attempts
+from console.flags import command, parse_settings
+from console.identities import IDLE_SECONDS, LONGEST_SECONDS, IdentitySessions
+from console.signing_in import TokenReach
+from console.users import User
+from olm_cli.cluster_options import ClusterOptions
+
+TLS = ("--tls-cert=a", "--tls-key=b")
+
+
+def somebody(token: str = "a") -> User:
+    """Of an API server that is not asked."""
+    return User.connect("me", ClusterOptions(TokenReach(server="https://127.0.0.1:1", token=token)))
+
+
+async def test_a_session_ends_when_idle_and_at_last() -> None:
+    time = 0.0
+    sessions = IdentitySessions(now=lambda: time)
+    user = somebody()
+    idle, busy = sessions.begin("a", user), sessions.begin("a", user)
+    for time in range(0, int(LONGEST_SECONDS), int(IDLE_SECONDS)):
+        assert sessions.find(busy.id, used=True) is busy
+        if time == IDLE_SECONDS:
+            assert sessions.find(idle.id, used=False) is idle, "looking is no use"
+    assert sessions.find(idle.id, used=True) is None
+    time = LONGEST_SECONDS + 1
+    assert sessions.find(busy.id, used=True) is None
+    await sessions.close()
+
+
+async def test_the_user_of_sessions_is_closed_with_the_last() -> None:
+    sessions = IdentitySessions()
+    first, second = sessions.begin("a", somebody()), sessions.begin("b", somebody("b"))
+    other = somebody()
+    third = sessions.begin("a", other)
+    assert third.user is first.user is not other
+    assert second.user is not first.user
+    await other.close()
+    await sessions.end(first)
+    assert sessions.find(third.id, used=True) is third
+    stream = third.user.changes.since("", 60)
+    assert not third.user.changes.full
+    await sessions.end(third)
+    assert [each async for each in stream] == [], "its streams have ended"
+    await sessions.close()
+
+
+def test_attempts_are_counted_by_address_and_in_all() -> None:
+    time = 0.0
+    attempts = Attempts(now=lambda: time)
+    assert [attempts.allow("a") for _ in range(EACH + 1)] == [True] * EACH + [False]
+    assert attempts.allow("b")
+    assert sum(attempts.allow(f"c{number}") for number in range(ALL)) == ALL - EACH - 1
+    assert not attempts.allow("d")
+    time = WINDOW_SECONDS + 1
+    assert attempts.allow("a")
+
+
+def test_flags_say_what_browsers_call_it() -> None:
+    given = ("--host", "Console.example.com:443", "-host=other:8443", "--server=https://api:6443/")
+    settings = parse_settings([*given, *TLS])
+    assert settings.hosts == {"console.example.com", "other:8443"}
+    assert (settings.server, settings.tls_cert) == ("https://api:6443", Path("a"))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (*TLS, "--server=https://api"),
+        (*TLS, "--server=http://api", "--host=a"),
+        (*TLS, "--server=https://api", "--host=https://a"),
+        (*TLS, "--server=https://api", "--host=b@a"),
+        ("--server=https://api", "--host=a"),
+    ],
+    ids=["no host", "no TLS to the API server", "an address", "somebody", "no TLS"],
+)
+def test_flags_that_would_not_be_safe_are_refused(arguments: tuple[str, ...]) -> None:
+    with pytest.raises(ClickException):
+        command.make_context("console", list(arguments)).invoke(command)
