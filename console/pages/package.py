@@ -45,7 +45,7 @@ async def package(
         "package.html",
         facts=facts,
         catalog=where,
-        description=markdown(facts["description"]),
+        description=await asyncio.to_thread(markdown, facts["description"]),
         versions_shown=VERSIONS_SHOWN,
         may_install=await user.serves(EXTENSION) and await user.may("create", EXTENSION),
         live=(CATALOG.kind,),
