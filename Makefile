@@ -62,13 +62,14 @@ test-unit: $(STAMP) debian ## Tests that need no processes
 test-property: $(STAMP) ## Generated cases
 	@$(PYTEST) -q -n 2 --dist worksteal -m property $(QUICK)
 
-# What some tests need of Debian: a clock that can be set, shells that complete words.
+# What some tests need of Debian: a clock that can be set, shells that complete words, a browser.
 debian:
-	@missing=; for each in /usr/lib/*/faketime/libfaketimeMT.so.1 /usr/bin/zsh /usr/bin/fish; do \
+	@missing=; for each in /usr/lib/*/faketime/libfaketimeMT.so.1 /usr/bin/zsh /usr/bin/fish \
+	  /usr/bin/chromium; do \
 	  test -e "$$each" || missing=yes; done; \
 	test -z "$$missing" || test "$$(id -u)" != 0 || ! command -v apt-get > /dev/null || \
-	  { echo "installing faketime, zsh, fish ..."; \
-	    { apt-get update -qq && apt-get install -qq -y faketime zsh fish; } > /dev/null; }
+	  { echo "installing faketime, zsh, fish, chromium ..."; \
+	    { apt-get update -qq && apt-get install -qq -y faketime zsh fish chromium; } > /dev/null; }
 
 # They wait more than they compute.
 WORKERS := 4

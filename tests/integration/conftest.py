@@ -40,6 +40,7 @@ LONGEST = (
     "cluster_updates",
     "test_chart_install",
     "test_own_release",
+    "console",
 )
 """Files and folders that take a minute or more, the longest first. Each stays with one worker."""
 

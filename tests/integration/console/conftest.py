@@ -1,0 +1,63 @@
+"""The console as its user runs it, and a browser."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from e2e.harness.required import is_required
+from e2e.olm.programs import Olm
+from tests.integration.console.visits import Console, Visit
+from tests.integration.olm_shell import Shell, trusting
+
+CHROMIUM = Path("/usr/bin/chromium")
+
+
+@pytest.fixture(scope="session")
+def shell(olm: Olm, tmp_path_factory: pytest.TempPathFactory) -> Shell:
+    return trusting(olm, tmp_path_factory.mktemp("console-user"))(olm.control_plane.kubeconfig)
+
+
+@pytest.fixture(scope="session")
+def start_console(shell: Shell) -> Iterator[Callable[..., Console]]:
+    """Starts consoles, with options; they end with the tests."""
+    started: list[Console] = []
+
+    def start(*options: str) -> Console:
+        started.append(Console.start(shell, *options))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.stop()
+
+
+@pytest.fixture(scope="session")
+def console(start_console: Callable[..., Console]) -> Console:
+    return start_console()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    if not CHROMIUM.exists():
+        if is_required("machine"):
+            pytest.fail("Debian's chromium is not there")
+        pytest.skip("Debian's chromium is not there")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(browser: Browser, console: Console) -> Iterator[Visit]:
+    """A browser that was let in. What it complains of fails the test."""
+    visit = Visit(browser, console)
+    yield visit
+    visit.close()
+
+
+@pytest.fixture
+def page(visit: Visit) -> Page:
+    return visit.page

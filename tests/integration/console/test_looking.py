@@ -1,0 +1,103 @@
+"""Pages for everybody: screen readers, dark mode, phones, no JavaScript, no rights."""
+
+from collections.abc import Callable
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+from playwright.sync_api import Browser, expect
+
+from e2e.olm.api import Api, extension_path
+from e2e.olm.bundles import BundleSpec
+from tests.integration.console.visits import Console, Visit
+from tests.integration.olm_shell import Shell
+
+pytestmark = pytest.mark.integration
+
+Publish = Callable[..., str]
+Serve = Callable[[str, str], None]
+
+
+@pytest.fixture
+def paths(
+    api: Api, shell: Shell, package: str, publish_catalog: Publish, serve_catalog: Serve
+) -> list[str]:
+    """Every page, of an extension that is installed."""
+    versions = [BundleSpec(package=package, version=f"{number}.0.0") for number in (1, 2)]
+    serve_catalog(package, publish_catalog(*versions))
+    installed = shell("install", package, "--version=1.0.0", "--wait")
+    assert installed.returncode == 0, installed.stderr
+    extension, offered = f"/extensions/{package}", f"/packages/{package}"
+    return [
+        *("/", "/packages", offered, f"{offered}/rights", f"{offered}/install"),
+        *(f"{offered}/install?preview=yes&extension=another", "/extensions", extension),
+        *(f"{extension}/why", f"{extension}/upgrade", f"{extension}/uninstall"),
+        *("/catalogs", f"/catalogs/{package}", f"/catalogs/{package}/remove", "/nowhere"),
+    ]
+
+
+@pytest.mark.parametrize(("colours", "width"), [("light", 1280), ("dark", 360)])
+def test_nothing_is_in_anybodys_way(
+    browser: Browser, console: Console, paths: list[str], colours: str, width: int
+) -> None:
+    """As far as axe-core can tell; and no page is wider than its window."""
+    size = {"width": width, "height": 800}
+    visit = Visit(browser, console, color_scheme=colours, viewport=size, reduced_motion="reduce")
+    found = {}
+    for path in paths:
+        visit.page.goto(path)
+        dark = visit.page.locator("html.pf-v6-theme-dark").count()
+        assert bool(dark) == (colours == "dark")
+        results = Axe().run(visit.page)
+        if results.violations_count:
+            found[path] = results.generate_report()
+        assert visit.page.evaluate("document.documentElement.scrollWidth") <= width, path
+    visit.close()
+    assert not found, "\n".join(f"{path}\n{report}" for path, report in found.items())
+
+
+def test_every_page_can_be_read_without_javascript(
+    browser: Browser, console: Console, paths: list[str]
+) -> None:
+    visit = Visit(browser, console, java_script_enabled=False)
+    for path in paths[:-1]:
+        answer = visit.page.goto(path)
+        assert answer is not None
+        assert answer.status == 200, path
+        assert visit.page.locator("h1").inner_text(), path
+    visit.page.goto("/packages?words=" + paths[2].rpartition("/")[2])
+    expect(visit.page.locator(".console-cards > li")).to_have_count(1)
+    visit.close()
+
+
+def test_who_may_only_look_sees_what_they_may_not_do(
+    browser: Browser, start_console: Callable[..., Console], api: Api, paths: list[str]
+) -> None:
+    name = paths[2].rpartition("/")[2]
+    meta = {"name": f"{name}-viewer"}
+    rbac = "rbac.authorization.k8s.io"
+    groups = ["olm.operatorframework.io"]
+    rules = [{"apiGroups": groups, "resources": ["*"], "verbs": ["get", "list", "watch"]}]
+    kind = {"apiVersion": f"{rbac}/v1", "metadata": meta}
+    roles, bindings = f"/apis/{rbac}/v1/clusterroles", f"/apis/{rbac}/v1/clusterrolebindings"
+    api.create(roles, {**kind, "kind": "ClusterRole", "rules": rules})
+    role = {"apiGroup": rbac, "kind": "ClusterRole", **meta}
+    subject = {"apiGroup": rbac, "kind": "User", "name": "viewer"}
+    binding = {**kind, "kind": "ClusterRoleBinding", "roleRef": role, "subjects": [subject]}
+    api.create(bindings, binding)
+    try:
+        visit = Visit(browser, start_console("--as=viewer"))
+        visit.page.goto(f"/extensions/{name}")
+        expect(visit.page.get_by_role("button", name="Suspend")).to_be_disabled()
+        expect(visit.page.get_by_text("You may look at this extension")).to_be_visible()
+        token = visit.page.locator("form input[name=token]").first.get_attribute("value")
+        refused = visit.page.request.post(
+            f"/extensions/{name}/suspend",
+            form={"token": token or ""},
+            headers={"Origin": visit.console.address},
+        )
+        assert refused.status in (403, 422)
+        assert not (api.get(extension_path(name)) or {})["metadata"].get("annotations")
+        visit.close()
+    finally:
+        api.delete(f"{roles}/{meta['name']}")
+        api.delete(f"{bindings}/{meta['name']}")

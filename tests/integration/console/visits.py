@@ -1,0 +1,89 @@
+"""A console that runs, and a browser that was let in."""
+
+import subprocess
+from dataclasses import dataclass, field
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request
+
+from tests.integration.olm_shell import Shell
+
+PATIENCE_MILLISECONDS = 60_000
+EXPECTED = (404, 422)
+"""Answers that a page may get and show."""
+
+
+@dataclass(eq=False)
+class Console:
+    """`olm console`; `entries` are the addresses that it has printed, each good for once."""
+
+    process: subprocess.Popen[str]
+    entries: list[str] = field(default_factory=list)
+
+    @classmethod
+    def start(cls, shell: Shell, *options: str) -> Self:
+        """Starts one with the user's kubeconfig, and waits for its address."""
+        console = cls(shell.start("console", "--no-open", *options))
+        console._read()
+        return console
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        assert "http://" in line, line + (self.process.stderr.read() if self.process.stderr else "")
+        self.entries.append(line.split()[-1])
+
+    @property
+    def address(self) -> str:
+        """Without a path."""
+        parts = urlsplit(self.entries[0])
+        return f"{parts.scheme}://{parts.netloc}"
+
+    def enter(self) -> str:
+        """An address that lets in; the next one is printed once it was used."""
+        return self.entries[-1]
+
+    def entered(self) -> None:
+        """It was used."""
+        self._read()
+
+    def stop(self) -> None:
+        """Ends it."""
+        self.process.terminate()
+        self.process.communicate(timeout=30)
+
+
+class Visit:
+    """A browser with a session. `close` fails where a page complained or asked somebody else."""
+
+    def __init__(self, browser: Browser, console: Console, **how: Any) -> None:
+        self.console = console
+        self.context = browser.new_context(base_url=console.address, **how)
+        self.context.set_default_timeout(PATIENCE_MILLISECONDS)
+        self.complaints: list[str] = []
+        self.page: Page = self.context.new_page()
+        self.page.on("console", self._note)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("dialog", self._refuse)
+        self.page.on("request", self._check)
+        self.page.goto(console.enter())
+        console.entered()
+
+    def _note(self, message: ConsoleMessage) -> None:
+        answered = any(f"status of {code}" in message.text for code in EXPECTED)
+        if message.type in ("error", "warning") and not answered:
+            self.complaints.append(message.text)
+
+    def _refuse(self, dialog: Any) -> None:
+        self.complaints.append(f"a dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def _check(self, request: Request) -> None:
+        if not request.url.startswith((self.console.address, "data:", "blob:")):
+            self.complaints.append(f"asked for {request.url}")
+
+    def close(self) -> None:
+        """Ends it."""
+        self.context.close()
+        assert not self.complaints, "\n".join(self.complaints)
