@@ -1,9 +1,9 @@
-{{/* The component is "catalogd" or "operator-controller" throughout. */}}
+{{/* The component is "catalogd", "operator-controller" or "console" throughout. */}}
 
 {{- define "olmv1.component" -}}
 {{- /* (list $ COMPONENT): the values of a component as JSON. */ -}}
 {{- $root := index . 0 -}}
-{{- if eq (index . 1) "catalogd" -}}{{ toJson $root.Values.catalogd }}{{- else -}}{{ toJson $root.Values.operatorController }}{{- end -}}
+{{- if eq (index . 1) "catalogd" -}}{{ toJson $root.Values.catalogd }}{{- else if eq (index . 1) "console" -}}{{ toJson $root.Values.console }}{{- else -}}{{ toJson $root.Values.operatorController }}{{- end -}}
 {{- end -}}
 
 {{- define "olmv1.namespace" -}}

@@ -130,6 +130,10 @@ env:
 - name: {{ $named }}
   value: {{ $version | quote }}
 {{- end }}
+{{- if eq (index . 1) "console" }}
+- name: XDG_CACHE_HOME
+  value: /var/cache
+{{- end }}
 {{- with $proxy.http }}
 - name: HTTP_PROXY
   value: {{ . | quote }}

@@ -19,6 +19,7 @@ from api.objects import KubeObject
 from catalogd.metrics import Metrics as CatalogdMetrics
 from catalogd.settings import parse_settings as parse_catalogd
 from config.chart import OLM_V1, value_rows
+from console.flags import parse_settings as parse_console
 from e2e.olm.chart import CHART, SNAPSHOTS, VALUE_SETS
 from olm_catalogs.io.processes import PARSING_AT_ONCE, PROCESSES_AT_ONCE
 from olm_catalogs.job import Job
@@ -411,3 +412,26 @@ def open_objects(schema: Any) -> Iterator[Any]:
 
 def test_misspelt_values_are_refused_at_every_depth() -> None:
     assert list(open_objects(SCHEMA)) == []
+
+
+def test_the_console_is_off_by_default() -> None:
+    assert [d for d in of_kind("default", "Deployment") if d["metadata"]["name"] == "console"] == []
+
+
+def test_the_console_has_no_right_and_no_token() -> None:
+    [found] = [d for d in of_kind("everything", "Deployment") if d["metadata"]["name"] == "console"]
+    pod = found["spec"]["template"]["spec"]
+    assert pod["automountServiceAccountToken"] is False
+    assert not [each for each in pod["volumes"] if "projected" in each]
+    subjects = [
+        subject["name"]
+        for binding in of_kind("everything", "RoleBinding", "ClusterRoleBinding")
+        for subject in binding["subjects"]
+    ]
+    assert pod["serviceAccountName"] == "console"
+    assert "console" not in subjects
+    [container] = pod["containers"]
+    settings = parse_console([*container["args"], "--server=https://api"])
+    assert settings.hosts == {"console.example.com:8443"}
+    mounted = {mount["mountPath"] for mount in container["volumeMounts"]}
+    assert {str(settings.tls_cert.parent), str(settings.tls_key.parent)} <= mounted
