@@ -75,6 +75,8 @@ The demo is up. In another terminal:
   . {shlex.quote(str(file))}
 {commands}
 
+Or all of it in a browser: olm console
+
 {self.notes}
 
 Ctrl-C stops everything and leaves nothing behind.""",
