@@ -207,13 +207,12 @@ def test_the_namespace_of_operators_is_held_to_the_baseline() -> None:
     assert labels["pod-security.kubernetes.io/enforce"] == "baseline"
 
 
-def test_default_catalogs_are_manifests_and_operator_hub_is_made_for_them() -> None:
+def test_default_catalogs_are_manifests_and_operator_hub_is_left_to_catalog_operator() -> None:
     data = of_kind("everything", "ConfigMap")["olm-default-catalogs"]["data"]
     [catalog] = (yaml.safe_load(text) for text in data.values())
     assert name_of(catalog) == "community"
     assert catalog["spec"]["updateStrategy"] == {"registryPoll": {"interval": "10m"}}
-    assert "cluster" in of_kind("everything", "OperatorHub")
-    assert not of_kind("default", "OperatorHub")
+    assert not of_kind("everything", "OperatorHub")
 
 
 @sets
