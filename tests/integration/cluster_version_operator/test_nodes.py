@@ -98,6 +98,10 @@ def progress_of_nodes(cluster: ClusterUpdates) -> str:
     return str((condition(operator, "Progressing") or {}).get("message", ""))
 
 
+def is_cordoned(cluster: ClusterUpdates, node: str) -> bool:
+    return bool((cluster.api.get(f"{NODES}/{node}") or {})["spec"].get("unschedulable"))
+
+
 def job_of(cluster: ClusterUpdates, node: str) -> KubeObject | None:
     own = "machineconfiguration.openshift.io/nodeName"
     found = (each for each in cluster.api.list(JOBS) if annotations_of(each).get(own) == node)
@@ -150,7 +154,8 @@ def test_a_cluster_is_updated_before_its_nodes_are(cluster: ClusterUpdates, work
     wait_until(lambda: job_of(cluster, worker) is not None, what="the Job of the node")
     [entry] = cluster.version["status"]["history"]
     assert entry["state"] == "Completed"
-    assert pool(cluster, worker) == {"Updated": "False", "Updating": "True", "Degraded": "False"}
+    updating = {"Updated": "False", "Updating": "True", "Degraded": "False"}
+    wait_until(lambda: pool(cluster, worker) == updating, what="the pool says so")
 
     cluster.kill()
     job = job_of(cluster, worker)
@@ -159,6 +164,5 @@ def test_a_cluster_is_updated_before_its_nodes_are(cluster: ClusterUpdates, work
     boot(cluster, worker, "second")
     cluster.restart()
     wait_until(lambda: pool(cluster, worker)["Updated"] == "True", what="the node is updated")
-    node = cluster.api.get(f"{NODES}/{worker}") or {}
-    assert not node["spec"].get("unschedulable")
+    wait_until(lambda: not is_cordoned(cluster, worker), what="the node is uncordoned")
     wait_until(lambda: job_of(cluster, worker) is None, what="the Job is gone")
