@@ -12,6 +12,7 @@ from console.guard import Guard, check_token
 from console.pages import (
     acts,
     catalogs,
+    classic,
     extension,
     extensions,
     install,
@@ -31,7 +32,7 @@ COMPRESSED_FROM_BYTES = 1024
 COMPRESSION = 5
 """A page is sent once; the highest takes three times as long for a hundredth."""
 _FAULT = "The console has a fault, which it has written to its log."
-PAGES = (overview, packages, install, package, extensions, extension, acts, catalogs, live)
+PAGES = (overview, packages, install, package, extensions, extension, acts, catalogs, classic, live)
 
 
 def console_app(place: Place, sessions: Sessions, sign_in: APIRouter) -> Asgi:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from api.objects import GVK
-from console.kinds import CATALOG, EXTENSION
+from console.kinds import CATALOG, EXTENSION, SUBSCRIPTION
 from console.users import User
 
 
@@ -23,6 +23,7 @@ PARTS = (
     Part("Packages", "/packages", CATALOG),
     Part("Extensions", "/extensions", EXTENSION),
     Part("Catalogs", "/catalogs", CATALOG),
+    Part("OLM Classic", "/classic", SUBSCRIPTION),
 )
 
 

@@ -5,7 +5,8 @@ from starlette.responses import Response
 
 from api.objects import GVK, KubeObject
 from console.asked import AskedBy
-from console.kinds import CATALOG, EXTENSION
+from console.classic_facts import Facts, own_operators, plan_facts, subscription_facts, urgent_facts
+from console.kinds import CATALOG, CSV, EXTENSION, INSTALL_PLAN, SUBSCRIPTION
 from console.rendering import page
 from console.users import User
 from olm_cli.lifecycle.overview import Phase, overview_facts
@@ -25,14 +26,28 @@ async def overview(request: Request, user: AskedBy) -> Response:
         for each in facts[part]
     ]
     urgent = [each for each in both if each["phase"] in URGENT]
+    urgent += await _urgent_of_classic(user)
     return page(
         request,
         "overview.html",
         urgent=urgent,
         extensions=facts["extensions"],
         catalogs=facts["catalogs"],
-        live=(EXTENSION.kind, CATALOG.kind),
+        live=[each.kind for each in (EXTENSION, CATALOG, SUBSCRIPTION, INSTALL_PLAN, CSV)],
     )
+
+
+async def _urgent_of_classic(user: User) -> list[Facts]:
+    return urgent_facts(
+        [subscription_facts(each) for each in await _readable(user, SUBSCRIPTION)],
+        [plan_facts(each) for each in await _readable(user, INSTALL_PLAN)],
+        own_operators(await _readable(user, CSV)),
+    )
+
+
+async def _readable(user: User, gvk: GVK) -> list[KubeObject]:
+    """Who may not read them is told of the rest."""
+    return await served(user, gvk) if await user.may("list", gvk) else []
 
 
 async def served(user: User, gvk: GVK) -> list[KubeObject]:

@@ -1,0 +1,108 @@
+"""OLM Classic: Subscriptions, InstallPlans and operators, by namespace."""
+
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import RedirectResponse, Response
+
+from console.asked import AskedBy
+from console.classic_facts import (
+    Facts,
+    operator_facts,
+    own_operators,
+    plan_facts,
+    subscription_facts,
+    waits,
+)
+from console.kinds import CSV, INSTALL_PLAN, SUBSCRIPTION
+from console.paging import Paged
+from console.rendering import page, say
+from console.users import User
+from olm_cli.field_manager import FIELD_MANAGER
+
+router = APIRouter(prefix="/classic")
+PARTS = {"subscriptions": "Subscriptions", "plans": "Install plans", "operators": "Operators"}
+
+
+@router.get("")
+async def overview(
+    request: Request,
+    user: AskedBy,
+    part: str = "subscriptions",
+    words: str = "",
+    number: Annotated[int, Query(alias="page", ge=1)] = 1,
+) -> Response:
+    """One of the three lists; `words` must occur in namespace, name or package."""
+    shown = part if part in PARTS else "subscriptions"
+    found = [each for each in await _listed(user, shown) if _matches(each, words)]
+    return page(
+        request,
+        "classic.html",
+        titles=PARTS,
+        part=shown,
+        words=words,
+        found=Paged.of(found, number),
+        live=(SUBSCRIPTION.kind, INSTALL_PLAN.kind, CSV.kind),
+    )
+
+
+async def _listed(user: User, part: str) -> list[Facts]:
+    match part:
+        case "plans":
+            found = [plan_facts(each) for each in await user.objects(INSTALL_PLAN)]
+            return sorted(found, key=lambda each: not waits(each))
+        case "operators":
+            return own_operators(await user.objects(CSV))
+        case _:
+            found = [subscription_facts(each) for each in await user.objects(SUBSCRIPTION)]
+            return sorted(found, key=lambda each: not each["hindering"])
+
+
+def _matches(facts: Facts, words: str) -> bool:
+    text = f"{facts['namespace']} {facts['name']} {facts.get('package', '')}".lower()
+    return all(word in text for word in words.lower().split())
+
+
+@router.get("/subscriptions/{namespace}/{name}")
+async def subscription(request: Request, user: AskedBy, namespace: str, name: str) -> Response:
+    """What one asks for, has, and is hindered by."""
+    found = await user.object(SUBSCRIPTION, name, namespace)
+    conditions = (found.get("status") or {}).get("conditions") or ()
+    return page(
+        request,
+        "classic_subscription.html",
+        facts=subscription_facts(found),
+        conditions=conditions,
+        live=(SUBSCRIPTION.kind,),
+    )
+
+
+@router.get("/operators/{namespace}/{name}")
+async def operator(request: Request, user: AskedBy, namespace: str, name: str) -> Response:
+    """How one does, and what it requires."""
+    facts = operator_facts(await user.object(CSV, name, namespace))
+    return page(request, "classic_operator.html", facts=facts, live=(CSV.kind,))
+
+
+@router.get("/plans/{namespace}/{name}")
+async def plan(request: Request, user: AskedBy, namespace: str, name: str) -> Response:
+    """The steps of one, to be approved where it waits for that."""
+    facts = plan_facts(await user.object(INSTALL_PLAN, name, namespace))
+    return page(
+        request,
+        "classic_plan.html",
+        facts=facts,
+        waits=waits(facts),
+        may_patch=await user.may("patch", INSTALL_PLAN, namespace, name),
+        live=(INSTALL_PLAN.kind,),
+    )
+
+
+@router.post("/plans/{namespace}/{name}/approve")
+async def approve(request: Request, user: AskedBy, namespace: str, name: str) -> Response:
+    """Approves it, as a patch of `spec.approved` does."""
+    live = await user.kube.get(INSTALL_PLAN, name, namespace)
+    await user.kube.patch(live, {"spec": {"approved": True}}, field_manager=FIELD_MANAGER)
+    say(request, f"{name} is approved.")
+    return RedirectResponse(f"/classic/plans/{namespace}/{name}", HTTPStatus.SEE_OTHER)

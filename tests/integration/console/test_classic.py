@@ -1,0 +1,80 @@
+"""OLM Classic: what needs a person comes first, and a plan is approved with its steps shown."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+from playwright.sync_api import Browser, expect
+
+from e2e.harness.pytest_plugin import Kubectl
+from tests.integration.console.visits import Console, Visit
+
+CRDS = Path(__file__).parents[3] / "config" / "crd" / "classic"
+GROUP = "operators.coreos.com"
+KINDS = ("subscriptions", "installplans", "clusterserviceversions")
+API_VERSION = f"{GROUP}/v1alpha1"
+HINDERED = "no operators found in channel <b>stable</b>"
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture
+def visit(
+    browser: Browser, kubectl: Kubectl, start_console: Callable[..., Console]
+) -> Iterator[Visit]:
+    """A console that was started when the cluster had the kinds."""
+    files = [f"--filename={CRDS / f'{GROUP}_{each}.yaml'}" for each in KINDS]
+    kubectl("apply", "--server-side", "--force-conflicts", *files)
+    kubectl("wait", "--for=condition=Established", *files)
+    visit = Visit(browser, start_console())
+    yield visit
+    visit.close()
+
+
+def _status(kubectl: Kubectl, namespace: str, what: str, status: dict[str, Any]) -> None:
+    patch = json.dumps({"status": status})
+    kubectl("patch", what, "-n", namespace, "--subresource=status", "--type=merge", "-p", patch)
+
+
+def _create(kubectl: Kubectl, namespace: str, kind: str, name: str, spec: dict[str, Any]) -> None:
+    metadata = {"name": name, "namespace": namespace}
+    obj = {"apiVersion": API_VERSION, "kind": kind, "metadata": metadata, "spec": spec}
+    kubectl("create", "-f", "-", stdin=json.dumps(obj))
+
+
+def test_a_plan_that_waits_is_found_looked_at_and_approved(
+    visit: Visit, kubectl: Kubectl, namespace: str
+) -> None:
+    spec: dict[str, Any] = {"name": "widget", "source": "community", "sourceNamespace": namespace}
+    _create(kubectl, namespace, "Subscription", "widget", spec)
+    condition = {"type": "ResolutionFailed", "status": "True", "message": HINDERED}
+    status = {"conditions": [condition], "lastUpdated": "2026-01-01T00:00:00Z"}
+    _status(kubectl, namespace, "subscription/widget", status)
+    plan = {"approval": "Manual", "approved": False, "clusterServiceVersionNames": ["widget.v1"]}
+    _create(kubectl, namespace, "InstallPlan", "install-1", plan)
+    resource = {"group": "", "version": "v1", "kind": "ServiceAccount", "name": "widget-account"}
+    resource |= {"sourceName": "community", "sourceNamespace": namespace, "manifest": "{}"}
+    step = {"resolving": "widget.v1", "resource": resource, "status": "Unknown"}
+    status = {"phase": "RequiresApproval", "catalogSources": [], "plan": [step]}
+    _status(kubectl, namespace, "installplan/install-1", status)
+
+    page = visit.page
+    page.goto("/")
+    expect(page.get_by_text(HINDERED)).to_be_visible()
+    page.get_by_role("link", name="install-1").click()
+    expect(page.get_by_role("row", name="widget-account")).to_be_visible()
+    for path in (page.url, "/classic", "/classic?part=plans", "/classic?part=operators",
+                 f"/classic/subscriptions/{namespace}/widget"):  # fmt: skip
+        page.goto(path)
+        assert not Axe().run(page).response["violations"], path
+    page.goto(f"/classic/plans/{namespace}/install-1")
+    page.get_by_role("button", name="Approve this plan").click()
+    expect(page.get_by_text("install-1 is approved.")).to_be_visible()
+    expect(page.get_by_role("button", name="Approve")).to_have_count(0)
+    approved = "-o=jsonpath={.spec.approved}"
+    assert kubectl("get", "installplan", "install-1", "-n", namespace, approved) == "true"
+    _status(kubectl, namespace, "installplan/install-1", {"phase": "Complete"})
+    expect(page.get_by_text("Complete")).to_be_visible()
