@@ -38,8 +38,9 @@ def console(start_console: Callable[..., Console]) -> Console:
     return start_console()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Of a module: as long as it is open its own loop runs, and tests with another cannot."""
     if not CHROMIUM.exists():
         if is_required("machine"):
             pytest.fail("Debian's chromium is not there")
