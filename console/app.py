@@ -13,6 +13,7 @@ from console.pages import (
     acts,
     catalogs,
     classic,
+    cluster,
     extension,
     extensions,
     install,
@@ -32,7 +33,19 @@ COMPRESSED_FROM_BYTES = 1024
 COMPRESSION = 5
 """A page is sent once; the highest takes three times as long for a hundredth."""
 _FAULT = "The console has a fault, which it has written to its log."
-PAGES = (overview, packages, install, package, extensions, extension, acts, catalogs, classic, live)
+PAGES = (
+    overview,
+    packages,
+    install,
+    package,
+    extensions,
+    extension,
+    acts,
+    catalogs,
+    classic,
+    cluster,
+    live,
+)
 
 
 def console_app(place: Place, sessions: Sessions, sign_in: APIRouter) -> Asgi:

@@ -9,6 +9,7 @@ from olm_classic.kinds import (
 from olm_classic.kinds import (
     CLUSTER_SERVICE_VERSION as CSV,
 )
+from olm_cli.cluster.reading import CLUSTER_OPERATOR
 from olm_cli.extension import EXTENSION
 from olm_cli.history_cluster import OBJECT_SET
 from olm_cli.lifecycle.openshift import CLUSTER_VERSION
@@ -19,6 +20,7 @@ NAMESPACE = GVK("", "v1", "Namespace")
 __all__ = [
     "CATALOG",
     "CATALOG_SOURCE",
+    "CLUSTER_OPERATOR",
     "CLUSTER_VERSION",
     "CSV",
     "EXTENSION",

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from api.objects import GVK
-from console.kinds import CATALOG, EXTENSION, SUBSCRIPTION
+from console.kinds import CATALOG, CLUSTER_VERSION, EXTENSION, SUBSCRIPTION
 from console.users import User
 
 
@@ -24,6 +24,7 @@ PARTS = (
     Part("Extensions", "/extensions", EXTENSION),
     Part("Catalogs", "/catalogs", CATALOG),
     Part("OLM Classic", "/classic", SUBSCRIPTION),
+    Part("Cluster", "/cluster", CLUSTER_VERSION),
 )
 
 
