@@ -16,6 +16,7 @@ from olm_cli.lifecycle.openshift import CLUSTER_VERSION
 from operator_controller.io.catalogs import CATALOG
 
 NAMESPACE = GVK("", "v1", "Namespace")
+SERVICE = GVK("", "v1", "Service")
 
 __all__ = [
     "CATALOG",
@@ -27,5 +28,6 @@ __all__ = [
     "INSTALL_PLAN",
     "NAMESPACE",
     "OBJECT_SET",
+    "SERVICE",
     "SUBSCRIPTION",
 ]

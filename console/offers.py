@@ -1,7 +1,8 @@
 """The packages that the catalogs of a cluster offer, in memory by the digest of their catalog.
 
 A catalog is read once, in the name of who looks first, into the cache of the command line; what a
-list of packages needs of it stays in memory while a catalog has that digest.
+list of packages needs of it stays in memory while a catalog has that digest. Others see it if they
+may read it themselves.
 """
 
 import asyncio
@@ -10,8 +11,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TypeVar
 
-from api.objects import KubeObject
-from console.kinds import CATALOG
+from console.kinds import CATALOG, SERVICE
 from console.users import User
 from olm_cli.catalogs.cache import ContentCache
 from olm_cli.catalogs.cluster import Cluster, Served
@@ -19,6 +19,7 @@ from olm_cli.catalogs.content import Content
 from olm_cli.catalogs.summary import Summary
 from olm_cli.cluster_options import ClusterOptions
 from olm_runtime.errors import OLMError, TerminalError
+from operator_controller.io.catalogd_proxy import proxy_path
 
 T = TypeVar("T")
 
@@ -42,7 +43,7 @@ async def offers_of(user: User) -> Offers:
     """What all catalogs offer that are switched on and that the user may read."""
     raws = await user.objects(CATALOG)
     served = [each for each in map(Served.of, raws) if each.available]
-    found = await asyncio.gather(*(_summaries(user.options, each) for each in served))
+    found = await asyncio.gather(*(_summaries(user, each) for each in served))
     packages: list[Offered] = []
     faults = []
     for catalog, answer in zip(served, found, strict=True):
@@ -54,15 +55,29 @@ async def offers_of(user: User) -> Offers:
     return Offers(packages, faults)
 
 
-async def _summaries(options: ClusterOptions, catalog: Served) -> list[Summary] | OLMError:
-    known = _read.get(catalog.digest)
-    if known is None:
-        try:
-            known = await _of_content(options, catalog, Content.summaries)
-        except OLMError as error:
-            return error
-        _read[catalog.digest] = known
+async def _summaries(user: User, catalog: Served) -> list[Summary] | OLMError:
+    try:
+        await check_readable(user, catalog)
+        known = _read.get(catalog.digest)
+        if known is None:
+            known = await _of_content(user.options, catalog, Content.summaries)
+            _read[catalog.digest] = known
+    except OLMError as error:
+        return error
     return known
+
+
+async def check_readable(user: User, catalog: Served) -> None:
+    """Raises TerminalError where the user may not read what somebody else has read already."""
+    path = proxy_path(catalog.base)
+    if path is None:  # catalogd itself answers everybody
+        return
+    _, _, _, _, namespace, _, service, *_ = path.split("/")
+    if not await user.may("get", SERVICE, namespace, service, "proxy"):
+        raise TerminalError(
+            f'you may not read catalog "{catalog.name}"',
+            hint=f"that needs the permission to get services/proxy in namespace {namespace}",
+        )
 
 
 def _forget_other_than(digests: set[str]) -> None:
@@ -72,8 +87,9 @@ def _forget_other_than(digests: set[str]) -> None:
 
 async def of_catalog(user: User, name: str, ask: Callable[[Content], T]) -> T:
     """What the content of a catalog answers. Raises OLMError where it is not served."""
-    raw: KubeObject = await user.object(CATALOG, name)
-    return await _of_content(user.options, Served.of(raw), ask)
+    catalog = Served.of(await user.object(CATALOG, name))
+    await check_readable(user, catalog)
+    return await _of_content(user.options, catalog, ask)
 
 
 async def _of_content(options: ClusterOptions, catalog: Served, ask: Callable[[Content], T]) -> T:

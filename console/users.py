@@ -92,7 +92,9 @@ class User:
 
         return await self._remembered(("kind", gvk.api_version, gvk.kind), ask)
 
-    async def may(self, verb: str, gvk: GVK, namespace: str = "", name: str = "") -> bool:
+    async def may(
+        self, verb: str, gvk: GVK, namespace: str = "", name: str = "", subresource: str = ""
+    ) -> bool:
         """Whether they may do something; False, too, where that cannot be known."""
 
         async def ask() -> bool:
@@ -102,6 +104,7 @@ class User:
                     "verb": verb,
                     "group": gvk.group,
                     "resource": resource.plural,
+                    "subresource": subresource,
                     "namespace": namespace,
                     "name": name,
                 }
@@ -116,7 +119,8 @@ class User:
                 return False
             return bool((answer.get("status") or {}).get("allowed"))
 
-        return await self._remembered((verb, gvk.api_version, gvk.kind, namespace, name), ask)
+        asked = (verb, gvk.api_version, gvk.kind, namespace, name, subresource)
+        return await self._remembered(asked, ask)
 
     async def may_all(self, *asked: tuple[str, GVK]) -> Sequence[bool]:
         """The same of several, in their order."""
