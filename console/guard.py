@@ -73,6 +73,8 @@ class Guard:
         session = self._sessions.find(cookie, used=_by_person(request))
         if session is not None:
             request.state.session, request.state.user = session, session.user
+            # Before anything is read: what changes from here on is told to the page.
+            request.state.mark = session.user.changes.mark
             request.state.token = session.token
             if not _is_open(request):
                 await _find_parts(request, session)

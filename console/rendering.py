@@ -47,7 +47,7 @@ def page(request: Request, template: str, *, status: int = 200, **values: Any) -
         "token": getattr(request.state, "token", ""),
         "here": request.url.path,
         "url": request.url.path + (f"?{request.url.query}" if request.url.query else ""),
-        "mark": user.changes.mark if user else "",
+        "mark": getattr(request.state, "mark", ""),
         "said": _said(request),
         "leaves": session is not None and session.leaves,
         "live": (),

@@ -104,4 +104,5 @@ def write_frame(stream: BinaryIO, text: bytes) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with suppress(BrokenPipeError):  # nobody waits for the answer any more
+        main()

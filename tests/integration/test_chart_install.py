@@ -284,7 +284,11 @@ def test_olm_classic_is_installed_and_works_beside_it(
     }
     values.write_text(yaml.safe_dump(content))
     given = (name, str(CLASSIC.folder), f"--values={values}", place)
-    helm("install", *given, "--create-namespace", **how)
+    try:
+        helm("install", *given, "--create-namespace", **how)
+    except CommandFailed as error:  # as the chart's page says
+        assert "ensure CRDs are installed first" in error.stderr
+        helm("upgrade", "--install", *given, **how)
     path = "/apis/apps/v1/namespaces/olm/deployments/catalog-operator"
     pod = PodProcess(tmp_path / "catalog-operator", control_plane, CLASSIC.namespace, path)
     health = free_port(HOST)
