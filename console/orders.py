@@ -1,5 +1,6 @@
 """What somebody asks to be installed, as the command line takes it."""
 
+import shlex
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -41,8 +42,8 @@ class Asked:
             "--watch-namespace": self.watch_namespace,
             "--config": "config.yaml" if self.config else "",
         }
-        said = (f" {name} '{value}'" for name, value in options.items() if value)
-        return f"olm install {package}{''.join(said)}"
+        said = [part for name, value in options.items() if value for part in (name, value)]
+        return shlex.join(["olm", "install", package, *said])
 
 
 def find_order(package: str, asked: Asked, options: ClusterOptions) -> Order:

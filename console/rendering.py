@@ -1,5 +1,6 @@
 """Pages from templates."""
 
+import shlex
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -29,6 +30,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     found.filters["ago"] = _ago
+    found.filters["shell"] = lambda value: shlex.quote(str(value))
     found.globals["static"] = address_of
     return found
 
