@@ -80,7 +80,7 @@ def _upgradeable(given: Json) -> Json:
     set_upgradeable(conditions, upgradeable(found))
     return {
         "risks": [asdict(each) for each in found.risks],
-        "versions": found.concerned(given["versions"] or ()),
+        "versions": found.concerned(given["versions"] or ()) or None,
         "error": "\n".join(found.problems) or None,
         "conditions": [
             {key: each.get(key) or "" for key in ("type", "status", "reason", "message")}

@@ -4,6 +4,7 @@ import asyncio
 import base64
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -29,14 +30,17 @@ class _Stores:
         self.requests: dict[str, list[str]] = {}
 
     def answer(self, request: httpx.Request) -> httpx.Response:
-        """The answer to a request."""
+        """The answer to a request. Raises ConnectError for a host that is none of the case."""
+        if request.url.host not in self._served:
+            raise httpx.ConnectError("nobody listens there")
         host, answers = self._served[request.url.host]
         path = request.url.raw_path.decode()
         self.requests.setdefault(host, []).append(path)
         found = answers.get(urlsplit(path).path)
         if found is None:
             return httpx.Response(404)
-        return httpx.Response(found["status"], content=base64.b64decode(found.get("body") or ""))
+        status = found.get("status") or HTTPStatus.OK
+        return httpx.Response(status, content=base64.b64decode(found.get("body") or ""))
 
 
 def verify(given: Json) -> Json:

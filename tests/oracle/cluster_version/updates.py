@@ -143,8 +143,8 @@ def _promql_cache(given: Json) -> Json:
     cache = QueryCache(evaluate_query, lambda: now)
     steps = []
     for step in given["steps"]:
-        now = max(now, BEGIN + timedelta(milliseconds=step["atMs"]))
-        took = timedelta(milliseconds=step["tookMs"])
+        now = max(now, BEGIN + timedelta(milliseconds=step.get("atMs") or 0))
+        took = timedelta(milliseconds=step.get("tookMs") or 0)
         evaluated.clear()
         try:
             told: Json = {"match": asyncio.run(cache.ask(step["query"])), "error": None}

@@ -29,10 +29,10 @@ def _history(given: Json) -> Json:
     entries: tuple[history.Entry, ...] = ()
     desired = {"image": "", "version": ""}
     for number, step in enumerate(given["steps"]):
-        asked = step["desired"]
+        asked = step.get("desired") or {}
         reached = history.Reached(
-            asked["image"],
-            asked["version"],
+            asked.get("image") or "",
+            asked.get("version") or "",
             is_completed=bool(step.get("completed")),
             verified=bool(step.get("verified")),
             local=bool(step.get("local")),
@@ -65,7 +65,9 @@ def _step(time: datetime | None) -> int | None:
 
 def _prune(given: Json) -> Json:
     entries = [
-        history.Entry(f"{number}:{each['image']}", each["version"], history.State(each["state"]))
+        history.Entry(
+            f"{number}:{each.get('image')}", each.get("version") or "", history.State(each["state"])
+        )
         for number, each in enumerate(given["history"] or ())
     ]
     left = history.pruned(entries, given["max"])
