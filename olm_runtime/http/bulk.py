@@ -8,9 +8,10 @@ import ssl
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 
-import aiohttp
 import httpx
 from yarl import URL
+
+from olm_runtime.http.rootless_aiohttp import aiohttp
 
 READ_BYTES = 256 << 10
 

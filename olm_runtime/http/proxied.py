@@ -27,8 +27,9 @@ def http_client(
 ) -> httpx.AsyncClient:
     """`origin` judges certificates of servers; `proxy` those of proxies, the same if None.
 
-    `proxies` are those of the environment as it is now, unless given. `bulk` says that gigabytes
-    will go (`BulkTransport`). Raises TransientError for a variable that holds no address.
+    `proxies` are those of the environment as it is now, unless given. `bulk` has aiohttp carry them
+    (`BulkTransport`): for gigabytes, and where it is loaded in any case. Raises TransientError for
+    a variable that holds no address.
     """
     ways = read_proxies(os.environ) if proxies is None else proxies
     transport = ProxiedTransport(ways, origin=origin, proxy=proxy or origin, bulk=bulk)

@@ -5,7 +5,7 @@ import socket
 from contextlib import suppress
 from weakref import WeakSet
 
-from aiohttp import AddrInfoType
+from olm_runtime.http.rootless_aiohttp import aiohttp
 
 TURNS = 100
 """Of the event loop: more than it takes to notice that a connection has ended."""
@@ -21,7 +21,7 @@ class Sockets:
     def __init__(self) -> None:
         self._made: WeakSet[socket.socket] = WeakSet()
 
-    def make(self, address: AddrInfoType) -> socket.socket:
+    def make(self, address: aiohttp.AddrInfoType) -> socket.socket:
         """A socket for an address; a `socket_factory` of `aiohttp.TCPConnector`."""
         family, kind, protocol, *_ = address
         made = socket.socket(family, kind, protocol)

@@ -12,10 +12,10 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Se
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
-import aiohttp
 import orjson
 
 from olm_runtime.http import request_log
+from olm_runtime.http.rootless_aiohttp import aiohttp
 from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.errors import ApiError, error_from
 from olm_runtime.kube.media_types import JSON_TYPE
@@ -31,6 +31,8 @@ MAX_CONNECTIONS = 1024
 TRIES = 4
 NO_ANSWER = "<error>"
 """Where a status code is counted and there is none; client-go's word."""
+UNREACHABLE = "see that it runs, and that the kubeconfig, or --server, has its address"
+UNTRUSTED = "have the kubeconfig, or --certificate-authority, name the CA of its certificate"
 
 _WARNING = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
 _QUOTED_PAIR = re.compile(r"\\(.)")
@@ -197,13 +199,23 @@ class Transport:
         except aiohttp.ClientError as error:
             self._shared.answers[method, NO_ANSWER] += 1
             _note_fault(method, url, began, "unreachable")
-            raise ApiError(f"cannot reach the API server: {error}") from error
+            message = f"cannot reach the API server: {_fault(error)}"
+            untrusted = isinstance(error, aiohttp.ClientConnectorCertificateError)
+            raise ApiError(message, hint=UNTRUSTED if untrusted else UNREACHABLE) from error
 
 
 def warning_text(header: str) -> str:
     """The text of a header `Warning: 299 - "text"` (RFC 7234, 5.5), its quoted pairs resolved."""
     found = _WARNING.match(header)
     return _QUOTED_PAIR.sub(r"\1", found[1]) if found else header
+
+
+def _fault(error: aiohttp.ClientError) -> str:
+    """Where a connection failed and why, without what aiohttp says of its own parameters."""
+    if not isinstance(error, aiohttp.ClientConnectorError):
+        return str(error)
+    refused = isinstance(error.os_error, ConnectionRefusedError)
+    return f"{error.host}:{error.port}: {'connection refused' if refused else error.os_error}"
 
 
 def _session(access: ClusterAccess, sockets: Sockets, limit: int) -> aiohttp.ClientSession:

@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import aiohttp
-
 from api.objects import KubeObject
+from olm_runtime.http.rootless_aiohttp import aiohttp
 from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.watch.watcher import Source
 

@@ -176,7 +176,8 @@ def server_of(catalog: str, base: str, *, allow_http: bool) -> str:
 
 
 def _connections(tls: ssl.SSLContext) -> httpx.AsyncClient:
-    return http_client(httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS), origin=tls)
+    timeout = httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS)
+    return http_client(timeout, origin=tls, bulk=True)
 
 
 async def fetch(

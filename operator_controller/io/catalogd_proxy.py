@@ -34,7 +34,7 @@ class CatalogdFromOutside:
         self._access = access
         self._direct = direct
         timeout = httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS)
-        self._http = http_client(timeout, origin=access.tls())
+        self._http = http_client(timeout, origin=access.tls(), bulk=True)
 
     async def close(self) -> None:
         """Closes the connections."""
