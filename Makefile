@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+CACHE := $(or $(OLMV1_CACHE_DIR),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/olmv1)
 PYTEST := $(BIN)/python -m pytest
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Else each run compiles all tests and programs anew.
@@ -16,13 +17,20 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
 
+# A second environment is made of hard links. A mirror that is named in settings of pip alone is
+# unknown to uv: then pip installs.
+UV := UV_CACHE_DIR=$(CACHE)/uv $(BIN)/uv pip install --quiet --python $(BIN)/python
+
 $(STAMP): requirements/dev.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "error: Python 3.11 or newer is needed, $(PYTHON) is older; set PYTHON=..." >&2; exit 1; }
 	@echo "installing into $(VENV) ..."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
-	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	@sed -n '/^uv==/,/[^\\]$$/p' requirements/dev.txt > $(VENV)/uv.txt
+	@$(BIN)/python -m pip install --quiet --require-hashes -r $(VENV)/uv.txt
+	@$(UV) --require-hashes -r requirements/dev.txt || \
+	  $(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
+	@$(UV) --no-deps --no-build-isolation -e .
 	@touch $@
 
 install: $(STAMP) ## Install everything into .venv
@@ -92,10 +100,17 @@ e2e-node: binaries ## Tests with pods that run, on a real node (root, Linux, Deb
 
 e2e: test-integration ## The same as test-integration
 
+# What mypy found, for a fresh clone to begin with. Packed and left in one step, because two may not
+# write to one cache.
+TYPES := $(CACHE)/mypy.tar
+
 lint: $(STAMP) ## ruff, mypy --strict, import contracts, duplicates, generated files
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+	@test -d .mypy_cache || test ! -e $(TYPES) || tar -xf $(TYPES)
 	@$(BIN)/mypy
+	@test -n "$$(find $(TYPES) -mmin -60 2> /dev/null)" || { mkdir -p $(CACHE) && \
+	  tar -cf $(TYPES).$$$$ .mypy_cache && mv $(TYPES).$$$$ $(TYPES); }
 	@$(BIN)/lint-imports
 	@$(BIN)/python -m config.duplicates
 	@$(MAKE) --no-print-directory verify
