@@ -112,7 +112,9 @@ def _check_image(request: Request, warn: Warn) -> None:
     digest = _DIGEST.search(image)
     tagged = _LAST_PART_TAG.search(image.removesuffix(digest[0]) if digest else image)
     if not _PULL_SPEC.fullmatch(image):
-        raise TerminalError(f"{_IMAGE}invalid reference format")
+        is_upper = _PULL_SPEC.fullmatch(image.lower())
+        problem = "repository name must be lowercase" if is_upper else "invalid reference format"
+        raise TerminalError(f"{_IMAGE}{problem}")
     if "/" not in image:
         raise TerminalError(f"{_IMAGE}no registry or repository specified")
     if not digest and not tagged:

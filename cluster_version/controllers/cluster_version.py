@@ -3,6 +3,7 @@
 Source of the rules: upstream's notes, sections 5 and 12.
 """
 
+import logging
 from collections.abc import Callable
 from datetime import datetime
 
@@ -22,6 +23,8 @@ from olm_runtime.outcome import Done, Failed, Outcome
 
 NAME = "cluster-version"
 CLUSTER_VERSION = GVK("config.openshift.io", "v1", "ClusterVersion")
+
+log = logging.getLogger(__name__)
 
 
 class ClusterVersions:
@@ -49,6 +52,7 @@ class ClusterVersions:
         self._wake = wake
         self._note_recorded = note_recorded
         self._store = manager.store(CLUSTER_VERSION)
+        self._is_missed = False
         self.transitions = Transitions()
 
     def registration(self) -> Registration:
@@ -80,7 +84,9 @@ class ClusterVersions:
         self._store.check_synced()
         cluster_version = self._store.get(request)
         if cluster_version is None:
+            self._miss()
             return Done()
+        self._is_missed = False
         features = await self._targets.features()
         faults = field_errors(cluster_version, risks_can_be_accepted=ACCEPT_RISKS in features.gates)
         self._targets.follow(without_faults(cluster_version, faults))
@@ -90,6 +96,15 @@ class ClusterVersions:
         acceptance = self._targets.acceptance
         is_refused = acceptance is not None and not acceptance.is_accepted
         return Done(RETRY_SECONDS if is_refused else None)
+
+    def _miss(self) -> None:
+        """Says once that there is nothing to follow: who installs a cluster makes it."""
+        if not self._is_missed:
+            log.warning(
+                "waiting for the ClusterVersion %s: nothing is applied until somebody makes it",
+                CLUSTER_VERSION_NAME,
+            )
+        self._is_missed = True
 
     async def report_failure(self, request: Request, failed: Failed) -> None:
         """It is in the log; what a status says is what is known of the release."""

@@ -234,6 +234,7 @@ class SyncWorker:
         errors = await round_.run(seconds)
         if errors:
             return self._failed(replace(current, done=round_.done, errors=tuple(errors)))
+        log.info("applied %s: %d manifests", work.payload.release.version, round_.done)
         self._due.clear()
         self._attempt, self._completed, self._state = 0, self._completed + 1, State.RECONCILING
         done = replace(current, done=round_.done, completed=self._completed)

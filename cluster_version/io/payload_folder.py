@@ -1,6 +1,7 @@
 """Release images as they lie in folders. Source of the rules: upstream's notes, section 5.4."""
 
 import asyncio
+import logging
 from pathlib import Path
 
 from cluster_version.payload.contents import Payload, load
@@ -9,10 +10,16 @@ from cluster_version.payload.release import ReleaseError
 from cluster_version.payload.release_folders import OPERATOR_FOLDER, RELEASE_FOLDER
 from olm_runtime.registry.settings import this_platform
 
+log = logging.getLogger(__name__)
+
 
 async def load_folder(folder: Path, image: str, filters: Filters) -> Payload:
     """The payload of a release image that lies in a folder. Raises ReleaseError."""
-    return await asyncio.to_thread(_load, folder, image, filters)
+    payload = await asyncio.to_thread(_load, folder, image, filters)
+    if not payload.candidates:
+        version, profile = payload.release.version, filters.profile
+        log.warning("no manifest of %s is for clusters of the profile %s", version, profile)
+    return payload
 
 
 def _load(folder: Path, image: str, filters: Filters) -> Payload:

@@ -41,6 +41,7 @@ from cluster_version.operator.settings import Retrieval, Settings
 from cluster_version.payload.contents import Payload, for_features
 from cluster_version.payload.features import DEFAULT
 from cluster_version.payload.inclusion import Filters
+from cluster_version.payload.release import ReleaseError
 from cluster_version.payload.retrieval_job import RetrievalPlace
 from cluster_version.signatures.configuration import CONFIG_MAP, Configuration
 from cluster_version.updates.query_cache import QueryCache
@@ -58,6 +59,11 @@ from olm_runtime.watch.informer import Selection
 PROGRAM = "cluster-version-operator"
 CONFIGURATION = Selection(CONFIG_MAP, CONFIGURATION_NAMESPACE)
 """In which installers leave what they are."""
+OWN_RELEASE = (
+    "--payload-override names the folder with the folders 'manifests' and 'release-manifests' of "
+    "the image of --release-image"
+)
+"""What to do about an own release that cannot be read."""
 
 
 class Controllers:
@@ -104,11 +110,12 @@ class Controllers:
     async def run(self, access: ClusterAccess) -> None:
         """Works until cancelled. Raises ReleaseError for an own release that cannot be read."""
         settings = self._settings
-        self._own = payload = await self._load(settings.payload, settings.release_image)
+        self._own = payload = await self._load_own()
         async with aclosing(self._features), asyncio.TaskGroup() as group:
             own = Own(payload, settings.always_enabled)
             self._controller = self._of_release(own, group)
             self.manager.register(self._controller.registration())
+            self._controller.enqueue()
             for each in node_updates(
                 self.manager, namespace=settings.system_namespace, clock=utc_now
             ):
@@ -189,6 +196,14 @@ class Controllers:
             return await self._jobs.fetch(target)
         await self._pulls.refresh()
         return await from_registry(self._pulls.images, target)
+
+    async def _load_own(self) -> Payload:
+        """The release that this program is from. Raises ReleaseError."""
+        settings = self._settings
+        try:
+            return await self._load(settings.payload, settings.release_image)
+        except ReleaseError as error:
+            raise ReleaseError(error.message, reason=error.reason, hint=OWN_RELEASE) from error
 
     async def _load(self, folder: Path, image: str) -> Payload:
         filters = Filters(

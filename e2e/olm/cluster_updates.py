@@ -66,6 +66,7 @@ class ClusterUpdates:
         self.api = Api(control_plane)
         self.metrics_port = free_port(HOST)
         self.program: ChildProcess | None = None
+        self.log = self.work_dir / "logs" / f"{PROGRAM}.log"
         self._health_port = free_port(HOST)
         self._command: tuple[Release, str, tuple[str, ...]] | None = None
 
@@ -131,7 +132,7 @@ class ClusterUpdates:
                 *flags,
             ],
             health_port=self._health_port,
-            log=self.work_dir / "logs" / f"{PROGRAM}.log",
+            log=self.log,
         )
 
     def begin(self, release: ReleaseSpec) -> None:

@@ -1,5 +1,6 @@
 """A cluster is installed by its first release, and kept as that has it."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,7 +26,11 @@ CREATE_ONLY = {"release.openshift.io/create-only": "true"}
 
 def test_everything_is_made_and_then_level(cluster: ClusterUpdates) -> None:
     """Scenarios 1, 2 and 4: operators are seen early, and each must be available."""
+    cluster.api.delete(CLUSTER_VERSION)
     cluster.start(FIRST)
+    missed = "waiting for the ClusterVersion version"
+    wait_until(lambda: missed in cluster.log.read_text(), what="it is said what is missed")
+    cluster.install()
     wait_until(lambda: len(cluster.api.list(OPERATORS)) == len(COMPONENTS), what="the operators")
     told = cluster.wait_told("Failing", "True", "not available")
     assert told == "Cluster operators alpha, beta, gamma are not available"
@@ -38,6 +43,16 @@ def test_everything_is_made_and_then_level(cluster: ClusterUpdates) -> None:
     assert cluster.told("Available") == ("True", "", "Done applying 1.0.0")
     [entry] = cluster.version["status"]["history"]
     assert entry["state"] == "Completed"
+
+
+def test_an_own_release_that_cannot_be_read_ends_the_operator(
+    cluster: ClusterUpdates, tmp_path: Path
+) -> None:
+    cluster.start(FIRST, f"--payload-override={tmp_path}")
+    assert cluster.program is not None
+    assert cluster.program.wait(60.0) == 1
+    told = cluster.log.read_text()
+    assert f"error: stat {tmp_path}/manifests: no such file or directory\nhint: --payload" in told
 
 
 def test_what_a_release_waits_for_is_seen_at_once(cluster: ClusterUpdates) -> None:

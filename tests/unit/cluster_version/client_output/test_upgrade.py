@@ -168,6 +168,20 @@ def test_requests_that_contradict_themselves(request_: Request) -> None:
         checked(request_, refuse)
 
 
+@pytest.mark.parametrize(
+    ("reference", "problem"),
+    [
+        (image("a", "m.io/Team/x"), "repository name must be lowercase"),
+        (image("a", "https://m.io/x"), "invalid reference format"),
+        ("4.10.26", "no registry or repository specified"),
+        ("m.io/x", "no tag or digest specified"),
+    ],
+)
+def test_images_that_are_none(reference: str, problem: str) -> None:
+    with pytest.raises(TerminalError, match=f"must be a valid image pull spec: {problem}$"):
+        checked(Request(to_image=reference), refuse)
+
+
 def test_the_latest_may_be_one_whose_risks_are_accepted() -> None:
     warnings: list[str] = []
     request = Request(to_latest=True, allow_not_recommended=True)
