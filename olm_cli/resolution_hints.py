@@ -91,12 +91,20 @@ def _unread(selected: Iterable[CatalogContent], message: str) -> Iterator[str]:
 
 def _within(desired: CatalogFilter, packages: Sequence[tuple[str, Package]]) -> Iterator[str]:
     """What the package has: channels, if one that is asked for is unknown; else versions."""
-    channels = [channel.name for _, package in packages for channel in package.channels]
-    unknown = [name for name in desired.channels if name not in channels]
-    for name in unknown:
-        yield f'there is no channel "{name}": {suggestion_or_all(name, channels, none="none")}'
+    unknown = unknown_channels(desired, [package for _, package in packages])
+    yield from unknown
     if not unknown:
         yield from (f"catalog {name} has {_versions(package)}" for name, package in packages)
+
+
+def unknown_channels(desired: CatalogFilter, packages: Iterable[Package]) -> list[str]:
+    """A hint for each channel that is asked for and that none of the packages has."""
+    known = [channel.name for package in packages for channel in package.channels]
+    return [
+        f'there is no channel "{name}": {suggestion_or_all(name, known, none="none")}'
+        for name in desired.channels
+        if name not in known
+    ]
 
 
 def _versions(package: Package) -> str:

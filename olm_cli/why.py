@@ -15,7 +15,7 @@ from olm_cli.catalogs.sources import near_packages
 from olm_cli.cluster_options import ClusterCommand, ClusterOptions, cluster_options
 from olm_cli.lifecycle.commands import command_of_patch
 from olm_cli.output import Output, output_option, show
-from olm_cli.resolution_hints import hints
+from olm_cli.resolution_hints import hints, unknown_channels
 from olm_cli.resolve_text import Outcome, explanation, facts, reasons
 from olm_cli.why_cluster import Situation, read_situation
 from olm_content.versions import parse_bundle_version
@@ -93,18 +93,22 @@ def answer_of(situation: Situation, options: Mapping[str, Any]) -> Answer:
 def _instead(
     situation: Situation, error: ResolutionError, options: Mapping[str, Any]
 ) -> Iterable[str]:
-    """What there is instead, where no bundle of the package was considered; without repetition."""
-    if error.findings.considered:
-        return ()
+    """What there is instead of unknown names, without repetition.
+
+    Where bundles of the package were considered, the advice says the rest.
+    """
     desired = situation.request.desired
-    found = hints(
+    if error.findings.considered:
+        found = (each.package for each in situation.catalogs if each.package is not None)
+        return unknown_channels(desired, found)
+    instead = hints(
         error,
         desired,
         situation.catalogs,
         switched_off=situation.switched_off,
         near_packages=lambda: near_packages(desired.package_name, options),
     )
-    return dict.fromkeys(found)
+    return dict.fromkeys(instead)
 
 
 def _to_the_newest(situation: Situation, found: Resolution) -> Change | None:

@@ -24,7 +24,7 @@ from olm_cli.lifecycle.removing import instances_of
 from olm_cli.lifecycle.rendering import present, rendered
 from olm_cli.lifecycle.rights import rights_of_change
 from olm_cli.lifecycle.spec_fields import differences
-from olm_cli.resolution_hints import hint_text
+from olm_cli.resolution_hints import hint_text, unknown_channels
 from olm_cli.why_cluster import catalogs_of, switched_off
 from olm_content.crds.findings import worst_first
 from olm_content.crds.going import everything_going
@@ -180,7 +180,9 @@ class Planner:
             return choose(desired, history, raws, contents)
         except ResolutionError as error:
             if error.findings.considered:
-                raise
+                packages = [each.package for each in contents if each.package is not None]
+                told = [*unknown_channels(desired, packages), error.hint]
+                raise TerminalError(error.message, hint="; ".join(filter(None, told))) from error
             instead = await asyncio.to_thread(
                 hint_text,
                 error,

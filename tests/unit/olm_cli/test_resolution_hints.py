@@ -8,7 +8,7 @@ import pytest
 
 from api.metadata import LabelSelector
 from api.olm.v1.clusterextension import CatalogFilter
-from olm_cli.resolution_hints import hint_text
+from olm_cli.resolution_hints import hint_text, unknown_channels
 from olm_content.fbc.model import Bundle, Channel, Package
 from olm_content.versions import parse_bundle_version
 from olm_runtime.errors import OLMError
@@ -70,3 +70,10 @@ def test_the_first_name_that_is_wrong_is_reported(
     )
     assert hint in reported
     assert reported.count("it is down") == 0, "which the message says already"
+
+
+def test_a_channel_that_one_of_the_packages_has_is_known() -> None:
+    asked = CatalogFilter(package_name="op", channels=("stable", "beta", "alpah"))
+    other = replace(PACKAGE, channels=(Channel("beta"),))
+    [told] = unknown_channels(asked, [PACKAGE, other])
+    assert told == 'there is no channel "alpah": did you mean alpha?'
