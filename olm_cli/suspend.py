@@ -15,6 +15,7 @@ from olm_cli.lifecycle.suspending import set_suspension, suspension_annotations,
 from olm_cli.lifecycle.waiting import Wait
 from olm_cli.output import Output, object_output_option, show, typed_name
 from olm_runtime.cli.display import LiveDisplay
+from olm_runtime.cli.values import parse_patience
 from operator_controller.apply.suspension import suspension_of
 
 
@@ -23,10 +24,10 @@ from operator_controller.apply.suspension import suspension_of
 @click.option("--reason", default="", metavar="TEXT", help="Why; everybody sees it in the status.")
 @click.option(
     "--timeout",
-    type=click.IntRange(min=1),
-    default=60,
+    type=parse_patience,
+    default="1m",
     show_default=True,
-    metavar="SECONDS",
+    metavar="DURATION",
     help="How long to wait until nothing is written any more.",
 )
 @reach_options

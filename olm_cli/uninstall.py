@@ -60,7 +60,7 @@ def uninstall(extension: str, output: Output, **given: Any) -> None:
     Examples:
       olm uninstall argocd --preview
       olm uninstall argocd
-      olm uninstall argocd --cascade --timeout 600
+      olm uninstall argocd --cascade --timeout 10m
       olm uninstall argocd --yes -o json
     """
     _refuse_contradictions(given)

@@ -13,6 +13,7 @@ from olm_cli.inline_config import read_config, with_watch_namespace
 from olm_cli.kube_names import namespace_name
 from olm_cli.lifecycle.spec_fields import SpecFields, of_catalog, parse_selector
 from olm_content.render import CertificateProvider
+from olm_runtime.cli.values import parse_patience
 from olm_runtime.errors import TerminalError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -66,10 +67,10 @@ _CERTIFICATES = click.option(
 
 timeout_option = click.option(
     "--timeout",
-    type=click.IntRange(min=1),
-    default=300,
+    type=parse_patience,
+    default="5m",
     show_default=True,
-    metavar="SECONDS",
+    metavar="DURATION",
     help="How long --wait waits.",
 )
 

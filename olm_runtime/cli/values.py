@@ -1,6 +1,7 @@
 """Values of flags as Go and Kubernetes write them. What cannot be read raises BadParameter."""
 
 import logging
+import math
 import re
 
 import click
@@ -76,6 +77,15 @@ def parse_duration(text: str) -> float:
     if seconds > _LONGEST_SECONDS:
         years = _LONGEST_SECONDS / _SECONDS["h"] / 24 / 365
         raise click.BadParameter(f"{text!r} is too long; say no more than {years:.0f} years")
+    return seconds
+
+
+def parse_patience(text: str) -> int:
+    """Whole seconds to wait, at least one, of a duration; a bare number is of seconds."""
+    bare = text.isascii() and text.isdigit()
+    seconds = math.ceil(parse_duration(f"{text}s" if bare else text))
+    if seconds < 1:
+        raise click.BadParameter(f"{text!r} is no time to wait; say 1s or more")
     return seconds
 
 

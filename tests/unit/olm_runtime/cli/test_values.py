@@ -14,6 +14,7 @@ from olm_runtime.cli.values import (
     parse_count,
     parse_duration,
     parse_interval,
+    parse_patience,
     parse_size,
     write_size,
 )
@@ -208,6 +209,14 @@ def test_a_gate_without_effect_is_warned_about_when_it_is_opened(
 )
 def test_durations_are_gos(text: str, seconds: float) -> None:
     assert parse_duration(text) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("300", 300), ("5m", 300), ("1.2s", 2), ("1ms", 1)])
+def test_how_long_to_wait_is_said_as_to_kubectl(text: str, seconds: int) -> None:
+    assert parse_patience(text) == seconds
+    for wrong in ("0", "0s", "-1s", "", "x", "9" * 400):
+        with pytest.raises(click.BadParameter):
+            parse_patience(wrong)
 
 
 @pytest.mark.parametrize("text", ["2562048h", f"{'9' * 400}h"])
