@@ -122,6 +122,7 @@ async def _fetch(
     import httpx
 
     from olm_runtime.http.proxied import http_client
+    from olm_runtime.http.transport_faults import reason
     from olm_runtime.http.trust import registry_trust
     from operator_controller.io.catalogd import server_of
     from operator_controller.io.catalogd_proxy import proxy_path
@@ -156,8 +157,8 @@ async def _fetch(
         message = f'catalog "{catalog.name}" cannot be read from {address}: {error.message}'
         raise TerminalError(message, hint="ask again in a moment") from error
     except (OLMError, httpx.HTTPError, ValueError) as error:
-        reason = bounded(str(error) or type(error).__name__)
-        message = f'catalog "{catalog.name}" cannot be read from {address}: {reason}'
+        cause = reason(error) if isinstance(error, httpx.HTTPError) else bounded(str(error))
+        message = f'catalog "{catalog.name}" cannot be read from {address}: {cause}'
         raise TerminalError(message, hint=hint) from error
 
 

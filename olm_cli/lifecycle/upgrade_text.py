@@ -39,7 +39,8 @@ def _row(each: Outlook) -> Sequence[str]:
 
 def outlook_lines(found: Outlook) -> Iterator[str]:
     """One extension at length."""
-    newest = f"; {found.newest} is the newest" if found.newest != found.installed else ""
+    newer = found.newest not in ("", found.installed)
+    newest = f"; {found.newest} is the newest" if newer else ""
     coming = f"; {found.coming} comes by itself" if found.coming else ""
     installed = f"{found.installed} is installed" if found.installed else "nothing is installed"
     standing = click.style(found.standing.value, fg=found.standing.colour)

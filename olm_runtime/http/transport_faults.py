@@ -19,7 +19,9 @@ def causes(error: BaseException | None) -> list[BaseException]:
 
 
 def reason(error: Exception) -> str:
-    """Short, without an address."""
+    """Short, without an address but that of a proxy in the way."""
+    if isinstance(error, httpx.ProxyError):
+        return bounded(str(error), 200)
     if isinstance(error, httpx.TimeoutException):
         return "no answer in time"
     behind = causes(error)

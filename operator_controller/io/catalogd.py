@@ -22,6 +22,7 @@ from olm_runtime import tracing
 from olm_runtime.errors import TransientError, bounded
 from olm_runtime.http.proxied import http_client
 from olm_runtime.http.tls import TlsProfile
+from olm_runtime.http.transport_faults import reason
 from olm_runtime.http.trust import registry_trust, shared_registry_trust, trust_state
 from operator_controller.io.replicas import ReplicaBehindError, answer_of
 
@@ -194,7 +195,7 @@ async def fetch(
         message = _unread(address, error.message)
         raise CatalogBehindError(message, hint=error.hint, within=error.within) from error
     except httpx.HTTPError as error:
-        raise _unreachable(address, bounded(str(error) or type(error).__name__)) from error
+        raise _unreachable(address, reason(error)) from error
     except TimeoutError as error:
         raise _unreachable(address, f"no end within {ANSWER_SECONDS:.0f} s") from error
 

@@ -2,12 +2,15 @@
 
 from typing import Any
 
+import click
 import pytest
 
 from api.objects import KubeObject
 from api.olm.v1.clusterextension import BundleMetadata, ClusterExtension
 from olm_cli.lifecycle.commands import command_of_patch, upgrade_command
 from olm_cli.lifecycle.outlook import Outlook, Standing, is_pinned, outlook, ways_of
+from olm_cli.lifecycle.upgrade_text import outlook_lines
+from olm_runtime.errors import OLMError
 from operator_controller.catalog import build_package
 from operator_controller.resolve import CatalogContent
 
@@ -235,3 +238,10 @@ def test_what_is_pinned(version: str, *, pinned: bool) -> None:
         },
     }
     assert is_pinned(ClusterExtension.from_object(raw).spec.source.catalog) is pinned
+
+
+def test_a_newest_version_that_is_not_known_is_not_told_of() -> None:
+    down = CatalogContent(name="cat", unavailable=OLMError("it is down"))
+    first, *rest = outlook_lines(told(down))
+    assert click.unstyle(first) == "ext: Unknown: 1.0.0 is installed"
+    assert any("it is down" in line for line in rest)
