@@ -9,7 +9,7 @@ import click
 
 from api.olm.v1 import names
 from olm_catalogs.job import MAX_OBJECTS
-from olm_content.fbc.documents import MAX_DOCUMENT_BYTES
+from olm_content.fbc.limits import MAX_DOCUMENT_BYTES
 from olm_runtime.cli.gates import Gate
 from olm_runtime.cli.limit_flags import limit_options
 from olm_runtime.cli.values import (

@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from olm_content.fbc.documents import MAX_DOCUMENT_BYTES
+from olm_content.fbc.limits import MAX_DOCUMENT_BYTES
 from olm_runtime.images.cluster_settings import ClusterSettings, read_settings
 from olm_runtime.images.limits import MIB, Limits
 

@@ -26,7 +26,8 @@ from olm_cli.output import (
 )
 from olm_cli.watch_namespace import with_hint
 from olm_content.bundle.configuration import ConfigurationError
-from olm_content.render import CertificateProvider, InstallRequest, install_objects
+from olm_content.render.install import InstallRequest, install_objects
+from olm_content.render.options import CertificateProvider
 from olm_runtime.errors import OLMError, TerminalError
 from olm_runtime.registry.workstation import Registries
 

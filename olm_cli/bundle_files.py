@@ -20,7 +20,7 @@ from olm_runtime.images.reference import parse_ref
 from olm_runtime.registry.workstation import Registries, pulled
 
 if TYPE_CHECKING:
-    from olm_content.bundle import RegistryV1
+    from olm_content.bundle.model import RegistryV1
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -54,7 +54,7 @@ def registries(given: dict[str, Any]) -> Registries:
 @lru_cache(maxsize=KEPT_BUNDLES)
 def loaded(files: tuple[tuple[str, bytes], ...]) -> "RegistryV1":
     """The bundle made of files by path. Raises BundleError."""
-    from olm_content.bundle import load
+    from olm_content.bundle.reader import load
 
     return load(dict(files))
 

@@ -7,14 +7,14 @@ import click
 
 from olm_cli.bundle_files import read_source, registries, registry_options
 from olm_cli.output import Output, fail, output_option, show
-from olm_content.bundle import RegistryV1, load
 from olm_content.bundle.manifests import manifests
-from olm_content.bundle.model import InstallMode
+from olm_content.bundle.model import InstallMode, RegistryV1
+from olm_content.bundle.reader import load
 from olm_content.bundle.review import Fault, file_faults
 from olm_content.bundle.summary import dependencies
 from olm_content.names import CSV_KIND
-from olm_content.render import CertificateProvider, InstallRequest, install_objects
-from olm_content.render.install import unsupported
+from olm_content.render.install import InstallRequest, install_objects, unsupported
+from olm_content.render.options import CertificateProvider
 from olm_content.render.validators import unsupported_kinds, validate
 from olm_runtime.errors import OLMError
 

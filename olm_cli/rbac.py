@@ -21,7 +21,7 @@ from olm_cli.output import DATA, TEXT, YAML, Format, Output, output_of, show
 from olm_cli.rbac_install import Asked, Install, bundle_of
 from olm_cli.rbac_source import is_bundle
 from olm_cli.rbac_text import difference, facts, show_documents
-from olm_content.render import CertificateProvider
+from olm_content.render.options import CertificateProvider
 from olm_content.rights import as_rules, beyond, installer, least_while_replacing
 from olm_runtime.cli.async_work import run_async
 

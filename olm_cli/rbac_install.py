@@ -10,7 +10,7 @@ from olm_cli.bundle_files import loaded
 from olm_cli.catalogs.offered import Catalogs, Options, read_catalogs
 from olm_cli.inline_config import read_config
 from olm_cli.rbac_source import Source, is_bundle, read_bundle_of, read_from_catalogs
-from olm_content.bundle import RegistryV1
+from olm_content.bundle.model import RegistryV1
 from olm_content.names import ANNOTATION_SUGGESTED_NAMESPACE
 from olm_content.render.kinds import placed
 from olm_content.rights import Account, Needed, guessed_kinds, least, needs_of

@@ -1,8 +1,7 @@
 """Which watched namespaces a bundle supports, as hints for the command line. Pure."""
 
-from olm_content.bundle import RegistryV1
 from olm_content.bundle.configuration import WATCH_NAMESPACE, ConfigurationError
-from olm_content.bundle.model import InstallMode
+from olm_content.bundle.model import InstallMode, RegistryV1
 
 
 def with_hint(

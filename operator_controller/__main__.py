@@ -4,8 +4,6 @@ import asyncio
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from olm_runtime.certificates.serving import CertificateFiles, CertificateIssuer
-from olm_runtime.clocks import utc_now
 from olm_runtime.controller.leader import LeasePlace
 from olm_runtime.controller.manager import Manager
 from olm_runtime.kube.access import ClusterAccess, load_access
@@ -15,13 +13,13 @@ from olm_runtime.memory import keep_large_blocks_apart, keep_small, share_one_ar
 from olm_runtime.program import run
 from olm_runtime.replica import Replica, process_identity
 from olm_runtime.tracing import start_tracing
-from operator_controller.io.certificates import rotation
-from operator_controller.metrics import Metrics, Readings
-from operator_controller.settings import MetricsSettings, Settings, parse_settings
-from operator_controller.wiring import LEASE, Controllers
+from operator_controller.settings import LEASE, MetricsSettings, Settings, parse_settings
 
-if TYPE_CHECKING:  # imported once metrics are asked for: it takes time and memory
+if TYPE_CHECKING:  # imported late: they take time and memory
     from prometheus_client.metrics_core import Metric
+
+    from olm_runtime.certificates.serving import CertificateFiles, CertificateIssuer
+    from operator_controller.wiring import Controllers
 
 
 def main(settings: Settings) -> None:
@@ -81,6 +79,7 @@ class _Process:
 
     def _families(self) -> "Iterator[Metric]":
         from operator_controller.exposition import families
+        from operator_controller.metrics import Metrics, Readings
 
         controllers = self._controllers
         if controllers is None:
@@ -89,6 +88,9 @@ class _Process:
         return families(controllers.metrics, controllers.readings())
 
     def _control(self, group: asyncio.TaskGroup) -> Manager:
+        # Imported once this process works: one that waits for the lease is small, and soon ready.
+        from operator_controller.wiring import Controllers
+
         settings, client = self._settings, self._client
         self._controllers = Controllers(settings, client, instance=self._identity)
         if settings.serving is not None:
@@ -97,10 +99,12 @@ class _Process:
         return self._controllers.manager
 
 
-def _certificate_files(settings: Settings, client: KubeClient) -> CertificateFiles | None:
+def _certificate_files(settings: Settings, client: KubeClient) -> "CertificateFiles | None":
     serving = settings.serving
     if serving is None:
         return None
+    from olm_runtime.certificates.serving import CertificateFiles
+
     return CertificateFiles(
         client,
         settings.system_namespace,
@@ -110,7 +114,11 @@ def _certificate_files(settings: Settings, client: KubeClient) -> CertificateFil
     )
 
 
-def _certificate_issuer(settings: Settings, client: KubeClient) -> CertificateIssuer:
+def _certificate_issuer(settings: Settings, client: KubeClient) -> "CertificateIssuer":
+    from olm_runtime.certificates.serving import CertificateIssuer
+    from olm_runtime.clocks import utc_now
+    from operator_controller.io.certificates import rotation
+
     return CertificateIssuer(
         client,
         settings.system_namespace,

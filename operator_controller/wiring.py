@@ -46,11 +46,10 @@ from operator_controller.io.catalogs import CATALOG, CatalogClient
 from operator_controller.io.certificates import RevisionCertificates, rotation
 from operator_controller.io.revisions import OBJECT_SET, RevisionStore
 from operator_controller.metrics import Metrics, Readings
-from operator_controller.settings import Settings
+from operator_controller.settings import LEASE, Settings
 from operator_controller.status.cluster_operator import NAME as CLUSTER_OPERATOR_NAME
 
 CONTROLLER = "olm.operatorframework.io/operator-controller"
-LEASE = "9c4404e7.operatorframework.io"
 EXTENSIONS = "cluster-extension"
 OBJECT_SETS = "clusterobjectset"
 CATALOGS = "clustercatalog"

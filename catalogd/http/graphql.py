@@ -15,9 +15,11 @@ from itertools import islice
 from typing import Any
 
 import orjson
-from fastapi import APIRouter, Request, Response
 from graphql import GraphQLError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 from catalogd.graphql.schema import CatalogSchema, Reading
 from catalogd.http import problems
@@ -123,13 +125,12 @@ def _check(end: float) -> None:
         raise GraphQLError(f"query took longer than {QUERY_SECONDS:.0f} s")
 
 
-def graphql_router(library: Library) -> APIRouter:
+def graphql_route(library: Library) -> Route:
     """The route of queries."""
-    router = APIRouter()
     answers = Answers()
 
-    @router.post(PATH)
-    async def query(catalog: str, request: Request) -> Response:
+    async def query(request: Request) -> Response:
+        catalog = request.path_params["catalog"]
         if fault := name_fault(catalog):
             return _refuse(problems.invalid_name(fault))
         body = await _body(request)
@@ -149,7 +150,7 @@ def graphql_router(library: Library) -> APIRouter:
         answer = await answers.answer(serving.content, body, asked)
         return Response(answer, media_type="application/json")
 
-    return router
+    return Route(PATH, query, methods=["POST"])
 
 
 async def _body(request: Request) -> bytes | None:

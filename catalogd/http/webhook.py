@@ -1,60 +1,53 @@
 """The mutating webhook: sets the name label on ClusterCatalogs. The decision is pure."""
 
 import base64
-from typing import Any, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import orjson
-from fastapi import APIRouter
-from pydantic import BaseModel
+from starlette.middleware import Middleware
+from starlette.middleware.body_limit import RequestBodyLimitMiddleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
 
 from api.olm.v1.names import LABEL_METADATA_NAME, label_value
+from api.wire import read
 
 PATH = "/mutate-olm-operatorframework-io-v1-clustercatalog"
 MAX_REVIEW_BYTES = 8 << 20
 """The API server's own limit of an object is below 2 MiB."""
 
 
-class Metadata(BaseModel):
+@dataclass(frozen=True, slots=True)
+class Metadata:
     """What the webhook looks at of an object's metadata."""
 
     name: str | None = None
-    labels: dict[str, str] | None = None
+    labels: Mapping[str, str] | None = None
 
 
-class ReviewedObject(BaseModel):
+@dataclass(frozen=True, slots=True)
+class ReviewedObject:
     """A ClusterCatalog as it is to be stored."""
 
     metadata: Metadata = Metadata()
 
 
-class AdmissionRequest(BaseModel):
+@dataclass(frozen=True, slots=True)
+class AdmissionRequest:
     """What the API server asks; a deletion has no object."""
 
     uid: str
     object: ReviewedObject | None = None
 
 
-class AdmissionReview(BaseModel):
+@dataclass(frozen=True, slots=True)
+class AdmissionReview:
     """A question of the API server."""
 
     request: AdmissionRequest
-
-
-class AdmissionResponse(BaseModel):
-    """The answer: allowed, with the changes in base64, if there are any."""
-
-    uid: str
-    allowed: bool = True
-    patchType: Literal["JSONPatch"] | None = None  # noqa: N815 - Kubernetes' name
-    patch: str | None = None
-
-
-class AnsweredReview(BaseModel):
-    """The review with its answer."""
-
-    apiVersion: str = "admission.k8s.io/v1"  # noqa: N815 - Kubernetes' name
-    kind: str = "AdmissionReview"
-    response: AdmissionResponse
 
 
 def label_patch(metadata: Metadata) -> list[dict[str, Any]]:
@@ -70,21 +63,30 @@ def label_patch(metadata: Metadata) -> list[dict[str, Any]]:
     return [{"op": "add", "path": f"/metadata/labels/{key}", "value": label}]
 
 
-def respond(request: AdmissionRequest) -> AdmissionResponse:
-    """The answer to what the API server asks."""
+def respond(request: AdmissionRequest) -> dict[str, Any]:
+    """The review that answers: allowed, with the changes in base64, if there are any."""
+    response: dict[str, Any] = {"uid": request.uid, "allowed": True}
     patch = label_patch(request.object.metadata) if request.object else []
-    if not patch:
-        return AdmissionResponse(uid=request.uid)
-    encoded = base64.b64encode(orjson.dumps(patch)).decode()
-    return AdmissionResponse(uid=request.uid, patchType="JSONPatch", patch=encoded)
+    if patch:
+        encoded = base64.b64encode(orjson.dumps(patch)).decode()
+        response |= {"patchType": "JSONPatch", "patch": encoded}
+    return {
+        "apiVersion": "admission.k8s.io/v1",
+        "kind": "AdmissionReview",
+        "response": response,
+    }
 
 
-def webhook_router() -> APIRouter:
+def webhook_route() -> Route:
     """The route of the webhook."""
-    router = APIRouter()
+    limit = Middleware(RequestBodyLimitMiddleware, max_body_size=MAX_REVIEW_BYTES)
+    return Route(PATH, _mutate, methods=["POST"], middleware=[limit])
 
-    @router.post(PATH, response_model_exclude_none=True, max_body_size=MAX_REVIEW_BYTES)
-    async def mutate(review: AdmissionReview) -> AnsweredReview:
-        return AnsweredReview(response=respond(review.request))
 
-    return router
+async def _mutate(request: Request) -> Response:
+    body = await request.body()
+    try:
+        review = read(AdmissionReview, orjson.loads(body))
+    except ValueError:
+        return PlainTextResponse("no AdmissionReview\n", 400)
+    return Response(orjson.dumps(respond(review.request)), media_type="application/json")

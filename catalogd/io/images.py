@@ -10,7 +10,7 @@ from catalogd.metrics import Metrics, PollResult
 from olm_catalogs.io.processes import Processes
 from olm_catalogs.job import MAX_OBJECTS, Job
 from olm_catalogs.stored import Stored
-from olm_content.fbc.documents import MAX_DOCUMENT_BYTES
+from olm_content.fbc.limits import MAX_DOCUMENT_BYTES
 from olm_runtime.images.cluster_settings import ClusterSettings
 from olm_runtime.images.limits import Limits
 

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from e2e.harness.images import read_folder
-from olm_content.bundle import load
+from olm_content.bundle.reader import load
 from olm_content.formats.kube_yaml import load_all
 from olm_content.names import CSV_KIND, CSV_METADATA, PACKAGE
 from opm.migrate import csv_metadata

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from olm_content.fbc.documents import MAX_DOCUMENT_BYTES
 from olm_content.fbc.files import CatalogFormat
+from olm_content.fbc.limits import MAX_DOCUMENT_BYTES
 from olm_content.fbc.records import Place, Record, record
 from olm_runtime.file_trees import read_file, read_files, tree_files
 

@@ -3,22 +3,30 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from olm_classic.catalog_operator.settings import Settings, parse_settings
-from olm_classic.catalog_operator.wiring import LEASE, Controllers
+from olm_classic.catalog_operator.settings import LEASE, Settings, parse_settings
 from olm_classic.metrics import Metrics, Readings
 from olm_runtime.daemon.process import Program
 from olm_runtime.kube.client import KubeClient
 
-if TYPE_CHECKING:  # imported once metrics are asked for: it takes time and memory
+if TYPE_CHECKING:  # imported late: they take time and memory
     from prometheus_client.metrics_core import Metric
+
+    from olm_classic.catalog_operator.wiring import Controllers
 
 
 def main(settings: Settings) -> None:
     """The console script `catalog-operator`."""
-    Program("catalog-operator", LEASE, Controllers, _families).run(settings)
+    Program("catalog-operator", LEASE, _begin, _families).run(settings)
 
 
-def _families(controllers: Controllers | None, client: KubeClient) -> "Iterator[Metric]":
+def _begin(settings: Settings, client: KubeClient, identity: str) -> "Controllers":
+    # Imported once this process works: one that waits for the lease is small, and soon ready.
+    from olm_classic.catalog_operator.wiring import Controllers
+
+    return Controllers(settings, client, identity)
+
+
+def _families(controllers: "Controllers | None", client: KubeClient) -> "Iterator[Metric]":
     from olm_classic.catalog_operator.exposition import families
 
     if controllers is None:

@@ -23,6 +23,7 @@ from olm_runtime.daemon.settings import (
 from olm_runtime.images.limits import BUNDLE_LIMITS
 from olm_runtime.settings import daemon, optional_path, read_settings
 
+LEASE = "catalog-operator.operators.coreos.com"
 GLOBAL_NAMESPACE_VARIABLE = "GLOBAL_CATALOG_NAMESPACE"
 DEFAULT_WORKLOAD_USER = 1001
 POD_FLAGS = ("configmap_server", "opm_image", "util_image", "workload_user")

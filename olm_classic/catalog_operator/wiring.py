@@ -6,7 +6,7 @@ import os
 import random
 
 from olm_classic.catalog_operator.installing import Installing
-from olm_classic.catalog_operator.settings import CatalogServing, Settings
+from olm_classic.catalog_operator.settings import LEASE, CatalogServing, Settings
 from olm_classic.controllers.catalog_source import CatalogSources, Listeners, SharedSettings
 from olm_classic.controllers.cluster_operators import ClusterOperatorReports
 from olm_classic.controllers.operator_hub import OperatorHubController
@@ -35,7 +35,6 @@ log = logging.getLogger(__name__)
 
 REPORTER = "operator-lifecycle-manager"
 """Who reports Events, as upstream has it."""
-LEASE = "catalog-operator.operators.coreos.com"
 
 
 class Controllers:

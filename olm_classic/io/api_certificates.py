@@ -15,6 +15,7 @@ from olm_classic.names import OPERATOR_FIELD_MANAGER
 from olm_classic.owned_apis.described import Serving
 from olm_classic.owned_apis.objects import AUTHORITY_KEY, secret
 from olm_classic.selections import OWNED_SECRETS
+from olm_runtime.certificates.content import AUTHORITIES_KEY, SecretContent
 from olm_runtime.certificates.rotation import (
     Due,
     Rotation,
@@ -24,7 +25,7 @@ from olm_runtime.certificates.rotation import (
     prepared,
     trimmed,
 )
-from olm_runtime.certificates.secret import AUTHORITIES_KEY, SecretContent, parse, with_authorities
+from olm_runtime.certificates.secret import parse, with_authorities
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.watch.store import Store
 

@@ -9,7 +9,7 @@ from olm_classic.names import OPERATOR_FIELD_MANAGER
 from olm_classic.owned_apis.covering import covers
 from olm_classic.owned_apis.described import Serving, converted
 from olm_classic.owned_apis.objects import conversion
-from olm_runtime.certificates.secret import SecretContent
+from olm_runtime.certificates.content import SecretContent
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.watch.store import Store
 

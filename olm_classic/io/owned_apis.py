@@ -52,8 +52,8 @@ from olm_classic.selections import (
     ROLE_BINDINGS,
     ROLES,
 )
+from olm_runtime.certificates.content import SecretContent
 from olm_runtime.certificates.rotation import Due, Rotation
-from olm_runtime.certificates.secret import SecretContent
 from olm_runtime.controller.manager import Manager
 from olm_runtime.watch.store import Event, Store
 

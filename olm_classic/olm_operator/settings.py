@@ -17,6 +17,7 @@ from olm_runtime.daemon.settings import (
 from olm_runtime.images.limits import BUNDLE_LIMITS
 from olm_runtime.settings import daemon, read_settings
 
+LEASE = "olm-operator.operators.coreos.com"
 LIFETIME, SETTLE = timedelta(days=730), timedelta(minutes=1)
 
 

@@ -20,7 +20,7 @@ from olm_classic.io.owned_apis import OwnedApis
 from olm_classic.kinds import CLUSTER_SERVICE_VERSION
 from olm_classic.names import LABEL_COPIED_FROM, RELEASE_VARIABLE
 from olm_classic.olm_operator.exposition import Readings
-from olm_classic.olm_operator.settings import Settings
+from olm_classic.olm_operator.settings import LEASE, Settings
 from olm_runtime.certificates.issuer import issuer
 from olm_runtime.certificates.rotation import Rotation
 from olm_runtime.clocks import utc_now
@@ -35,7 +35,6 @@ from olm_runtime.kube.client import KubeClient
 
 REPORTER = "operator-lifecycle-manager"
 """Who reports Events, as upstream has it."""
-LEASE = "olm-operator.operators.coreos.com"
 AUTHORITY_NAME = "OLM Classic CA"
 """In the names of the CAs of operators' certificates."""
 

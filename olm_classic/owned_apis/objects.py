@@ -21,7 +21,8 @@ from olm_classic.owned_apis.described import (
     port_of,
 )
 from olm_content.render.rbac import RBAC_API, RBAC_GROUP
-from olm_runtime.certificates.secret import SecretContent, is_signed_by
+from olm_runtime.certificates.content import SecretContent
+from olm_runtime.certificates.secret import is_signed_by
 
 AUTHORITY_HASH = "olmcahash"
 """Annotation of Secrets and pod templates: of the CA of the certificate that is served."""

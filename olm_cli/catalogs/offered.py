@@ -15,7 +15,7 @@ from olm_cli.catalogs.sources import Sources, absent_catalog
 from olm_cli.cluster_options import ClusterOptions
 from olm_content.fbc.documents import FbcError
 from olm_content.fbc.model import Package
-from olm_content.render import CertificateProvider
+from olm_content.render.options import CertificateProvider
 from olm_runtime.cli.async_work import run_async
 from olm_runtime.errors import OLMError, TerminalError
 from operator_controller.catalog import BrokenPackageError, build_package

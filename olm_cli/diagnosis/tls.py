@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from cryptography import x509
 
 from api.objects import TLS_CERTIFICATE, KubeObject
-from olm_runtime.certificates.secret import AUTHORITIES_KEY, is_signed_by, names_of
+from olm_runtime.certificates.content import AUTHORITIES_KEY
+from olm_runtime.certificates.secret import is_signed_by, names_of
 
 
 def certificate_of(secret: KubeObject) -> x509.Certificate | None:

@@ -12,7 +12,7 @@ from olm_cli.catalogs.completing import known_channels, known_versions
 from olm_cli.inline_config import read_config, with_watch_namespace
 from olm_cli.kube_names import namespace_name
 from olm_cli.lifecycle.spec_fields import SpecFields, of_catalog, parse_selector
-from olm_content.render import CertificateProvider
+from olm_content.render.options import CertificateProvider
 from olm_runtime.cli.values import parse_patience
 from olm_runtime.errors import TerminalError
 

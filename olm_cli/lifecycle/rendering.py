@@ -12,9 +12,10 @@ from olm_cli.history_cluster import content_of
 from olm_cli.watch_namespace import with_hint
 from olm_content.bundle.configuration import ConfigurationError
 from olm_content.names import ANNOTATION_PROPERTIES
-from olm_content.render import CertificateProvider, install_objects
 from olm_content.render.certificates import provider_in
+from olm_content.render.install import install_objects
 from olm_content.render.kinds import placed
+from olm_content.render.options import CertificateProvider
 from olm_rollout.phases import Identity, identity
 from olm_runtime.errors import OLMError, TerminalError
 from olm_runtime.kube.client import KubeClient

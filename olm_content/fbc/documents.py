@@ -13,13 +13,12 @@ from typing import Any, TypeVar
 
 import orjson
 
+from olm_content.fbc.limits import MAX_DOCUMENT_BYTES
 from olm_content.formats.canonical_json import CanonicalError, canonical
 from olm_content.formats.json_documents import leading_values
 from olm_content.formats.kube_yaml import TooManyValuesError, YamlError, load_all, too_many_values
 from olm_runtime.errors import TransientError, bounded
 
-MAX_DOCUMENT_BYTES = 16 << 20
-"""Several times the largest of real catalogs."""
 VALUES_ALWAYS_FREE = 1_000_000
 BYTES_A_VALUE = 32
 """Of a larger limit. Two bytes of text are a list or a map, which takes fifty times that."""

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from olm_content.fbc.documents import MAX_DOCUMENT_BYTES, Blob, FbcError, parse_pieces
+from olm_content.fbc.documents import Blob, FbcError, parse_pieces
+from olm_content.fbc.limits import MAX_DOCUMENT_BYTES
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec

@@ -13,8 +13,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from olm_runtime.certificates.content import BACKDATE, Fresh
 from olm_runtime.certificates.rotation import Issue
-from olm_runtime.certificates.secret import BACKDATE, Fresh, authority_of, pair_of
+from olm_runtime.certificates.secret import authority_of, pair_of
 
 MAX_COMMON_NAME = 64
 """Of X.520; longer names are in the extension for names only."""

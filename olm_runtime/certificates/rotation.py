@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum, auto
 
-from olm_runtime.certificates.secret import BACKDATE, Fresh, Pair, SecretContent
+from olm_runtime.certificates.content import BACKDATE, Fresh, Pair, SecretContent
 
 RENEW_AFTER = 2 / 3
 """The part of a lifetime after which the next certificate is prepared."""

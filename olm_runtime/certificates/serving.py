@@ -14,13 +14,13 @@ from pathlib import Path
 
 from api.objects import GVK, KubeObject, metadata
 from olm_runtime.certificates.callers import trusting
-from olm_runtime.certificates.rotation import Due, Rotation, Situation
-from olm_runtime.certificates.secret import (
+from olm_runtime.certificates.content import (
     NEXT_CERTIFICATE_KEY,
     NEXT_PRIVATE_KEY_KEY,
     SecretContent,
-    parse,
 )
+from olm_runtime.certificates.rotation import Due, Rotation, Situation
+from olm_runtime.certificates.secret import parse
 from olm_runtime.certificates.wanted import ServingCertificate
 from olm_runtime.controller.attempt import attempt
 from olm_runtime.disk import disk_errors

@@ -1,6 +1,6 @@
-"""Applications of a few small pages: probes and metrics. An error is one line of plain text.
+"""Applications of a few small pages: probes, metrics, webhooks. Errors are a line of plain text.
 
-Starlette, which FastAPI is made of: operator-controller does without the rest of FastAPI.
+Starlette, which FastAPI is made of: the daemons do without the rest of FastAPI.
 """
 
 from collections.abc import Sequence

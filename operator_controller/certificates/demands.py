@@ -22,7 +22,7 @@ from api.olm.v1 import names
 from olm_content.render.certificates import Serving
 from olm_rollout.phases import Phase
 from olm_runtime.certificates.callers import trusting
-from olm_runtime.certificates.secret import SecretContent
+from olm_runtime.certificates.content import SecretContent
 
 Where = tuple[str, str]
 """Namespace and name of a Secret."""

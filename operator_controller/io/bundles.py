@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 
 from api.objects import GVK, KubeObject
-from olm_content.bundle import RegistryV1, load
+from olm_content.bundle.model import RegistryV1
+from olm_content.bundle.reader import load
 from olm_content.names import ANNOTATION_PROPERTIES
 from olm_content.render.certificates import provider_in
 from olm_content.render.install import InstallRequest, install_objects

@@ -17,9 +17,8 @@ import orjson
 
 from api.objects import GVK, KubeObject, ObjectKey, metadata
 from olm_rollout.phases import Phase
-from olm_runtime.certificates.issuer import issuer
+from olm_runtime.certificates.content import Fresh, SecretContent
 from olm_runtime.certificates.rotation import Due, Rotation, Situation, next_look
-from olm_runtime.certificates.secret import SecretContent, parse
 from olm_runtime.errors import WaitingError
 from operator_controller.certificates.demands import Where, demands, filled
 
@@ -33,7 +32,14 @@ log = logging.getLogger(__name__)
 
 def rotation(lifetime: timedelta, settle: timedelta, clock: Callable[[], datetime]) -> Rotation:
     """How all certificates of ours are issued and rotated."""
-    return Rotation(issuer(lifetime, AUTHORITY_NAME), settle, clock)
+
+    def issue(dns_names: Sequence[str], now: datetime) -> Fresh:
+        # Imported here: cryptography takes time and memory, and most bundles have no webhook.
+        from olm_runtime.certificates.issuer import issuer
+
+        return issuer(lifetime, AUTHORITY_NAME)(dns_names, now)
+
+    return Rotation(issue, settle, clock)
 
 
 class Secrets(Protocol):
@@ -134,7 +140,11 @@ async def _read(secrets: Secrets, asked: Collection[Where]) -> dict[Where, KubeO
 
 
 def _parsed(secret: KubeObject | None, dns_names: Sequence[str]) -> SecretContent | None:
-    return None if secret is None else parse(secret.get("data") or {}, dns_names)
+    if secret is None:
+        return None
+    from olm_runtime.certificates.secret import parse  # late, as `issue` above
+
+    return parse(secret.get("data") or {}, dns_names)
 
 
 def _as_it_is(where: Where, content: SecretContent | None) -> SecretContent:

@@ -9,9 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from olm_cli.bundle_files import read_bundle
-from olm_content.bundle import load
+from olm_content.bundle.reader import load
 from olm_content.formats.kube_yaml import load_all
-from olm_content.render import CertificateProvider, InstallRequest, install_objects
+from olm_content.render.install import InstallRequest, install_objects
+from olm_content.render.options import CertificateProvider
 from olm_runtime.errors import OLMError
 
 DEFAULT = Path(__file__).parents[3] / "shared" / "corpus" / "bundles"

@@ -6,9 +6,11 @@ import pytest
 
 from api.objects import KubeObject
 from e2e.harness.images import read_folder
-from olm_content.bundle import BundleError, load
-from olm_content.render import CertificateProvider, InstallRequest, install_objects
+from olm_content.bundle.files import BundleError
+from olm_content.bundle.reader import load
+from olm_content.render.install import InstallRequest, install_objects
 from olm_content.render.kinds import placed
+from olm_content.render.options import CertificateProvider
 from olm_runtime.errors import OLMError
 from tests.unit.olm_content.rights.least_rights import assert_least, needs_for
 

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from olm_content.bundle import load
-from olm_content.render import CertificateProvider, InstallRequest, install_objects
+from olm_content.bundle.reader import load
+from olm_content.render.install import InstallRequest, install_objects
+from olm_content.render.options import CertificateProvider
 from olm_runtime.errors import OLMError
 from tests.requirements import CORPUS
 

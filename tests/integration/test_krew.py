@@ -22,7 +22,7 @@ from e2e.harness.binaries import control_plane_binaries, krew_binary
 from e2e.harness.errors import HarnessError
 from e2e.harness.images import read_folder
 from e2e.olm.fbc import PublishedBundle, catalog_files, package_blobs
-from olm_content.bundle import load
+from olm_content.bundle.reader import load
 from tests.requirements import leave_out
 
 pytestmark = pytest.mark.integration

@@ -19,8 +19,9 @@ import pytest_asyncio
 
 from api.objects import GVK, KubeObject, gvk_of, name_of, namespace_of
 from e2e.harness.controlplane import ControlPlane
-from olm_content.bundle import load
-from olm_content.render import CertificateProvider, InstallRequest, install_objects
+from olm_content.bundle.reader import load
+from olm_content.render.install import InstallRequest, install_objects
+from olm_content.render.options import CertificateProvider
 from olm_content.rights import (
     Account,
     Authority,

@@ -19,10 +19,10 @@ from e2e.olm.api import Api, catalog_path, extension_path
 from e2e.olm.fbc import bundle_facts, catalog_files, package_blobs, version_of
 from e2e.olm.manifests import catalog, with_administrator
 from e2e.olm.programs import Olm
-from olm_content.bundle import load
-from olm_content.render import CertificateProvider
+from olm_content.bundle.reader import load
 from olm_content.render.install import InstallRequest, install_objects
 from olm_content.render.kinds import placed
+from olm_content.render.options import CertificateProvider
 
 pytestmark = [pytest.mark.integration, pytest.mark.corpus]
 

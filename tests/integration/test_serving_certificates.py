@@ -10,9 +10,10 @@ from cryptography import x509
 
 from api.objects import KubeObject
 from e2e.harness.controlplane import ControlPlane
+from olm_runtime.certificates.content import SecretContent
 from olm_runtime.certificates.issuer import issuer
 from olm_runtime.certificates.rotation import Rotation
-from olm_runtime.certificates.secret import SecretContent, parse
+from olm_runtime.certificates.secret import parse
 from olm_runtime.certificates.serving import (
     SECRET,
     WEBHOOKS,

@@ -25,8 +25,8 @@ from e2e.olm.fbc import PublishedBundle, bundle_facts, catalog_files, package_bl
 from e2e.olm.manifests import catalog
 from e2e.olm.programs import Olm
 from e2e.olm.warm import warm_program
-from olm_content.bundle import load
 from olm_content.bundle.model import InstallMode
+from olm_content.bundle.reader import load
 
 pytestmark = pytest.mark.corpus
 

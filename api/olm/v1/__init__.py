@@ -3,22 +3,3 @@
 A kind is read with its `from_object`. Models are facts: frozen, safe to share. Status is written
 as plain JSON (`api.wire.write` makes it of a model).
 """
-
-from api.conditions import Condition, ConditionStatus, merge_conditions
-from api.olm.v1.clustercatalog import ClusterCatalog
-from api.olm.v1.clusterextension import ClusterExtension
-from api.olm.v1.clusterobjectset import ClusterObjectSet
-from api.olm.v1.conditions import ConditionType, Reason
-from api.wire import InvalidObjectError
-
-__all__ = [
-    "ClusterCatalog",
-    "ClusterExtension",
-    "ClusterObjectSet",
-    "Condition",
-    "ConditionStatus",
-    "ConditionType",
-    "InvalidObjectError",
-    "Reason",
-    "merge_conditions",
-]

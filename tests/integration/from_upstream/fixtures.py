@@ -10,7 +10,7 @@ from api.objects import KubeObject, annotations_of, labels_of, metadata
 from api.olm.v1 import names
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.programs import SYSTEM_NAMESPACE
-from olm_content.bundle import load
+from olm_content.bundle.reader import load
 from olm_content.render.install import InstallRequest, install_objects
 from operator_controller.apply.order import into_phases
 from operator_controller.apply.pack import pack, sanitised

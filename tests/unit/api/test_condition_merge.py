@@ -6,8 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.conditions import MAX_MESSAGE_BYTES, TRUNCATION_SUFFIX, bounded_message
-from api.olm.v1 import Condition, ConditionStatus, ConditionType, Reason, merge_conditions
+from api.conditions import (
+    MAX_MESSAGE_BYTES,
+    TRUNCATION_SUFFIX,
+    Condition,
+    ConditionStatus,
+    bounded_message,
+    merge_conditions,
+)
+from api.olm.v1.conditions import ConditionType, Reason
 
 BEFORE = datetime(2025, 2, 18, 20, 29, tzinfo=UTC)
 NOW = datetime(2025, 2, 18, 21, 0, tzinfo=UTC)

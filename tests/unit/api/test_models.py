@@ -5,17 +5,12 @@ from typing import Any
 
 import pytest
 
+from api.conditions import ConditionStatus
 from api.metadata import LabelSelector
-from api.olm.v1 import (
-    ClusterCatalog,
-    ClusterExtension,
-    ClusterObjectSet,
-    ConditionStatus,
-    InvalidObjectError,
-)
-from api.olm.v1.clustercatalog import AvailabilityMode
-from api.olm.v1.clusterextension import UpgradeConstraintPolicy
-from api.olm.v1.clusterobjectset import CollisionProtection
+from api.olm.v1.clustercatalog import AvailabilityMode, ClusterCatalog
+from api.olm.v1.clusterextension import ClusterExtension, UpgradeConstraintPolicy
+from api.olm.v1.clusterobjectset import ClusterObjectSet, CollisionProtection
+from api.wire import InvalidObjectError
 from tests.cases.crd.loader import load_cases, merge_patch
 
 EXTENSION = {**load_cases("clusterextensions")[0].object, "metadata": {"name": "argocd"}}

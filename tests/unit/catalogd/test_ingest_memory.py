@@ -18,7 +18,8 @@ from olm_catalogs.io import processes
 from olm_catalogs.io.ingest import refusal
 from olm_catalogs.io.processes import _result
 from olm_catalogs.job import CATALOGS_FOLDER, Job, Result
-from olm_content.fbc.documents import MAX_DOCUMENT_BYTES, VALUES_ALWAYS_FREE
+from olm_content.fbc.documents import VALUES_ALWAYS_FREE
+from olm_content.fbc.limits import MAX_DOCUMENT_BYTES
 from olm_runtime.errors import TransientError
 from olm_runtime.images.limits import MIB, Limits
 

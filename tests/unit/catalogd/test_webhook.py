@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from api.olm.v1.names import label_value
+from api.wire import read
 from catalogd.http.app import webhook_app
 from catalogd.http.webhook import MAX_REVIEW_BYTES, PATH, Metadata, label_patch
 
@@ -35,7 +36,7 @@ KEY = "olm.operatorframework.io/metadata.name"
     ],
 )
 def test_the_label_is_the_name(metadata: dict[str, Any], patch: list[Any]) -> None:
-    assert label_patch(Metadata.model_validate(metadata)) == patch
+    assert label_patch(read(Metadata, metadata)) == patch
 
 
 def client(app: Any) -> httpx.AsyncClient:
@@ -59,7 +60,9 @@ async def test_what_needs_no_change_is_allowed_without_a_patch() -> None:
     assert answer["response"] == {"uid": "42", "allowed": True}
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b"{}", b'{"request":null}', b"nonsense"])
+@pytest.mark.parametrize(
+    "body", [b"", b"[]", b"{}", b'{"request":null}', b'{"request":{"uid":1}}', b"nonsense"]
+)
 async def test_what_is_no_review_is_a_bad_request(body: bytes) -> None:
     async with client(webhook_app()) as http:
         assert (await http.post(PATH, content=body)).status_code == 400

@@ -3,7 +3,8 @@ from typing import Any
 
 import pytest
 
-from olm_content.bundle import BundleError, load
+from olm_content.bundle.files import BundleError
+from olm_content.bundle.reader import load
 
 CSV: dict[str, Any] = {
     "apiVersion": "operators.coreos.com/v1alpha1",

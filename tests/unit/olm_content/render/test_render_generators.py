@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from olm_content.bundle import BundleError
+from olm_content.bundle.files import BundleError
 from olm_content.bundle.model import (
     ClusterServiceVersion,
     DeploymentTemplate,
@@ -12,16 +12,10 @@ from olm_content.bundle.model import (
     Webhook,
     WebhookType,
 )
-from olm_content.render import (
-    CertificateProvider,
-    InstallRequest,
-    RenderError,
-    RenderOptions,
-    install_objects,
-    render,
-)
+from olm_content.render.install import InstallRequest, install_objects
 from olm_content.render.names import content_hash, object_name
-from olm_content.render.renderer import GENERATORS
+from olm_content.render.options import CertificateProvider, RenderError, RenderOptions
+from olm_content.render.renderer import GENERATORS, render
 
 POD = {
     "containers": [

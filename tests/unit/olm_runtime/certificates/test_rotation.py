@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from olm_runtime.certificates.content import SecretContent
 from olm_runtime.certificates.issuer import issuer
 from olm_runtime.certificates.rotation import (
     Due,
@@ -15,7 +16,6 @@ from olm_runtime.certificates.rotation import (
     promoted,
     trimmed,
 )
-from olm_runtime.certificates.secret import SecretContent
 from tests.unit.olm_runtime.certificates.cases import DNS_NAMES, LIFETIME, NOW, SETTLE
 
 DAY = timedelta(days=1)

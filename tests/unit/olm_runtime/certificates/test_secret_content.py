@@ -10,9 +10,10 @@ from cryptography import x509
 from cryptography.x509.oid import ExtendedKeyUsageOID
 from cryptography.x509.verification import PolicyBuilder, Store, VerificationError
 
+from olm_runtime.certificates.content import BACKDATE
 from olm_runtime.certificates.issuer import issuer
 from olm_runtime.certificates.rotation import issued, prepared
-from olm_runtime.certificates.secret import BACKDATE, parse
+from olm_runtime.certificates.secret import parse
 from tests.unit.olm_runtime.certificates.cases import DNS_NAMES, LIFETIME, NOW, SETTLE
 
 ISSUE = issuer(LIFETIME)

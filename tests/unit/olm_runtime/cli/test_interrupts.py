@@ -38,7 +38,7 @@ main()
         ("olm_cli", ["olm", "why", "x"], "olm_cli.why_cluster"),
         ("opm", ["opm", "--help"], "click"),
         ("opm", ["opm", "render", "none"], "opm.commands.render"),
-        ("catalogd", ["catalogd", "--tls-cert=c", "--tls-key=k"], "fastapi"),
+        ("catalogd", ["catalogd", "--tls-cert=c", "--tls-key=k"], "uvicorn"),
         ("operator_controller", ["operator-controller"], "olm_runtime.kube.client"),
     ],
 )
