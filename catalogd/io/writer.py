@@ -1,13 +1,12 @@
 """Writes a version of a catalog from its blobs: plain, gzip, zstd and index, in one pass.
 
 Memory is bounded by the chunks in flight. Compression runs in threads beside the parsing, because
-zlib and zstd let go of the interpreter while they work.
+zlib-ng and zstd let go of the interpreter while they work.
 """
 
 import hashlib
 import queue
 import threading
-import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -16,6 +15,7 @@ from typing import IO
 
 import orjson
 import zstandard
+from zlib_ng import zlib_ng
 
 from catalogd.graphql.shape import CatalogShape
 from catalogd.index import IndexBuilder, Query, Sum, extracts_with
@@ -35,7 +35,8 @@ from olm_runtime import gzip_parts
 
 CHUNK_BYTES = 256 << 10
 CHUNKS_IN_FLIGHT = 4
-GZIP_LEVEL = 6
+GZIP_LEVEL = 8
+"""Of zlib-ng: no larger than level 6 of zlib, in half the time."""
 ZSTD_LEVEL = 3
 
 
@@ -80,19 +81,20 @@ class _Gzip:
 
     def __init__(self, out: _Digesting) -> None:
         self._out = out
-        self._deflate = zlib.compressobj(GZIP_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
+        self._deflate = zlib_ng.compressobj(GZIP_LEVEL, zlib_ng.DEFLATED, -zlib_ng.MAX_WBITS)
         self._whole = Sum()
         self.sums: dict[Query, Sum] = {}
         out.write(gzip_parts.HEADER)
         self.segments = [out.size]
 
     def take(self, chunk: _Chunk) -> None:
-        self._whole = _with(self._whole, chunk.data)
+        added = Sum(zlib_ng.crc32(chunk.data), len(chunk.data))
+        self._whole = _with(self._whole, added)
         for query in extracts_with(chunk.schema, chunk.package):
-            self.sums[query] = _with(self.sums.get(query, Sum()), chunk.data)
+            self.sums[query] = _with(self.sums.get(query, Sum()), added)
         self._out.write(self._deflate.compress(chunk.data))
         if chunk.ends_group:
-            self._out.write(self._deflate.flush(zlib.Z_FULL_FLUSH))
+            self._out.write(self._deflate.flush(zlib_ng.Z_FULL_FLUSH))
             self.segments.append(self._out.size)
 
     def end(self) -> None:
@@ -100,8 +102,10 @@ class _Gzip:
         self._out.write(gzip_parts.trailer(self._whole.crc, self._whole.size))
 
 
-def _with(total: Sum, data: bytes) -> Sum:
-    return Sum(zlib.crc32(data, total.crc), total.size + len(data))
+def _with(total: Sum, added: Sum) -> Sum:
+    """Of what both are of, one behind the other; none of it is read again."""
+    crc = zlib_ng.crc32_combine(total.crc, added.crc, added.size)
+    return Sum(crc, total.size + added.size)
 
 
 class _Zstd:

@@ -6,6 +6,7 @@ Nothing else of the environment counts: passwords of a .netrc are not for regist
 import os
 import ssl
 import time
+from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -21,18 +22,20 @@ def http_client(
     timeout: httpx.Timeout,
     *,
     origin: ssl.SSLContext,
-    proxy: ssl.SSLContext | None = None,
+    proxy: Callable[[], ssl.SSLContext] | None = None,
     proxies: Proxies | None = None,
     bulk: bool = False,
 ) -> httpx.AsyncClient:
-    """`origin` judges certificates of servers; `proxy` those of proxies, the same if None.
+    """`origin` judges certificates of servers; `proxy` gives what judges those of proxies.
+
+    It is the same if None, and asked for once a proxy shows a certificate.
 
     `proxies` are those of the environment as it is now, unless given. `bulk` has aiohttp carry them
     (`BulkTransport`): for gigabytes, and where it is loaded in any case. Raises TransientError for
     a variable that holds no address.
     """
     ways = read_proxies(os.environ) if proxies is None else proxies
-    transport = ProxiedTransport(ways, origin=origin, proxy=proxy or origin, bulk=bulk)
+    transport = ProxiedTransport(ways, origin=origin, proxy=proxy, bulk=bulk)
     return httpx.AsyncClient(transport=transport, timeout=timeout, trust_env=False)
 
 
@@ -44,11 +47,16 @@ class ProxiedTransport(httpx.AsyncBaseTransport):
     """
 
     def __init__(
-        self, proxies: Proxies, *, origin: ssl.SSLContext, proxy: ssl.SSLContext, bulk: bool = False
+        self,
+        proxies: Proxies,
+        *,
+        origin: ssl.SSLContext,
+        proxy: Callable[[], ssl.SSLContext] | None = None,
+        bulk: bool = False,
     ) -> None:
         self._proxies = proxies
         self._origin = origin
-        self._proxy = proxy
+        self._proxy = proxy or (lambda: origin)
         self._bulk = bulk
         self._transports: dict[str, httpx.AsyncBaseTransport] = {}
 
@@ -110,7 +118,7 @@ class ProxiedTransport(httpx.AsyncBaseTransport):
     def _through(self, address: str) -> httpx.Proxy | None:
         if not address:
             return None
-        context = self._proxy if address.startswith("https:") else None
+        context = self._proxy() if address.startswith("https:") else None
         return httpx.Proxy(address, ssl_context=context)
 
 

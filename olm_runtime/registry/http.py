@@ -9,6 +9,7 @@ import os
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlsplit
@@ -53,7 +54,8 @@ class RegistryHttp:
     ) -> None:
         """Proxies are those of the environment, else the `cluster`'s.
 
-        Raises TransientError for unreadable CA files, and for proxies that are none.
+        Raises TransientError for proxies that are none; where a certificate is to be judged, each
+        method does for unreadable CA files.
         """
         self._plain = plain_http
         self._bulk = bulk
@@ -64,15 +66,15 @@ class RegistryHttp:
         self._schemes: dict[str, str] = {}
         self._proxies = given_first(read_proxies(os.environ), cluster.proxies)
         cluster_file = Path(cluster.ca_file) if cluster.ca_file else None
-        self._trust = shared_registry_trust(cas_dir, cluster_file)
-        self._strict = self._connections(self._trust)
+        self._trust = partial(shared_registry_trust, cas_dir, cluster_file)
+        self._strict: httpx.AsyncClient | None = None
         self._lax: httpx.AsyncClient | None = None
 
     async def aclose(self) -> None:
         """Closes all connections."""
-        await self._strict.aclose()
-        if self._lax is not None:
-            await self._lax.aclose()
+        for client in (self._strict, self._lax):
+            if client is not None:
+                await client.aclose()
 
     @asynccontextmanager
     async def open(self, source: Source, what: str, accept: str) -> AsyncIterator[httpx.Response]:
@@ -133,13 +135,12 @@ class RegistryHttp:
         return self._schemes[registry]
 
     def _client(self, *, lax: bool) -> httpx.AsyncClient:
-        if not lax:
-            return self._strict
-        if self._lax is None:
-            context = ssl.create_default_context()
-            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-            self._lax = self._connections(context)
-        return self._lax
+        """Made when it is needed: to read the system's roots takes a fifth of a small pull."""
+        if lax:
+            self._lax = self._lax or self._connections(_judging_nothing())
+            return self._lax
+        self._strict = self._strict or self._connections(self._trust())
+        return self._strict
 
     def _connections(self, context: ssl.SSLContext) -> httpx.AsyncClient:
         """What is insecure is a registry; a proxy's certificate is always checked."""
@@ -167,7 +168,7 @@ class RegistryHttp:
         raise RegistryError(f'image "{ref}": registry {ref.registry} redirects without end')
 
     async def _request(self, ref: ImageRef, url: str, call: Call, *, lax: bool) -> httpx.Response:
-        client = self._client(lax=lax)
+        client = self._client(lax=lax or not url.startswith("https:"))
         content = call.body() if call.body else None
         try:
             request = client.build_request(call.method, url, headers=call.headers, content=content)
@@ -178,6 +179,12 @@ class RegistryHttp:
             raise RegistryError(
                 f'image "{ref}": registry {ref.registry} sends an invalid address'
             ) from error
+
+
+def _judging_nothing() -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return context
 
 
 async def _finish(answer: httpx.Response) -> None:
