@@ -42,6 +42,7 @@ COPY operator_controller operator_controller
 COPY opm opm
 COPY olm_classic olm_classic
 COPY cluster_version cluster_version
+COPY olm_client olm_client
 COPY olm_cli olm_cli
 COPY console console
 RUN PYTHONPATH=/opt/build python3 -m pip install --quiet --no-deps --no-build-isolation \

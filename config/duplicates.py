@@ -34,7 +34,9 @@ PACKAGES = (
     "opm",
     "olm_classic",
     "cluster_version",
+    "olm_client",
     "olm_cli",
+    "console",
 )
 ALLOWED_LINES = 10
 RUN_LINES = 6

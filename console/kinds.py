@@ -9,10 +9,10 @@ from olm_classic.kinds import (
 from olm_classic.kinds import (
     CLUSTER_SERVICE_VERSION as CSV,
 )
-from olm_cli.cluster.reading import CLUSTER_OPERATOR
-from olm_cli.extension import EXTENSION
-from olm_cli.history_cluster import OBJECT_SET
-from olm_cli.lifecycle.openshift import CLUSTER_VERSION
+from olm_client.cluster.reading import CLUSTER_OPERATOR
+from olm_client.extension import EXTENSION
+from olm_client.history import OBJECT_SET
+from olm_client.lifecycle.openshift import CLUSTER_VERSION
 from operator_controller.io.catalogs import CATALOG
 
 NAMESPACE = GVK("", "v1", "Namespace")

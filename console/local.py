@@ -13,7 +13,7 @@ from console.rendering import page
 from console.sessions import KeySessions
 from console.settings import Place
 from console.users import User
-from olm_cli.cluster_options import ClusterOptions
+from olm_client.reach import ClusterOptions
 from olm_runtime.http.server import listen, serve
 
 LOOPBACK = "127.0.0.1"

@@ -13,11 +13,11 @@ from typing import TypeVar
 
 from console.kinds import CATALOG, SERVICE
 from console.users import User
-from olm_cli.catalogs.cache import ContentCache
-from olm_cli.catalogs.cluster import Cluster, Served
-from olm_cli.catalogs.content import Content
-from olm_cli.catalogs.summary import Summary
-from olm_cli.cluster_options import ClusterOptions
+from olm_client.catalogs.cache import ContentCache
+from olm_client.catalogs.cluster import Cluster, Served
+from olm_client.catalogs.content import Content
+from olm_client.catalogs.summary import Summary
+from olm_client.reach import ClusterOptions
 from olm_runtime.errors import OLMError, TerminalError
 from operator_controller.io.catalogd_proxy import proxy_path
 

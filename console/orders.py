@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Self
 
-from olm_cli.cluster_options import ClusterOptions
-from olm_cli.lifecycle.installing import Order, order_of
+from olm_client.lifecycle.installing import Order, order_of
+from olm_client.reach import ClusterOptions
 
 
 @dataclass(frozen=True, slots=True)

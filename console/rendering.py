@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse
 from console.sessions import Session
 from console.static_files import address_of
 from console.users import User
-from olm_cli.cluster_catalogs.facts import age
+from olm_client.cluster_catalogs.facts import age
 from olm_runtime.clocks import utc_now
 
 FOLDER = Path(__file__).parent / "templates"

@@ -15,7 +15,7 @@ from console.identities import IdentitySessions
 from console.rendering import page
 from console.settings import Place
 from console.users import User
-from olm_cli.cluster_options import ClusterOptions, Reach
+from olm_client.reach import ClusterOptions, Reach
 from olm_runtime.errors import TransientError
 from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.errors import ApiError

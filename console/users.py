@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from api.objects import GVK, KubeObject, name_of, namespace_of
 from console.changes import Changes
-from olm_cli.cluster_options import ClusterOptions
+from olm_client.reach import ClusterOptions
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError, NotFoundError
 from olm_runtime.watch.followed import Followed

@@ -32,7 +32,7 @@ COMMANDS: Mapping[str, Lazy] = MappingProxyType(
         "completion": Lazy(
             "olm_cli.completion", "completion", "Print a shell's completion script."
         ),
-        "console": Lazy("console.command", "console", "Open the web console in a browser."),
+        "console": Lazy("olm_cli.console", "console", "Open the web console in a browser."),
         "crd": Lazy("olm_cli.crd", "crd", "Check CustomResourceDefinitions."),
         "diff": Lazy("olm_cli.diff", "diff", "Compare two catalogs."),
         "doctor": Lazy(

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from olm_cli.fields import RequestError
+from olm_client.usage import RequestError
 from olm_content.formats import go_json
 from olm_runtime.errors import OLMError, TerminalError, bounded
 

@@ -7,11 +7,9 @@ from typing import Any
 import click
 
 from api.objects import KubeObject
-from olm_cli.bundle_files import loaded, read_source, registries, registry_options
 from olm_cli.bundle_show import show_command
 from olm_cli.bundle_validate import validate_command
 from olm_cli.fields import text
-from olm_cli.inline_config import read_config, with_watch_namespace
 from olm_cli.kube_names import namespace_name
 from olm_cli.output import (
     YAML,
@@ -24,15 +22,13 @@ from olm_cli.output import (
     show_answers,
     typed_names,
 )
-from olm_cli.watch_namespace import with_hint
-from olm_content.bundle.configuration import ConfigurationError
-from olm_content.render.install import InstallRequest, install_objects
+from olm_cli.registry_options import registry_options
+from olm_client.bundle_files import read_source, registries
+from olm_client.bundle_rendering import DEFAULT_PROVIDER, rendered
+from olm_client.inline_config import read_config
 from olm_content.render.options import CertificateProvider
-from olm_runtime.errors import OLMError, TerminalError
+from olm_runtime.errors import OLMError
 from olm_runtime.registry.workstation import Registries
-
-DEFAULT_PROVIDER = CertificateProvider.SELF
-"""What the controller falls back to in a cluster that offers nothing else."""
 
 
 @click.group()
@@ -114,29 +110,6 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
             config=request.get("config"),
         )
     }
-
-
-def rendered(
-    *,
-    files: Mapping[str, bytes],
-    install_namespace: str,
-    watch_namespace: str,
-    provider: str,
-    config: Any,
-) -> list[KubeObject]:
-    """The objects that installing the bundle would create. Raises OLMError."""
-    if provider not in [known.value for known in CertificateProvider]:
-        raise TerminalError(f'unknown certificate provider "{provider}"')
-    request = InstallRequest(
-        install_namespace=install_namespace,
-        config=with_watch_namespace(config, watch_namespace),
-        certificate_provider=CertificateProvider(provider),
-    )
-    bundle = loaded(tuple(files.items()))
-    try:
-        return install_objects(bundle, request)
-    except ConfigurationError as error:
-        raise with_hint(error, bundle, install_namespace) from error
 
 
 def _show(objects: Iterable[KubeObject], output: Output) -> None:

@@ -5,8 +5,9 @@ from typing import Any
 
 import click
 
-from olm_cli.bundle_files import read_source, registries, registry_options
 from olm_cli.output import Output, fail, output_option, show
+from olm_cli.registry_options import registry_options
+from olm_client.bundle_files import read_source, registries
 from olm_content.bundle.summary import summary
 from olm_runtime.errors import OLMError
 

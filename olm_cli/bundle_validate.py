@@ -5,8 +5,9 @@ from typing import Any
 
 import click
 
-from olm_cli.bundle_files import read_source, registries, registry_options
 from olm_cli.output import Output, fail, output_option, show
+from olm_cli.registry_options import registry_options
+from olm_client.bundle_files import read_source, registries
 from olm_content.bundle.manifests import manifests
 from olm_content.bundle.model import InstallMode, RegistryV1
 from olm_content.bundle.reader import load

@@ -6,47 +6,31 @@ A command takes all of them as one value, `reach`. In its help they come last (`
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
+from olm_client.reach import Reach
+from olm_client.usage import InvalidValueError, UsageError
 from olm_runtime.kube.overrides import Overrides
-
-if TYPE_CHECKING:
-    from olm_runtime.kube.access import ClusterAccess
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _PREFIX = "reach_"
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
-    """How a command reaches the cluster: a kubeconfig, and what is said beside it."""
-
-    kubeconfig: str | None = None
-    overrides: Overrides = field(default_factory=Overrides)
-
-    @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Self:
-        """Of the parameters of a command as click has them."""
-        said = {
-            name.removeprefix(_PREFIX): value
-            for name, value in given.items()
-            if name.startswith(_PREFIX) and value is not None
-        }
-        said.pop("verbosity", None)
-        return cls(said.pop("kubeconfig", None), Overrides(**said))
-
-    def access(self) -> "ClusterAccess":
-        """The address and the credentials. Raises TerminalError where there are none."""
-        from olm_runtime.kube.access import load_access
-
-        return load_access(self.kubeconfig, self.overrides)
+def reach_of(given: Mapping[str, Any]) -> Reach:
+    """Of the parameters of a command as click has them."""
+    said = {
+        name.removeprefix(_PREFIX): value
+        for name, value in given.items()
+        if name.startswith(_PREFIX) and value is not None
+    }
+    said.pop("verbosity", None)
+    return Reach(said.pop("kubeconfig", None), Overrides(**said))
 
 
 class ReachOption(click.Option):
@@ -62,7 +46,20 @@ class ReachOption(click.Option):
 
 
 class ClusterCommand(click.Command):
-    """A command in whose help the options to reach the cluster come last."""
+    """A command in whose help the options to reach the cluster come last.
+
+    What is wrong in the question itself is a usage error.
+    """
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Runs it."""
+        try:
+            return super().invoke(ctx)
+        except InvalidValueError as error:
+            hint = error.option or None
+            raise click.BadParameter(error.message, ctx, param_hint=hint) from error
+        except UsageError as error:
+            raise click.UsageError(error.message, ctx) from error
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The sections of options."""
@@ -86,7 +83,7 @@ def _entries(section: str) -> Callable[..., list[CompletionItem]]:
     ) -> list[CompletionItem]:
         from olm_runtime.kube.plain_kubeconfig import names_of
 
-        found = names_of(Reach.of(ctx.params).kubeconfig, section)
+        found = names_of(reach_of(ctx.params).kubeconfig, section)
         return [CompletionItem(name) for name in found if name.startswith(incomplete)]
 
     return complete
@@ -201,7 +198,7 @@ def reach_options(command: Command) -> Command:
             from olm_runtime.http.request_log import write_requests
 
             write_requests(verbosity)
-        reach = Reach.of(given)
+        reach = reach_of(given)
         rest = {name: value for name, value in given.items() if not name.startswith(_PREFIX)}
         return command(*args, **rest, reach=reach)
 
@@ -240,17 +237,3 @@ def cluster_options(command: Command) -> Command:
     for option in reversed(_CATALOGD_OPTIONS):
         command = option(command)
     return command
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterOptions:
-    """The values of `cluster_options`."""
-
-    reach: Reach = field(default_factory=Reach)
-    cas_dir: Path | None = None
-    allow_http: bool = False
-
-    @classmethod
-    def of(cls, options: Mapping[str, Any]) -> Self:
-        """Of the arguments of a command."""
-        return cls(options["reach"], options["catalogd_cas_dir"], options["allow_http_catalogs"])

@@ -19,7 +19,7 @@ import orjson
 from click.shell_completion import CompletionItem
 from click.types import FuncParamType
 
-from olm_cli.user_cache import user_cache
+from olm_client.user_cache import user_cache
 from olm_runtime.cli.command_line import Lazy, LazyGroup
 
 Shape = dict[str, Any]

@@ -6,19 +6,20 @@ from typing import Any
 
 import click
 
-from olm_cli.bundle_files import registries, registry_options
 from olm_cli.cluster_options import ClusterCommand, reach_options
-from olm_cli.crd_output import Comparison, ServedChange, as_json, as_text
-from olm_cli.crd_source import Definitions, as_definition, definitions
-from olm_cli.crd_texts import TEXTS, read_line, text_changes
 from olm_cli.output import batch_option, fail, output_option, show, show_answers
+from olm_cli.registry_options import registry_options
+from olm_client.bundle_files import registries
+from olm_client.crds.comparing import compare
+from olm_client.crds.report import Comparison, as_json, as_text
+from olm_client.crds.source import as_definition, definitions
+from olm_client.crds.texts import TEXTS, read_line, text_changes
 from olm_content.crds import Finding, check
 from olm_content.crds.findings import worst_first
 from olm_content.crds.going import everything_going
 from olm_content.crds.stored import questions
-from olm_content.crds.versions import served_changes
 from olm_runtime.cli.async_work import run_async
-from olm_runtime.errors import OLMError, TerminalError
+from olm_runtime.errors import OLMError
 
 SAFE, UNSAFE, USAGE = 0, 1, 2
 """Exit codes, as diff has them."""
@@ -102,37 +103,13 @@ def answer(request: Mapping[str, Any]) -> dict[str, Any]:
     return {"safe": not found, "findings": [finding.line for finding in found]}
 
 
-def compare(old: Definitions, new: Definitions, *, all_new: bool = False) -> Comparison:
-    """Definitions of the same name are compared.
-
-    Raises TerminalError where there are none, unless all of NEW may be new and all of OLD go.
-    """
-    both = sorted(old.keys() & new.keys())
-    if not both and not (all_new and (old or new)):
-        raise TerminalError(
-            "OLD and NEW have no CustomResourceDefinition in common",
-            hint=f"OLD has {_listed(old)}; NEW has {_listed(new)}",
-        )
-    return Comparison(
-        findings=tuple(finding for name in both for finding in check(old[name], new[name])),
-        compared=both,
-        added=sorted(new.keys() - old.keys()),
-        removed=sorted(old.keys() - new.keys()),
-        served=tuple(
-            ServedChange(name, version, served)
-            for name in both
-            for version, served in served_changes(old[name], new[name])
-        ),
-    )
-
-
 def _checked(sources: tuple[str, ...], given: Mapping[str, Any]) -> Comparison:
     old, new = (definitions(source, registries(dict(given))) for source in sources)
     return compare(old, new)
 
 
 def _checked_in_cluster(sources: tuple[str, ...], given: Mapping[str, Any]) -> Comparison:
-    from olm_cli.crd_cluster import counted, examined, live_definitions
+    from olm_client.crds.live import counted, examined, live_definitions
     from olm_rollout.io.stored_objects import Bounds
 
     reach = given["reach"]
@@ -157,7 +134,3 @@ def _checked_in_cluster(sources: tuple[str, ...], given: Mapping[str, Any]) -> C
 
 def _of(found: Comparison, name: str) -> list[Finding]:
     return [finding for finding in found.findings if finding.crd == name]
-
-
-def _listed(found: Definitions) -> str:
-    return ", ".join(sorted(found)) or "none"

@@ -5,12 +5,13 @@ from typing import Any
 
 import click
 
-from olm_cli.catalogs.comparing import compare
-from olm_cli.catalogs.details import Details
-from olm_cli.catalogs.difference import counts, lines
-from olm_cli.catalogs.sources import Sources, source_options
+from olm_cli.catalogs.options import source_options
 from olm_cli.cluster_options import ClusterCommand
 from olm_cli.output import Output, fail, output_option, show
+from olm_client.catalogs.comparing import compare
+from olm_client.catalogs.details import Details
+from olm_client.catalogs.difference import counts, lines
+from olm_client.catalogs.sources import Sources
 from olm_runtime.errors import OLMError
 
 _COLOURS = {"+": "green", "-": "red", "~": "yellow", "!": "yellow"}

@@ -7,15 +7,24 @@ from typing import Any
 
 import click
 
-from olm_cli.cluster_options import ClusterCommand, ClusterOptions, Reach, cluster_options
-from olm_cli.diagnosis.checks.every import CHECKS, chosen
-from olm_cli.diagnosis.collecting import Collector
-from olm_cli.diagnosis.findings import Check, Finding, Remedy, Severity, Verdict, examine, exit_code
-from olm_cli.diagnosis.page import page_lines
-from olm_cli.diagnosis.routing import routed
+from olm_cli.cluster_options import ClusterCommand, cluster_options
+from olm_cli.doctor_page import page_lines
 from olm_cli.lifecycle.interrupt import run
 from olm_cli.output import Output, output_option, show
 from olm_cli.table import table
+from olm_client.diagnosis.checks.every import CHECKS, chosen
+from olm_client.diagnosis.collecting import Collector
+from olm_client.diagnosis.findings import (
+    Check,
+    Finding,
+    Remedy,
+    Severity,
+    Verdict,
+    examine,
+    exit_code,
+)
+from olm_client.diagnosis.routing import routed
+from olm_client.reach import ClusterOptions, Reach
 from olm_runtime.cli.display import LiveDisplay
 from olm_runtime.errors import OLMError
 from olm_runtime.kube.client import KubeClient

@@ -3,11 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from olm_runtime.errors import TerminalError
-
-
-class RequestError(TerminalError):
-    """A line of a batch is no request: what it has to say is missing, or of another type."""
+from olm_client.usage import RequestError
 
 
 def text(request: Mapping[str, Any], field: str, *, required: bool = False) -> str:

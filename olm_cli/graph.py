@@ -8,15 +8,17 @@ from typing import Any
 import click
 
 from olm_cli.catalogs.completing import known_channels, known_versions
-from olm_cli.catalogs.details import Details, records_of
 from olm_cli.catalogs.extensions import known_extensions
-from olm_cli.catalogs.graphs import part_of
 from olm_cli.catalogs.names import package_argument
-from olm_cli.catalogs.sources import Sources, catalog_options, warn, with_package
-from olm_cli.catalogs.timeline import timeline
-from olm_cli.cluster_options import ClusterCommand, Reach
+from olm_cli.catalogs.options import catalog_options, warn
+from olm_cli.cluster_options import ClusterCommand
 from olm_cli.kube_names import object_name
 from olm_cli.output import DATA, Format, Output, output_of, show
+from olm_client.catalogs.details import Details, records_of
+from olm_client.catalogs.graphs import part_of
+from olm_client.catalogs.sources import Sources, with_package
+from olm_client.catalogs.timeline import timeline
+from olm_client.reach import Reach
 from olm_content.fbc.graph import Graph, graph, updates
 from olm_runtime.cli.async_work import run_async
 from opm.histories import histories
@@ -92,7 +94,7 @@ def graph_command(
 
 
 def _installed(extension: str, reach: Reach) -> str:
-    from olm_cli.why_cluster import read_installed
+    from olm_client.resolution.situation import read_installed
 
     found = run_async(read_installed(extension, reach))
     return found.name if found else ""

@@ -5,15 +5,13 @@ from typing import Any
 
 import click
 
-from api.objects import condition, metadata
 from olm_cli.catalogs.extensions import extension_argument
-from olm_cli.cluster_options import ClusterCommand, Reach, reach_options
-from olm_cli.history_cluster import OBJECT_SET, Record, cluster, read_record
+from olm_cli.cluster_options import ClusterCommand, reach_options
 from olm_cli.output import Output, show, table_output_option, typed_name
 from olm_cli.table import table
+from olm_client.history import OBJECT_SET, Record, read_record, revision_facts
+from olm_client.reach import Reach, cluster
 from olm_runtime.cli.async_work import run_async
-from operator_controller.apply.history import state_of
-from operator_controller.apply.revisions import Revision
 
 COLUMNS = ("revision", "version", "bundle", "created", "state", "cause")
 
@@ -44,24 +42,6 @@ def history(extension: str, reach: Reach, output: Output) -> None:
 async def _read(extension: str, reach: Reach) -> Record:
     async with cluster(reach) as kube:
         return await read_record(kube, extension)
-
-
-def revision_facts(revision: Revision, record: Record) -> dict[str, Any]:
-    """A revision as data."""
-    bundle = revision.bundle
-    progressing = condition(revision.raw, "Progressing") or {}
-    return {
-        "revision": revision.number,
-        "name": revision.name,
-        "version": bundle.version,
-        "bundle": bundle.name,
-        "package": bundle.package,
-        "image": bundle.image,
-        "created": metadata(revision.raw).get("creationTimestamp", ""),
-        "state": state_of(revision, record.revisions).value,
-        "cause": revision.cause or "unknown",
-        "message": progressing.get("message", ""),
-    }
 
 
 def _text(extension: str, rows: list[dict[str, Any]], *, wide: bool) -> Iterator[str]:

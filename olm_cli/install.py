@@ -9,16 +9,16 @@ from api.objects import KubeObject
 from olm_cli.catalogs.completing import known_namespaces
 from olm_cli.catalogs.names import package_argument
 from olm_cli.cluster_options import ClusterCommand
-from olm_cli.history_cluster import cluster
+from olm_cli.documents import show_documents
 from olm_cli.kube_names import namespace_name, object_name
-from olm_cli.lifecycle.applying import apply_all
-from olm_cli.lifecycle.installing import Order, is_elsewhere, order_of, to_write
 from olm_cli.lifecycle.interrupt import run
 from olm_cli.lifecycle.options import source_options, spec_options, timeout_option
-from olm_cli.lifecycle.overview import Phase, extension_facts, extension_state, installed_bundle
-from olm_cli.lifecycle.waiting import Wait
 from olm_cli.output import DATA, TEXT, YAML, Format, Output, output_of, show, typed_names
-from olm_cli.rbac_text import show_documents
+from olm_client.lifecycle.applying import apply_all
+from olm_client.lifecycle.installing import Order, is_elsewhere, order_of, to_write
+from olm_client.lifecycle.overview import Phase, extension_facts, extension_state, installed_bundle
+from olm_client.lifecycle.waiting import Wait
+from olm_client.reach import cluster
 from olm_runtime.cli.display import LiveDisplay
 
 

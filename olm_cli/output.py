@@ -11,6 +11,7 @@ import orjson
 from click.shell_completion import CompletionItem
 
 from api.objects import GVK, KubeObject, gvk_of, name_of
+from olm_client.usage import UsageError
 from olm_runtime.errors import OLMError, TerminalError
 from olm_runtime.plurals import counted
 from olm_runtime.suggestions import suggestion
@@ -154,7 +155,9 @@ def typed_name(gvk: GVK, name: str) -> str:
 
 
 def fail(error: OLMError, code: int = 1) -> NoReturn:
-    """Prints an error with its hint, and ends the program."""
+    """Prints an error with its hint, and ends the program; a usage error is click's to print."""
+    if isinstance(error, UsageError):
+        raise error
     click.echo(f"error: {error.describe()}", err=True)
     raise SystemExit(code) from error
 

@@ -12,21 +12,22 @@ from api.objects import KubeObject, name_of
 from api.olm.v1 import names
 from olm_cli.catalogs.extensions import known_extensions
 from olm_cli.cluster_options import ClusterCommand
-from olm_cli.extension import EXTENSION
-from olm_cli.history_cluster import read_record
 from olm_cli.kube_names import object_name
-from olm_cli.lifecycle.applying import apply
-from olm_cli.lifecycle.changes import Action, Change
-from olm_cli.lifecycle.dry_run import namespaces_in, users_write, with_accepted_spec
 from olm_cli.lifecycle.interrupt import run
-from olm_cli.lifecycle.options import source_options, spec_fields_of, spec_options
-from olm_cli.lifecycle.plan import Plan
-from olm_cli.lifecycle.plan_page import DETAILS, object_lines, page_lines
-from olm_cli.lifecycle.plan_text import change_facts, change_lines, plan_facts, plan_lines
-from olm_cli.lifecycle.planning import Planner, Target
-from olm_cli.lifecycle.spec_fields import SpecFields, with_fields
-from olm_cli.object_files import objects_in, read_file
+from olm_cli.lifecycle.options import source_options, spec_options
 from olm_cli.output import Output, fail, object_output_option, show, typed_name
+from olm_client.extension import EXTENSION
+from olm_client.history import read_record
+from olm_client.lifecycle.applying import apply
+from olm_client.lifecycle.changes import Action, Change
+from olm_client.lifecycle.dry_run import namespaces_in, users_write, with_accepted_spec
+from olm_client.lifecycle.given_fields import spec_fields_of
+from olm_client.lifecycle.plan import Plan
+from olm_client.lifecycle.plan_page import DETAILS, object_lines, page_lines
+from olm_client.lifecycle.plan_text import change_facts, change_lines, plan_facts, plan_lines
+from olm_client.lifecycle.planning import Planner, Target
+from olm_client.lifecycle.spec_fields import SpecFields, with_fields
+from olm_client.object_files import objects_in, read_file
 from olm_runtime.errors import OLMError, TerminalError
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError
@@ -97,9 +98,9 @@ class _Answer:
         of_objects, of_plan = (change_lines, plan_lines) if details else (object_lines, page_lines)
         found = []
         if self.others:
-            found += ["what is applied beside it:", *of_objects(self.others), ""]
+            found += ["what is applied beside it:", *of_objects(self.others, click.style), ""]
         for number, each in enumerate(self.plans):
-            found += [*([""] if number else []), *of_plan(each)]
+            found += [*([""] if number else []), *of_plan(each, click.style)]
         return [*found, *([] if details else [DETAILS])]
 
     def names(self) -> list[str]:

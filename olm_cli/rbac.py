@@ -6,21 +6,22 @@ from typing import Any, TypeVar
 
 import click
 
-from olm_cli.bundle import DEFAULT_PROVIDER
-from olm_cli.bundle_files import registry_options
-from olm_cli.catalogs.choice import catalogs_option
 from olm_cli.catalogs.completing import (
     known_channels,
     known_namespaces,
     known_packages,
     known_versions,
 )
+from olm_cli.catalogs.options import catalogs_option
 from olm_cli.cluster_options import ClusterCommand, cluster_options
+from olm_cli.documents import show_documents
 from olm_cli.kube_names import namespace_name, object_name
 from olm_cli.output import DATA, TEXT, YAML, Format, Output, output_of, show
-from olm_cli.rbac_install import Asked, Install, bundle_of
-from olm_cli.rbac_source import is_bundle
-from olm_cli.rbac_text import difference, facts, show_documents
+from olm_cli.registry_options import registry_options
+from olm_client.bundle_rendering import DEFAULT_PROVIDER
+from olm_client.rbac.install import Asked, Install, bundle_of
+from olm_client.rbac.source import is_bundle
+from olm_client.rbac.text import difference, facts
 from olm_content.render.options import CertificateProvider
 from olm_content.rights import as_rules, beyond, installer, least_while_replacing
 from olm_runtime.cli.async_work import run_async
@@ -177,7 +178,7 @@ def _show_difference(asked: Asked, output: Output) -> None:
 
 
 def _check(asked: Asked, account: str, output: Output) -> None:
-    from olm_cli.rbac_live import missing
+    from olm_client.rbac.live import missing
 
     source = asked.main()
     install = Install.of(asked, source, account)

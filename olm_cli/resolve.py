@@ -7,13 +7,15 @@ import click
 
 from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter, UpgradeConstraintPolicy
 from olm_cli import fields
-from olm_cli.catalogs.choice import CatalogChoice, Form
 from olm_cli.catalogs.completing import known_channels, known_packages, known_versions
-from olm_cli.catalogs.offered import offered, read_catalogs
-from olm_cli.catalogs.sources import catalog_options, near_packages
+from olm_cli.catalogs.options import catalog_options
 from olm_cli.cluster_options import ClusterCommand
 from olm_cli.output import Output, batch_option, output_option, show, show_answers
-from olm_cli.resolve_text import explanation, facts, lines
+from olm_client.catalogs.choice import CatalogChoice, Form
+from olm_client.catalogs.offered import offered, read_catalogs
+from olm_client.catalogs.sources import near_packages
+from olm_client.resolution.text import explanation, facts, lines
+from olm_client.usage import RequestError
 from operator_controller.resolve import (
     Request,
     Resolution,
@@ -173,4 +175,4 @@ def _policy(given: str) -> UpgradeConstraintPolicy:
         return UpgradeConstraintPolicy(given or DEFAULT_POLICY)
     except ValueError as error:
         known = ", ".join(UpgradeConstraintPolicy)
-        raise fields.RequestError(f'policy: unknown "{given}"; there are {known}') from error
+        raise RequestError(f'policy: unknown "{given}"; there are {known}') from error

@@ -7,14 +7,14 @@ import click
 
 from olm_cli.catalogs.extensions import extension_argument
 from olm_cli.cluster_options import ClusterCommand, reach_options
-from olm_cli.extension import EXTENSION
-from olm_cli.history_cluster import cluster
 from olm_cli.lifecycle.interrupt import run
 from olm_cli.lifecycle.options import timeout_option
-from olm_cli.lifecycle.overview import extension_facts
-from olm_cli.lifecycle.suspending import NOT_SUSPENDED, set_suspension
-from olm_cli.lifecycle.waiting import Wait
 from olm_cli.output import Output, object_output_option, show, typed_name
+from olm_client.extension import EXTENSION
+from olm_client.lifecycle.overview import extension_facts
+from olm_client.lifecycle.suspending import NOT_SUSPENDED, set_suspension
+from olm_client.lifecycle.waiting import Wait
+from olm_client.reach import cluster
 from olm_runtime.cli.display import LiveDisplay
 
 

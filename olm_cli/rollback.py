@@ -8,19 +8,16 @@ import click
 from olm_cli.catalogs.completing import known_revisions
 from olm_cli.catalogs.extensions import extension_argument
 from olm_cli.cluster_options import ClusterCommand, reach_options
-from olm_cli.extension import EXTENSION
-from olm_cli.history_cluster import (
-    Record,
-    cluster,
-    read_record,
-)
-from olm_cli.lifecycle.applying import Applied
 from olm_cli.lifecycle.interrupt import run
 from olm_cli.lifecycle.options import timeout_option
-from olm_cli.lifecycle.rolling_back import Rollback, prepare_rollback
-from olm_cli.lifecycle.waiting import Wait
 from olm_cli.output import Output, object_output_option, show, typed_name
-from olm_cli.rollback_plan import Plan, appliers
+from olm_client.extension import EXTENSION
+from olm_client.history import Record, read_record
+from olm_client.lifecycle.applying import Applied
+from olm_client.lifecycle.rollback_plan import Plan, appliers
+from olm_client.lifecycle.rolling_back import Rollback, prepare_rollback
+from olm_client.lifecycle.waiting import Wait
+from olm_client.reach import cluster
 from olm_runtime.cli.display import LiveDisplay
 from olm_runtime.kube.client import KubeClient
 from operator_controller.apply.revisions import Revision

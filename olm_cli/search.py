@@ -5,19 +5,13 @@ from typing import Any
 
 import click
 
-from olm_cli.catalogs.ranking import ranked
-from olm_cli.catalogs.sources import (
-    Offer,
-    Sources,
-    catalog_options,
-    package_names,
-    unavailable,
-    warn,
-)
-from olm_cli.catalogs.summary import Summary
+from olm_cli.catalogs.options import catalog_options, warn
 from olm_cli.cluster_options import ClusterCommand
 from olm_cli.output import Output, show, table_output_option
 from olm_cli.table import table
+from olm_client.catalogs.ranking import ranked
+from olm_client.catalogs.sources import Offer, Sources, package_names, unavailable
+from olm_client.catalogs.summary import Summary
 from olm_runtime.suggestions import suggestion
 
 _TITLES = ("NAME", "DISPLAY NAME", "VERSION", "CATALOG", "DESCRIPTION")

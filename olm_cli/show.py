@@ -5,14 +5,15 @@ from typing import Any
 
 import click
 
-from olm_cli.bundle_files import read_source, registries
 from olm_cli.catalogs.completing import known_channels, known_versions
-from olm_cli.catalogs.details import Details, package_details, records_of
 from olm_cli.catalogs.names import package_argument
-from olm_cli.catalogs.sources import Sources, catalog_options, unavailable, warn, with_package
-from olm_cli.catalogs.summary import one_line
+from olm_cli.catalogs.options import catalog_options, warn
 from olm_cli.cluster_options import ClusterCommand
 from olm_cli.output import Output, object_output_option, show
+from olm_client.bundle_files import read_source, registries
+from olm_client.catalogs.details import Details, package_details, records_of
+from olm_client.catalogs.sources import Sources, unavailable, with_package
+from olm_client.catalogs.summary import one_line
 from olm_runtime.errors import OLMError, TerminalError
 
 VERSIONS_SHOWN = 8

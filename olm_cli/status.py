@@ -10,13 +10,14 @@ import orjson
 from api.objects import GVK
 from api.olm.v1 import names
 from olm_cli.catalogs.extensions import known_extensions
-from olm_cli.catalogs.quick_list import CATALOGS, EXTENSIONS, quick_list
-from olm_cli.cluster_options import ClusterCommand, Reach, reach_options
+from olm_cli.cluster_options import ClusterCommand, reach_options
 from olm_cli.kube_names import object_name
-from olm_cli.lifecycle.overview import Phase, overview_facts
 from olm_cli.output import Format, Output, show, table_output_option, typed_name
-from olm_cli.short_hashes import short_digests
 from olm_cli.table import table
+from olm_client.catalogs.quick_list import CATALOGS, EXTENSIONS, quick_list
+from olm_client.lifecycle.overview import Phase, overview_facts
+from olm_client.reach import Reach
+from olm_client.short_hashes import short_digests
 from olm_runtime.cli.display import LiveDisplay
 
 EXTENSION = GVK(names.GROUP, names.VERSION, names.CLUSTER_EXTENSION)
@@ -54,7 +55,7 @@ def status(extension: str | None, watch: bool, reach: Reach, output: Output) -> 
         printed(quick, "")
         return
     from olm_cli.lifecycle.interrupt import run
-    from olm_cli.status_states import tell
+    from olm_client.status_states import tell
 
     run(tell(extension, reach, printed, watch=watch))
 

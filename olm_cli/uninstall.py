@@ -8,17 +8,18 @@ import click
 
 from api.objects import key_of, name_of
 from olm_cli.catalogs.extensions import extension_argument
-from olm_cli.cluster_options import ClusterCommand, Reach, reach_options
-from olm_cli.extension import EXTENSION, NoExtensionError
-from olm_cli.history_cluster import cluster, read_record
-from olm_cli.lifecycle.account_removal import AccountRemoval
+from olm_cli.cluster_options import ClusterCommand, reach_options
 from olm_cli.lifecycle.asking import ask_to_delete
-from olm_cli.lifecycle.deleting import Deletion
 from olm_cli.lifecycle.interrupt import run
 from olm_cli.lifecycle.options import timeout_option
-from olm_cli.lifecycle.removal import Removal, facts, lines, remains
-from olm_cli.lifecycle.removing import preview_removal, preview_rest
 from olm_cli.output import Output, object_output_option, show, typed_name
+from olm_client.extension import EXTENSION, NoExtensionError
+from olm_client.history import read_record
+from olm_client.lifecycle.account_removal import AccountRemoval
+from olm_client.lifecycle.deleting import Deletion
+from olm_client.lifecycle.removal import Removal, facts, lines, remains
+from olm_client.lifecycle.removing import preview_removal, preview_rest
+from olm_client.reach import Reach, cluster
 from olm_runtime.cli.display import LiveDisplay
 
 
@@ -68,7 +69,7 @@ def uninstall(extension: str, output: Output, **given: Any) -> None:
     if given["keep_account"]:
         removal = replace(removal, after=AccountRemoval())
     if output.is_text:
-        click.echo("\n".join(lines(removal)))
+        click.echo("\n".join(lines(removal, click.style)))
     if given["preview"]:
         if not output.is_text:
             show(facts(removal), output, [typed_name(EXTENSION, extension)])

@@ -9,31 +9,24 @@ import click
 from api.objects import KubeObject
 from olm_cli.catalogs.extensions import known_extensions
 from olm_cli.cluster_options import ClusterCommand
-from olm_cli.extension import EXTENSION
 from olm_cli.kube_names import object_name
-from olm_cli.lifecycle.applying import Applied
 from olm_cli.lifecycle.interrupt import run
-from olm_cli.lifecycle.looking_out import look_out
-from olm_cli.lifecycle.options import (
-    source_options,
-    spec_fields_of,
-    spec_options,
-    timeout_option,
-)
-from olm_cli.lifecycle.outlook import Outlook, Standing
-from olm_cli.lifecycle.overview import Phase, extension_facts, extension_state, installed_bundle
-from olm_cli.lifecycle.plan import Plan
-from olm_cli.lifecycle.plan_text import counts_text, plan_facts
-from olm_cli.lifecycle.planning import Planner
-from olm_cli.lifecycle.spec_fields import SpecFields
-from olm_cli.lifecycle.upgrade_text import outlook_lines, outlook_table, upgrade_lines
-from olm_cli.lifecycle.upgrading import (
-    Upgrade,
-    prepare,
-    write_spec,
-)
-from olm_cli.lifecycle.waiting import Wait, is_higher
+from olm_cli.lifecycle.options import source_options, spec_options, timeout_option
+from olm_cli.lifecycle.outlook_text import outlook_lines, outlook_table
 from olm_cli.output import Output, fail, show, table_output_option, typed_name
+from olm_client.extension import EXTENSION
+from olm_client.lifecycle.applying import Applied
+from olm_client.lifecycle.given_fields import spec_fields_of
+from olm_client.lifecycle.looking_out import look_out
+from olm_client.lifecycle.outlook import Outlook, Standing
+from olm_client.lifecycle.overview import Phase, extension_facts, extension_state, installed_bundle
+from olm_client.lifecycle.plan import Plan
+from olm_client.lifecycle.plan_text import counts_text, plan_facts
+from olm_client.lifecycle.planning import Planner
+from olm_client.lifecycle.spec_fields import SpecFields
+from olm_client.lifecycle.upgrade_text import upgrade_lines
+from olm_client.lifecycle.upgrading import Upgrade, prepare, write_spec
+from olm_client.lifecycle.waiting import Wait, is_higher
 from olm_runtime.cli.display import LiveDisplay
 from olm_runtime.errors import OLMError
 from olm_runtime.kube.client import KubeClient
@@ -108,7 +101,7 @@ async def _upgrade(
     async with KubeClient.connect(access) as kube:
         planner = Planner(kube, access, given)
         found = await prepare(kube, planner, extension, fields, grant=given["grant"])
-        echo("\n".join(upgrade_lines(found)))
+        echo("\n".join(upgrade_lines(found, click.style)))
         facts = {**plan_facts(found.plan), "obstacles": [], "written": False}
         if found.obstacles:
             echo(click.style("nothing was written", fg="red"))
@@ -186,7 +179,7 @@ def _check(
         click.echo("\n".join(lines))
     else:
         told = [line for each in found for line in outlook_lines(each)]
-        click.echo("\n".join([*told, *(upgrade_lines(meets) if meets else ())]))
+        click.echo("\n".join([*told, *(upgrade_lines(meets, click.style) if meets else ())]))
     standings = {each.standing for each in found}
     if Standing.UNKNOWN in standings:
         raise SystemExit(UNANSWERED)

@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
-from olm_cli.fields import RequestError, text
+from olm_cli.fields import text
 from olm_cli.output import Output, batch_option, output_option, show, show_answers
+from olm_client.usage import RequestError
 from olm_content.ranges import (
     ExtensionRange,
     SkipRange,

@@ -23,6 +23,7 @@ FOLLOWED = (
     "e2e/demo/",
     "e2e/olm/",
     "olm_cli/",
+    "olm_client/",
     "opm/",
     "requirements/",
     "tests/integration/pages/",

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from http import HTTPStatus
 from typing import Annotated
 
-import click
 from fastapi import APIRouter, Form, Request
 from starlette.responses import RedirectResponse, Response
 
@@ -15,25 +14,25 @@ from console.kinds import EXTENSION
 from console.orders import given_for
 from console.rendering import page, say
 from console.users import User
-from olm_cli.history_cluster import read_record
-from olm_cli.lifecycle.applying import Applied
-from olm_cli.lifecycle.deleting import Deletion
-from olm_cli.lifecycle.planning import Planner
-from olm_cli.lifecycle.removal import Removal, lines, remains
-from olm_cli.lifecycle.removing import preview_removal, preview_rest
-from olm_cli.lifecycle.rolling_back import prepare_rollback
-from olm_cli.lifecycle.spec_fields import SpecFields
-from olm_cli.lifecycle.suspending import (
+from olm_client.display import NoDisplay
+from olm_client.history import read_record
+from olm_client.lifecycle.applying import Applied
+from olm_client.lifecycle.deleting import Deletion
+from olm_client.lifecycle.planning import Planner
+from olm_client.lifecycle.removal import Removal, lines, remains
+from olm_client.lifecycle.removing import preview_removal, preview_rest
+from olm_client.lifecycle.rolling_back import prepare_rollback
+from olm_client.lifecycle.spec_fields import SpecFields
+from olm_client.lifecycle.suspending import (
     NOT_SUSPENDED,
     set_suspension,
     suspension_annotations,
     user_of,
 )
-from olm_cli.lifecycle.upgrade_text import upgrade_lines
-from olm_cli.lifecycle.upgrading import Upgrade, prepare, write_spec
-from olm_cli.why import answer_lines, answer_of
-from olm_cli.why_cluster import read_situation
-from olm_runtime.cli.display import LiveDisplay
+from olm_client.lifecycle.upgrade_text import upgrade_lines
+from olm_client.lifecycle.upgrading import Upgrade, prepare, write_spec
+from olm_client.resolution.situation import read_situation
+from olm_client.why import answer_lines, answer_of
 
 ACCOUNT_SECONDS = 60
 
@@ -47,9 +46,8 @@ def _done(name: str) -> Response:
     return RedirectResponse(f"/extensions/{name}", HTTPStatus.SEE_OTHER)
 
 
-def _plain(told: Iterable[str]) -> str:
-    """Lines for a terminal, without its colours."""
-    return click.unstyle("\n".join(told))
+def _text(told: Iterable[str]) -> str:
+    return "\n".join(told)
 
 
 def _ignore(_: Applied) -> None:
@@ -61,7 +59,7 @@ async def why(request: Request, user: AskedBy, name: str) -> Response:
     """As `olm why NAME` prints it."""
     situation = await read_situation(name, user.options)
     answer = await asyncio.to_thread(answer_of, situation, given_for(user.options))
-    text = _plain(answer_lines(answer))
+    text = _text(answer_lines(answer))
     return page(request, "why.html", name=name, text=text)
 
 
@@ -100,7 +98,7 @@ async def upgrade_page(
         name=name,
         version=version,
         channel=channel,
-        text=_plain(upgrade_lines(found)),
+        text=_text(upgrade_lines(found)),
         missing=found.plan.rights.missing,
         possible=not (found.obstacles or found.is_empty),
         may=await user.may("patch", EXTENSION, name=name),
@@ -119,7 +117,7 @@ async def upgrade(
     """Writes the rights, if that is agreed to, then the spec; nothing where something hinders."""
     found = await _upgrade(user, name, version, channel, grant=grant)
     if found.obstacles:
-        text = _plain(upgrade_lines(found))
+        text = _text(upgrade_lines(found))
         return page(
             request, "why.html", status=HTTPStatus.CONFLICT, name=name,
             text=f"{text}\n\nNothing was written.",
@@ -143,7 +141,7 @@ async def rollback_page(request: Request, user: AskedBy, name: str, to: int) -> 
         "rollback.html",
         name=name,
         to=to,
-        text=_plain(found.lines(dry_run=False)),
+        text=_text(found.lines(dry_run=False)),
         missing=found.roles.rights.missing,
         may=await user.may("patch", EXTENSION, name=name),
     )
@@ -177,7 +175,7 @@ async def uninstall_page(request: Request, user: AskedBy, name: str) -> Response
         request,
         "uninstall.html",
         name=name,
-        text=_plain(lines(removal)),
+        text=_text(lines(removal)),
         gone=removal.gone,
         going=not removal.gone and is_deleting(removal.extension),
         may=await user.may("delete", EXTENSION, name=name),
@@ -194,7 +192,7 @@ async def uninstall(
         say(request, f"Nothing was deleted: type {name} to agree.")
         return RedirectResponse(f"/extensions/{name}/uninstall", HTTPStatus.SEE_OTHER)
     removal = await _removal(user, name)
-    deletion = Deletion(user.kube, removal, ACCOUNT_SECONDS, LiveDisplay())
+    deletion = Deletion(user.kube, removal, ACCOUNT_SECONDS, NoDisplay())
     if removal.gone:
         await deletion.account()
         say(request, f"What was left of {name} is deleted.")

@@ -4,7 +4,6 @@ import asyncio
 from http import HTTPStatus
 from typing import Annotated
 
-import click
 from fastapi import APIRouter, Form, Request
 from starlette.responses import RedirectResponse, Response
 
@@ -13,12 +12,12 @@ from console.asked import AskedBy
 from console.kinds import CATALOG
 from console.rendering import page, say
 from console.users import User
-from olm_cli.cluster_catalogs.add import new_catalog, write_new
-from olm_cli.cluster_catalogs.dependents import dependent_lines
-from olm_cli.cluster_catalogs.examining import examine
-from olm_cli.cluster_catalogs.facts import facts_of, poll_text
-from olm_cli.cluster_catalogs.refresh import refresh_patch
-from olm_cli.cluster_catalogs.writing import delete_catalog, patch_catalog
+from olm_client.cluster_catalogs.adding import new_catalog, write_new
+from olm_client.cluster_catalogs.dependents import dependent_lines
+from olm_client.cluster_catalogs.examining import examine
+from olm_client.cluster_catalogs.facts import facts_of, poll_text
+from olm_client.cluster_catalogs.refreshing import refresh_patch
+from olm_client.cluster_catalogs.writing import delete_catalog, patch_catalog
 from olm_runtime.clocks import utc_now
 from olm_runtime.errors import OLMError, TerminalError
 
@@ -110,7 +109,7 @@ async def refresh(request: Request, user: AskedBy, name: str) -> Response:
 async def remove_page(request: Request, user: AskedBy, name: str) -> Response:
     """Who would miss it, as `olm catalog remove NAME --preview` tells it."""
     found = await asyncio.to_thread(examine, name, user.options)
-    text = click.unstyle("\n".join(dependent_lines(found.dependents)))
+    text = "\n".join(dependent_lines(found.dependents))
     may_delete = await user.may("delete", CATALOG, name=name)
     return page(request, "catalog_remove.html", name=name, text=text, may_delete=may_delete)
 

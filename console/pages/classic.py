@@ -19,7 +19,7 @@ from console.kinds import CSV, INSTALL_PLAN, SUBSCRIPTION
 from console.paging import Paged
 from console.rendering import page, say
 from console.users import User
-from olm_cli.field_manager import FIELD_MANAGER
+from olm_client.field_manager import FIELD_MANAGER
 
 router = APIRouter(prefix="/classic")
 PARTS = {"subscriptions": "Subscriptions", "plans": "Install plans", "operators": "Operators"}

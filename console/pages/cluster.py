@@ -8,7 +8,7 @@ from cluster_version.client_output.recommend_view import updates_of
 from console.asked import AskedBy
 from console.kinds import CLUSTER_OPERATOR, CLUSTER_VERSION
 from console.rendering import page
-from olm_cli.cluster.reading import read_cluster
+from olm_client.cluster.reading import read_cluster
 from olm_runtime.clocks import utc_now
 
 router = APIRouter()

@@ -6,9 +6,8 @@ from starlette.responses import Response
 from console.asked import AskedBy
 from console.kinds import EXTENSION, OBJECT_SET
 from console.rendering import page
-from olm_cli.history import revision_facts
-from olm_cli.history_cluster import read_record
-from olm_cli.status_one import facts_of
+from olm_client.history import read_record, revision_facts
+from olm_client.status import facts_of
 from operator_controller.apply.suspension import suspension_of
 
 router = APIRouter(prefix="/extensions/{name}")

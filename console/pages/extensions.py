@@ -9,7 +9,7 @@ from console.asked import AskedBy
 from console.kinds import EXTENSION
 from console.paging import Paged
 from console.rendering import page
-from olm_cli.lifecycle.overview import overview_facts
+from olm_client.lifecycle.overview import overview_facts
 
 router = APIRouter()
 

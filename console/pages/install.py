@@ -12,10 +12,10 @@ from console.offers import blobs_of
 from console.orders import Asked, find_order
 from console.rendering import page, say
 from console.users import User
-from olm_cli.catalogs.details import package_details, records_of
-from olm_cli.lifecycle.applying import apply_all
-from olm_cli.lifecycle.installing import Order, to_write
-from olm_cli.rbac_text import commented
+from olm_client.catalogs.details import package_details, records_of
+from olm_client.lifecycle.applying import apply_all
+from olm_client.lifecycle.installing import Order, to_write
+from olm_client.rbac.text import commented
 from olm_runtime.errors import OLMError
 
 router = APIRouter(prefix="/packages/{name}/install")

@@ -9,7 +9,7 @@ from console.classic_facts import Facts, own_operators, plan_facts, subscription
 from console.kinds import CATALOG, CSV, EXTENSION, INSTALL_PLAN, SUBSCRIPTION
 from console.rendering import page
 from console.users import User
-from olm_cli.lifecycle.overview import Phase, overview_facts
+from olm_client.lifecycle.overview import Phase, overview_facts
 
 URGENT = frozenset({Phase.BLOCKED, Phase.RETRYING, Phase.DEGRADED})
 

@@ -15,9 +15,9 @@ from console.rendering import page
 from console.settings import SANDBOXED
 from console.users import User
 from console.words import markdown
-from olm_cli.catalogs.details import package_details, records_of
-from olm_cli.catalogs.graphs import part_of
-from olm_cli.rbac_text import why
+from olm_client.catalogs.details import package_details, records_of
+from olm_client.catalogs.graphs import part_of
+from olm_client.rbac.text import why
 from olm_content.fbc.graph import graph
 from opm.picture import picture
 

@@ -16,7 +16,7 @@ from console.paging import Paged
 from console.rendering import page
 from console.settings import SANDBOXED
 from console.words import picture_of
-from olm_cli.catalogs.ranking import ranked
+from olm_client.catalogs.ranking import ranked
 
 INSTALLABLE = "by OLM v1"
 ICON_SECONDS = 86_400

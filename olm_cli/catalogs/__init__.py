@@ -1,1 +1,1 @@
-"""What is behind `olm search`, `show`, `graph` and `diff`: contents of catalogs, cached on disk."""
+"""Arguments and options that name catalogs and packages, and their completion."""

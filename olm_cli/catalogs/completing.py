@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from olm_cli.cluster_options import Reach
+from olm_cli.cluster_options import reach_of
 
 if TYPE_CHECKING:
-    from olm_cli.catalogs.cache import ContentCache
-    from olm_cli.catalogs.choices import Choices
-    from olm_cli.catalogs.content import Content
+    from olm_client.catalogs.cache import ContentCache
+    from olm_client.catalogs.choices import Choices
+    from olm_client.catalogs.content import Content
 
 Items = list[CompletionItem]
 
@@ -118,7 +118,7 @@ def _contents(ctx: click.Context) -> list["Content"]:
 
     Everything that is cached, where the cluster does not answer.
     """
-    from olm_cli.catalogs.cache import ContentCache
+    from olm_client.catalogs.cache import ContentCache
 
     cache = ContentCache.of_user()
     given = ctx.params.get("catalogs") or ctx.params.get("catalog") or ()
@@ -135,10 +135,10 @@ def _contents(ctx: click.Context) -> list["Content"]:
 
 def _digests(ctx: click.Context, name: str = "") -> list[str] | None:
     """The digests of the cluster's catalogs that are in use, or of one; None without an answer."""
-    from olm_cli.catalogs.cluster import Served
-    from olm_cli.catalogs.quick_list import quick_list
+    from olm_client.catalogs.cluster import Served
+    from olm_client.catalogs.quick_list import quick_list
 
-    found = quick_list(Reach.of(ctx.params), seconds=SECONDS)
+    found = quick_list(reach_of(ctx.params), seconds=SECONDS)
     if found is None:
         return None
     served = (Served.of(raw) for raw in found)
@@ -149,15 +149,15 @@ def _named(ctx: click.Context, cache: "ContentCache", text: str) -> "Content | N
     """What is cached of a catalog that --catalog names."""
     from pathlib import Path
 
-    from olm_cli.catalogs.cache import folder_key
-    from olm_cli.catalogs.choice import Form, chosen
+    from olm_client.catalogs.cache import folder_key
+    from olm_client.catalogs.choice import Form, chosen
     from olm_runtime.errors import OLMError
 
     try:
         choice = chosen(text)
         if choice.form is Form.FOLDER:
             return cache.find(folder_key(Path(choice.where)))
-    except (OLMError, OSError, click.UsageError):
+    except (OLMError, OSError):
         return None
     digest = choice.where.partition("@")[2]
     if choice.form is Form.CLUSTER:
@@ -170,6 +170,6 @@ def _listed(ctx: click.Context, kind: str) -> list[str]:
 
 
 def _list(ctx: click.Context, kind: str) -> list[dict[str, Any]]:
-    from olm_cli.catalogs.quick_list import quick_list
+    from olm_client.catalogs.quick_list import quick_list
 
-    return quick_list(Reach.of(ctx.params), kind, seconds=SECONDS) or []
+    return quick_list(reach_of(ctx.params), kind, seconds=SECONDS) or []

@@ -17,11 +17,12 @@ from olm_cli.classic.answers import (
     error_lines,
     explanation,
 )
-from olm_cli.classic.steps import read_steps
-from olm_cli.classic.world import read_world, world_options
+from olm_cli.classic.options import world_options
 from olm_cli.cluster_options import ClusterCommand
 from olm_cli.output import Output, output_option, show
 from olm_cli.table import table
+from olm_client.classic.steps import read_steps
+from olm_client.classic.world import read_world
 
 
 @click.command("plan", cls=ClusterCommand)

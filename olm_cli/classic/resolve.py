@@ -14,9 +14,10 @@ from olm_cli.classic.answers import (
     error_lines,
     explanation,
 )
-from olm_cli.classic.world import read_world, world_options
+from olm_cli.classic.options import world_options
 from olm_cli.cluster_options import ClusterCommand
 from olm_cli.output import Output, output_option, show
+from olm_client.classic.world import read_world
 from olm_runtime.plurals import counted
 
 

@@ -18,9 +18,10 @@ from olm_cli.classic.answers import (
     explanation,
     status_of,
 )
-from olm_cli.classic.world import read_world, world_options
+from olm_cli.classic.options import world_options
 from olm_cli.cluster_options import ClusterCommand
 from olm_cli.output import Output, output_option, show
+from olm_client.classic.world import read_world
 
 
 @click.command("why", cls=ClusterCommand)

@@ -3,9 +3,11 @@
 import click
 
 from cluster_version.client_output.channel_request import channel_answer
-from olm_cli.cluster.changing import change, warn
-from olm_cli.cluster_options import ClusterCommand, Reach, reach_options
+from olm_cli.cluster.warning import warn
+from olm_cli.cluster_options import ClusterCommand, reach_options
 from olm_cli.lifecycle.interrupt import run
+from olm_client.cluster.changing import change
+from olm_client.reach import Reach
 
 
 @click.command("channel", cls=ClusterCommand)

@@ -12,14 +12,14 @@ from cluster_version.io.graph_client import GraphClient
 from cluster_version.updates.errors import RetrievalError
 from cluster_version.updates.graph import read_graph
 from cluster_version.updates.retrieval import Question, question_of, request_of
-from olm_cli.catalogs.timeline import timeline
-from olm_cli.cluster.reading import read_version
-from olm_cli.cluster.release_history import LEGEND, facts, release_history, ways_of
-from olm_cli.cluster_options import ClusterCommand, Reach, reach_options
+from olm_cli.cluster_options import ClusterCommand, reach_options
 from olm_cli.graph import coloured
-from olm_cli.history_cluster import cluster
 from olm_cli.lifecycle.interrupt import run
 from olm_cli.output import DATA, Format, Output, output_of, show
+from olm_client.catalogs.timeline import timeline
+from olm_client.cluster.reading import read_version
+from olm_client.cluster.release_history import LEGEND, facts, release_history, ways_of
+from olm_client.reach import Reach, cluster
 from olm_runtime.errors import TerminalError
 from opm.picture import svg
 

@@ -5,12 +5,12 @@ import click
 from api.objects import KubeObject
 from cluster_version.client_output.facts import update_facts
 from cluster_version.client_output.recommend_view import recommendations, updates_of
-from olm_cli.cluster.changing import warn
-from olm_cli.cluster.reading import read_version
-from olm_cli.cluster_options import ClusterCommand, Reach, reach_options
-from olm_cli.history_cluster import cluster
+from olm_cli.cluster.warning import warn
+from olm_cli.cluster_options import ClusterCommand, reach_options
 from olm_cli.lifecycle.interrupt import run
 from olm_cli.output import Output, output_option, show
+from olm_client.cluster.reading import read_version
+from olm_client.reach import Reach, cluster
 from olm_content.versions import VersionError, parse_version
 from olm_runtime.errors import TerminalError
 

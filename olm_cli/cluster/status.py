@@ -9,11 +9,11 @@ import click
 
 from cluster_version.client_output.facts import status_facts
 from cluster_version.client_output.status_view import Details, status_page
-from olm_cli.cluster.reading import read_cluster
-from olm_cli.cluster_options import ClusterCommand, Reach, reach_options
-from olm_cli.history_cluster import cluster
+from olm_cli.cluster_options import ClusterCommand, reach_options
 from olm_cli.lifecycle.interrupt import run
 from olm_cli.output import Output, output_option, show
+from olm_client.cluster.reading import read_cluster
+from olm_client.reach import Reach, cluster
 from olm_runtime.cli.display import LiveDisplay
 from olm_runtime.clocks import utc_now
 from olm_runtime.kube.client import KubeClient

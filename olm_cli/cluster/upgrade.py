@@ -8,9 +8,11 @@ import click
 from api.objects import KubeObject
 from cluster_version.client_output.upgrade_request import Answer, Request, answer, checked
 from cluster_version.client_output.upgrade_view import overview
-from olm_cli.cluster.changing import change, warn
-from olm_cli.cluster_options import ClusterCommand, Reach, reach_options
+from olm_cli.cluster.warning import warn
+from olm_cli.cluster_options import ClusterCommand, reach_options
 from olm_cli.lifecycle.interrupt import run
+from olm_client.cluster.changing import change
+from olm_client.reach import Reach
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -7,15 +7,17 @@ import click
 
 from api.objects import name_of
 from api.olm.v1.clustercatalog import AvailabilityMode
-from olm_cli.cluster_catalogs.facts import facts_of
-from olm_cli.cluster_catalogs.reading import CATALOG, catalogs_argument, named, read_catalogs
-from olm_cli.cluster_catalogs.waiting import CatalogWait
-from olm_cli.cluster_catalogs.writing import patch_catalog
+from olm_cli.cluster_catalogs.arguments import catalogs_argument
 from olm_cli.cluster_options import ClusterCommand, reach_options
-from olm_cli.history_cluster import cluster
 from olm_cli.lifecycle.interrupt import run
 from olm_cli.lifecycle.options import timeout_option
 from olm_cli.output import Output, object_output_option, show, typed_name
+from olm_client.cluster_catalogs.facts import facts_of
+from olm_client.cluster_catalogs.reading import CATALOG, named, read_catalogs
+from olm_client.cluster_catalogs.waiting import CatalogWait
+from olm_client.cluster_catalogs.writing import patch_catalog
+from olm_client.reach import cluster
+from olm_runtime.cli.display import LiveDisplay
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -85,7 +87,7 @@ async def _set(
         for raw in changed:
             found[name_of(raw)] = await patch_catalog(kube, raw, patch)
         if given["wait"]:
-            wait = CatalogWait(kube, catalogs, given["timeout"])
+            wait = CatalogWait(kube, catalogs, given["timeout"], LiveDisplay())
             served = mode is AvailabilityMode.AVAILABLE
             found = await (wait.until_served() if served else wait.until_off())
         names = {name_of(raw) for raw in changed}

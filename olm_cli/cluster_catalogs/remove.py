@@ -6,17 +6,19 @@ from typing import Any
 import click
 
 from api.objects import KubeObject, metadata, name_of
-from olm_cli.cluster_catalogs.dependents import dependent_lines
-from olm_cli.cluster_catalogs.examining import Examined, examine
-from olm_cli.cluster_catalogs.reading import CATALOG, catalog_argument
-from olm_cli.cluster_catalogs.waiting import CatalogWait
-from olm_cli.cluster_catalogs.writing import delete_catalog
-from olm_cli.cluster_options import ClusterCommand, ClusterOptions, cluster_options
-from olm_cli.history_cluster import cluster
+from olm_cli.cluster_catalogs.arguments import catalog_argument
+from olm_cli.cluster_options import ClusterCommand, cluster_options
 from olm_cli.lifecycle.asking import ask_to_delete
 from olm_cli.lifecycle.interrupt import run
 from olm_cli.lifecycle.options import timeout_option
 from olm_cli.output import Output, object_output_option, show, typed_name
+from olm_client.cluster_catalogs.dependents import dependent_lines
+from olm_client.cluster_catalogs.examining import Examined, examine
+from olm_client.cluster_catalogs.reading import CATALOG
+from olm_client.cluster_catalogs.waiting import CatalogWait
+from olm_client.cluster_catalogs.writing import delete_catalog
+from olm_client.reach import ClusterOptions, cluster
+from olm_runtime.cli.display import LiveDisplay
 
 
 @click.command("remove", cls=ClusterCommand)
@@ -68,5 +70,5 @@ async def _delete(raw: KubeObject, given: Mapping[str, Any]) -> None:
     async with cluster(given["reach"]) as kube:
         await delete_catalog(kube, raw)
         if given["wait"]:
-            wait = CatalogWait(kube, (name_of(raw),), given["timeout"])
+            wait = CatalogWait(kube, (name_of(raw),), given["timeout"], LiveDisplay())
             await wait.until_gone(str(metadata(raw)["uid"]))

@@ -1,1 +1,1 @@
-"""What `olm install`, `plan`, `status` and `uninstall` work out and do."""
+"""Options, questions and texts that commands about extensions share."""

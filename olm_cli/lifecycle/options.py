@@ -1,20 +1,17 @@
 """Options that several of these commands share, and how they are read."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
 
 from api.olm.v1.clusterextension import UpgradeConstraintPolicy
 from api.olm.v1.install_options import Enforcement
-from olm_cli.catalogs.choice import Form, catalog_option, chosen
 from olm_cli.catalogs.completing import known_channels, known_versions
-from olm_cli.inline_config import read_config, with_watch_namespace
+from olm_cli.catalogs.options import catalog_option
 from olm_cli.kube_names import namespace_name
-from olm_cli.lifecycle.spec_fields import SpecFields, of_catalog, parse_selector
 from olm_content.render.options import CertificateProvider
 from olm_runtime.cli.values import parse_patience
-from olm_runtime.errors import TerminalError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -82,8 +79,8 @@ def spec_options(command: Command) -> Command:
 
 def source_options(command: Command) -> Command:
     """Adds the options that say how cluster, catalogs and registries are reached."""
-    from olm_cli.bundle_files import registry_options
     from olm_cli.cluster_options import cluster_options
+    from olm_cli.registry_options import registry_options
 
     return _with(cluster_options(registry_options(command)), (_CERTIFICATES,))
 
@@ -92,38 +89,3 @@ def _with(command: Command, options: tuple[Callable[[Command], Command], ...]) -
     for option in reversed(options):
         command = option(command)
     return command
-
-
-def spec_fields_of(given: Mapping[str, Any]) -> SpecFields:
-    """The values of `spec_options`. Raises TerminalError where they contradict each other."""
-    if given["catalog"] and given["selector"]:
-        raise click.UsageError("give --catalog or --selector")
-    selector = of_catalog(_name_of_catalog(given["catalog"])) if given["catalog"] else None
-    if given["selector"]:
-        selector = parse_selector(given["selector"])
-    config = with_watch_namespace(read_config(given["config_file"]), given["watch_namespace"] or "")
-    if config is not None and not isinstance(config, dict):
-        raise TerminalError(
-            f"{given['config_file']}: expected a map", hint="such as watchNamespace: apps"
-        )
-    return SpecFields(
-        version=given["versions"],
-        channels=tuple(given["channels"]),
-        selector=selector,
-        policy=given["policy"],
-        crd_safety=given["crd_safety"],
-        config=config or None,
-        deadline_minutes=given.get("progress_deadline_minutes"),
-    )
-
-
-def _name_of_catalog(given: str) -> str:
-    """Raises TerminalError for a folder or an image."""
-    choice = chosen(given)
-    if choice.form is not Form.CLUSTER:
-        raise TerminalError(
-            f"{given} is no ClusterCatalog",
-            hint="only install --dry-run takes folders and images; "
-            "olm catalog add NAME IMAGE adds one to the cluster",
-        )
-    return choice.where

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from olm_cli.bundle_files import read_bundle
+from olm_client.bundle_files import read_bundle
 from olm_content.bundle.reader import load
 from olm_content.formats.kube_yaml import load_all
 from olm_content.render.install import InstallRequest, install_objects

@@ -22,7 +22,7 @@ import pytest
 
 from api.objects import KubeObject
 from olm_cli.crd import answer
-from olm_cli.crd_texts import read_line
+from olm_client.crds.texts import read_line
 from olm_content.crds import check
 from olm_content.formats.kube_yaml import load_all
 from tests.requirements import CORPUS

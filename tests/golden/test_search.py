@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from olm_cli.catalogs.ranking import ranked
-from olm_cli.catalogs.summary import Summary, csv_metadata, summary_of
+from olm_client.catalogs.ranking import ranked
+from olm_client.catalogs.summary import Summary, csv_metadata, summary_of
 from olm_content.fbc.documents import parse
 
 pytestmark = pytest.mark.corpus

@@ -16,8 +16,8 @@ from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import with_administrator
 from e2e.olm.programs import Olm
 from e2e.olm.warm import warm_program
-from olm_cli.catalogs.quick_list import quick_list
-from olm_cli.cluster_options import Reach
+from olm_client.catalogs.quick_list import quick_list
+from olm_client.reach import Reach
 from tests.integration import test_why as why
 
 pytestmark = pytest.mark.integration

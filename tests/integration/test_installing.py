@@ -17,7 +17,7 @@ from e2e.olm.api import Api, catalog_path, extension_path
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import catalog
 from e2e.olm.programs import Olm
-from olm_cli.lifecycle.readiness import Readiness
+from olm_client.lifecycle.readiness import Readiness
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from tests.integration.clusters import own_control_plane, own_olm

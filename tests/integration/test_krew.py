@@ -138,9 +138,10 @@ def test_every_command_has_what_it_imports(kubectl: Kubectl, home: Path) -> None
 IMPORT_ALL = """
 import importlib, pkgutil, sys
 sys.path[:0] = sys.argv[1:]
-import olm_cli
-for module in pkgutil.walk_packages(olm_cli.__path__, "olm_cli."):
-    importlib.import_module(module.name)
+for package in ("olm_cli", "olm_client"):
+    found = importlib.import_module(package)
+    for module in pkgutil.walk_packages(found.__path__, f"{package}."):
+        importlib.import_module(module.name)
 """
 
 

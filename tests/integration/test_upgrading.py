@@ -11,9 +11,9 @@ from e2e.olm.api import Api, extension_path
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.manifests import with_administrator
 from e2e.olm.programs import Olm
-from olm_cli.history_cluster import change, read_record
-from olm_cli.lifecycle.dry_run import with_accepted_spec
-from olm_cli.lifecycle.spec_fields import SpecFields, with_fields
+from olm_client.history import change, read_record
+from olm_client.lifecycle.dry_run import with_accepted_spec
+from olm_client.lifecycle.spec_fields import SpecFields, with_fields
 from olm_runtime.errors import TerminalError
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient

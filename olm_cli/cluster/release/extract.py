@@ -7,8 +7,9 @@ import click
 
 from cluster_version.payload.release_folders import RELEASE_FOLDER
 from cluster_version.payload.summary import summary
-from olm_cli.bundle_files import registries, registry_options
-from olm_cli.cluster.release.reading import read_release_image, told_of
+from olm_cli.registry_options import registry_options
+from olm_client.bundle_files import registries
+from olm_client.cluster.release.reading import read_release_image, told_of
 from olm_runtime.errors import of_system
 
 

@@ -5,9 +5,10 @@ from typing import Any
 import click
 
 from cluster_version.payload.summary import summary, summary_lines
-from olm_cli.bundle_files import registries, registry_options
-from olm_cli.cluster.release.reading import read_release_image, told_of
 from olm_cli.output import Output, output_option, show
+from olm_cli.registry_options import registry_options
+from olm_client.bundle_files import registries
+from olm_client.cluster.release.reading import read_release_image, told_of
 
 
 @click.command("info")

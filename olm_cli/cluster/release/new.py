@@ -12,9 +12,10 @@ import click
 
 from cluster_version.payload.building import Draft, files_of, ignored
 from cluster_version.payload.release import ReleaseError
-from olm_cli.bundle_files import registries, registry_options
-from olm_cli.cluster.release.base_image import add_on_top
-from olm_cli.cluster.release.folders import components, images, read_files
+from olm_cli.registry_options import registry_options
+from olm_client.bundle_files import registries
+from olm_client.cluster.release.base_image import add_on_top
+from olm_client.cluster.release.folders import components, images, read_files
 from olm_runtime.clocks import utc_now
 from olm_runtime.errors import TerminalError
 from olm_runtime.images.oci import Descriptor

@@ -9,11 +9,12 @@ from typing import Any
 import click
 
 from cluster_version.payload.summary import summary
-from olm_cli.bundle_files import registries, registry_options
-from olm_cli.cluster.release.reading import read_release_image, told_of
-from olm_cli.cluster_options import ClusterCommand, Reach, reach_options
-from olm_cli.history_cluster import cluster
+from olm_cli.cluster_options import ClusterCommand, reach_options
 from olm_cli.lifecycle.interrupt import run
+from olm_cli.registry_options import registry_options
+from olm_client.bundle_files import registries
+from olm_client.cluster.release.reading import read_release_image, told_of
+from olm_client.reach import Reach, cluster
 from olm_runtime.errors import TerminalError, of_system
 from olm_runtime.images.reference import ImageRef, parse_ref
 from olm_runtime.registry.workstation import Registries, advised
@@ -87,7 +88,7 @@ def _without_cluster(
     access: Registries,
 ) -> Coroutine[Any, Any, Sequence[str]]:
     """Verifies without a cluster; gives the names of the rings that signed. Raises OLMError."""
-    from olm_cli.cluster.release import verifying
+    from olm_client.cluster.release import verifying
 
     if release is not None:
         found = read_release_image(release, access)
@@ -119,7 +120,7 @@ def _told_whole() -> Iterator[None]:
 
 
 async def _by_cluster(reach: Reach, digest: str) -> Sequence[str]:
-    from olm_cli.cluster.release import verifying
+    from olm_client.cluster.release import verifying
 
     async with cluster(reach) as client:
         return await verifying.by_cluster(client, digest)

@@ -22,9 +22,9 @@ from e2e.harness.round_robin import RoundRobin
 from e2e.olm.api import Api, catalog_path
 from e2e.olm.manifests import catalog as catalog_manifest
 from e2e.olm.programs import SYSTEM_NAMESPACE, Olm
-from olm_cli.catalogs.cache import ContentCache
-from olm_cli.catalogs.cluster import Cluster, Served
-from olm_cli.cluster_options import ClusterOptions, Reach
+from olm_client.catalogs.cache import ContentCache
+from olm_client.catalogs.cluster import Cluster, Served
+from olm_client.reach import ClusterOptions, Reach
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.watch.lister import listed

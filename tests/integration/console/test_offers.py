@@ -5,8 +5,8 @@ import pytest
 from console.offers import check_readable
 from console.users import User
 from e2e.harness.controlplane import ControlPlane
-from olm_cli.catalogs.cluster import Served
-from olm_cli.cluster_options import ClusterOptions, Reach
+from olm_client.catalogs.cluster import Served
+from olm_client.reach import ClusterOptions, Reach
 from olm_runtime.errors import TerminalError
 from olm_runtime.kube.overrides import Overrides
 

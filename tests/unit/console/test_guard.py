@@ -15,7 +15,7 @@ from console.local import LOOPBACK, entry_routes
 from console.sessions import KeySessions
 from console.settings import HEADERS, Place
 from console.users import User
-from olm_cli.cluster_options import ClusterOptions, Reach
+from olm_client.reach import ClusterOptions, Reach
 from olm_runtime.http.server import listen, serve
 
 HOST = "127.0.0.1:8899"

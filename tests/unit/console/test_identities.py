@@ -10,7 +10,7 @@ from console.flags import command, parse_settings
 from console.identities import IDLE_SECONDS, LONGEST_SECONDS, IdentitySessions
 from console.signing_in import TokenReach
 from console.users import User
-from olm_cli.cluster_options import ClusterOptions
+from olm_client.reach import ClusterOptions
 
 TLS = ("--tls-cert=a", "--tls-key=b")
 

@@ -10,7 +10,8 @@ from click.shell_completion import ShellComplete
 from click.testing import CliRunner
 
 from olm_cli import __main__ as front
-from olm_cli.cluster_options import ClusterCommand, Reach, ReachOption, on_front, reach_options
+from olm_cli.cluster_options import ClusterCommand, ReachOption, on_front, reach_options
+from olm_client.reach import Reach
 from olm_runtime.kube.overrides import Overrides
 
 

@@ -16,7 +16,7 @@ from olm_cli.classic import group
 from olm_cli.cluster import group as cluster_group
 from olm_cli.cluster.release import group as release_group
 from olm_cli.command_shapes import quick_command, restored, shape_of
-from olm_cli.user_cache import user_cache
+from olm_client.user_cache import user_cache
 
 
 @pytest.fixture(autouse=True)

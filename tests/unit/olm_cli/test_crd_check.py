@@ -9,7 +9,8 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
-from olm_cli.crd import compare, crd
+from olm_cli.crd import crd
+from olm_client.crds.comparing import compare
 from olm_runtime.errors import OLMError, TerminalError
 from tests.unit.olm_content.crds.definitions import NAME, definition, version, with_field
 

@@ -12,17 +12,17 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
-from olm_cli.catalogs.cache import ContentCache, folder_key
-from olm_cli.catalogs.cluster import Cluster, Served
-from olm_cli.catalogs.content import FORMAT, Content
-from olm_cli.catalogs.ranking import ranked
-from olm_cli.catalogs.summary import Summary, one_line, summary_of
-from olm_cli.cluster_options import ClusterOptions
 from olm_cli.diff import diff
 from olm_cli.graph import graph_command
 from olm_cli.search import search
 from olm_cli.show import show_command
-from olm_cli.user_cache import cache_folder
+from olm_client.catalogs.cache import ContentCache, folder_key
+from olm_client.catalogs.cluster import Cluster, Served
+from olm_client.catalogs.content import FORMAT, Content
+from olm_client.catalogs.ranking import ranked
+from olm_client.catalogs.summary import Summary, one_line, summary_of
+from olm_client.reach import ClusterOptions
+from olm_client.user_cache import cache_folder
 from olm_runtime.errors import OLMError
 from olm_runtime.suggestions import near
 

@@ -6,7 +6,8 @@ import click
 import pytest
 
 from olm_cli import __main__ as front
-from olm_cli.catalogs.choice import CatalogChoice, Form, chosen
+from olm_client.catalogs.choice import CatalogChoice, Form, chosen
+from olm_client.usage import InvalidValueError
 from olm_runtime.errors import TerminalError
 
 DIGEST = "sha256:" + "ab" * 32
@@ -63,7 +64,7 @@ def test_a_folder_that_is_not_there(text: str) -> None:
     ],
 )
 def test_what_says_nothing(text: str, said: str) -> None:
-    with pytest.raises(click.BadParameter, match=said):
+    with pytest.raises(InvalidValueError, match=said):
         chosen(text)
 
 

@@ -9,13 +9,13 @@ import pytest
 from click.testing import CliRunner
 
 from olm_cli.__main__ import cli
-from olm_cli.diagnosis.checks.every import CHECKS
-from olm_cli.diagnosis.commands import commands_in, without_finalizers
-from olm_cli.diagnosis.findings import PAGE, Finding, Remedy, Severity, Verdict
-from olm_cli.diagnosis.page import page_lines
-from olm_cli.diagnosis.routing import routed
-from tests.unit.olm_cli.diagnosis.snapshots import obj
-from tests.unit.olm_cli.diagnosis.test_checks import WIDGET
+from olm_cli.doctor_page import page_lines
+from olm_client.diagnosis.checks.every import CHECKS
+from olm_client.diagnosis.commands import commands_in, without_finalizers
+from olm_client.diagnosis.findings import PAGE, Finding, Remedy, Severity, Verdict
+from olm_client.diagnosis.routing import routed
+from tests.unit.olm_client.diagnosis.snapshots import obj
+from tests.unit.olm_client.diagnosis.test_checks import WIDGET
 
 ROOT = Path(__file__).parents[4]
 

@@ -12,7 +12,7 @@ from e2e.olm.bundles import BundleSpec
 from e2e.olm.fbc import PublishedBundle, catalog_files, package_blobs
 from olm_cli import __main__ as front
 from olm_cli.catalogs import extensions
-from olm_cli.cluster_options import Reach
+from olm_client.reach import Reach
 from olm_runtime.errors import OLMError
 
 

@@ -35,7 +35,7 @@ main()
         ("olm_cli", ["olm", "search", "x"], "olm_cli.search"),
         ("olm_cli", ["olm", "search", "x", "--kubeconfig=none"], "kubernetes"),
         ("olm_cli", ["olm", "why", "x"], "pydantic"),
-        ("olm_cli", ["olm", "why", "x"], "olm_cli.why_cluster"),
+        ("olm_cli", ["olm", "why", "x"], "olm_client.resolution.situation"),
         ("opm", ["opm", "--help"], "click"),
         ("opm", ["opm", "render", "none"], "opm.commands.render"),
         ("catalogd", ["catalogd", "--tls-cert=c", "--tls-key=k"], "uvicorn"),

@@ -1,0 +1,1 @@
+"""What a namespace of OLM Classic has and asks, and what that would install."""

@@ -1,0 +1,1 @@
+"""The version of a whole cluster: read, changed, and drawn."""

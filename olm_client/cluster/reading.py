@@ -1,0 +1,77 @@
+"""Reads from a cluster what commands tell of its updates."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from api.objects import GVK, KubeObject
+from cluster_version.client_output.status_view import Cluster
+from olm_client.lifecycle.openshift import CLUSTER_VERSION
+from olm_runtime.errors import TerminalError
+from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.errors import NoMatchError
+
+NAME = "version"
+NONE = (
+    "No cluster version information available - you must be connected to an OpenShift version 4 "
+    "server to fetch the current version"
+)
+_MACHINES = "machineconfiguration.openshift.io"
+CLUSTER_OPERATOR = GVK("config.openshift.io", "v1", "ClusterOperator")
+POOL = GVK(_MACHINES, "v1", "MachineConfigPool")
+CONFIG = GVK(_MACHINES, "v1", "MachineConfig")
+NODE = GVK("", "v1", "Node")
+DEPLOYMENT = GVK("apps", "v1", "Deployment")
+NODES_PROGRAM = "machine-config-operator"
+
+
+async def read_version(kube: KubeClient) -> KubeObject:
+    """Raises TerminalError if there is none, ApiError."""
+    live = await kube.find(CLUSTER_VERSION, NAME)
+    if live is None:
+        raise TerminalError(NONE)
+    return live
+
+
+async def read_cluster(kube: KubeClient) -> Cluster:
+    """Raises TerminalError of a cluster without a ClusterVersion, ApiError.
+
+    Pools are left out where the cluster has no MachineConfigs: without them nobody can tell which
+    version a node has.
+    """
+    version, operators, configs, pools, nodes, program = await asyncio.gather(
+        read_version(kube),
+        _all(kube, CLUSTER_OPERATOR),
+        _all(kube, CONFIG, keep=_without_spec),
+        _all(kube, POOL),
+        _all(kube, NODE),
+        kube.find(DEPLOYMENT, NODES_PROGRAM, f"openshift-{NODES_PROGRAM}"),
+    )
+    return Cluster(
+        version=version,
+        operators=operators,
+        pools=pools if configs else (),
+        nodes=nodes,
+        configs=configs,
+        nodes_image=_image(program),
+    )
+
+
+async def _all(
+    kube: KubeClient, kind: GVK, keep: Callable[[KubeObject], KubeObject] = dict
+) -> Sequence[KubeObject]:
+    """Nothing where the cluster does not know the kind."""
+    try:
+        found, _ = await kube.list_all(kind, keep=keep)
+    except NoMatchError:
+        return ()
+    return found
+
+
+def _without_spec(config: KubeObject) -> KubeObject:
+    """Whole files of nodes stand in it, megabytes of them."""
+    return {key: value for key, value in config.items() if key != "spec"}
+
+
+def _image(program: KubeObject | None) -> str:
+    containers = program["spec"]["template"]["spec"]["containers"] if program else ()
+    return next((each["image"] for each in containers if each["name"] == NODES_PROGRAM), "")

@@ -1,0 +1,1 @@
+"""Release images: read, made and verified."""

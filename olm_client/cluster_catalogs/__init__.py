@@ -1,0 +1,1 @@
+"""The ClusterCatalogs of a cluster: read, written, waited for, and who depends on them."""

@@ -1,0 +1,1 @@
+"""CustomResourceDefinitions read, compared, and held against stored objects."""

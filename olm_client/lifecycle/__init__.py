@@ -1,0 +1,1 @@
+"""Extensions planned, installed, updated, rolled back, removed and waited for."""

@@ -1,0 +1,50 @@
+"""How a cluster and its catalogs are reached."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from olm_runtime.kube.overrides import Overrides
+
+if TYPE_CHECKING:
+    from olm_runtime.kube.access import ClusterAccess
+    from olm_runtime.kube.client import KubeClient
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How a command reaches the cluster: a kubeconfig, and what is said beside it."""
+
+    kubeconfig: str | None = None
+    overrides: Overrides = field(default_factory=Overrides)
+
+    def access(self) -> "ClusterAccess":
+        """The address and the credentials. Raises TerminalError where there are none."""
+        from olm_runtime.kube.access import load_access
+
+        return load_access(self.kubeconfig, self.overrides)
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterOptions:
+    """How a cluster and its catalogd are reached: CAs of catalogd, and whether it may lack TLS."""
+
+    reach: Reach = field(default_factory=Reach)
+    cas_dir: Path | None = None
+    allow_http: bool = False
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> Self:
+        """Of the arguments of a command."""
+        return cls(options["reach"], options["catalogd_cas_dir"], options["allow_http_catalogs"])
+
+
+@asynccontextmanager
+async def cluster(reach: Reach) -> AsyncIterator["KubeClient"]:
+    """The API server, as kubectl reaches it."""
+    from olm_runtime.kube.client import KubeClient
+
+    async with KubeClient.connect(reach.access()) as kube:
+        yield kube
