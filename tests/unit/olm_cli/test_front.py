@@ -27,9 +27,15 @@ def test_help_lists_every_command_without_importing_any() -> None:
         assert lazy.summary in shown.stdout
 
 
-def test_a_search_starts_without_what_it_does_not_need() -> None:
-    heavy = "asyncio", "httpx", "kubernetes", "multiprocessing", "pydantic", "yaml"
-    code = f"import sys, olm_cli.search; print(*(m for m in {heavy} if m in sys.modules))"
+@pytest.mark.parametrize(
+    ("command", "more"),
+    [("search", ("yaml",)), ("status", ("api.olm.v1.clusterextension", "api.metadata"))],
+)
+def test_a_command_starts_without_what_it_does_not_need(
+    command: str, more: tuple[str, ...]
+) -> None:
+    heavy = ("asyncio", "httpx", "kubernetes", "multiprocessing", "pydantic", *more)
+    code = f"import sys, olm_cli.{command}; print(*(m for m in {heavy} if m in sys.modules))"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.split() == []
 
