@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import orjson
 
 from olm_runtime.errors import TerminalError
 from olm_runtime.images.oci import Descriptor
@@ -34,6 +35,13 @@ from opm.io.references import is_bundle_folder
     "-l", "--extra-labels", multiple=True, metavar="KEY=VALUE", help="Further labels of the image."
 )
 @click.option("--no-validate", is_flag=True, help="Build a folder with faults, too.")
+@click.option(
+    "--output",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="References line by line, or what was made as data.",
+)
 @registry_options
 @click.pass_obj
 def build(  # noqa: PLR0913 - one parameter an option
@@ -46,6 +54,7 @@ def build(  # noqa: PLR0913 - one parameter an option
     platform: str,
     extra_labels: tuple[str, ...],
     no_validate: bool,
+    output: str,
 ) -> None:
     """Make an image of a catalog's or bundle's folder and print its reference by digest.
 
@@ -57,6 +66,7 @@ def build(  # noqa: PLR0913 - one parameter an option
     Examples:
       opm build catalog -t registry.example.com/my-catalog:latest --push
       opm build ./bundle -t registry.example.com/my-operator-bundle:v1.0.0 --push
+      opm build catalog -t registry.example.com/my-catalog:latest --push --output json
       opm build catalog -t my.example/catalog:v1 -o layout && skopeo copy oci:layout:v1 ...
     """
     refs = [parse_tag(tag) for tag in tags]
@@ -78,7 +88,14 @@ def build(  # noqa: PLR0913 - one parameter an option
         for ref in refs:
             if push:
                 _push(layout, image, ref, registries)
-            click.echo(str(ref.canonical(image.digest)))
+            if output == "text":
+                click.echo(str(ref.canonical(image.digest)))
+    if output == "json":
+        references = [str(ref.canonical(image.digest)) for ref in refs]
+        made = {"digest": image.digest, "size": image.size, "mediaType": image.media_type}
+        kind = "bundle" if is_bundle else "catalog"
+        told = {"kind": kind, **made, "images": references, "pushed": push}
+        click.echo(orjson.dumps(told, option=orjson.OPT_INDENT_2))
 
 
 def _check(folder: Path, *, is_bundle: bool) -> None:

@@ -155,6 +155,17 @@ def test_a_bundle_is_known_by_its_labels(tmp_path: Path) -> None:
         ]
 
 
+def test_what_was_made_is_told_as_data(catalog: Path, tmp_path: Path) -> None:
+    to = ("-o", tmp_path / "layout", "-t", REF)
+    lines = opm("build", catalog, *to).stdout
+    told = json.loads(opm("build", catalog, *to, "--output", "json").stdout)
+    assert [f"{image}\n" for image in told["images"]] == [lines]
+    assert lines.endswith(f"@{told['digest']}\n")
+    assert (told["kind"], told["pushed"]) == ("catalog", False)
+    index = tmp_path / "layout" / "blobs" / "sha256" / told["digest"].removeprefix("sha256:")
+    assert index.stat().st_size == told["size"]
+
+
 def test_a_layout_takes_further_images(catalog: Path, tmp_path: Path) -> None:
     layout = tmp_path / "layout"
     opm("build", catalog, "-t", REF, "-t", "example.com/other:v2", "-o", layout)
