@@ -1,16 +1,14 @@
 """What a command prints on a real terminal, however narrow, and elsewhere."""
 
-import fcntl
 import json
 import os
-import pty
-import struct
 import subprocess
 import sys
-import termios
 from pathlib import Path
 
 import pytest
+
+from e2e.olm.terminal import on_terminal
 
 DESCRIPTION = "Runs greetings " * 12
 ESCAPE = "\x1b["
@@ -50,24 +48,9 @@ def search(tmp_path: Path) -> list[str]:
     return [program, "search", "greetings", "--catalog", str(folder)]
 
 
-def on_terminal(argv: list[str], columns: int, folder: Path, **variables: str) -> list[str]:
-    """The lines that a terminal of so many columns gets."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    names = ("COLUMNS", "NO_COLOR", "TERM")
-    inherited = {key: value for key, value in os.environ.items() if key not in names}
-    environment = inherited | {"TERM": "xterm", "XDG_CACHE_HOME": str(folder)} | variables
-    with subprocess.Popen(argv, stdin=theirs, stdout=theirs, stderr=theirs, env=environment) as it:
-        os.close(theirs)
-        pieces: list[bytes] = []
-        try:
-            while piece := os.read(ours, 65536):
-                pieces.append(piece)
-        except OSError:  # EIO is how Linux ends it
-            pass
-        os.close(ours)
-    assert it.returncode == 0, pieces
-    return b"".join(pieces).decode().splitlines()
+def user_of(folder: Path) -> dict[str, str]:
+    """A user whose cache is in a folder."""
+    return os.environ | {"XDG_CACHE_HOME": str(folder / "cache")}
 
 
 @pytest.mark.parametrize("columns", [40, 80])
@@ -75,7 +58,7 @@ def on_terminal(argv: list[str], columns: int, folder: Path, **variables: str) -
 def test_a_table_fits_and_keeps_names_and_versions(
     search: list[str], tmp_path: Path, columns: int, variables: dict[str, str]
 ) -> None:
-    lines = on_terminal(search, columns, tmp_path / "cache", **variables)
+    lines = on_terminal(search, columns, user_of(tmp_path), variables)
     text = "\n".join(lines)
     assert "greetings-operator" in text
     assert "1.10.0" in text
@@ -87,7 +70,7 @@ def test_a_table_fits_and_keeps_names_and_versions(
 
 
 def test_a_terminal_gets_colours_and_a_pipe_all_the_text(search: list[str], tmp_path: Path) -> None:
-    assert any(ESCAPE in line for line in on_terminal(search, 80, tmp_path / "cache"))
-    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache"), "TERM": "xterm"}
+    assert any(ESCAPE in line for line in on_terminal(search, 80, user_of(tmp_path)))
+    environment = user_of(tmp_path) | {"TERM": "xterm"}
     piped = subprocess.run(search, env=environment, capture_output=True, text=True, check=True)
     assert ESCAPE not in piped.stdout
