@@ -56,6 +56,12 @@ HELM = GoModule(
 )
 GITOPS = GoModule(name="gitops", title="evaluation of health", packages=615)
 KREW = GoModule(name="krew", title="krew", packages=330, program="sigs.k8s.io/krew/cmd/krew")
+GRPCURL = GoModule(
+    name="grpcurl",
+    title="grpcurl",
+    packages=640,
+    program="github.com/fullstorydev/grpcurl/cmd/grpcurl",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +125,11 @@ def gitops_binary() -> Executable:
 def krew_binary() -> Executable:
     """Find krew, or build it (a minute, once). Errors: BinaryUnavailable, BuildFailed."""
     return Executable((str(built(KREW)),), "built")
+
+
+def grpcurl_binary() -> Executable:
+    """Find grpcurl, or build it (a minute, once). Errors: BinaryUnavailable, BuildFailed."""
+    return Executable((str(built(GRPCURL)),), "built")
 
 
 def _from_assets() -> dict[str, Executable] | None:

@@ -1,15 +1,18 @@
 """What leads from catalogs and Subscriptions to what is installed, as controllers of a manager."""
 
-from olm_classic.catalog_operator.settings import Settings
+from olm_classic.catalog_operator.settings import BundleUnpack, Settings
 from olm_classic.controllers.catalog_contents import CatalogContents
 from olm_classic.controllers.install_plan import InstallPlans
 from olm_classic.controllers.namespace import NamespaceReconciler, Parts
 from olm_classic.controllers.namespace_watches import NAMESPACES, Namespaces, registration
 from olm_classic.controllers.planner import Planner
+from olm_classic.controllers.user_plans import UserPlans
+from olm_classic.install_plans.unpack_job import JobSettings
 from olm_classic.io.pulls import Pulls
 from olm_classic.io.registry import Connections
 from olm_classic.io.resolution import Resolver
 from olm_classic.io.snapshots import Snapshots
+from olm_classic.io.unpack_jobs import JobUnpacker
 from olm_classic.io.unpacking import Unpacker
 from olm_classic.kinds import CATALOG_SOURCE, SUBSCRIPTION
 from olm_classic.metrics import Key, Metrics
@@ -45,15 +48,14 @@ class Installing:
             metrics,
         )
         self._resolver = Resolver(settings.dialect)
-        self._unpacker = Unpacker(
-            manager.client, sources, settings.cache_path / "bundles", pulls.of_bundles
-        )
+        self._unpacker = self._unpacks(pulls)
         planner = Planner(self._unpacker, connections, seconds=settings.bundle_unpack_seconds)
+        parts = Parts(self._contents, self._resolver, planner, metrics)
         self._reconciler = NamespaceReconciler(
-            manager,
-            Parts(self._contents, self._resolver, planner, metrics),
-            global_namespace=settings.global_namespace,
-            clock=utc_now,
+            manager, parts, global_namespace=settings.global_namespace, clock=utc_now
+        )
+        self._user_plans = UserPlans(
+            manager, parts, global_namespace=settings.global_namespace, clock=utc_now
         )
 
     def registrations(self) -> list[Registration]:
@@ -63,6 +65,7 @@ class Installing:
             self._metrics,
             clock=utc_now,
             retry_seconds=self._settings.install_plan_retry_seconds,
+            system_namespace=self._settings.system_namespace,
         )
         contents = Registration(
             name=CONTENTS,
@@ -72,8 +75,18 @@ class Installing:
         return [
             contents,
             registration(self._manager, self._reconciler, self._namespaces),
+            self._user_plans.registration(),
             plans.registration(),
         ]
+
+    def _unpacks(self, pulls: Pulls) -> Unpacker | JobUnpacker:
+        client, sources = self._manager.client, self._manager.store(CATALOG_SOURCE)
+        settings = self._settings
+        if settings.bundle_unpack is BundleUnpack.PROCESS:
+            return Unpacker(client, sources, settings.cache_path / "bundles", pulls.of_bundles)
+        pods = settings.pods
+        made = JobSettings(opm=pods.images.opm, util=pods.images.util, user=pods.workload_user)
+        return JobUnpacker(client, sources, made, utc_now)
 
     def take_content(self, catalog: Key) -> None:
         """The connection to a catalog is ready: its content may be new."""
@@ -87,6 +100,7 @@ class Installing:
     def _content_changed(self, catalog: Key) -> None:
         for namespace in self._namespaces.seeing(catalog[0]):
             self._manager.enqueue(NAMESPACES, namespace)
+        self._user_plans.take_content(catalog)
 
 
 def _enqueue_deleted(event: Change, enqueue: Enqueue) -> None:

@@ -31,6 +31,13 @@ LOOPBACK, MAX_PORT = "127.0.0.1", 65535
 UPSTREAM_REGISTRY = "quay.io/operator-framework"
 
 
+class BundleUnpack(StrEnum):
+    """What pulls the images of bundles."""
+
+    PROCESS = "process"
+    JOB = "job"
+
+
 class CatalogServing(StrEnum):
     """What serves the catalogs of image sources."""
 
@@ -45,6 +52,7 @@ class Settings(ControllerSettings):
     global_namespace            whose catalogs are for all namespaces
     cache_path                  of catalogs and bundles
     bundle_unpack_seconds       until an unpacking is given up; 0 for never
+    bundle_unpack               what pulls bundles
     install_plan_retry_seconds  while an install plan that fails is tried again
     catalog_address             of this host, for clients of the catalogs that it serves
     catalog_ports               that it serves them at
@@ -56,6 +64,7 @@ class Settings(ControllerSettings):
     global_namespace: str
     cache_path: Path
     bundle_unpack_seconds: float
+    bundle_unpack: BundleUnpack
     install_plan_retry_seconds: float
     catalog_serving: CatalogServing
     catalog_address: str
@@ -116,6 +125,14 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
     show_default=True,
     metavar="DURATION",
     help="Until the unpacking of a bundle is given up; 0 for never.",
+)
+@click.option(
+    "--bundle-unpack",
+    type=click.Choice([each.value for each in BundleUnpack]),
+    default=BundleUnpack.PROCESS.value,
+    show_default=True,
+    callback=lambda _, __, text: BundleUnpack(text),
+    help="Pull bundles by this program, or by a Job for each.",
 )
 @click.option(
     "--install-plan-retry-timeout",

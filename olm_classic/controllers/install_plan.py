@@ -11,6 +11,7 @@ from api import wire
 from api.objects import GVK, KubeObject, gvk_of, is_deleting, name_of, namespace_of
 from api.operators.common import ObjectReference
 from api.operators.v1alpha1.installplan import InstallPlan, InstallPlanStatus, Step
+from olm_classic.install_plans.definitions import owner_conflict
 from olm_classic.install_plans.lookups import BundleLookup, Unpacked
 from olm_classic.install_plans.objects import objects_of
 from olm_classic.install_plans.phases import (
@@ -36,7 +37,7 @@ from olm_classic.install_plans.steps import BUNDLE_SECRET, UNKNOWN
 from olm_classic.io.applying import Applier
 from olm_classic.io.step_errors import ForbiddenStepError, StepError, UnsupportedStepError
 from olm_classic.io.unpacking import CONFIG_MAP, read_config_map
-from olm_classic.kinds import INSTALL_PLAN, OPERATOR_GROUP
+from olm_classic.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, OPERATOR_GROUP
 from olm_classic.metrics import Metrics
 from olm_classic.resolve import SourceKey
 from olm_runtime.controller.handlers import Change, Enqueue, enqueue_mapped
@@ -47,6 +48,7 @@ from olm_runtime.event import Happening
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ForbiddenError
 from olm_runtime.outcome import Done, Failed, Outcome, Wait
+from olm_runtime.registry.pull_secrets import SECRET
 from olm_runtime.watch.informer import Selection
 
 NAME = "install-plan"
@@ -74,12 +76,14 @@ class InstallPlans:
         *,
         clock: Callable[[], datetime],
         retry_seconds: float,
+        system_namespace: str,
     ) -> None:
-        """A plan that fails is tried for `retry_seconds`."""
+        """A plan that fails is tried for `retry_seconds`; the last is this program's own."""
         self._manager = manager
         self._metrics = metrics
         self._clock = clock
         self._retry_seconds = retry_seconds
+        self._system_namespace = system_namespace
         self._again: set[tuple[str, str]] = set()
         """Plans of accounts whose rights changed: tried once more if they failed, or when they do.
 
@@ -87,6 +91,7 @@ class InstallPlans:
         """
         self._plans = manager.store(INSTALL_PLAN)
         self._groups = manager.store(OPERATOR_GROUP)
+        self._csvs = manager.store(CLUSTER_SERVICE_VERSION)
 
     def registration(self) -> Registration:
         """The controller as a manager runs it."""
@@ -179,9 +184,8 @@ class InstallPlans:
         try:
             for number, step in enumerate(steps):
                 if step.status in UNWRITTEN:
-                    obj = await bundles.object_of(step)
                     warnings.clear()
-                    written = await applier.apply(obj, step.resolving)
+                    written = await self._write_step(plan, step, bundles, applier)
                     self._tell_warnings(raw, step, warnings)
                     made = step.status == WAITING_FOR_API and written == PRESENT
                     steps[number] = replace(step, status=CREATED if made else written)
@@ -202,6 +206,22 @@ class InstallPlans:
         if any(each.status == WAITING_FOR_API for each in steps):
             return replace(status, start_time=status.start_time or self._clock()), Wait(API_SECONDS)
         return done(status, self._clock()), Done()
+
+    async def _write_step(
+        self, plan: InstallPlan, step: Step, bundles: "Bundles", applier: Applier
+    ) -> str:
+        """The status of the step. Raises StepError, ApiError."""
+        resource, namespace = step.resource, plan.metadata.namespace
+        if (resource.group, resource.kind) == ("", SECRET.kind):
+            return await applier.copy_secret(resource.name, self._system_namespace)
+        obj = await bundles.object_of(step)
+        asked_for = plan.spec.cluster_service_version_names
+        if obj["kind"] == CLUSTER_SERVICE_VERSION.kind and name_of(obj) not in asked_for:
+            beside = self._csvs.by_index(NAMESPACE, namespace)
+            problem = owner_conflict(obj, beside, namespace)
+            if problem:
+                raise StepError(problem)
+        return await applier.apply(obj, step.resolving)
 
     def _tell_warnings(self, plan: KubeObject, step: Step, warnings: Sequence[str]) -> None:
         """One Event for all that the API server warned of at a step."""

@@ -48,10 +48,6 @@ from olm_runtime.event import Happening
 from olm_runtime.kube.errors import ApiError
 from olm_runtime.outcome import Blocked, Done, Failed, Outcome, Retry, Wait
 
-LOOK_AGAIN_SECONDS = 0.5
-"""While bundles are being unpacked."""
-UNPACK_AGAIN_SECONDS = 300.0
-
 log = logging.getLogger(__name__)
 
 
@@ -183,12 +179,12 @@ class NamespaceReconciler:
             return Done()
         steps = await self._planner.steps(look.view.namespace, resolution, look.view.groups)
         match steps:
-            case Unpacking(message=message):
+            case Unpacking(message=message, again=again):
                 await self._write(look, _each(look, lambda s: with_unpacking(s, message)))
-                return Wait(LOOK_AGAIN_SECONDS)
-            case UnpackFailed(reason=reason, message=message):
+                return Wait(again)
+            case UnpackFailed(reason=reason, message=message, again=again):
                 await self._say_unpack_failed(look, reason, message)
-                return Wait(UNPACK_AGAIN_SECONDS)
+                return Wait(again)
         if begun is not None and not is_same(begun, look.view, steps.csvs):
             await self._delete(look.plans[begun.metadata.name])
             begun = None

@@ -63,9 +63,9 @@ def registration(manager: Manager, reconciler: Reconciler, namespaces: Namespace
         watches=(
             Watch(SUBSCRIPTION, partial(_enqueue_namespace, manager)),
             Watch(INSTALL_PLAN, of_namespace),
-            Watch(CLUSTER_SERVICE_VERSION, of_namespace, [_is_own, _changed(Csv.from_object)]),
+            Watch(CLUSTER_SERVICE_VERSION, of_namespace, VERSION_CHANGES),
             Watch(OPERATOR_GROUP, of_namespace, [more_than_status_changed]),
-            Watch(CATALOG_SOURCE, enqueue_mapped(of_catalog), [_changed(_what_matters)]),
+            Watch(CATALOG_SOURCE, enqueue_mapped(of_catalog), CATALOG_CHANGES),
         ),
         resync=namespaces.all,
     )
@@ -103,3 +103,9 @@ def _what_matters(catalog: KubeObject) -> tuple[Any, ...]:
         status.get("reason"),
         status.get("registryService") is None,
     )
+
+
+VERSION_CHANGES = (_is_own, _changed(Csv.from_object))
+"""Changes of ClusterServiceVersions that may have a namespace resolve otherwise."""
+CATALOG_CHANGES = (_changed(_what_matters),)
+"""The same of CatalogSources."""

@@ -1,6 +1,7 @@
 """Makes the steps of a plan: unpacks the bundles that were chosen, or reads them in the catalog."""
 
 import asyncio
+from typing import Protocol
 
 import click
 import orjson
@@ -9,6 +10,7 @@ from api.objects import KubeObject, annotations_of
 from olm_classic.controllers.namespace import Steps
 from olm_classic.install_plans.lookups import (
     BundleLookup,
+    Patience,
     Unpacked,
     UnpackFailed,
     Unpacking,
@@ -17,12 +19,26 @@ from olm_classic.install_plans.lookups import (
 from olm_classic.install_plans.objects import InvalidBundleError
 from olm_classic.install_plans.steps import lookups_of, steps_of
 from olm_classic.io.registry import Connections, RegistryError
-from olm_classic.io.unpacking import Unpacker
 from olm_classic.resolve import Resolution
 from olm_classic.subscriptions.conditions import ERROR_PREVENTED_UNPACKING
 from olm_runtime.cli.values import parse_duration
 
 ANNOTATION_TIMEOUT = "operatorframework.io/bundle-unpack-timeout"
+ANNOTATION_RETRY = "operatorframework.io/bundle-unpack-min-retry-interval"
+
+SHORTEST_RETRY_SECONDS = 1.0
+
+
+class Unpacker(Protocol):
+    """Unpacks bundles: `olm_classic.io.unpacking` itself, `olm_classic.io.unpack_jobs` by Jobs."""
+
+    async def unpack(
+        self, lookup: BundleLookup, patience: Patience
+    ) -> Unpacked | Unpacking | UnpackFailed:
+        """The objects of a bundle. Raises ApiError."""
+
+    async def close(self) -> None:
+        """Breaks off what is under way."""
 
 
 class Planner:
@@ -38,15 +54,19 @@ class Planner:
         self, namespace: str, resolution: Resolution, groups: tuple[KubeObject, ...]
     ) -> Steps | Unpacking | UnpackFailed:
         """The steps, once all bundles are unpacked. Raises ApiError."""
-        seconds = _timeout(groups, self._seconds)
+        patience = Patience(
+            _duration(groups, ANNOTATION_TIMEOUT, self._seconds),
+            _retry(groups),
+        )
         lookups = [lookup_of(each) for each in resolution.planned]
-        found = await asyncio.gather(*(self._unpack(each, seconds) for each in lookups))
+        found = await asyncio.gather(*(self._unpack(each, patience) for each in lookups))
         for each in found:
             if isinstance(each, UnpackFailed):
                 return each
-        waiting = [each.message for each in found if isinstance(each, Unpacking)]
+        waiting = [each for each in found if isinstance(each, Unpacking)]
         if waiting:
-            return Unpacking(" | ".join(filter(None, waiting)))
+            messages = filter(None, (each.message for each in waiting))
+            return Unpacking(" | ".join(messages), min(each.again for each in waiting))
         bundles = [each for each in found if isinstance(each, Unpacked)]
         try:
             steps = steps_of(bundles, resolution.generated, namespace)
@@ -64,10 +84,10 @@ class Planner:
         )
 
     async def _unpack(
-        self, lookup: BundleLookup, seconds: float
+        self, lookup: BundleLookup, patience: Patience
     ) -> Unpacked | Unpacking | UnpackFailed:
         if lookup.image:
-            return await self._unpacker.unpack(lookup, seconds)
+            return await self._unpacker.unpack(lookup, patience)
         connection = self._connections.get((lookup.catalog.namespace, lookup.catalog.name))
         if connection is None:
             return Unpacking(f"catalogsource {lookup.catalog.name} is not connected")
@@ -79,9 +99,15 @@ class Planner:
         return Unpacked(lookup, tuple(map(orjson.loads, texts)))
 
 
-def _timeout(groups: tuple[KubeObject, ...], seconds: float) -> float:
+def _retry(groups: tuple[KubeObject, ...]) -> float:
+    """After which the OperatorGroup wants a failure tried again; 0 where it does not say."""
+    asked = _duration(groups, ANNOTATION_RETRY, 0.0)
+    return max(asked, SHORTEST_RETRY_SECONDS) if asked else asked
+
+
+def _duration(groups: tuple[KubeObject, ...], annotation: str, seconds: float) -> float:
     """What the OperatorGroup asks for; what cannot be read asks for nothing."""
-    noted = next((annotations_of(each).get(ANNOTATION_TIMEOUT) for each in groups), None)
+    noted = next((annotations_of(each).get(annotation) for each in groups), None)
     if not noted:
         return seconds
     try:

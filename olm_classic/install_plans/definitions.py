@@ -1,7 +1,7 @@
 """What an update of a CustomResourceDefinition asks of the objects that there are. Pure."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from api.objects import GVK, KubeObject, annotations_of, metadata, name_of
 from olm_content.crds.stored import Examined, Question
@@ -88,3 +88,27 @@ def _served(crd: KubeObject) -> dict[str, KubeObject]:
         for each in crd["spec"]["versions"]
         if each.get("served")
     }
+
+
+def owner_conflict(csv: KubeObject, beside: Iterable[KubeObject], namespace: str) -> str:
+    """Why a CSV that came as a dependency may not be made beside those of its namespace, if so.
+
+    An operator that owns one of its definitions already was not asked to give it up.
+    """
+    owners: dict[str, list[str]] = {}
+    for each in beside:
+        for crd in _owned_by(each):
+            owners.setdefault(crd, []).append(name_of(each))
+    for crd in _owned_by(csv):
+        found = sorted(owners.get(crd, ()))
+        if len(found) > 1:
+            names = " ".join(found)
+            return f"Existing CSVs [{names}] in namespace {namespace} all claim to own CRD {crd}"
+        if found and found != [name_of(csv)]:
+            return f"pre-existing CRD owners found for owned CRD(s) of dependent CSV {name_of(csv)}"
+    return ""
+
+
+def _owned_by(csv: KubeObject) -> list[str]:
+    described = (csv.get("spec") or {}).get("customresourcedefinitions") or {}
+    return [str(each["name"]) for each in described.get("owned") or ()]

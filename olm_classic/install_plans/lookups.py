@@ -1,6 +1,6 @@
 """Bundles that a plan is to be made of, and what becomes of them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import orjson
 
@@ -41,19 +41,43 @@ class Unpacked:
     config_map: tuple[str, str] | None = None
 
 
+LOOK_AGAIN_SECONDS = 0.5
+RETRY_SECONDS = 300.0
+
+
 @dataclass(frozen=True, slots=True)
 class Unpacking:
-    """It is under way; a message says what keeps it."""
+    """It is under way; a message says what keeps it. Looked at again after `again` seconds."""
 
     message: str = ""
+    again: float = LOOK_AGAIN_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
 class UnpackFailed:
-    """It is given up for now: reason and message of the condition BundleUnpackFailed."""
+    """It is given up for now: reason and message of the condition BundleUnpackFailed.
+
+    Tried again after `again` seconds, and whenever the namespace is resolved anew.
+    """
 
     reason: str
     message: str
+    again: float = RETRY_SECONDS
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """In `seconds` an unpacking is given up, 0 for never; `retry_seconds` later it is tried again.
+
+    Without the second the way of unpacking decides when.
+    """
+
+    seconds: float
+    retry_seconds: float = 0.0
+
+    def after(self, failed: UnpackFailed) -> UnpackFailed:
+        """The failure, to be tried again in time."""
+        return replace(failed, again=self.retry_seconds or RETRY_SECONDS)
 
 
 def lookup_of(chosen: Chosen) -> BundleLookup:

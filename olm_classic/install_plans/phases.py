@@ -60,10 +60,10 @@ def account_missing(group: KubeObject) -> str:
 def checked(status: InstallPlanStatus, problem: str, now: datetime) -> InstallPlanStatus:
     """The status with what the look at the OperatorGroups found."""
     if problem:
-        return _with(status, _installed("False", CHECK_FAILED, problem), now)
-    before = next(iter(status.conditions), None)
+        return with_condition(status, _installed("False", CHECK_FAILED, problem), now)
+    before = _condition_of(status, INSTALLED)
     if before is not None and before.reason == CHECK_FAILED:
-        return _with(status, _installed("False", "Unknown", ""), now)
+        return with_condition(status, _installed("False", "Unknown", ""), now)
     return status
 
 
@@ -95,24 +95,29 @@ def tried(
     status = replace(status, start_time=started)
     if forbidden or now - started < timedelta(seconds=seconds):
         return replace(status, message=f"retrying execution due to error: {error}")
-    failed = _with(status, _installed("False", COMPONENT_FAILED, error), now)
+    failed = with_condition(status, _installed("False", COMPONENT_FAILED, error), now)
     return replace(failed, phase=FAILED, message=error)
 
 
 def done(status: InstallPlanStatus, now: datetime) -> InstallPlanStatus:
     """The status once everything is written."""
     status = replace(status, phase=COMPLETE, message="", start_time=status.start_time or now)
-    return _with(status, _installed("True", "", ""), now)
+    return with_condition(status, _installed("True", "", ""), now)
+
+
+def _condition_of(status: InstallPlanStatus, kind: str) -> ComponentCondition | None:
+    return next((each for each in status.conditions if each.type == kind), None)
 
 
 def _installed(status: str, reason: str, message: str) -> ComponentCondition:
     return ComponentCondition(type=INSTALLED, status=status, reason=reason, message=message)
 
 
-def _with(
+def with_condition(
     status: InstallPlanStatus, condition: ComponentCondition, now: datetime
 ) -> InstallPlanStatus:
-    before = next((each for each in status.conditions if each.type == INSTALLED), None)
+    """The status with a condition in the place of the one of its type."""
+    before = _condition_of(status, condition.type)
     if before is not None:
         plain = replace(before, last_update_time=None, last_transition_time=None)
         if plain == condition:
@@ -120,5 +125,5 @@ def _with(
     same = before is not None and before.status == condition.status
     since = before.last_transition_time if before is not None and same else now
     made = replace(condition, last_update_time=now, last_transition_time=since)
-    others = tuple(each for each in status.conditions if each.type != INSTALLED)
+    others = tuple(each for each in status.conditions if each.type != condition.type)
     return replace(status, conditions=(*others, made))

@@ -29,6 +29,7 @@ from olm_classic.names import ANNOTATION_GENERATED_BY, FIELD_MANAGER, LABEL_MANA
 from olm_runtime.event import Happening
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import AlreadyExistsError, ApiError, ForbiddenError, NotFoundError
+from olm_runtime.registry.pull_secrets import SECRET
 
 
 class Applier:
@@ -77,6 +78,18 @@ class Applier:
             return await self._definitions.write(obj, f"{self._namespace}/{resolving}")
         owner = Owner(resolving, self._namespace, await self._uid_of(resolving))
         return await self._owned(_with_owner(obj, owner, namespaced=resource.namespaced), owner)
+
+    async def copy_secret(self, name: str, namespace: str) -> str:
+        """The status of a step that copies a Secret from a namespace, as pull secrets are.
+
+        One that is there is left as it is. Raises StepError, ApiError.
+        """
+        found = await self._client.find(SECRET, name, namespace)
+        if found is None:
+            raise StepError(f"secret {name} does not exist in namespace {namespace}")
+        copied = {"apiVersion": "v1", "kind": SECRET.kind, "metadata": {"name": name}}
+        copied |= {key: found[key] for key in ("data", "type") if key in found}
+        return await self._create(_managed(copied, self._namespace))
 
     async def _create(self, obj: KubeObject) -> str:
         """A new object; one that is there is left as it is, even where nothing may be made."""

@@ -15,10 +15,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from api.objects import GVK, KubeObject, metadata
-from olm_classic.install_plans.lookups import BundleLookup, Unpacked, UnpackFailed, Unpacking
+from api.objects import GVK, KubeObject
+from olm_classic.catalog_sources.labels import owner_reference
+from olm_classic.install_plans.lookups import (
+    BundleLookup,
+    Patience,
+    Unpacked,
+    UnpackFailed,
+    Unpacking,
+)
 from olm_classic.io.pull_logins import login_file
-from olm_classic.kinds import CATALOG_SOURCE
 from olm_classic.names import FIELD_MANAGER, LABEL_MANAGED
 from olm_content.bundle.files import ANNOTATIONS_FILE, MANIFESTS, BundleError, files_of
 from olm_content.formats.kube_yaml import YamlError, load_all
@@ -70,15 +76,15 @@ class Unpacker:
         self._pulls: dict[tuple[str, str], _Pull] = {}
 
     async def unpack(
-        self, lookup: BundleLookup, seconds: float
+        self, lookup: BundleLookup, patience: Patience
     ) -> Unpacked | Unpacking | UnpackFailed:
-        """The objects of a bundle; given up after so many seconds, 0 for never. Raises ApiError."""
+        """The objects of a bundle. Raises ApiError."""
         key = lookup.catalog.namespace, config_map_name(lookup.image)
         kept = await self._client.find(CONFIG_MAP, key[1], key[0])
         if kept is not None and kept.get("binaryData"):
             self._pulls.pop(key, None)
             return Unpacked(lookup, _objects(kept["binaryData"]), key)
-        pull = self._begin(key, lookup)
+        pull = self._begin(key, lookup, patience.retry_seconds or ANEW_SECONDS)
         if pull.failed is not None:
             return pull.failed
         await asyncio.wait([pull.task], timeout=PROMPT_SECONDS)
@@ -87,7 +93,7 @@ class Unpacker:
         try:
             objects = pull.task.result()
         except OLMError as error:
-            return self._failed(pull, error, seconds)
+            return self._failed(pull, error, patience)
         self._pulls.pop(key, None)  # others may wait for the same image
         return Unpacked(lookup, objects, key)
 
@@ -98,10 +104,10 @@ class Unpacker:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _begin(self, key: tuple[str, str], lookup: BundleLookup) -> _Pull:
+    def _begin(self, key: tuple[str, str], lookup: BundleLookup, rest_seconds: float) -> _Pull:
         now = asyncio.get_running_loop().time()
         pull = self._pulls.get(key)
-        if pull is None or (pull.failed is not None and now - pull.ended > ANEW_SECONDS):
+        if pull is None or (pull.failed is not None and now - pull.ended > rest_seconds):
             pull = self._pulls[key] = _Pull(self._start(key, lookup), now)
         elif pull.failed is None and pull.ended and now - pull.ended > AGAIN_SECONDS:
             pull.task, pull.ended = self._start(key, lookup), 0.0
@@ -112,23 +118,24 @@ class Unpacker:
     ) -> "asyncio.Task[tuple[KubeObject, ...]]":
         return asyncio.create_task(self._pull(key, lookup), name=f"unpack {lookup.image}")
 
-    def _failed(self, pull: _Pull, error: OLMError, seconds: float) -> Unpacking | UnpackFailed:
+    def _failed(self, pull: _Pull, error: OLMError, patience: Patience) -> Unpacking | UnpackFailed:
         now = asyncio.get_running_loop().time()
         pull.ended = pull.ended or now
         if isinstance(error, BundleError | TerminalError):
             reason = "BackoffLimitExceeded"
-        elif seconds and now - pull.began > seconds:
+        elif patience.seconds and now - pull.began > patience.seconds:
             reason = "DeadlineExceeded"
         else:
             return Unpacking(error.message)
         message = f"Bundle unpacking failed - {reason}: {error.message}"
-        pull.failed = UnpackFailed("BundleUnpackFailed", message)
+        pull.failed = patience.after(UnpackFailed("BundleUnpackFailed", message))
         return pull.failed
 
     async def _pull(self, key: tuple[str, str], lookup: BundleLookup) -> tuple[KubeObject, ...]:
         namespace, name = key
         files = await self._files(lookup, owner=f"{namespace}.{name}")
-        config_map = _config_map(key, files, self._owner(lookup))
+        source = self._sources.get(lookup.catalog.name, namespace)
+        config_map = _config_map(key, files, source)
         objects = _objects(config_map["binaryData"])
         try:
             await self._client.create(config_map, field_manager=FIELD_MANAGER)
@@ -150,21 +157,6 @@ class Unpacker:
         await asyncio.to_thread(images.forget, owner)
         return files
 
-    def _owner(self, lookup: BundleLookup) -> list[dict[str, Any]]:
-        source = self._sources.get(lookup.catalog.name, lookup.catalog.namespace)
-        if source is None:
-            return []
-        return [
-            {
-                "apiVersion": CATALOG_SOURCE.api_version,
-                "kind": CATALOG_SOURCE.kind,
-                "name": lookup.catalog.name,
-                "uid": metadata(source)["uid"],
-                "controller": False,
-                "blockOwnerDeletion": False,
-            }
-        ]
-
 
 def config_map_name(image: str) -> str:
     """Of the ConfigMap, and of all else that unpacking an image takes."""
@@ -176,15 +168,9 @@ def read_config_map(config_map: KubeObject) -> tuple[KubeObject, ...]:
     return _objects(config_map.get("binaryData") or {})
 
 
-def _config_map(
-    key: tuple[str, str], files: Mapping[str, bytes], owners: list[dict[str, Any]]
-) -> KubeObject:
-    manifests = files_of(files, MANIFESTS)
-    if not manifests:
-        raise BundleError("the image has no manifests: it is no bundle")
-    found = _documents(ANNOTATIONS_FILE, files.get(ANNOTATIONS_FILE, b""))
-    annotations = (found[0].get("annotations") if found else None) or {}
-    data = {_KEY.sub("_", path.removeprefix(MANIFESTS)): _packed(files[path]) for path in manifests}
+def empty_config_map(key: tuple[str, str], source: KubeObject | None) -> KubeObject:
+    """A ConfigMap that goes with the CatalogSource; `key` are its namespace and name."""
+    owners = [] if source is None else [owner_reference(source, controller=False)]
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -192,11 +178,23 @@ def _config_map(
             "namespace": key[0],
             "name": key[1],
             "labels": {LABEL_MANAGED: "true"},
-            "annotations": {str(name): str(value) for name, value in annotations.items()},
             "ownerReferences": owners,
         },
-        "binaryData": data,
     }
+
+
+def _config_map(
+    key: tuple[str, str], files: Mapping[str, bytes], source: KubeObject | None
+) -> KubeObject:
+    manifests = files_of(files, MANIFESTS)
+    if not manifests:
+        raise BundleError("the image has no manifests: it is no bundle")
+    found = _documents(ANNOTATIONS_FILE, files.get(ANNOTATIONS_FILE, b""))
+    annotations = (found[0].get("annotations") if found else None) or {}
+    data = {_KEY.sub("_", path.removeprefix(MANIFESTS)): _packed(files[path]) for path in manifests}
+    made = empty_config_map(key, source)
+    made["metadata"]["annotations"] = {str(key): str(value) for key, value in annotations.items()}
+    return {**made, "binaryData": data}
 
 
 def _packed(content: bytes) -> str:

@@ -8,6 +8,7 @@ from olm_classic.resolve.entries import Entry, SourceKey
 from olm_classic.resolve.errors import Limit, ResolutionError, UnsatisfiableError
 from olm_classic.resolve.readers import Catalog, Deprecations, MemoryReader, Reader
 from olm_classic.resolve.resolver import Chosen, Namespace, Resolution, resolve
+from olm_classic.resolve.wanted import Wanted
 
 __all__ = [
     "Catalog",
@@ -22,5 +23,6 @@ __all__ = [
     "ResolutionError",
     "SourceKey",
     "UnsatisfiableError",
+    "Wanted",
     "resolve",
 ]

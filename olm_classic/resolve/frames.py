@@ -12,6 +12,7 @@ from olm_classic.resolve.errors import ResolutionError, UnsatisfiableError
 from olm_classic.resolve.readers import Catalog, MemoryReader, Reader
 from olm_classic.resolve.resolver import Chosen, Namespace, Resolution
 from olm_classic.resolve.stored import entry_of_row, row_of
+from olm_classic.resolve.wanted import Wanted
 
 Json = dict[str, Any]
 DESCRIBED = ("customresourcedefinitions", "apiservicedefinitions")
@@ -41,6 +42,7 @@ def question_out(asked: Question, files: Mapping[SourceKey, str]) -> Json:
             [*each.key, each.priority, files.get(each.key, ""), each.problem]
             for each in namespace.catalogs
         ],
+        "wanted": [namespace.wanted.csvs, [*namespace.wanted.source]],
         "dialect": asked.dialect,
         "seconds": asked.seconds,
         "memory": asked.memory,
@@ -80,6 +82,7 @@ def question_in(value: Json, open_index: OpenIndex) -> Question:
         key = SourceKey(name, namespace)
         content = open_index(file, key) if file else MemoryReader()
         catalogs.append(Catalog(key, priority, content, problem))
+    csvs, source = value["wanted"]
     return Question(
         Namespace(
             value["name"],
@@ -88,6 +91,7 @@ def question_in(value: Json, open_index: OpenIndex) -> Question:
             tuple(value["subscriptions"]),
             tuple(value["csvs"]),
             tuple(catalogs),
+            Wanted(tuple(csvs), SourceKey(*source)),
         ),
         Dialect(value["dialect"]),
         value["seconds"],

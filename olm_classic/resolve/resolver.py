@@ -1,7 +1,7 @@
 """From what a namespace has and asks to what its plan is to contain."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from api.objects import KubeObject, name_of
@@ -13,13 +13,17 @@ from olm_classic.resolve.readers import Catalog
 from olm_classic.resolve.solve import solve
 from olm_classic.resolve.subscriptions import add_freestanding, add_subscription, left_over
 from olm_classic.resolve.variables import Universe
+from olm_classic.resolve.wanted import Wanted, add_wanted
 
 EXCLUDE_GLOBAL = "olm.operatorframework.io/exclude-global-namespace-resolution"
 
 
 @dataclass(frozen=True, slots=True)
 class Namespace:
-    """What is resolved together; objects are of the cluster's, catalogs of every namespace."""
+    """What is resolved together; objects are of the cluster's, catalogs of every namespace.
+
+    `wanted` is what an InstallPlan names, where that is resolved: then there are no Subscriptions.
+    """
 
     name: str
     global_namespace: str
@@ -27,6 +31,7 @@ class Namespace:
     subscriptions: tuple[KubeObject, ...]
     csvs: tuple[KubeObject, ...]
     catalogs: tuple[Catalog, ...]
+    wanted: Wanted = field(default_factory=Wanted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +89,7 @@ def pose(namespace: Namespace, limit: Limit, dialect: Dialect) -> Universe:
     add_freestanding(universe, subscriptions, universe.adopted)
     _refuse_unhealthy(universe.catalogs.values())
     _add_all(universe, subscriptions, universe.adopted)
+    add_wanted(universe, namespace.wanted)
     universe.forbid()
     return universe
 

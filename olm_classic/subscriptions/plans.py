@@ -74,13 +74,10 @@ def followers(view: View, updated: Mapping[str, str], csvs: Collection[str]) -> 
 
 
 def is_unfinished(plan: InstallPlan) -> bool:
-    """Whether it is one of ours whose steps were not written yet: nothing was done of it.
-
-    A plan that a user made has no generation.
-    """
+    """Whether it is one of ours whose steps were not written yet: nothing was done of it."""
     status = plan.status
     written = status.phase or status.plan or status.bundle_lookups
-    return bool(plan.spec.generation) and not written
+    return plan.is_of_subscriptions and not written
 
 
 def unfinished(view: View) -> InstallPlan | None:
@@ -102,12 +99,12 @@ def surplus(view: View) -> tuple[InstallPlan, ...]:
     install beside what a newer plan installs.
     """
     newest_first = sorted(view.plans, key=_age, reverse=True)
-    old = [each for each in newest_first[KEPT:] if each.spec.generation or _is_over(each)]
+    old = [each for each in newest_first[KEPT:] if each.is_of_subscriptions or _is_over(each)]
     return tuple(old) + tuple(each for each in newest_first[:KEPT] if _is_superseded(each, view))
 
 
 def _is_superseded(plan: InstallPlan, view: View) -> bool:
-    if plan.status.phase != REQUIRES_APPROVAL or plan.spec.approved or not plan.spec.generation:
+    if plan.status.phase != REQUIRES_APPROVAL or plan.spec.approved or not plan.is_of_subscriptions:
         return False
     wanted = [view.plan_of(each.status) for each in view.subscriptions]
     newer = (each for each in view.plans if each.spec.generation > plan.spec.generation)

@@ -102,6 +102,11 @@ class InstallPlan:
         default_factory=InstallPlanStatus
     )
 
+    @property
+    def is_of_subscriptions(self) -> bool:
+        """Whether it was made for Subscriptions, and not by a user."""
+        return any(each.kind == "Subscription" for each in self.metadata.owner_references)
+
     @classmethod
     def from_object(cls, raw: Any) -> Self:
         """The model of an object as the API server holds it. Raises InvalidObjectError."""

@@ -252,3 +252,17 @@ def test_warnings_of_the_api_server_are_told(place: Place) -> None:
         line for line in place.classic.metrics().splitlines() if line.startswith("installplan_warn")
     ]
     assert float(counted[0].split()[-1]) >= 1.0
+
+
+def test_a_pull_secret_is_copied_from_the_namespace_of_the_program(place: Place) -> None:
+    name = f"pull-{place.name}"
+    secret: KubeObject = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}}
+    plan(place, "one", [secret])
+    message(place, "one", f"secret {name} does not exist in namespace olm")
+    meta = {"name": name, "namespace": "olm"}
+    place.apply({**secret, "metadata": meta, "data": {"key": "dmFsdWU="}, "type": "Opaque"})
+    complete(place, "one")
+    copied = place.classic.api.get(place.path("secrets", name, version="v1")) or {}
+    assert copied["data"] == {"key": "dmFsdWU="}
+    assert copied["metadata"]["labels"] == {"olm.managed": "true"}
+    place.classic.api.delete(f"/api/v1/namespaces/olm/secrets/{name}")

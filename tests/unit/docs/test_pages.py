@@ -40,6 +40,7 @@ FOLLOWED_BY = {
     "unit/olm_cli/classic/test_resolution_page.py": ("classic/resolution.md",),
     "integration/classic/test_catalogs.py": ("classic/catalog-sources.md",),
     "integration/classic/test_subscriptions.py": ("classic/subscriptions.md",),
+    "integration/classic/test_user_plans.py": ("classic/install-plans.md",),
     "integration/classic/test_package_server.py": ("classic/package-manifests.md",),
     "integration/from_upstream/test_taking_over.py": ("how-to/from-upstream.md",),
     "integration/olm_operator/test_operator_groups.py": ("classic/operator-groups.md",),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from olm_classic.catalog_operator.settings import CatalogServing, parse_settings
+from olm_classic.catalog_operator.settings import BundleUnpack, CatalogServing, parse_settings
 from olm_classic.catalog_sources.pods import Images
 from olm_classic.dialect import Dialect
 from olm_runtime.daemon.settings import Metrics
@@ -20,6 +20,7 @@ def test_defaults() -> None:
     assert settings.resync_seconds == 900.0
     assert (settings.bundle_unpack_seconds, settings.install_plan_retry_seconds) == (600.0, 60.0)
     assert settings.catalog_serving is CatalogServing.PODS
+    assert settings.bundle_unpack is BundleUnpack.PROCESS
     assert settings.dialect is Dialect.DOCUMENTS
     assert (settings.pods.workload_user, settings.status_name) == (1001, "")
     assert settings.log_level == logging.INFO

@@ -8,6 +8,7 @@ from api.objects import KubeObject, annotations_of
 from olm_classic.install_plans.definitions import (
     installed_alongside,
     may_be_migrated,
+    owner_conflict,
     questions_of,
     removed_versions,
     why_restrictive,
@@ -74,3 +75,24 @@ def test_an_object_that_becomes_invalid_is_named() -> None:
 def test_objects_that_could_not_be_read_are_not_taken_for_valid() -> None:
     stopped = Examined("c", "v1", checked=1, stopped="stopped after 60 s")
     assert why_restrictive("c", "Thing", "g", [stopped]).endswith("stopped after 60 s")
+
+
+@pytest.mark.parametrize(
+    ("owners", "said"),
+    [
+        ((), ""),
+        (("new",), ""),
+        (("old",), "pre-existing CRD owners found for owned CRD(s) of dependent CSV new"),
+        (
+            ("b", "a"),
+            "Existing CSVs [a b] in namespace ns all claim to own CRD things.example.com",
+        ),
+    ],
+)
+def test_a_dependency_does_not_take_a_definition_over(owners: tuple[str, ...], said: str) -> None:
+    def csv(name: str, crd: str = "things.example.com") -> KubeObject:
+        owned = {"owned": [{"name": crd, "kind": "Thing", "version": "v1"}]}
+        return {"metadata": {"name": name}, "spec": {"customresourcedefinitions": owned}}
+
+    beside = [csv("other", "others.example.com"), *map(csv, owners)]
+    assert owner_conflict(csv("new"), beside, "ns") == said

@@ -49,7 +49,10 @@ def plan(
         "generation": generation,
     }
     said = {"phase": phase, "catalogSources": []} | status
-    meta = {"name": name, "namespace": "apps", "uid": f"uid-{name}"}
+    meta: dict[str, Any] = {"name": name, "namespace": "apps", "uid": f"uid-{name}"}
+    if generation:
+        owner = {"apiVersion": V1ALPHA1, "kind": "Subscription", "name": "app", "uid": "uid-app"}
+        meta["ownerReferences"] = [owner]
     return InstallPlan.from_object({"metadata": meta, "spec": spec, "status": said})
 
 
