@@ -92,6 +92,10 @@ class Installing:
         """The connection to a catalog is ready: its content may be new."""
         self._manager.enqueue(CONTENTS, request_for(catalog[1], catalog[0]))
 
+    def prepare(self) -> None:
+        """Starts what takes a while to start; to be called in the event loop."""
+        self._resolver.prepare()
+
     async def close(self) -> None:
         """Ends what was begun."""
         await self._unpacker.close()

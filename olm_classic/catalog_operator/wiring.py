@@ -137,6 +137,7 @@ class Controllers:
         failed = await attempt(self.catalog_sources.collect(), "the removal of old content")
         if failed is not None:
             log.warning("old content of catalogs stays: %s", failed.message)
+        self.installing.prepare()
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._pulls.act_on_changes(self.manager.resync))

@@ -1,7 +1,8 @@
 """Resolves namespaces in processes of their own, each bounded in time and memory.
 
 A process is kept for the next namespace, so that what it has read and compiled stays, and ended
-when it is over a bound or nothing came for a while. A namespace that was over a bound has one
+when it is over a bound or nothing came for a while; then a fresh one waits, whose modules are
+loaded before anybody asks. A namespace that was over a bound has one
 process with all others of the kind: whatever a catalog contains, the rest go on.
 """
 
@@ -48,6 +49,12 @@ class Resolver:
         self._slow_lane = asyncio.Lock()
         self._slow: set[str] = set()
         self._idle: list[_Worker] = []
+        self._spare: asyncio.Task[_Worker] | None = None
+
+    def prepare(self) -> None:
+        """Starts a process for the next namespace that finds none."""
+        if self._spare is None:
+            self._spare = asyncio.create_task(_Worker.start(), name="start a resolver")
 
     async def resolve_namespace(self, namespace: Namespace) -> Resolution:
         """The preferred solution. Raises UnsatisfiableError, ResolutionError.
@@ -66,6 +73,13 @@ class Resolver:
 
     async def close(self) -> None:
         """Ends the processes that wait."""
+        spare, self._spare = self._spare, None
+        if spare is not None:
+            self._idle += [
+                each
+                for each in await asyncio.gather(spare, return_exceptions=True)
+                if isinstance(each, _Worker)
+            ]
         while self._idle:
             await self._idle.pop().end()
 
@@ -90,7 +104,7 @@ class Resolver:
     async def _worker(self) -> AsyncIterator["_Worker"]:
         """A process, kept afterwards unless what was done with it failed."""
         self._idle = [worker for worker in self._idle if worker.alive]
-        worker = self._idle.pop() if self._idle else await _Worker.start()
+        worker = self._idle.pop() if self._idle else await self._started()
         worker.rest.cancel()
         try:
             yield worker
@@ -100,10 +114,15 @@ class Resolver:
         self._idle.append(worker)
         worker.rest = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._dismiss, worker)
 
+    async def _started(self) -> "_Worker":
+        spare, self._spare = self._spare, None
+        return await (spare or _Worker.start())
+
     def _dismiss(self, worker: "_Worker") -> None:
         if worker in self._idle:
             self._idle.remove(worker)
             worker.dismiss()
+            self.prepare()
 
 
 class _Worker:

@@ -67,6 +67,20 @@ async def test_a_process_answers_again_and_again(resolver: Resolver, namespace: 
     assert first.chosen[0].entry.source == SourceKey("cat", "olm")
 
 
+async def test_a_process_that_waited_answers_the_first_question(
+    resolver: Resolver, namespace: Make
+) -> None:
+    resolver.prepare()
+    assert resolver._spare is not None
+    waiting = await resolver._spare
+    await resolver.resolve_namespace(namespace("a", [bundle("a", 0)]))
+    assert resolver._idle == [waiting]
+    resolver._dismiss(waiting)
+    await waiting._process.wait()
+    assert resolver._spare is not None
+    assert await resolver._spare is not waiting
+
+
 async def test_errors_are_those_of_the_resolver(resolver: Resolver, namespace: Make) -> None:
     needed = {"type": "olm.gvk.required", "value": {"group": "g", "version": "v1", "kind": "K"}}
     with pytest.raises(UnsatisfiableError, match="requires an operator providing an API"):
