@@ -13,6 +13,7 @@ from olm_classic.install_plans.lookups import UnpackFailed, Unpacking
 from olm_classic.install_plans.phases import INSTALLING, REQUIRES_APPROVAL, done
 from olm_classic.install_plans.resolving import (
     DEPENDENCIES_CONFLICT,
+    PLANNING,
     is_to_be_approved,
     is_to_be_resolved,
     planning,
@@ -159,4 +160,6 @@ class UserPlans:
 
 
 def _is_waiting(plan: KubeObject) -> bool:
+    if (plan.get("status") or {}).get("phase") not in {None, "", PLANNING}:
+        return False  # nearly all, and large
     return is_to_be_resolved(InstallPlan.from_object(plan))

@@ -181,6 +181,24 @@ def test_a_version_goes_in_two_steps(place: Place, group: str) -> None:
     assert (place.classic.api.get(f"{things}/old") or {})["spec"] == {"size": "large"}
 
 
+def test_a_definition_that_is_refused_is_told(place: Place, group: str) -> None:
+    plan(place, "one", [definition(group, [version("v1", "nonsense")])])
+    said = message(place, "one", f'things.{group}" is invalid')
+    assert "Unsupported value" in status(said, "message")
+    place.delete("installplans", "one")
+
+
+def test_a_version_that_a_user_edited_is_left_alone(place: Place) -> None:
+    edited = csv("one.v1.0.0")
+    meta = {**edited["metadata"], "namespace": place.name}
+    place.apply({**edited, "metadata": meta, "spec": {**CSV["spec"], "displayName": "Mine"}})
+    plan(place, "one", [])
+    [only] = status(complete(place, "one"), "plan")
+    assert only["status"] == "Present"
+    found = place.classic.api.get(place.path("clusterserviceversions", "one.v1.0.0")) or {}
+    assert found["spec"]["displayName"] == "Mine"
+
+
 def test_what_cannot_be_written_is_told(place: Place) -> None:
     unserved = {"apiVersion": "autoscaling.k8s.io/v1", "kind": "VerticalPodAutoscaler"}
     plan(place, "unserved", [{**unserved, "metadata": {"name": "x"}}])
