@@ -27,7 +27,13 @@ from olm_classic.install_plans.unpack_job import (
     unpack_objects,
     waiting_of,
 )
-from olm_classic.io.unpacking import CONFIG_MAP, config_map_name, empty_config_map, read_config_map
+from olm_classic.io.unpacking import (
+    CONFIG_MAP,
+    config_map_name,
+    empty_config_map,
+    is_filled,
+    unpacked,
+)
 from olm_classic.names import FIELD_MANAGER, LABEL_BUNDLE_UNPACK
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import AlreadyExistsError
@@ -61,8 +67,8 @@ class JobUnpacker:
         """The objects of a bundle, once its Job is complete. Raises ApiError."""
         key = lookup.catalog.namespace, config_map_name(lookup.image)
         config_map = await self._client.find(CONFIG_MAP, key[1], key[0])
-        if config_map is not None and config_map.get("binaryData"):
-            return Unpacked(lookup, read_config_map(config_map), key)
+        if config_map is not None and is_filled(config_map):
+            return unpacked(lookup, config_map)
         if config_map is None:
             config_map = await self._create(empty_config_map(key, self._source(lookup)))
         labels = f"{LABEL_BUNDLE_UNPACK}={key[1]}"

@@ -10,12 +10,13 @@ import gzip
 import hashlib
 import random
 import re
+import zlib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from api.objects import GVK, KubeObject
+from api.objects import GVK, KubeObject, annotations_of, metadata, name_of, namespace_of
 from olm_classic.catalog_sources.labels import owner_reference
 from olm_classic.install_plans.lookups import (
     BundleLookup,
@@ -44,6 +45,12 @@ AGAIN_SECONDS = 5.0
 ANEW_SECONDS = 15.0
 """What was given up stays so, whoever asks: nothing flickers, and a mended registry counts soon."""
 _KEY = re.compile(r"[^-._a-zA-Z0-9]")
+
+ANNOTATION_IMAGE, ANNOTATION_ENCODING = "olm.sourceImage", "olm.contentEncoding"
+GZIP_BASE64 = "gzip+base64"
+MAX_BYTES = 1 << 20
+"""Of the data of a ConfigMap."""
+_GZIP = b"\x1f\x8b"
 
 
 @dataclass(slots=True)
@@ -81,9 +88,9 @@ class Unpacker:
         """The objects of a bundle. Raises ApiError."""
         key = lookup.catalog.namespace, config_map_name(lookup.image)
         kept = await self._client.find(CONFIG_MAP, key[1], key[0])
-        if kept is not None and kept.get("binaryData"):
+        if kept is not None and is_filled(kept):
             self._pulls.pop(key, None)
-            return Unpacked(lookup, _objects(kept["binaryData"]), key)
+            return unpacked(lookup, kept)
         pull = self._begin(key, lookup, patience.retry_seconds or ANEW_SECONDS)
         if pull.failed is not None:
             return pull.failed
@@ -135,12 +142,14 @@ class Unpacker:
         namespace, name = key
         files = await self._files(lookup, owner=f"{namespace}.{name}")
         source = self._sources.get(lookup.catalog.name, namespace)
-        config_map = _config_map(key, files, source)
-        objects = _objects(config_map["binaryData"])
+        config_map = filled_config_map(empty_config_map(key, source), files, lookup.image)
+        objects = read_config_map(config_map)
         try:
             await self._client.create(config_map, field_manager=FIELD_MANAGER)
         except AlreadyExistsError:
-            await self._client.patch(config_map, {"binaryData": config_map["binaryData"]})
+            annotations = {"annotations": annotations_of(config_map)}
+            patch = {"metadata": annotations, "binaryData": config_map["binaryData"]}
+            await self._client.patch(config_map, patch)
         return objects
 
     async def _files(self, lookup: BundleLookup, owner: str) -> dict[str, bytes]:
@@ -163,9 +172,27 @@ def config_map_name(image: str) -> str:
     return hashlib.sha256(image.encode()).hexdigest()[:NAME_LENGTH]
 
 
+def is_filled(config_map: KubeObject) -> bool:
+    """Whether a bundle was unpacked into it."""
+    return bool(config_map.get("binaryData") or config_map.get("data"))
+
+
+def unpacked(lookup: BundleLookup, config_map: KubeObject) -> Unpacked | UnpackFailed:
+    """The bundle that a ConfigMap holds, unless somebody spoilt it."""
+    key = namespace_of(config_map), name_of(config_map)
+    try:
+        return Unpacked(lookup, read_config_map(config_map), key)
+    except BundleError as error:
+        message = f"ConfigMap {'/'.join(key)}: {error.message}; delete it to unpack the bundle anew"
+        return UnpackFailed("BundleUnpackFailed", f"Bundle unpacking failed - {message}")
+
+
 def read_config_map(config_map: KubeObject) -> tuple[KubeObject, ...]:
-    """The objects that a ConfigMap holds. Raises BundleError."""
-    return _objects(config_map.get("binaryData") or {})
+    """The objects that a ConfigMap holds, in the order of its keys. Raises BundleError."""
+    files = {name: text.encode() for name, text in (config_map.get("data") or {}).items()}
+    for name, value in (config_map.get("binaryData") or {}).items():
+        files[name] = _unpacked(name, value)
+    return tuple(each for name in sorted(files) for each in _documents(name, files[name]))
 
 
 def empty_config_map(key: tuple[str, str], source: KubeObject | None) -> KubeObject:
@@ -183,30 +210,42 @@ def empty_config_map(key: tuple[str, str], source: KubeObject | None) -> KubeObj
     }
 
 
-def _config_map(
-    key: tuple[str, str], files: Mapping[str, bytes], source: KubeObject | None
-) -> KubeObject:
+def filled_config_map(config_map: KubeObject, files: Mapping[str, bytes], image: str) -> KubeObject:
+    """The same with a bundle's files, as `opm alpha bundle extract` writes it. Raises BundleError.
+
+    A bundle that is too large so is written without base64, which others do not read.
+    """
     manifests = files_of(files, MANIFESTS)
     if not manifests:
         raise BundleError("the image has no manifests: it is no bundle")
     found = _documents(ANNOTATIONS_FILE, files.get(ANNOTATIONS_FILE, b""))
     annotations = (found[0].get("annotations") if found else None) or {}
-    data = {_KEY.sub("_", path.removeprefix(MANIFESTS)): _packed(files[path]) for path in manifests}
-    made = empty_config_map(key, source)
-    made["metadata"]["annotations"] = {str(key): str(value) for key, value in annotations.items()}
-    return {**made, "binaryData": data}
+    noted = {str(key): str(value) for key, value in annotations.items()}
+    noted[ANNOTATION_IMAGE] = image
+    packed = {
+        _KEY.sub("_", path.removeprefix(MANIFESTS)): gzip.compress(files[path], mtime=0)
+        for path in manifests
+    }
+    encoded = {name: base64.b64encode(content) for name, content in packed.items()}
+    if sum(map(len, encoded.values())) <= MAX_BYTES:
+        packed = encoded
+        noted[ANNOTATION_ENCODING] = GZIP_BASE64
+    return {
+        **config_map,
+        "metadata": metadata(config_map) | {"annotations": noted},
+        "binaryData": {name: base64.b64encode(each).decode() for name, each in packed.items()},
+    }
 
 
-def _packed(content: bytes) -> str:
-    return base64.b64encode(gzip.compress(content, mtime=0)).decode()
-
-
-def _objects(data: Mapping[str, str]) -> tuple[KubeObject, ...]:
-    return tuple(
-        document
-        for name in sorted(data)
-        for document in _documents(name, gzip.decompress(base64.b64decode(data[name])))
-    )
+def _unpacked(name: str, value: str) -> bytes:
+    """The file behind a value of binaryData: of gzip, perhaps in base64 once more."""
+    try:
+        content = base64.b64decode(value)
+        if not content.startswith(_GZIP):
+            content = base64.b64decode(content, validate=True)
+        return gzip.decompress(content)
+    except (ValueError, EOFError, OSError, zlib.error) as error:
+        raise BundleError(f"{name} is not compressed by gzip: {error}") from error
 
 
 def _documents(name: str, content: bytes) -> list[Any]:

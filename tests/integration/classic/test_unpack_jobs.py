@@ -33,10 +33,15 @@ def unpacking(classic: Classic) -> Iterator[Classic]:
     classic.start()
 
 
+def twice(content: bytes) -> str:
+    """In base64, and that as a value of binaryData, as opm writes it."""
+    return base64.b64encode(base64.b64encode(content)).decode()
+
+
 def extract(place: Place, config_map: str) -> None:
     """Does what the pod of a Job does."""
     data = {
-        path.removeprefix("manifests/"): base64.b64encode(gzip.compress(content)).decode()
+        path.removeprefix("manifests/"): twice(gzip.compress(content))
         for path, content in BUNDLE.files().items()
         if path.startswith("manifests/")
     }
