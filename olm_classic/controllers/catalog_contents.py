@@ -14,8 +14,8 @@ from olm_runtime.errors import WaitingError
 from olm_runtime.outcome import Done, Failed, Outcome
 from olm_runtime.watch.store import Store
 
-PATIENCE_SECONDS = 10.0
-"""For a catalog that is new to this process: its connection is about to be made."""
+PATIENCE_SECONDS = 30.0
+"""For a catalog that is new to this process, until its connection is made."""
 LOOK_SECONDS = 0.5
 
 
@@ -119,10 +119,9 @@ class CatalogContents:
 
     def _is_about_to_be_ready(self, key: SourceKey) -> bool:
         now = asyncio.get_running_loop().time()
-        if now - self._first_seen.setdefault(key, now) > PATIENCE_SECONDS:
-            return False
+        waited = now - self._first_seen.setdefault(key, now)
         connection = self._connections.get((key.namespace, key.name))
-        return connection is None or connection.state != ConnectionState.TRANSIENT_FAILURE
+        return is_worth_waiting_for(connection.state if connection else None, waited)
 
     def _ready(self, key: SourceKey) -> RegistryConnection | None:
         connection = self._connections.get((key.namespace, key.name))
@@ -133,3 +132,14 @@ class CatalogContents:
         self._snapshots.forget(key)
         for known in (self._addresses, self._problems, self._deprecated, self._first_seen):
             known.pop(key, None)
+
+
+def is_worth_waiting_for(state: ConnectionState | None, waited: float) -> bool:
+    """Whether a catalog without content, of which nothing bad is known, may have some soon.
+
+    One that is connected to is being read, however long that takes on a busy machine: an error
+    ends it. `state` is None while there is no connection yet.
+    """
+    if state is ConnectionState.READY:
+        return True
+    return state is not ConnectionState.TRANSIENT_FAILURE and waited <= PATIENCE_SECONDS
