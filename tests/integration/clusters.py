@@ -4,8 +4,8 @@
     olm = own_olm()
 
 in a module or a conftest.py takes the place of the session's, which every suite shares that does
-without. A worker makes each at its first use. tests/scheduling.py names the folders of which a
-cluster lasts for all files.
+without. A worker makes each at its first use. With the scope `package` it ends with the folder,
+which tests/scheduling.py has to name: else each worker would make one.
 """
 
 from collections.abc import Iterator

@@ -25,13 +25,17 @@ LONGEST = (
     "faults",
     "classic",
     "olm_operator",
+    "cluster_version_operator",
     "catalogd",
+    "doctor",
     "test_preflight",
     "test_least_rights",
     "test_real_bundles",
     "from_upstream",
     "test_installing",
     "cluster_pulls",
+    "cluster_version",
+    "node_updates",
     "test_catalog_changes",
     "test_opm_catalogs",
     "test_extensions",
@@ -46,6 +50,18 @@ LONGEST = (
 
 
 KINDS = ("integration", "pages", "faults")
+
+
+class Folder(pytest.Package):
+    """A folder, at whose end ends what lasts for a package: else it would last for the session."""
+
+    def setup(self) -> None:
+        """Nothing: there is no `__init__.py`."""
+
+
+def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Clusters that nobody uses any more take as much processor time as a few tests."""
+    return Folder.from_parent(parent, path=path) if path.parent == HERE else None
 
 
 @pytest.hookimpl(tryfirst=True)

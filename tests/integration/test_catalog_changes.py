@@ -20,7 +20,7 @@ from tests.integration.scraping import Scraper, account, may_read_metrics
 
 pytestmark = pytest.mark.integration
 
-EXTENSIONS = 200
+EXTENSIONS = 60
 CHANGED = 3
 HOME = "everyone"
 QUIET_SECONDS = 3.0
@@ -99,7 +99,7 @@ def publish(registry: Registry, image: str, changed: int) -> str:
     return pushed.tag_reference
 
 
-def test_of_200_extensions_those_are_reconciled_whose_package_changed(
+def test_of_many_extensions_those_are_reconciled_whose_package_changed(
     olm: Olm, reconciles: Reconciles, registry: Registry
 ) -> None:
     image = BundleSpec(package="all", version="1.0.0").publish(registry).image

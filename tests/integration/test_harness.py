@@ -215,16 +215,14 @@ class TestOwnControlPlane:
 
         assert "kept" in own.kubectl("get", "configmaps", "-n", "default", "-o", "name")
 
-
-def test_stopped_control_plane_leaves_no_process_and_no_port(tmp_path: Path) -> None:
-    control_plane = ControlPlane(tmp_path)
-    with control_plane:
-        pids = [child.pid for child in control_plane.children.values()]
+    def test_stopped_it_leaves_no_process_and_no_port(self, own: ControlPlane) -> None:
+        pids = [child.pid for child in own.children.values()]
         assert len(pids) == 3
+        own.stop()
 
-    assert not [pid for pid in pids if pid is not None and is_alive(pid)]
-    assert not [port for port in port_numbers(control_plane.ports) if can_connect(port)]
-    control_plane.stop()
+        assert not [pid for pid in pids if pid is not None and is_alive(pid)]
+        assert not [port for port in port_numbers(own.ports) if can_connect(port)]
+        own.stop()  # once more does nothing
 
 
 def port_numbers(ports: Ports) -> list[int]:

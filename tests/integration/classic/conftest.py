@@ -9,10 +9,10 @@ from e2e.harness.registry import Registry
 from e2e.olm.classic import Classic, Place
 from tests.integration.clusters import own_control_plane
 
-control_plane = own_control_plane("session")
+control_plane = own_control_plane("package")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def classic(
     tmp_path_factory: pytest.TempPathFactory, control_plane: ControlPlane, registry: Registry
 ) -> Iterator[Classic]:
