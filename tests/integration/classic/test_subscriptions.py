@@ -2,7 +2,7 @@
 
 import base64
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,19 @@ class Broken(BundleSpec):
     def files(self) -> dict[str, bytes]:
         unserved = b"apiVersion: autoscaling.k8s.io/v1\nkind: VerticalPodAutoscaler\n"
         return super().files() | {"manifests/x.yaml": unserved + b"metadata: {name: x}\n"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Permitted(BundleSpec):
+    """One whose operator may do these things with ConfigMaps."""
+
+    verbs: tuple[str, ...]
+
+    def _csv(self) -> dict[str, Any]:
+        csv = BundleSpec._csv(self)
+        [permissions] = csv["spec"]["install"]["spec"]["clusterPermissions"]
+        permissions["rules"][0]["verbs"] = list(self.verbs)
+        return csv
 
 
 @pytest.fixture(scope="module")
@@ -192,6 +205,27 @@ def test_the_page_of_subscriptions(place: Place, shelf: str, tmp_path: Path) -> 
     gone(place, "clusterserviceversions", "walk.v1.2.0")
     place.subscribe("walk", source="operators")
     latest(place, "walk", "1.2.0")
+
+
+def test_permissions_grow_and_shrink_with_updates(place: Place, registry: Registry) -> None:
+    wanted = {"1.0.0": ("get",), "1.1.0": ("get", "delete"), "1.2.0": ("get",)}
+    place.catalog(
+        "operators",
+        channel(
+            Permitted(package="rights", version=version, verbs=verbs).publish(registry)
+            for version, verbs in wanted.items()
+        ),
+    )
+    place.subscribe(
+        "rights", source="operators", installPlanApproval="Manual", startingCSV="rights.v1.0.0"
+    )
+    for generation, (version, verbs) in enumerate(wanted.items(), 1):
+        place.approve(place.wait_plan("RequiresApproval", generation))
+        place.wait_plan("Complete", generation)
+        latest(place, "rights", version)
+        labels = f"olm.owner=rights.v{version},olm.owner.namespace={place.name}"
+        roles = place.classic.api.list("/apis/rbac.authorization.k8s.io/v1/clusterroles", labels)
+        assert [role["rules"][0]["verbs"] for role in roles] == [list(verbs)]
 
 
 def test_what_is_there_already_is_replaced(place: Place, bundles: Bundles) -> None:
