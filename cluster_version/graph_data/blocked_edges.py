@@ -9,6 +9,8 @@ from cluster_version.graph_data.errors import GraphDataError
 from cluster_version.graph_data.releases import check_version
 
 Json = Mapping[str, Any]
+_TEXTS = ("url", "name", "message")
+_ALWAYS, _PROMQL = "Always", "PromQL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +38,31 @@ def blocked_edge(document: Json) -> BlockedEdge:
         pattern = re.compile(origins)
     except re.error as error:
         raise GraphDataError(f"'from' of the blocked edge to {target}: {error}") from error
-    rules = document.get("matchingRules")
-    if not document.get("name") and not rules:
+    if not document.get("name") and not document.get("matchingRules"):
         return BlockedEdge(version, architecture, pattern, None)
-    if not (document.get("name") and isinstance(rules, list) and rules):
-        raise GraphDataError(f"the blocked edge to {target} needs both name and matchingRules")
-    texts = {key: str(document.get(key) or "") for key in ("url", "name", "message")}
-    return BlockedEdge(version, architecture, pattern, {**texts, "matchingRules": rules})
+    return BlockedEdge(version, architecture, pattern, _risk(document, target))
+
+
+def _risk(document: Json, target: str) -> Json:
+    """What clusters are told: they take none without these texts. Raises GraphDataError."""
+    texts = {key: document.get(key) for key in _TEXTS}
+    missing = [key for key, text in texts.items() if not (isinstance(text, str) and text)]
+    if missing:
+        raise GraphDataError(f"the risk of updates to {target} needs {', '.join(missing)}")
+    rules = document.get("matchingRules")
+    if not (isinstance(rules, list) and rules and all(map(_is_rule, rules))):
+        raise GraphDataError(
+            f"the risk of updates to {target} needs matchingRules",
+            hint="a rule is `type: Always`, or `type: PromQL` with a query in `promql.promql`",
+        )
+    return {**texts, "matchingRules": rules}
+
+
+def _is_rule(rule: Any) -> bool:
+    """Whether clusters understand a rule, or may do so one day: its type may be a new one."""
+    if not (isinstance(rule, dict) and isinstance(rule.get("type"), str)):
+        return False
+    promql = rule.get("promql")
+    if rule["type"] == _PROMQL:
+        return isinstance(promql, dict) and bool(promql.get("promql"))
+    return rule["type"] != _ALWAYS or promql is None

@@ -64,6 +64,8 @@ def read_graph_data(files: Mapping[str, bytes]) -> GraphData:
     channels: dict[str, frozenset[str]] = {}
     for name, versions in _each(files, CHANNELS, _channel):
         channels[name] = channels.get(name, frozenset()) | versions
+    if not channels:
+        raise GraphDataError(f"there is no channel: no file in the folder {CHANNELS}")
     more: Mapping[str, Mapping[str, str]] = {}
     if RAW in files:
         with _reading(RAW):

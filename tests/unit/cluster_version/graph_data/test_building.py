@@ -76,11 +76,41 @@ def test_our_operator_sees_available_and_conditional_updates() -> None:
         {"to": "4.1.2", "from": "("},
         {"to": "x", "from": ""},
         {"to": "4.1.2", "from": "", "name": "N"},
+        {"to": "4.1.2", "from": "", "matchingRules": [{"type": "Always"}]},
     ],
 )
 def test_bad_blocked_edges_are_told(document: dict[str, Any]) -> None:
     with pytest.raises(GraphDataError):
         blocked_edge(document)
+
+
+RISK = {"to": "4.1.2", "from": "", "name": "N", "url": "https://example.com", "message": "M"}
+
+
+@pytest.mark.parametrize(
+    ("rule", "is_taken"),
+    [
+        ({"type": "Always"}, True),
+        ({"type": "Always", "promql": {"promql": "up"}}, False),
+        ({"type": "PromQL", "promql": {"promql": "up"}}, True),
+        ({"type": "PromQL", "promql": {"promql": ""}}, False),
+        ({"type": "PromQL"}, False),
+        ({"type": "Later"}, True),
+        ({}, False),
+        ("Always", False),
+    ],
+)
+def test_rules_that_no_cluster_understands_are_told(rule: Any, is_taken: bool) -> None:
+    if is_taken:
+        assert blocked_edge({**RISK, "matchingRules": [rule]}).risk
+        return
+    with pytest.raises(GraphDataError, match="needs matchingRules"):
+        blocked_edge({**RISK, "matchingRules": [rule]})
+
+
+def test_what_a_risk_lacks_is_told() -> None:
+    with pytest.raises(GraphDataError, match=r"needs url, message$"):
+        blocked_edge({"to": "4.1.2", "from": "", "name": "N", "url": ""})
 
 
 @given(

@@ -111,5 +111,11 @@ def test_what_is_wrong_is_told_with_its_file(path: str, content: bytes, fault: s
     assert fault in raised.value.message
 
 
+def test_without_a_channel_nothing_is_served() -> None:
+    """As while the folder is replaced: clusters would be told that they are in no channel."""
+    with pytest.raises(GraphDataError, match="no channel: no file in the folder channels"):
+        read_graph_data({path: FILES[path] for path in FILES if not path.startswith("channels/s")})
+
+
 def test_only_files_of_data_are_read() -> None:
     assert [path for path in FILES if not is_read(path)] == ["LICENSE", "channels/OWNERS"]
