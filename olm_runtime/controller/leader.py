@@ -46,6 +46,9 @@ class LeasePlace(NamedTuple):
     makes_namespace: bool = False
 
 
+ENDS = "the program ends, as another one may lead by now; start it again, as a Deployment does"
+
+
 class LostLeadershipError(OLMError):
     """Somebody else may lead now: stop writing at once."""
 
@@ -115,7 +118,7 @@ class Elector:
                     await asyncio.sleep(self._pause())
         except TimeoutError as error:
             message = f"could not renew lease {self._name} in time"
-            raise LostLeadershipError(message) from error
+            raise LostLeadershipError(message, hint=ENDS) from error
 
     async def _acquired(self) -> bool:
         try:
