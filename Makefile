@@ -12,7 +12,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install docs demo test debian faults test-quick test-unit test-property test-integration test-pages lint fmt bench bench-catalogd bench-controller bench-node e2e e2e-node generate verify chart image krew lock binaries helm clean
+.PHONY: help install docs demo console-shots test debian faults test-quick test-unit test-property test-integration test-pages lint fmt bench bench-catalogd bench-controller bench-node e2e e2e-node generate verify chart image krew lock binaries helm clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -53,6 +53,9 @@ endif
 
 # Each run of pytest adds to this file what it skipped.
 SKIPPED := build/skipped.txt
+
+console-shots: binaries debian ## Make the pictures of docs/reference/console.md anew (docs/images)
+	@$(BIN)/python -m e2e.demo.console_shots
 
 test: $(STAMP) ## Lint, then all tests; says at its end what was skipped
 	@mkdir -p build && : > $(SKIPPED)
