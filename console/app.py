@@ -14,6 +14,8 @@ from console.pages import (
     catalogs,
     classic,
     cluster,
+    definitions,
+    doctor,
     extension,
     extensions,
     install,
@@ -37,6 +39,7 @@ PAGES = (
     overview,
     packages,
     install,
+    definitions,
     package,
     extensions,
     extension,
@@ -44,6 +47,7 @@ PAGES = (
     catalogs,
     classic,
     cluster,
+    doctor,
     live,
 )
 

@@ -95,6 +95,39 @@ def own_operators(found: Iterable[KubeObject]) -> list[Facts]:
     return [operator_facts(each) for each in found if LABEL_COPIED_FROM not in labels_of(each)]
 
 
+def source_facts(obj: KubeObject) -> Facts:
+    """Where a CatalogSource has its content from, and whether it can be asked."""
+    spec, status = obj.get("spec") or {}, obj.get("status") or {}
+    connection = status.get("connectionState") or {}
+    polled = ((spec.get("updateStrategy") or {}).get("registryPoll") or {}).get("interval")
+    return {
+        **_place(obj),
+        "title": spec.get("displayName") or "",
+        "publisher": spec.get("publisher") or "",
+        "type": spec.get("sourceType") or "",
+        "from": spec.get("image") or spec.get("address") or spec.get("configMap") or "",
+        "priority": spec.get("priority") or 0,
+        "polled": polled or "",
+        "state": connection.get("lastObservedState") or "",
+        "connected": connection.get("lastConnect") or "",
+        "message": status.get("message") or "",
+    }
+
+
+def group_facts(obj: KubeObject) -> Facts:
+    """Whose namespaces the operators of an OperatorGroup watch."""
+    spec, status = obj.get("spec") or {}, obj.get("status") or {}
+    namespaces = list(status.get("namespaces") or ())
+    return {
+        **_place(obj),
+        "watched": ["all namespaces" if each == "" else each for each in namespaces],
+        "selected": spec.get("selector") or {},
+        "account": spec.get("serviceAccountName") or "",
+        "strategy": spec.get("upgradeStrategy") or "Default",
+        "updated": status.get("lastUpdated") or "",
+    }
+
+
 def urgent_facts(
     subscriptions: Sequence[Facts], plans: Sequence[Facts], operators: Sequence[Facts]
 ) -> list[Facts]:
@@ -124,6 +157,7 @@ def urgent_facts(
 
 
 _APPROVE = "look at its steps, then approve it"
+_KINDS = {"plans": "Install plan", "subscriptions": "Subscription", "operators": "Operator"}
 
 
 def _waiting(plan: Facts) -> str:
@@ -132,7 +166,14 @@ def _waiting(plan: Facts) -> str:
 
 def _urgent(part: str, facts: Facts, phase: str, message: str, hint: str = "") -> Facts:
     path = f"/classic/{part}/{facts['namespace']}/{facts['name']}"
-    return {"name": facts["name"], "path": path, "phase": phase, "message": message, "hint": hint}
+    return {
+        "kind": _KINDS[part],
+        "name": facts["name"],
+        "path": path,
+        "phase": phase,
+        "message": message,
+        "hint": hint,
+    }
 
 
 def _place(obj: KubeObject) -> Facts:

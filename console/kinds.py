@@ -4,6 +4,7 @@ from api.objects import GVK
 from olm_classic.kinds import (
     CATALOG_SOURCE,
     INSTALL_PLAN,
+    OPERATOR_GROUP,
     SUBSCRIPTION,
 )
 from olm_classic.kinds import (
@@ -15,7 +16,10 @@ from olm_client.history import OBJECT_SET
 from olm_client.lifecycle.openshift import CLUSTER_VERSION
 from operator_controller.io.catalogs import CATALOG
 
+EVENT = GVK("events.k8s.io", "v1", "Event")
 NAMESPACE = GVK("", "v1", "Namespace")
+POD = GVK("", "v1", "Pod")
+REPLICA_SET = GVK("apps", "v1", "ReplicaSet")
 SERVICE = GVK("", "v1", "Service")
 
 __all__ = [
@@ -24,10 +28,14 @@ __all__ = [
     "CLUSTER_OPERATOR",
     "CLUSTER_VERSION",
     "CSV",
+    "EVENT",
     "EXTENSION",
     "INSTALL_PLAN",
     "NAMESPACE",
     "OBJECT_SET",
+    "OPERATOR_GROUP",
+    "POD",
+    "REPLICA_SET",
     "SERVICE",
     "SUBSCRIPTION",
 ]

@@ -1,5 +1,6 @@
 """What somebody asks to be installed, as the command line takes it."""
 
+import re
 import shlex
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -8,8 +9,12 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Self
 
-from olm_client.lifecycle.installing import Order, order_of
+from olm_client.lifecycle.installing import Order, is_elsewhere, order_of
 from olm_client.reach import ClusterOptions
+from olm_runtime.errors import TerminalError
+
+_NAME = re.compile(r"[a-z0-9]([-.a-z0-9]*[a-z0-9])?")
+"""Of an object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +27,6 @@ class Asked:
     extension: str = ""
     namespace: str = ""
     account: str = ""
-    watch_namespace: str = ""
     config: str = ""
 
     @classmethod
@@ -39,17 +43,23 @@ class Asked:
             "--extension": self.extension,
             "--namespace": self.namespace,
             "--service-account": self.account,
-            "--watch-namespace": self.watch_namespace,
             "--config": "config.yaml" if self.config else "",
         }
         said = [part for name, value in options.items() if value for part in (name, value)]
-        return shlex.join(["olm", "install", package, *said])
+        command = shlex.join(["olm", "install", package, *said])
+        if not self.config:
+            return command
+        return f"printf '%s\\n' {shlex.quote(self.config.strip())} > config.yaml\n{command}"
 
 
 def find_order(package: str, asked: Asked, options: ClusterOptions) -> Order:
     """What is to be written; pulls the bundle. Not for the event loop. Raises OLMError."""
     with _file_of(asked.config) as config:
-        return order_of(package, given_for(options) | _of_form(asked, config))
+        given = given_for(options) | _of_form(asked, config)
+        named = not asked.catalog or _NAME.fullmatch(asked.catalog)
+        if not named or is_elsewhere(given):  # nobody has the console read its own folders
+            raise TerminalError(f'there is no ClusterCatalog "{asked.catalog}"')
+        return order_of(package, given)
 
 
 def given_for(options: ClusterOptions) -> dict[str, Any]:
@@ -79,7 +89,6 @@ def _of_form(asked: Asked, config: str | None) -> dict[str, Any]:
         "extension": asked.extension or None,
         "install_namespace": asked.namespace or None,
         "service_account": asked.account or None,
-        "watch_namespace": asked.watch_namespace or None,
         "config_file": config,
     }
 

@@ -25,6 +25,7 @@ PARTS = (
     Part("Catalogs", "/catalogs", CATALOG),
     Part("OLM Classic", "/classic", SUBSCRIPTION),
     Part("Cluster", "/cluster", CLUSTER_VERSION),
+    Part("Doctor", "/doctor"),
 )
 
 

@@ -18,6 +18,14 @@ from olm_runtime.clocks import utc_now
 
 FOLDER = Path(__file__).parent / "templates"
 
+INSTALL_MODES = {
+    "AllNamespaces": "all namespaces",
+    "MultiNamespace": "several namespaces",
+    "OwnNamespace": "its own namespace",
+    "SingleNamespace": "one other namespace",
+}
+"""What an operator can watch, in words."""
+
 
 @cache
 def environment() -> Environment:
@@ -30,6 +38,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     found.filters["ago"] = _ago
+    found.filters["install_mode"] = lambda mode: INSTALL_MODES.get(mode, mode)
     found.filters["shell"] = lambda value: shlex.quote(str(value))
     found.globals["static"] = address_of
     return found

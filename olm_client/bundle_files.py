@@ -52,6 +52,11 @@ def read_source(source: str, access: Registries) -> dict[str, bytes]:
         return read_bundle(path)
     if path.is_file():
         return _from_archive(path)
+    return read_image(source, access)
+
+
+def read_image(source: str, access: Registries) -> dict[str, bytes]:
+    """Those of an image, never of a file that is called so: catalogs name any. Raises OLMError."""
     _check_reference(source)
     from olm_content.bundle.files import MANIFESTS, METADATA
 

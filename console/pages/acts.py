@@ -1,7 +1,6 @@
 """What can be done with an extension. Each act is shown first, and done by a form of that page."""
 
 import asyncio
-from collections.abc import Iterable
 from http import HTTPStatus
 from typing import Annotated
 
@@ -46,10 +45,6 @@ def _done(name: str) -> Response:
     return RedirectResponse(f"/extensions/{name}", HTTPStatus.SEE_OTHER)
 
 
-def _text(told: Iterable[str]) -> str:
-    return "\n".join(told)
-
-
 def _ignore(_: Applied) -> None:
     """What became of an object of an account is seen on the page of the extension."""
 
@@ -59,7 +54,7 @@ async def why(request: Request, user: AskedBy, name: str) -> Response:
     """As `olm why NAME` prints it."""
     situation = await read_situation(name, user.options)
     answer = await asyncio.to_thread(answer_of, situation, given_for(user.options))
-    text = _text(answer_lines(answer))
+    text = "\n".join(answer_lines(answer))
     return page(request, "why.html", name=name, text=text)
 
 
@@ -98,7 +93,7 @@ async def upgrade_page(
         name=name,
         version=version,
         channel=channel,
-        text=_text(upgrade_lines(found)),
+        text="\n".join(upgrade_lines(found)),
         missing=found.plan.rights.missing,
         possible=not (found.obstacles or found.is_empty),
         may=await user.may("patch", EXTENSION, name=name),
@@ -117,7 +112,7 @@ async def upgrade(
     """Writes the rights, if that is agreed to, then the spec; nothing where something hinders."""
     found = await _upgrade(user, name, version, channel, grant=grant)
     if found.obstacles:
-        text = _text(upgrade_lines(found))
+        text = "\n".join(upgrade_lines(found))
         return page(
             request, "why.html", status=HTTPStatus.CONFLICT, name=name,
             text=f"{text}\n\nNothing was written.",
@@ -141,7 +136,7 @@ async def rollback_page(request: Request, user: AskedBy, name: str, to: int) -> 
         "rollback.html",
         name=name,
         to=to,
-        text=_text(found.lines(dry_run=False)),
+        text="\n".join(found.lines(dry_run=False)),
         missing=found.roles.rights.missing,
         may=await user.may("patch", EXTENSION, name=name),
     )
@@ -175,7 +170,7 @@ async def uninstall_page(request: Request, user: AskedBy, name: str) -> Response
         request,
         "uninstall.html",
         name=name,
-        text=_text(lines(removal)),
+        text="\n".join(lines(removal)),
         gone=removal.gone,
         going=not removal.gone and is_deleting(removal.extension),
         may=await user.may("delete", EXTENSION, name=name),

@@ -27,19 +27,24 @@ Text = Annotated[str, Form()]
 
 
 @router.get("")
-async def catalogs(request: Request, user: AskedBy) -> Response:
-    """All of them, as `olm catalog list` tells it."""
-    return await _list(request, user)
+async def catalogs(request: Request, user: AskedBy, phase: str = "") -> Response:
+    """Those of a phase, or all of them, as `olm catalog list` tells it."""
+    return await _list(request, user, phase)
 
 
-async def _list(request: Request, user: User, error: OLMError | None = None) -> Response:
-    found = [facts_of(raw) for raw in await user.objects(CATALOG)]
+async def _list(
+    request: Request, user: User, phase: str = "", error: OLMError | None = None
+) -> Response:
+    every = [facts_of(raw) for raw in await user.objects(CATALOG)]
+    found = [each for each in every if phase in ("", each["phase"])]
     typed = await request.form() if error else {}
     return page(
         request,
         "catalogs.html",
         status=HTTPStatus.UNPROCESSABLE_ENTITY if error else HTTPStatus.OK,
         found=found,
+        phase=phase,
+        phases=sorted({each["phase"] for each in every}),
         poll_text=poll_text,
         error=error,
         typed={key: str(typed.get(key, "")) for key in ("name", "image", "priority")},
@@ -58,7 +63,7 @@ async def add(
         given = {"poll_minutes": None, "labels": (), "priority": number}
         await write_new(user.kube, new_catalog(name.strip(), image.strip(), given))
     except OLMError as error:
-        return await _list(request, user, error)
+        return await _list(request, user, error=error)
     say(request, f"{name} is added; its image is being pulled.")
     return RedirectResponse(f"/catalogs/{name.strip()}", HTTPStatus.SEE_OTHER)
 

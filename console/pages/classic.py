@@ -3,26 +3,34 @@
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, HTTPException, Query, Request
 from starlette.responses import RedirectResponse, Response
 
 from console.asked import AskedBy
 from console.classic_facts import (
     Facts,
+    group_facts,
     operator_facts,
     own_operators,
     plan_facts,
+    source_facts,
     subscription_facts,
     waits,
 )
-from console.kinds import CSV, INSTALL_PLAN, SUBSCRIPTION
+from console.kinds import CATALOG_SOURCE, CSV, INSTALL_PLAN, OPERATOR_GROUP, SUBSCRIPTION
 from console.paging import Paged
 from console.rendering import page, say
 from console.users import User
 from olm_client.field_manager import FIELD_MANAGER
 
 router = APIRouter(prefix="/classic")
-PARTS = {"subscriptions": "Subscriptions", "plans": "Install plans", "operators": "Operators"}
+PARTS = {
+    "subscriptions": ("Subscriptions", SUBSCRIPTION),
+    "plans": ("Install plans", INSTALL_PLAN),
+    "operators": ("Operators", CSV),
+    "sources": ("Catalog sources", CATALOG_SOURCE),
+    "groups": ("Operator groups", OPERATOR_GROUP),
+}
 
 
 @router.get("")
@@ -33,17 +41,20 @@ async def overview(
     words: str = "",
     number: Annotated[int, Query(alias="page", ge=1)] = 1,
 ) -> Response:
-    """One of the three lists; `words` must occur in namespace, name or package."""
-    shown = part if part in PARTS else "subscriptions"
+    """One of the lists; `words` must occur in namespace, name or package."""
+    titles = {key: title for key, (title, kind) in PARTS.items() if await user.serves(kind)}
+    if not titles:
+        raise HTTPException(HTTPStatus.NOT_FOUND)
+    shown = part if part in titles else next(iter(titles))
     found = [each for each in await _listed(user, shown) if _matches(each, words)]
     return page(
         request,
         "classic.html",
-        titles=PARTS,
+        titles=titles,
         part=shown,
         words=words,
         found=Paged.of(found, number),
-        live=(SUBSCRIPTION.kind, INSTALL_PLAN.kind, CSV.kind),
+        live=(PARTS[shown][1].kind,),
     )
 
 
@@ -54,6 +65,10 @@ async def _listed(user: User, part: str) -> list[Facts]:
             return sorted(found, key=lambda each: not waits(each))
         case "operators":
             return own_operators(await user.objects(CSV))
+        case "sources":
+            return [source_facts(each) for each in await user.objects(CATALOG_SOURCE)]
+        case "groups":
+            return [group_facts(each) for each in await user.objects(OPERATOR_GROUP)]
         case _:
             found = [subscription_facts(each) for each in await user.objects(SUBSCRIPTION)]
             return sorted(found, key=lambda each: not each["hindering"])
@@ -75,6 +90,31 @@ async def subscription(request: Request, user: AskedBy, namespace: str, name: st
         facts=subscription_facts(found),
         conditions=conditions,
         live=(SUBSCRIPTION.kind,),
+    )
+
+
+@router.get("/sources/{namespace}/{name}")
+async def source(request: Request, user: AskedBy, namespace: str, name: str) -> Response:
+    """Where one has its content from, and which Subscriptions take theirs from it."""
+    facts = source_facts(await user.object(CATALOG_SOURCE, name, namespace))
+    every = [subscription_facts(each) for each in await user.objects(SUBSCRIPTION)]
+    users = [each for each in every if each["catalog"] == f"{namespace}/{name}"]
+    live = (CATALOG_SOURCE.kind, SUBSCRIPTION.kind)
+    return page(request, "classic_source.html", facts=facts, subscriptions=users, live=live)
+
+
+@router.get("/groups/{namespace}/{name}")
+async def group(request: Request, user: AskedBy, namespace: str, name: str) -> Response:
+    """Which namespaces one is for, and the operators in its own."""
+    found = await user.object(OPERATOR_GROUP, name, namespace)
+    operators = own_operators(await user.objects(CSV))
+    return page(
+        request,
+        "classic_group.html",
+        facts=group_facts(found),
+        conditions=(found.get("status") or {}).get("conditions") or (),
+        operators=[each for each in operators if each["namespace"] == namespace],
+        live=(OPERATOR_GROUP.kind, CSV.kind),
     )
 
 

@@ -12,6 +12,7 @@ from console.users import User
 from olm_client.lifecycle.overview import Phase, overview_facts
 
 URGENT = frozenset({Phase.BLOCKED, Phase.RETRYING, Phase.DEGRADED})
+MAX_URGENT = 50
 
 router = APIRouter()
 
@@ -21,18 +22,24 @@ async def overview(request: Request, user: AskedBy) -> Response:
     """Extensions and catalogs that need a person, and how many of all are how."""
     facts = overview_facts(await served(user, EXTENSION), await served(user, CATALOG))
     both = [
-        {**each, "path": f"/{part}/{each['name']}"}
-        for part in ("extensions", "catalogs")
+        {**each, "kind": kind, "path": f"/{part}/{each['name']}"}
+        for part, kind in (("extensions", "Extension"), ("catalogs", "Catalog"))
         for each in facts[part]
     ]
     urgent = [each for each in both if each["phase"] in URGENT]
     urgent += await _urgent_of_classic(user)
+    parts = {part.path: part.title for part in request.state.parts}
+    counted = [
+        (parts[path], facts[path.strip("/")], path)
+        for path in ("/extensions", "/catalogs")
+        if path in parts
+    ]
     return page(
         request,
         "overview.html",
-        urgent=urgent,
-        extensions=facts["extensions"],
-        catalogs=facts["catalogs"],
+        urgent=urgent[:MAX_URGENT],
+        left_out=max(0, len(urgent) - MAX_URGENT),
+        counted=counted,
         live=[each.kind for each in (EXTENSION, CATALOG, SUBSCRIPTION, INSTALL_PLAN, CSV)],
     )
 

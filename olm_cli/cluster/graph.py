@@ -1,17 +1,13 @@
 """`olm cluster graph`: the update graph of a cluster as a picture."""
 
 import sys
-from dataclasses import replace
-from importlib.metadata import version as version_of
 from typing import IO
 
 import click
 
-from cluster_version.decisions.objects import current_version, desired_of
-from cluster_version.io.graph_client import GraphClient
 from cluster_version.updates.errors import RetrievalError
 from cluster_version.updates.graph import read_graph
-from cluster_version.updates.retrieval import Question, question_of, request_of
+from cluster_version.updates.retrieval import Question
 from olm_cli.cluster_options import ClusterCommand, reach_options
 from olm_cli.graph import coloured
 from olm_cli.lifecycle.interrupt import run
@@ -19,6 +15,7 @@ from olm_cli.output import DATA, Format, Output, output_of, show
 from olm_client.catalogs.timeline import timeline
 from olm_client.cluster.reading import read_version
 from olm_client.cluster.release_history import LEGEND, facts, release_history, ways_of
+from olm_client.cluster.update_graph import ARCHITECTURE, ask_graph
 from olm_client.reach import Reach, cluster
 from olm_runtime.errors import TerminalError
 from opm.picture import svg
@@ -36,7 +33,7 @@ RUNNING = "running"
     help="Only what leads on from this release; `running` for that of the cluster.",
 )
 @click.option(
-    "--arch", default="amd64", show_default=True, help="Architecture of the cluster's nodes."
+    "--arch", default=ARCHITECTURE, show_default=True, help="Architecture of the cluster's nodes."
 )
 @click.option(
     "-f",
@@ -93,13 +90,8 @@ def graph(
 async def _ask(reach: Reach, channel: str, architecture: str) -> tuple[bytes, Question]:
     """Raises TerminalError, ApiError."""
     async with cluster(reach) as kube:
-        live = await read_version(kube)
-        running = current_version(live)
-        question = question_of(live, running, desired_of(live).get("architecture") or architecture)
-        question = replace(question, channel=channel or question.channel)
         try:
-            client = GraphClient(kube, version_of("olmv1"))
-            return await client.get(request_of(question).url), question
+            return await ask_graph(kube, await read_version(kube), channel, architecture)
         except RetrievalError as error:
             hint = "--file takes an answer that was fetched elsewhere"
             raise TerminalError(error.message, hint=hint) from error

@@ -1,12 +1,12 @@
 """CustomResourceDefinitions from files, folders and archives of bundles, and images."""
 
 import tarfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from api.objects import KubeObject, gvk_of, name_of
-from olm_client.bundle_files import read_source
+from olm_client.bundle_files import read_image, read_source
 from olm_client.object_files import objects_in, read_file
 from olm_client.usage import RequestError
 from olm_content.bundle.files import MANIFESTS
@@ -26,8 +26,17 @@ def definitions(source: str, access: Registries) -> Definitions:
 
     A bundle is a folder, a tar archive of one, or an image reference.
     """
+    return _collected(_files(source, access))
+
+
+def definitions_of_image(image: str, access: Registries) -> Definitions:
+    """Those of the bundle in an image, which a catalog may name. Raises OLMError."""
+    return _collected(_manifests(image, read_image(image, access)))
+
+
+def _collected(files: Iterable[tuple[str, bytes]]) -> Definitions:
     found: Definitions = {}
-    for file, content in _files(source, access):
+    for file, content in files:
         for obj in objects_in(file, content):
             if obj.get("kind") != CRD_KIND:
                 continue
@@ -44,9 +53,13 @@ def _files(source: str, access: Registries) -> Iterable[tuple[str, bytes]]:
         paths = sorted(path.iterdir()) if path.is_dir() else [path]
         manifests = [p for p in paths if p.suffix in MANIFEST_SUFFIXES] if path.is_dir() else paths
         return ((str(file), read_file(file)) for file in manifests)
+    return _manifests(source, read_source(source, access))
+
+
+def _manifests(source: str, files: Mapping[str, bytes]) -> Iterable[tuple[str, bytes]]:
     return (
         (f"{source}: {name}", content)
-        for name, content in read_source(source, access).items()
+        for name, content in files.items()
         if name.startswith(MANIFESTS) and PurePosixPath(name).suffix in MANIFEST_SUFFIXES
     )
 

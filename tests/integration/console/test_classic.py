@@ -14,7 +14,10 @@ from tests.integration.console.visits import Console, Visit
 
 CRDS = Path(__file__).parents[3] / "config" / "crd" / "classic"
 GROUP = "operators.coreos.com"
-KINDS = ("subscriptions", "installplans", "clusterserviceversions")
+KINDS = (
+    *("subscriptions", "installplans", "clusterserviceversions"),
+    *("catalogsources", "operatorgroups"),
+)
 API_VERSION = f"{GROUP}/v1alpha1"
 HINDERED = "no operators found in channel <b>stable</b>"
 
@@ -39,9 +42,16 @@ def _status(kubectl: Kubectl, namespace: str, what: str, status: dict[str, Any])
     kubectl("patch", what, "-n", namespace, "--subresource=status", "--type=merge", "-p", patch)
 
 
-def _create(kubectl: Kubectl, namespace: str, kind: str, name: str, spec: dict[str, Any]) -> None:
+def _create(
+    kubectl: Kubectl,
+    namespace: str,
+    kind: str,
+    name: str,
+    spec: dict[str, Any],
+    version: str = API_VERSION,
+) -> None:
     metadata = {"name": name, "namespace": namespace}
-    obj = {"apiVersion": API_VERSION, "kind": kind, "metadata": metadata, "spec": spec}
+    obj = {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec}
     kubectl("create", "-f", "-", stdin=json.dumps(obj))
 
 
@@ -61,12 +71,27 @@ def test_a_plan_that_waits_is_found_looked_at_and_approved(
     status = {"phase": "RequiresApproval", "catalogSources": [], "plan": [step]}
     _status(kubectl, namespace, "installplan/install-1", status)
 
+    source = {"sourceType": "grpc", "address": "catalog:50051", "displayName": "<b>Community</b>"}
+    _create(kubectl, namespace, "CatalogSource", "community", source)
+    group = {"targetNamespaces": [namespace]}
+    _create(kubectl, namespace, "OperatorGroup", "team", group, f"{GROUP}/v1")
+    found = {"namespaces": [namespace], "lastUpdated": "2026-01-01T00:00:00Z"}
+    _status(kubectl, namespace, "operatorgroup/team", found)
+
     page = visit.page
+    page.goto(f"/classic?part=sources&words={namespace}")
+    page.get_by_role("link", name="community", exact=True).click()
+    expect(page.get_by_role("link", name=f"{namespace}/widget")).to_be_visible()
+    page.goto("/classic?part=groups")
+    page.get_by_role("link", name="team", exact=True).click()
+    expect(page.get_by_text(f"work for {namespace}.")).to_be_visible()
     page.goto("/")
     expect(page.get_by_text(HINDERED)).to_be_visible()
     page.get_by_role("link", name="install-1").click()
     expect(page.get_by_role("row", name="widget-account")).to_be_visible()
     for path in (page.url, "/classic", "/classic?part=plans", "/classic?part=operators",
+                 "/classic?part=sources", "/classic?part=groups",
+                 f"/classic/groups/{namespace}/team", f"/classic/sources/{namespace}/community",
                  f"/classic/subscriptions/{namespace}/widget"):  # fmt: skip
         page.goto(path)
         assert not Axe().run(page).response["violations"], path

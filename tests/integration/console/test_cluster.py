@@ -3,10 +3,11 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
 from e2e.harness.pytest_plugin import Kubectl
 from tests.integration.console.visits import Console, Visit
@@ -16,13 +17,28 @@ KINDS = ("clusterversions", "clusteroperators")
 TIME = "2026-01-01T00:00:00Z"
 RELEASE = {"version": "4.10.1", "image": "example.com/release@sha256:" + "a" * 64}
 NEWER = {"version": "4.10.2", "image": "example.com/release@sha256:" + "b" * 64}
+RISKY = {"version": "4.10.3", "image": "example.com/release@sha256:" + "c" * 64}
+RISK = {
+    "name": "SlowDisks",
+    "url": "https://example.com/slow-disks",
+    "message": "Nodes may take an hour.",
+    "matchingRules": [{"type": "Always"}],
+}
+AGAINST = {
+    "type": "Recommended",
+    "status": "False",
+    "reason": "SlowDisks",
+    "message": "Nodes may take an hour.",
+    "lastTransitionTime": TIME,
+}
 RUN = {"state": "Completed", "verified": True, "startedTime": TIME, "completionTime": TIME}
 STATUS = {
-    "desired": RELEASE,
+    "desired": RELEASE | {"channels": ["stable-4.10", "fast-4.10"]},
     "history": [RELEASE | RUN],
     "observedGeneration": 1,
     "versionHash": "",
     "availableUpdates": [NEWER],
+    "conditionalUpdates": [{"release": RISKY, "risks": [RISK], "conditions": [AGAINST]}],
     "conditions": [
         {"type": kind, "status": status, "lastTransitionTime": TIME, "reason": "AsExpected"}
         for kind, status in (("Available", "True"), ("Failing", "False"), ("Progressing", "False"))
@@ -32,7 +48,35 @@ STATUS = {
 pytestmark = pytest.mark.integration
 
 
-def test_updates_are_shown_as_they_come(
+def _spec(kubectl: Kubectl) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(kubectl("get", "clusterversion", "version", "-o=json"))
+    return found["spec"]  # type: ignore[no-any-return]
+
+
+def _ask(page: Page, spec: Callable[[], dict[str, Any]]) -> None:
+    """Each act of the page, one after the other."""
+    page.get_by_text("Take updates from another channel").click()
+    page.get_by_label("Channel").fill("fast-4.10")
+    page.get_by_role("button", name="Change the channel").click()
+    expect(page.get_by_role("status")).to_contain_text("Requested channel fast-4.10")
+    assert spec()["channel"] == "fast-4.10"
+
+    page.get_by_role("link", name="Update to 4.10.3 …").click()
+    expect(page.get_by_text("SlowDisks: Nodes may take an hour.")).to_be_visible()
+    assert not Axe().run(page).response["violations"]
+    page.get_by_role("button", name="Update", exact=True).click()  # held up by the browser
+    assert "desiredUpdate" not in spec()
+    page.get_by_label("I know, and accept this risk").check()
+    page.get_by_role("button", name="Update", exact=True).click()
+    expect(page.get_by_role("status")).to_contain_text("Requested update to 4.10.3")
+    assert spec()["desiredUpdate"]["version"] == "4.10.3"
+
+    page.get_by_role("button", name="Take back what was asked for").click()
+    expect(page.get_by_role("status")).to_contain_text("Cancelled requested upgrade to 4.10.3")
+    assert "desiredUpdate" not in spec()
+
+
+def test_updates_are_shown_as_they_come_and_asked_for(
     browser: Browser, kubectl: Kubectl, start_console: Callable[..., Console]
 ) -> None:
     crds = [f"--filename={CRDS / f'config.openshift.io_{each}.yaml'}" for each in KINDS]
@@ -58,9 +102,10 @@ def test_updates_are_shown_as_they_come(
         visit = Visit(browser, start_console())
         visit.page.get_by_role("link", name="Cluster", exact=True).click()
         expect(visit.page.get_by_role("heading", name="Cluster 4.10.1")).to_be_visible()
-        expect(visit.page.get_by_role("cell", name="4.10.2", exact=True)).to_be_visible()
+        expect(visit.page.get_by_role("rowheader", name="4.10.2", exact=True)).to_be_visible()
         assert not Axe().run(visit.page).response["violations"]
-        none = json.dumps({"status": {"availableUpdates": []}})
+        _ask(visit.page, lambda: _spec(kubectl))
+        none = json.dumps({"status": {"availableUpdates": [], "conditionalUpdates": []}})
         kubectl("patch", "clusterversion/version", *patch, none)
         expect(visit.page.get_by_text("There are none.")).to_be_visible()
         visit.close()

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import Page, expect
 
 from e2e.olm.api import Api, extension_path
@@ -19,9 +20,10 @@ SECONDS = 60_000
 
 @pytest.fixture
 def served(package: str, publish_catalog: Publish, serve_catalog: Serve) -> str:
+    group = f"{package}.example.com"
     versions = [
-        BundleSpec(package=package, version="1.0.0", configmaps=("settings", "old")),
-        BundleSpec(package=package, version="2.0.0", configmaps=("settings", "new")),
+        BundleSpec(package=package, version=version, configmaps=("settings", own), crd_group=group)
+        for version, own in (("1.0.0", "old"), ("2.0.0", "new"))
     ]
     serve_catalog(package, publish_catalog(*versions))
     return package
@@ -37,16 +39,33 @@ def test_a_package_is_found_installed_updated_and_removed(
     expect(page.get_by_role("heading", level=1)).to_have_text(served)
     page.get_by_text("Show the rights that its account will get").click()
     expect(page.locator("#rights")).to_contain_text("configmaps")
+    page.get_by_role("link", name="Browse their schemas").click()
+    page.get_by_role("table").get_by_role("link", name="spec", exact=True).click()
+    expect(page.get_by_role("row", name="x string")).to_be_visible()
+    page.go_back()
+    page.go_back()
 
     page.get_by_role("link", name="Install …").click()
     page.get_by_label("Version").fill("1.0.0")
+    page.get_by_text("Configuration: what is other").click()
+    page.get_by_label("nodeSelector").fill("disk=ssd\nnonsense")
+    page.get_by_role("button", name="Show what would be written").click()
+    expect(page.get_by_role("alert")).to_contain_text("'nonsense' is no name=value")
+    page.get_by_label("nodeSelector").fill("disk=ssd")
     page.get_by_role("button", name="Show what would be written").click()
     expect(page.get_by_role("heading", name="What would be written")).to_be_visible()
+    page.get_by_text("What operator-controller would make of it").click()
+    expect(page.get_by_label("Plan")).to_contain_text("created")
     assert api.get(extension_path(served)) is None
     page.get_by_role("button", name="Install", exact=True).click()
     expect(page.get_by_role("status")).to_contain_text(f"{served}.v1.0.0 is being installed")
     installed = page.locator("dl").get_by_text(f"{served}.v1.0.0", exact=True)
     expect(installed).to_be_visible(timeout=SECONDS)  # by itself: nobody has loaded the page again
+
+    config = {"deploymentConfig": {"nodeSelector": {"disk": "ssd"}}}
+    assert (api.get(extension_path(served)) or {})["spec"]["config"]["inline"] == config
+    tree = page.locator(".console-tree")
+    expect(tree.filter(has_text=f"{served}-old")).to_be_visible()
 
     page.get_by_role("button", name="Suspend").click()
     expect(page.locator("h1")).to_contain_text("Suspended", timeout=SECONDS)
@@ -58,6 +77,15 @@ def test_a_package_is_found_installed_updated_and_removed(
     page.get_by_role("button", name="Upgrade").click()
     updated = page.locator("dl").get_by_text(f"{served}.v2.0.0", exact=True)
     expect(updated).to_be_visible(timeout=SECONDS)
+
+    page.get_by_role("button", name="Show", exact=True).click()
+    image = "spec.template.spec.containers[operator].image"
+    change = page.get_by_role("row", name=image)
+    expect(change).to_contain_text("operator:v1.0.0")
+    expect(change).to_contain_text("operator:v2.0.0")
+    assert not Axe().run(page).response["violations"]
+    page.get_by_role("link", name=served, exact=True).click()
+    expect(tree.filter(has_text="ReplicaSet")).to_be_visible()
 
     page.get_by_role("link", name="Roll back to 1 …").click()
     page.get_by_role("button", name="Roll back").click()

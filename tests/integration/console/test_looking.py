@@ -22,15 +22,20 @@ def paths(
     api: Api, shell: Shell, package: str, publish_catalog: Publish, serve_catalog: Serve
 ) -> list[str]:
     """Every page, of an extension that is installed."""
-    versions = [BundleSpec(package=package, version=f"{number}.0.0") for number in (1, 2)]
+    versions = [
+        BundleSpec(package=package, version=f"{number}.0.0", crd_group=f"{package}.example.com")
+        for number in (1, 2)
+    ]
     serve_catalog(package, publish_catalog(*versions))
     installed = shell("install", package, "--version=1.0.0", "--wait")
     assert installed.returncode == 0, installed.stderr
     extension, offered = f"/extensions/{package}", f"/packages/{package}"
     return [
-        *("/", "/packages", offered, f"{offered}/rights", f"{offered}/install"),
+        *("/", "/packages", offered, f"{offered}/rights", f"{offered}/definitions?path=spec"),
+        *("/doctor", "/doctor?examine=yes", f"{offered}/install"),
         *(f"{offered}/install?preview=yes&extension=another", "/extensions", extension),
-        *(f"{extension}/why", f"{extension}/upgrade", f"{extension}/uninstall"),
+        *(f"{extension}/changes?from=1&to=1", f"{extension}/why"),
+        *(f"{extension}/upgrade", f"{extension}/uninstall"),
         *("/catalogs", f"/catalogs/{package}", f"/catalogs/{package}/remove", "/nowhere"),
     ]
 
@@ -53,6 +58,30 @@ def test_nothing_is_in_anybodys_way(
         assert visit.page.evaluate("document.documentElement.scrollWidth") <= width, path
     visit.close()
     assert not found, "\n".join(f"{path}\n{report}" for path, report in found.items())
+
+
+def test_a_package_is_found_and_opened_by_keys_alone(
+    browser: Browser, console: Console, paths: list[str]
+) -> None:
+    visit = Visit(browser, console)
+    page, keys = visit.page, visit.page.keyboard
+    page.goto("/packages")
+    keys.press("Tab")
+    expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
+    keys.press("Enter")
+    keys.press("Tab")
+    expect(page.get_by_label("Find packages by words")).to_be_focused()
+    name = paths[2].rpartition("/")[2]
+    keys.type(name)
+    expect(page.locator(".console-cards > li")).to_have_count(1)
+    here = page.locator(":focus")
+    for _ in range(30):
+        keys.press("Tab")
+        if here.inner_text() == name:
+            break
+    keys.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text(name)
+    visit.close()
 
 
 def test_every_page_can_be_read_without_javascript(
@@ -88,7 +117,12 @@ def test_who_may_only_look_sees_what_they_may_not_do(
         visit = Visit(browser, start_console("--as=viewer"))
         visit.page.goto(f"/extensions/{name}")
         expect(visit.page.get_by_role("button", name="Suspend")).to_be_disabled()
-        expect(visit.page.get_by_text("You may look at this extension")).to_be_visible()
+        expect(visit.page.get_by_role("button", name="Uninstall …")).to_be_disabled()
+        lacking = "Not allowed to you: to change this extension, to uninstall it."
+        expect(visit.page.get_by_text(lacking)).to_be_visible()
+        visit.page.goto(f"/catalogs/{name}")
+        expect(visit.page.get_by_role("button", name="Remove …")).to_be_disabled()
+        visit.page.goto(f"/extensions/{name}")
         token = visit.page.locator("form input[name=token]").first.get_attribute("value")
         refused = visit.page.request.post(
             f"/extensions/{name}/suspend",
