@@ -48,6 +48,8 @@ COPY console console
 RUN PYTHONPATH=/opt/build python3 -m pip install --quiet --no-deps --no-build-isolation \
       --target=/opt/olmv1/programs . \
  && python3 -m compileall -q --invalidation-mode=unchecked-hash /opt/olmv1/programs
+# Where images of catalogs, and pods that serve them, look for opm.
+RUN mkdir links && ln -s /opt/olmv1/programs/bin/opm links/opm
 COPY image/sbom.py image/
 COPY --from=base /var/lib/dpkg /src/dpkg
 RUN python3 image/sbom.py /opt/olmv1 dpkg/status > /opt/olmv1/sbom.cdx.json
@@ -56,6 +58,7 @@ FROM ${BASE}
 # Two layers: nodes that have an earlier build pull our own code only.
 COPY --from=dependencies /opt/olmv1/dependencies /opt/olmv1/dependencies
 COPY --from=programs /opt/olmv1/programs /opt/olmv1/programs
+COPY --from=programs /src/links /usr/bin
 COPY --from=programs /opt/olmv1/sbom.cdx.json /opt/olmv1/sbom.cdx.json
 ENV PATH=/opt/olmv1/programs/bin:/usr/local/bin:/usr/bin:/bin \
     PYTHONPATH=/opt/olmv1/programs:/opt/olmv1/dependencies \

@@ -5,7 +5,7 @@ builders. (Source: OCI image specification v1.)
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,11 +21,16 @@ from olm_content.names import (
     LABEL_INDEX_CONFIGS,
 )
 from olm_runtime.errors import TerminalError
-from olm_runtime.images.oci import OCI_INDEX, OCI_MANIFEST, Descriptor, Platform
+from olm_runtime.images.oci import OCI_INDEX, OCI_MANIFEST, Descriptor, Platform, read_labels
 
 EPOCH = "1970-01-01T00:00:00Z"
 CONFIGS = "configs"
 CATALOG_LABELS = {LABEL_INDEX_CONFIGS: f"/{CONFIGS}"}
+SERVES: Mapping[str, Any] = {
+    "Entrypoint": ["/bin/opm"],
+    "Cmd": ["serve", f"/{CONFIGS}", "--cache-dir=/tmp/cache", "--cache-enforce-integrity=false"],
+}
+"""How a catalog on top of an image with opm is served; its cache is made at the start."""
 _BUNDLE_LABELS = {
     LABEL_BUNDLE_MEDIATYPE: "registry+v1",
     LABEL_BUNDLE_MANIFESTS: "manifests/",
@@ -56,14 +61,28 @@ def configuration(layers: Sequence[Layer], labels: Mapping[str, str], platform: 
     )
 
 
-def manifest(config: Descriptor, layers: Sequence[Layer]) -> bytes:
+def extended(base: bytes, layer: Layer, labels: Mapping[str, str]) -> bytes:
+    """The configuration of an image with opm that has a catalog on top, and serves it.
+
+    Raises ImageContentError for a configuration that is none.
+    """
+    told = {**read_labels(base), **CATALOG_LABELS, **labels}
+    document = orjson.loads(base)
+    runs = {**(document.get("config") or {}), **SERVES, "Labels": told}
+    below = (document.get("rootfs") or {}).get("diff_ids") or ()
+    history = [*(document.get("history") or ()), {"created": EPOCH, "created_by": "opm build"}]
+    rootfs = {"type": "layers", "diff_ids": [*below, layer.diff_id]}
+    return _json({**document, "config": runs, "rootfs": rootfs, "history": history})
+
+
+def manifest(config: Descriptor, layers: Iterable[Descriptor]) -> bytes:
     """The manifest of the image for one platform."""
     return _json(
         {
             "schemaVersion": 2,
             "mediaType": OCI_MANIFEST,
             "config": described(config),
-            "layers": [described(layer.descriptor) for layer in layers],
+            "layers": [described(layer) for layer in layers],
         }
     )
 

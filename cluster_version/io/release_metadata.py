@@ -19,8 +19,8 @@ from olm_runtime.images.oci import (
     Descriptor,
     ImageContentError,
     Manifest,
-    read_architecture,
     read_manifest,
+    read_platform,
     read_platforms,
 )
 from olm_runtime.images.reference import ImageRef
@@ -66,7 +66,7 @@ async def _read(client: RegistryClient, ref: ImageRef, folder: Path) -> Found:
     if not architectures:
         config = folder / "config"
         await client.fetch_blob(image, manifest.config, config)
-        architectures = (read_architecture(await asyncio.to_thread(config.read_bytes)),)
+        architectures = (read_platform(await asyncio.to_thread(config.read_bytes)).architecture,)
     return Found(architectures, await _metadata(client, image, manifest, folder))
 
 

@@ -138,9 +138,9 @@ def read_platforms(data: bytes) -> tuple[Platform, ...]:
     return tuple(map(_platform, _list(_object(data, "index"), "manifests")))
 
 
-def read_architecture(data: bytes) -> str:
-    """The architecture in an image configuration. Raises ImageContentError."""
-    return str(_object(data, "image configuration").get("architecture") or "")
+def read_platform(data: bytes) -> Platform:
+    """What an image configuration is for. Raises ImageContentError."""
+    return _platform({"platform": _object(data, "image configuration")})
 
 
 def _platform(entry: Any) -> Platform:

@@ -8,7 +8,7 @@ import orjson
 
 from olm_runtime.errors import TerminalError
 from olm_runtime.images.oci import Descriptor
-from olm_runtime.images.reference import ImageRef, parse_tag
+from olm_runtime.images.reference import ImageRef, parse_ref, parse_tag
 from olm_runtime.registry import workstation
 from opm.commands.generate import read_labels
 from opm.commands.registries import registry_options
@@ -17,6 +17,7 @@ from opm.image import parse_platforms
 from opm.io.building import PLATFORMS, add_bundle, add_catalog, check_bundle
 from opm.io.layout import Layout, layout_in
 from opm.io.references import is_bundle_folder
+from opm.io.serving import add_serving_catalog
 
 
 @click.command("build")
@@ -33,6 +34,11 @@ from opm.io.references import is_bundle_folder
 @click.option("--platform", default=PLATFORMS, show_default=True, help="What it is for.")
 @click.option(
     "-l", "--extra-labels", multiple=True, metavar="KEY=VALUE", help="Further labels of the image."
+)
+@click.option(
+    *("-i", "--base-image"),
+    metavar="REF",
+    help="Image with /bin/opm below a catalog, which serves it then.",
 )
 @click.option("--no-validate", is_flag=True, help="Build a folder with faults, too.")
 @click.option(
@@ -53,20 +59,26 @@ def build(  # noqa: PLR0913 - one parameter an option
     oci_layout: Path | None,
     platform: str,
     extra_labels: tuple[str, ...],
+    base_image: str | None,
     no_validate: bool,
     output: str,
 ) -> None:
     """Make an image of a catalog's or bundle's folder and print its reference by digest.
 
     A folder with manifests/ and metadata/ is a bundle; its labels come from
-    metadata/annotations.yaml. Any other is a catalog. The same files give the same digest. The
-    image holds the files alone: it is for readers of catalogs, such as catalogd.
+    metadata/annotations.yaml. Any other is a catalog. The same files give the same digest.
+
+    The image holds the files alone: it is for readers of catalogs, such as catalogd. With
+    --base-image a catalog serves itself, as the pods of OLM Classic do; such an image is for
+    those of the platforms that its base is for.
 
     \b
     Examples:
       opm build catalog -t registry.example.com/my-catalog:latest --push
       opm build ./bundle -t registry.example.com/my-operator-bundle:v1.0.0 --push
       opm build catalog -t registry.example.com/my-catalog:latest --push --output json
+      opm build catalog -t registry.example.com/my-catalog:latest --push \
+        --base-image quay.io/operator-framework/opm:latest
       opm build catalog -t my.example/catalog:v1 -o layout && skopeo copy oci:layout:v1 ...
     """
     refs = [parse_tag(tag) for tag in tags]
@@ -81,9 +93,18 @@ def build(  # noqa: PLR0913 - one parameter an option
         raise TerminalError(f"{folder}: no such directory", hint="give the root of a catalog")
     if not no_validate:
         _check(folder, is_bundle=is_bundle)
+    if base_image and is_bundle:
+        raise click.UsageError("--base-image is for catalogs")
+    base = parse_ref(base_image) if base_image else None
     with layout_in(oci_layout) as layout:
-        add = add_bundle if is_bundle else add_catalog
-        image = add(layout, folder, labels, platforms)
+        if base is not None:
+            below = workstation.fetch_whole(
+                base, layout.place, workstation.Registries(**registries)
+            )
+            image = add_serving_catalog(layout, folder, labels, platforms, below)
+        else:
+            add = add_bundle if is_bundle else add_catalog
+            image = add(layout, folder, labels, platforms)
         layout.name(image, [ref.tag for ref in refs])
         for ref in refs:
             if push:

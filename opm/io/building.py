@@ -69,7 +69,14 @@ def add_image(
     manifests = {}
     for platform in platforms:
         config = layout.add(OCI_CONFIG, configuration(layers, labels, platform))
-        manifests[platform] = layout.add(OCI_MANIFEST, manifest(config, layers))
+        manifests[platform] = layout.add(
+            OCI_MANIFEST, manifest(config, [each.descriptor for each in layers])
+        )
+    return add_index(layout, manifests)
+
+
+def add_index(layout: Layout, manifests: Mapping[Platform, Descriptor]) -> Descriptor:
+    """What names the manifest of each platform; of one alone the manifest itself."""
     if len(manifests) == 1:
         return next(iter(manifests.values()))
     return layout.add(OCI_INDEX, index(manifests))

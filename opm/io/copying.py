@@ -9,7 +9,6 @@ from pathlib import Path
 from olm_runtime.errors import TerminalError
 from olm_runtime.images.reference import ImageRef, parse_ref
 from olm_runtime.registry import workstation
-from olm_runtime.registry.layout_files import blob_path
 from opm.io.layout import Layout
 
 PREFIX = "oci:"
@@ -47,9 +46,7 @@ def copy(source: Place, target: Place, access: workstation.Registries) -> str:
         if isinstance(source, OnDisk):
             image = layout.find(source.name)
         else:
-            image = workstation.fetch_whole(
-                source, lambda digest: blob_path(layout.root, digest), access
-            )
+            image = workstation.fetch_whole(source, layout.place, access)
         if isinstance(target, OnDisk):
             layout.name(image, [target.name])
             return str(target)

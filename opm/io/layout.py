@@ -49,10 +49,14 @@ class Layout:
         except OSError as error:
             raise TerminalError(f"{error.filename}: {error.strerror}") from error
 
+    def place(self, digest: str) -> Path:
+        """Where the blob of a digest is, or goes."""
+        return blob_path(self.root, digest)
+
     def add(self, media_type: str, data: bytes) -> Descriptor:
         """Writes a blob."""
         blob = Descriptor(media_type, f"sha256:{hashlib.sha256(data).hexdigest()}", len(data))
-        blob_path(self.root, blob.digest).write_bytes(data)
+        self.place(blob.digest).write_bytes(data)
         return blob
 
     def add_layer(self, files: Mapping[str, Path]) -> Layer:
@@ -67,7 +71,7 @@ class Layout:
         except OSError as error:
             raise TerminalError(f"{error.filename or aside}: {error.strerror or error}") from error
         descriptor = Descriptor(OCI_LAYER, compressed.digest, compressed.size)
-        aside.replace(blob_path(self.root, descriptor.digest))
+        aside.replace(self.place(descriptor.digest))
         return Layer(descriptor, archive.digest)
 
     def find(self, name: str) -> Descriptor:

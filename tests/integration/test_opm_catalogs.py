@@ -126,6 +126,7 @@ def test_the_reference_does_what_it_says(shell: Shell, locked: Registry) -> None
         printed(shell(f"opm build {folder} -t {PLACE}/team/hello-bundle:{version} --push"))
     printed(shell(f"opm copy {PLACE}/team/hello-bundle:v1.0.0 {PLACE}/team/bundle:v1"))
     printed(shell(f"opm copy {PLACE}/team/my-catalog:latest {PLACE}/team/catalog:v1"))
+    printed(shell(f"opm copy {PLACE}/team/my-catalog:latest {PLACE}/team/opm:latest"))
     for step in steps(DOCS / "reference" / "opm.md"):
         command = step.command.replace(mirror, f"{PLACE}/mirror")
         if "opm mirror" not in command:

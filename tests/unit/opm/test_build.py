@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import io
 import json
 import os
 import tarfile
@@ -13,6 +14,10 @@ from click.testing import CliRunner, Result
 
 from olm_runtime.errors import OLMError
 from opm.__main__ import cli
+from opm.image import parse_platforms
+from opm.io.building import add_image
+from opm.io.layout import Layout
+from opm.io.serving import add_serving_catalog
 from tests.unit.opm.bundles import ANNOTATIONS, files
 
 REF = "registry.example.com/team/it:v1"
@@ -129,6 +134,37 @@ def test_one_platform_needs_no_index(catalog: Path, tmp_path: Path) -> None:
     built = Built(tmp_path / "layout")
     assert built.root["mediaType"] == "application/vnd.oci.image.manifest.v1+json"
     assert built.images()[0][1]["architecture"] == "arm64"
+
+
+def test_a_catalog_on_top_of_an_image_with_opm_serves_itself(tmp_path: Path) -> None:
+    layout = Layout(tmp_path / "layout")
+    (tmp_path / "opm").write_bytes(b"a program")
+    platforms = parse_platforms("linux/amd64,linux/arm64")
+    base = add_image(layout, {"bin/opm": tmp_path / "opm"}, {"a": "base", "b": "base"}, platforms)
+    catalog = write(tmp_path / "catalog", CATALOG)
+    wanted = parse_platforms("linux/s390x,linux/arm64")
+    made = add_serving_catalog(layout, catalog, {"b": "given"}, wanted, base)
+    layout.name(made, ["v1"])
+    [(manifest, config)] = Built(layout.root).images()
+    assert config["architecture"] == "arm64"
+    assert config["config"]["Entrypoint"] == ["/bin/opm"]
+    assert config["config"]["Cmd"][:2] == ["serve", "/configs"]
+    labels = {"operators.operatorframework.io.index.configs.v1": "/configs"}
+    assert config["config"]["Labels"] == {"a": "base", "b": "given", **labels}
+    layers = [gzip.decompress(Built(layout.root).blob(each)) for each in manifest["layers"]]
+    assert config["rootfs"]["diff_ids"] == [
+        f"sha256:{hashlib.sha256(each).hexdigest()}" for each in layers
+    ]
+    with tarfile.open(fileobj=io.BytesIO(layers[-1])) as archive:
+        assert archive.getnames()[-1] == "configs/notes.txt"
+
+
+def test_a_base_image_for_other_machines_is_refused(catalog: Path, tmp_path: Path) -> None:
+    layout = Layout(tmp_path / "layout")
+    [platform] = amd64 = parse_platforms("linux/amd64")
+    base = add_image(layout, {}, {}, amd64)
+    with pytest.raises(OLMError, match=f"the base image is for {platform}"):
+        add_serving_catalog(layout, catalog, {}, parse_platforms("linux/arm64"), base)
 
 
 def test_a_bundle_is_known_by_its_labels(tmp_path: Path) -> None:
