@@ -209,14 +209,12 @@ def catalog_image(
     )
 
 
-def derived_image(
-    base: Image, layer: Files, *, labels: Mapping[str, str], runs: Sequence[str]
-) -> Image:
-    """An OCI image with one layer more and labels, whose containers run another command."""
+def derived_image(base: Image, layer: Files, *, runs: Sequence[str]) -> Image:
+    """An OCI image with one layer more, whose containers run another command."""
     archive = tar(layer)
     added = Blob(base.blobs[-1].media_type, gzip.compress(archive, mtime=0))
     config = json.loads(base.blobs[0].content)
-    config["config"] |= {"Labels": dict(labels), "Entrypoint": list(runs), "Cmd": None}
+    config["config"] |= {"Entrypoint": list(runs), "Cmd": None}
     config["rootfs"]["diff_ids"].append(f"sha256:{hashlib.sha256(archive).hexdigest()}")
     config["history"].append({"created": EPOCH, "created_by": "olmv1 harness"})
     described = Blob(base.blobs[0].media_type, _json(config))

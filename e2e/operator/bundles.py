@@ -34,21 +34,20 @@ def publish_bundles(registry: Registry) -> None:
             _opm(registry, "build", folder, "-t", bundle_reference(registry, version), "--push")
 
 
-def publish_catalog(registry: Registry, versions: Sequence[str]) -> str:
-    """Pushes a catalog of some versions, each replacing the one before; its reference by tag."""
-    reference = f"{registry.address}/{PACKAGE}-catalog:latest"
+def publish_catalog(registry: Registry, versions: Sequence[str], *, base: str = "") -> str:
+    """Pushes a catalog of some versions, each replacing the one before; its reference by tag.
+
+    With `base`, an image with opm, one that serves itself.
+    """
+    tag, below = ("serving", (f"--base-image={base}",)) if base else ("latest", ())
+    reference = f"{registry.address}/{PACKAGE}-catalog:{tag}"
     with tempfile.TemporaryDirectory() as folder:
         written = _opm(registry, "init", PACKAGE, "--default-channel=stable")
         for version in versions:
             written += _opm(registry, "render", bundle_reference(registry, version))
         Path(folder, "catalog.json").write_text(written + json.dumps(_channel(versions)))
-        _opm(registry, "build", folder, "-t", reference, "--push")
+        _opm(registry, "build", folder, "-t", reference, "--push", *below)
     return reference
-
-
-def rendered(registry: Registry, catalog: str) -> str:
-    """The content of a catalog as JSON. Errors: CommandFailed."""
-    return _opm(registry, "render", catalog)
 
 
 def bundle_reference(registry: Registry, version: str) -> str:

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from e2e.harness.gobuild import cache_folder
-from e2e.harness.images import Image, image_in_layout
+from e2e.harness.images import Image, derived_image, image_in_layout
 from e2e.node import buildah
 
 FOLDER = Path(__file__).parent
@@ -16,6 +16,12 @@ WORDS = {"0.1.0": "Hello", "0.2.0": "Good day"}
 def image(version: str) -> Image:
     """The image of one version, from the cache or built now. Errors: HarnessError."""
     return image_in_layout(layout(), version)
+
+
+def dictionary() -> Image:
+    """The image of the dictionary, on top of the greeter's. Errors: HarnessError."""
+    program = {"srv/dictionary.py": (FOLDER / "dictionary.py").read_bytes()}
+    return derived_image(image("0.1.0"), program, runs=("python3", "/srv/dictionary.py"))
 
 
 def layout() -> Path:

@@ -15,6 +15,8 @@ from e2e.node.release import Release
 from e2e.node.sandbox import in_box, work_folder
 from e2e.olm.api import Api
 from e2e.olm.bundles import BundleSpec
+from e2e.olm.chart import CLASSIC
+from e2e.olm.classic import Classic
 from e2e.olm.fbc import PublishedBundle, catalog_files, package_blobs
 from e2e.olm.manifests import catalog, with_administrator
 from e2e.operator import bundles
@@ -37,6 +39,20 @@ def product(node: Node) -> Release:
     release = Release(node, product_image())
     release.install({})
     return release
+
+
+@pytest.fixture(scope="session")
+def classic(node: Node) -> Release:
+    """The chart of OLM Classic, which rotates certificates quickly."""
+    release = Release(node, product_image(), CLASSIC)
+    release.install({"olmOperator": {"extraArgs": ["--serving-cert-settle=3s"]}})
+    return release
+
+
+@pytest.fixture(scope="session")
+def users(node: Node, classic: Release, tmp_path_factory: pytest.TempPathFactory) -> Classic:
+    """What its users do; the programs themselves run in the cluster."""
+    return Classic(tmp_path_factory.mktemp("users"), node.control_plane, node.registry)
 
 
 @pytest.fixture(scope="session")

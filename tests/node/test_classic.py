@@ -1,174 +1,192 @@
-"""OLM Classic by its chart: catalogs served by pods and without, plans carried out on a node.
+"""The life of an operator of OLM Classic, whose catalog is served by its pod and then without.
 
 Each test goes on where the one before it ended.
 """
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
-import yaml
 
-from api.objects import KubeObject, metadata
-from api.operators.names import V1, V1ALPHA1
-from e2e.harness.images import CATALOG_LABEL, CATALOG_ROOT, derived_image
+from api.objects import KubeObject, labels_of, metadata, name_of
+from api.operators.names import V1ALPHA1
+from e2e.harness.controlplane import wait_until
+from e2e.harness.errors import CommandFailed
 from e2e.node.cluster import Node
-from e2e.node.product import product_image
 from e2e.node.release import Release
 from e2e.olm.api import Api
 from e2e.olm.chart import CLASSIC
+from e2e.olm.classic import DEFINITIONS, Classic, Place, status
 from e2e.operator import bundles
 from e2e.operator.bundles import PACKAGE
 from e2e.operator.images import WORDS
+from olm_runtime.clocks import utc_now
+from tests.node.callers import Caller
+from tests.node.greetings import GREETINGS, greet, greeting, said, wait_said
 
-pytestmark = [pytest.mark.node, pytest.mark.usefixtures("team")]
+pytestmark = [pytest.mark.node, pytest.mark.usefixtures("source")]
 
-TEAM = "classic-team"
-CATALOG, SHOP = "greetings", "shop"
+CATALOG = "greetings"
 FIRST, SECOND = (f"{PACKAGE}.v{version}" for version in WORDS)
-OPM = "/opt/olmv1/programs/bin/opm"
-SERVE = (
-    OPM,
-    "serve",
-    f"/{CATALOG_ROOT}",
-    "--cache-dir=/tmp/cache",
-    "--cache-enforce-integrity=false",
+HOOKS = "/apis/admissionregistration.k8s.io/v1"
+BOUND = "/apis/rbac.authorization.k8s.io/v1"
+CLUSTER_WIDE = (
+    f"{HOOKS}/validatingwebhookconfigurations",
+    f"{HOOKS}/mutatingwebhookconfigurations",
+    f"{BOUND}/clusterroles",
+    f"{BOUND}/clusterrolebindings",
 )
-GREETINGS = "greetings.greeter.example.com"
-API = f"/apis/{V1ALPHA1}/namespaces"
-SOURCE = f"{API}/{CLASSIC.namespace}/catalogsources/{CATALOG}"
-PODS = f"/api/v1/namespaces/{CLASSIC.namespace}/pods"
+GREET = "/apis/greeter.example.com"
 
 
 @pytest.fixture(scope="module")
-def classic(node: Node) -> Iterator[Release]:
-    """The chart, as it comes."""
-    release = Release(node, product_image(), CLASSIC)
-    release.install({})
-    yield release
-    release.uninstall()
+def team(users: Classic) -> Iterator[Place]:
+    """A namespace of operators that watch all namespaces."""
+    place = users.place(name="classic-team")
+    yield place
+    users.control_plane.kubectl("delete", "crd", GREETINGS, "--ignore-not-found")
+    users.control_plane.kubectl("delete", "namespace", place.name)
 
 
 @pytest.fixture(scope="module")
-def team(node: Node, classic: Release, greeter_catalog: str) -> Iterator[None]:
-    """A namespace of operators that watch all namespaces, and a catalog for all of them."""
-    image = serving_image(node, greeter_catalog)
-    source = {"sourceType": "grpc", "image": image, "displayName": "Greetings"}
-    apply(node, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": TEAM}})
-    apply(node, made(V1, "OperatorGroup", TEAM, "team", {}))
-    apply(node, made(V1ALPHA1, "CatalogSource", CLASSIC.namespace, CATALOG, source))
-    yield
-    node.kubectl("delete", "catalogsource", CATALOG, f"--namespace={CLASSIC.namespace}")
-    node.kubectl("delete", "subscriptions,csv", "--all", f"--namespace={TEAM}")
-    node.kubectl("delete", "crd", GREETINGS, "--ignore-not-found")
-    node.kubectl("delete", "namespace", TEAM, "--wait=false")
-
-
-def serving_image(node: Node, catalog: str) -> str:
-    """The reference of an image with the catalog's content, which serves it as a pod."""
-    content = bundles.rendered(node.registry, catalog).encode()
-    layer = {f"{CATALOG_ROOT}/{PACKAGE}/catalog.json": content}
-    image = derived_image(
-        product_image(), layer, labels={CATALOG_LABEL: f"/{CATALOG_ROOT}"}, runs=SERVE
+def source(users: Classic, classic: Release, greeter_catalog: str) -> Iterator[Place]:
+    """A catalog for all namespaces, whose image serves it."""
+    catalogs = Place(users, CLASSIC.namespace)
+    base = f"{classic.repository}:{classic.tag}"
+    versions = (*WORDS, bundles.BAD)
+    image = bundles.publish_catalog(users.registry, versions, base=base)
+    spec = {"sourceType": "grpc", "image": image, "displayName": "Greetings"}
+    catalogs.create(V1ALPHA1, "CatalogSource", CATALOG, spec)
+    yield catalogs
+    users.control_plane.kubectl(
+        *("delete", "catalogsource", CATALOG, "--ignore-not-found", f"-n={CLASSIC.namespace}")
     )
-    return node.registry.push(image, f"{PACKAGE}-served", tag="v1").tag_reference
 
 
-def made(version: str, kind: str, namespace: str, name: str, spec: KubeObject) -> KubeObject:
-    meta = {"namespace": namespace, "name": name}
-    return {"apiVersion": version, "kind": kind, "metadata": meta, "spec": spec}
+def serving_pods(source: Place) -> list[KubeObject]:
+    pods = source.path("pods", version="v1")
+    return source.classic.api.list(pods, f"olm.catalogSource={CATALOG}")
 
 
-def apply(node: Node, obj: KubeObject) -> None:
-    node.kubectl("apply", "-f", "-", stdin=yaml.safe_dump(obj))
+def deployment(team: Place) -> KubeObject:
+    return team.classic.api.get(team.path("deployments", PACKAGE, version="apps/v1")) or {}
 
 
-def wait_ready(api: Api, source: str = SOURCE) -> None:
-    def holds(obj: KubeObject | None) -> bool:
-        status = (obj or {}).get("status") or {}
-        return (status.get("connectionState") or {}).get("lastObservedState") == "READY"
-
-    api.wait(source, holds, what="the catalog is connected to")
+def left_of_operator(team: Place) -> list[str]:
+    """What it has outside of its namespace."""
+    labels = f"olm.owner.namespace={team.name}"
+    return [name_of(each) for path in CLUSTER_WIDE for each in team.classic.api.list(path, labels)]
 
 
-def serving_pods(api: Api) -> list[KubeObject]:
-    return api.list(PODS, f"olm.catalogSource={CATALOG}")
-
-
-def plan_of(api: Api, csv: str, phase: str) -> str:
-    """The name of the plan that installs a ClusterServiceVersion, once it is in a phase."""
-    found: list[str] = []
-
-    def holds(_: KubeObject | None) -> bool:
-        found[:] = [
-            str(metadata(plan)["name"])
-            for plan in api.list(f"{API}/{TEAM}/installplans")
-            if csv in plan["spec"]["clusterServiceVersionNames"]
-            and (plan.get("status") or {}).get("phase") == phase
-        ]
-        return bool(found)
-
-    api.wait(f"{API}/{TEAM}/installplans", holds, what=f"the plan of {csv} is {phase}")
-    return found[0]
-
-
-def approve(node: Node, plan: str) -> None:
-    """As the documents have it."""
-    patch = '{"spec":{"approved":true}}'
-    node.kubectl("patch", "installplan", plan, f"--namespace={TEAM}", "--type=merge", "-p", patch)
-
-
-def exists(api: Api, path: str) -> None:
-    api.wait(path, lambda obj: obj is not None, what=f"{path} is there")
-
-
-def test_a_catalog_is_served_by_its_pod(api: Api) -> None:
-    wait_ready(api)
-    [pod] = serving_pods(api)
+def test_an_image_that_opm_built_is_served_by_its_pod(source: Place) -> None:
+    source.wait_catalog(CATALOG)
+    [pod] = serving_pods(source)
     assert pod["spec"]["priorityClassName"] == "system-cluster-critical"
     [container] = pod["status"]["containerStatuses"]
     assert container["ready"]
 
 
-def test_its_packages_are_listed_by_the_api_server(node: Node, api: Api) -> None:
-    path = f"/apis/packages.operators.coreos.com/v1/namespaces/{TEAM}/packagemanifests/{PACKAGE}"
-    exists(api, path)
-    assert "Greetings" in node.kubectl("get", "packagemanifests", f"--namespace={TEAM}")
+def test_its_packages_are_listed_by_the_api_server(node: Node, team: Place) -> None:
+    path = team.path("packagemanifests", PACKAGE, version="packages.operators.coreos.com/v1")
+    team.classic.api.wait(path, lambda found: found is not None, what="the package")
+    assert "Greetings" in node.kubectl("get", "packagemanifests", f"--namespace={team.name}")
 
 
-def test_an_approved_plan_brings_what_the_bundle_has(node: Node, api: Api) -> None:
-    spec = {
-        "name": PACKAGE,
-        "source": CATALOG,
-        "sourceNamespace": CLASSIC.namespace,
-        "startingCSV": FIRST,
-        "installPlanApproval": "Manual",
-    }
-    apply(node, made(V1ALPHA1, "Subscription", TEAM, PACKAGE, spec))
-    approve(node, plan_of(api, FIRST, "RequiresApproval"))
-    plan_of(api, FIRST, "Complete")
-    exists(api, f"{API}/{TEAM}/clusterserviceversions/{FIRST}")
-    exists(api, f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{GREETINGS}")
+def test_an_approved_plan_brings_the_operator_to_run(
+    node: Node, api: Api, team: Place, source: Place
+) -> None:
+    team.subscribe(
+        PACKAGE,
+        source=CATALOG,
+        namespace=source.name,
+        startingCSV=FIRST,
+        installPlanApproval="Manual",
+    )
+    team.approve(team.wait_plan("RequiresApproval"))
+    team.wait_plan("Complete")
+    team.wait_csv(FIRST)
+    greet(node, "ada", name="Ada")
+    wait_said(api, "ada", "Hello, Ada!")
 
 
-def test_a_pod_that_is_deleted_comes_back(api: Api) -> None:
-    [pod] = serving_pods(api)
-    api.delete(f"{PODS}/{metadata(pod)['name']}")
+def test_its_webhooks_are_called(node: Node, api: Api) -> None:
+    greet(node, "all")
+    wait_said(api, "all", "Hello, world!")
+    with pytest.raises(CommandFailed, match="nobody is not there to be greeted"):
+        greet(node, "none", name="nobody")
+    converted = api.get(f"{GREET}/v2/namespaces/default/greetings/ada") or {}
+    assert converted["spec"] == {"who": "Ada"}
 
-    def holds(_: KubeObject | None) -> bool:
-        uids = [metadata(each)["uid"] for each in serving_pods(api)]
+
+def test_a_pod_that_is_deleted_comes_back(source: Place) -> None:
+    [pod] = serving_pods(source)
+    source.classic.api.delete(source.path("pods", name_of(pod), version="v1"))
+
+    def is_another() -> bool:
+        uids = [metadata(each)["uid"] for each in serving_pods(source)]
         return bool(uids) and metadata(pod)["uid"] not in uids
 
-    api.wait(SOURCE, holds, what="another pod")
-    wait_ready(api)
+    wait_until(is_another, what="another pod", timeout=60.0)
+    source.wait_catalog(CATALOG)
 
 
 def test_an_update_is_served_without_a_pod(
-    node: Node, api: Api, classic: Release, greeter_catalog: str
+    api: Api, team: Place, source: Place, classic: Release, greeter_catalog: str
 ) -> None:
-    api.patch(SOURCE, {"spec": {"image": greeter_catalog}})
+    source.patch("catalogsources", CATALOG, {"spec": {"image": greeter_catalog}})
     classic.upgrade({"catalogOperator": {"catalogServing": "shared"}})
-    api.wait(SOURCE, lambda _: not serving_pods(api), what="no pod of the catalog")
-    wait_ready(api)
-    approve(node, plan_of(api, SECOND, "RequiresApproval"))
-    plan_of(api, SECOND, "Complete")
-    exists(api, f"{API}/{TEAM}/clusterserviceversions/{SECOND}")
+    wait_until(lambda: not serving_pods(source), what="no pod of the catalog", timeout=60.0)
+    source.wait_catalog(CATALOG)
+    team.approve(team.wait_plan("RequiresApproval", generation=2))
+    team.wait_csv(SECOND)
+    api.wait_gone(team.path("clusterserviceversions", FIRST))
+    wait_said(api, "ada", "Good day, Ada!")
+
+
+def test_certificates_are_rotated_without_a_failed_call(node: Node, team: Place) -> None:
+    """Admission and conversion are called all the time."""
+    greetings = "namespaces/default/greetings"
+    with ExitStack() as stack:
+        http = stack.enter_context(node.control_plane.client())
+        checked = f"{GREET}/v1/{greetings}?dryRun=All"
+        callers = [
+            stack.enter_context(Caller(call))
+            for call in (
+                lambda: http.post(checked, json=greeting("grace", name="Grace")),
+                lambda: http.get(f"{GREET}/v2/{greetings}"),
+            )
+        ]
+        before = team.wait_csv(SECOND)
+        now = utc_now().strftime("%Y-%m-%dT%H:%M:%SZ")
+        team.patch_status("clusterserviceversions", SECOND, {"certsRotateAt": now})
+
+        def is_rotated(csv: KubeObject) -> bool:
+            renewed = status(csv, "certsLastUpdated") > status(before, "certsLastUpdated")
+            return bool(renewed) and status(csv, "phase") == "Succeeded"
+
+        team.wait("clusterserviceversions", SECOND, is_rotated, what="another certificate")
+        node.kubectl("rollout", "status", f"deployment/{PACKAGE}", f"-n={team.name}")
+    assert not [failure for caller in callers for failure in caller.failures]
+    assert all(caller.answered > 20 for caller in callers)
+
+
+def test_it_goes_on_without_its_catalog(node: Node, api: Api, team: Place, source: Place) -> None:
+    before = deployment(team)
+    source.delete("catalogsources", CATALOG)
+    team.wait_condition("subscriptions", PACKAGE, "CatalogSourcesUnhealthy")
+    greet(node, "linus", name="Linus")
+    wait_said(api, "linus", "Good day, Linus!")
+    assert metadata(deployment(team))["generation"] == metadata(before)["generation"]
+
+
+def test_all_of_it_goes_with_it_but_its_definition(node: Node, api: Api, team: Place) -> None:
+    node.kubectl("delete", "greetings", "--all", "-n=default", "--timeout=60s")
+    wait_until(lambda: not said(api, "ada"), what="its objects are collected", timeout=120.0)
+    team.delete("subscriptions", PACKAGE)
+    team.delete("clusterserviceversions", SECOND)
+    for plural, version in (("deployments", "apps/v1"), ("serviceaccounts", "v1")):
+        api.wait_gone(team.path(plural, PACKAGE, version=version))
+    wait_until(lambda: not left_of_operator(team), what="nothing is left", timeout=60.0)
+    definition = api.get(f"{DEFINITIONS}/{GREETINGS}") or {}
+    assert definition["spec"]["conversion"] == {"strategy": "None"}
+    assert labels_of(definition)["olm.managed"] == "true"

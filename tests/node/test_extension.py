@@ -12,6 +12,7 @@ from e2e.node.cluster import Node
 from e2e.olm.api import Api, catalog_path, extension_path
 from e2e.olm.manifests import catalog, with_administrator
 from e2e.operator.bundles import BAD, PACKAGE
+from tests.node.greetings import config_map, greet, wait_said
 
 pytestmark = [pytest.mark.node, pytest.mark.usefixtures("product", "extension")]
 
@@ -33,29 +34,6 @@ def extension(node: Node, product: None, greeter_catalog: str) -> Iterator[None]
     yield
     node.kubectl("delete", "clusterextension", PACKAGE, "--ignore-not-found")
     node.kubectl("delete", "clustercatalog", PACKAGE)
-
-
-def greet(node: Node, called: str, /, **spec: str) -> None:
-    greeting = {
-        "apiVersion": "greeter.example.com/v1",
-        "kind": "Greeting",
-        "metadata": {"name": called, "namespace": "default"},
-        "spec": spec,
-    }
-    node.kubectl("apply", "-f", "-", stdin=json.dumps(greeting))
-
-
-def config_map(name: str) -> str:
-    return f"/api/v1/namespaces/default/configmaps/{name}"
-
-
-def said(api: Api, name: str) -> str:
-    found = api.get(config_map(name))
-    return found["data"]["text"] if found else ""
-
-
-def wait_said(api: Api, name: str, text: str) -> None:
-    wait_until(lambda: said(api, name) == text, what=f"{name}: {text}", timeout=PODS_SECONDS)
 
 
 def update(api: Api, version: str) -> None:
