@@ -42,6 +42,8 @@ from olm_runtime.watch.store import Store
 
 DISCOVERY_SECONDS = 2.0
 """Until it is asked again what the server serves, where that is waited for."""
+DISRUPTION_SECONDS = 10.0
+"""Until API services are asked for again that are away because their pods come or go."""
 NAME = "cluster-service-version"
 MAX_STEPS = 12
 """In a row; what takes more goes to the end of the queue."""
@@ -179,6 +181,8 @@ class ClusterServiceVersions:
         ]
         if found.awaits_discovery(csv):
             times.append(DISCOVERY_SECONDS)
+        if found.facts.is_disrupted:
+            times.append(DISRUPTION_SECONDS)
         return Done(requeue_after=min(filter(None, times), default=None))
 
     async def _enter(

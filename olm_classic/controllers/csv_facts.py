@@ -36,6 +36,7 @@ from olm_classic.io.server_version import ServerVersion
 from olm_classic.names import LABEL_DEPLOYMENT_HASH
 from olm_classic.operator_conditions.gate import not_upgradeable
 from olm_classic.operator_groups.strategy import fails_forward
+from olm_classic.owned_apis.described import servings
 from olm_content.rights.authority import Account
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError, NotFoundError
@@ -102,6 +103,7 @@ class Observer:
         if phase in _INSTALLED:
             installed = await self._installation(csv, group, wanted)
             services = await self.owned.observe(csv, group)
+        is_away = phase is Phase.SUCCEEDED and installed.is_healthy and services.unavailable
         pause = pause_left(status, now)
         facts = Facts(
             now=now,
@@ -113,6 +115,7 @@ class Observer:
             installation=installed,
             api_services=services,
             fail_forward=fails_forward([group]),
+            is_disrupted=is_away and await self._are_disrupted(csv),
             is_paused=pause > 0,
         )
         return Findings(facts, required, self.attempt_of(csv, wanted), pause)
@@ -159,6 +162,10 @@ class Observer:
         return found.because(
             await deployments.why_unavailable(found.unavailable, namespace_of(csv))
         )
+
+    async def _are_disrupted(self, csv: KubeObject) -> bool:
+        names = [each.deployment for each in servings(csv)]
+        return await self.stores.deployments.are_disrupted(names, namespace_of(csv))
 
     def _gate(self, csv: KubeObject, chain: Chain) -> str:
         """Why the operator that it replaces may not be replaced."""

@@ -4,7 +4,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
-from api.objects import KubeObject, condition, labels_of, metadata, name_of
+from api.objects import (
+    KubeObject,
+    condition,
+    is_deleting,
+    is_true,
+    labels_of,
+    metadata,
+    name_of,
+)
 from olm_classic.names import LABEL_DEPLOYMENT_HASH
 
 
@@ -56,6 +64,12 @@ def installation(
         if not found.is_healthy:
             return found
     return HEALTHY
+
+
+def is_disrupted(pod: KubeObject) -> bool:
+    """Whether a pod is about to go, or does not run yet: what it serves may be away for a while."""
+    status = pod.get("status") or {}
+    return is_deleting(pod) or is_true(pod, "DisruptionTarget") or status.get("phase") == "Pending"
 
 
 def _found(

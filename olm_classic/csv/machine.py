@@ -60,6 +60,7 @@ class Facts:
     installation     its Deployments
     fail_forward     whether its group allows to replace what failed
     rights_changed   whether rights or accounts of the namespace changed since it failed for good
+    is_disrupted     whether API services may be away because pods that serve them come or go
     is_paused        whether an installation that fails or is changed again and again has to wait
     """
 
@@ -74,6 +75,7 @@ class Facts:
     api_services: ApiServices = ApiServices()
     fail_forward: bool = False
     rights_changed: bool = False
+    is_disrupted: bool = False
     is_paused: bool = False
 
 
@@ -197,7 +199,8 @@ def _succeeded(csv: KubeObject, facts: Facts) -> Change | None:
     if services.error:
         text = f"APIService install failed: {services.error}"
         return Change(Phase.FAILED, Reason.API_SERVICE_FAILED, text)
-    if waits := _api_services_wait(services):
+    waits = _api_services_wait(services)
+    if waits and not facts.is_disrupted:
         return Change(Phase.FAILED, Reason.COMPONENT_UNHEALTHY, waits)
     return None
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from api.objects import (
@@ -15,12 +16,13 @@ from api.objects import (
     name_of,
     namespace_of,
 )
+from olm_classic.csv.installation import is_disrupted
 from olm_classic.csv.owner import owner_of
 from olm_classic.io.account_rights import OWNER
 from olm_classic.io.step_errors import refuse_foreign
 from olm_classic.names import LABEL_DEPLOYMENT_HASH
 from olm_content.names import CSV_KIND
-from olm_rollout.io.pods import why_not_running
+from olm_rollout.io.pods import pods_of, why_not_running
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import AlreadyExistsError, ForbiddenError, InvalidError, NotFoundError
 from olm_runtime.kube.media_types import JSON_PATCH
@@ -97,6 +99,12 @@ class Deployments:
         """What keeps the pods of a Deployment from running, if that can be seen."""
         found = self.store.get(name, namespace)
         return await why_not_running(self.client, found) if found is not None else ""
+
+    async def are_disrupted(self, names: Iterable[str], namespace: str) -> bool:
+        """Whether pods of some of these come or go just now."""
+        found = (self.store.get(name, namespace) for name in names)
+        pods = [await pods_of(self.client, each) for each in found if each is not None]
+        return any(map(is_disrupted, chain.from_iterable(pods)))
 
     async def _write(self, wanted: KubeObject, found: KubeObject | None, account: str) -> None:
         writer = self._writer(wanted, account)

@@ -16,13 +16,18 @@ def has_pods(gvk: GVK) -> bool:
 
 async def why_not_running(client: KubeClient, workload: KubeObject) -> str:
     """What keeps its pods from running; empty where that is not known or not to be seen."""
+    return reason_of(await pods_of(client, workload))
+
+
+async def pods_of(client: KubeClient, workload: KubeObject) -> list[KubeObject]:
+    """Its pods, the first of many; none where they are not to be seen."""
     selector = selector_of(workload)
     if not selector or not has_pods(gvk_of(workload)):
-        return ""
+        return []
     path = f"/api/v1/namespaces/{namespace_of(workload)}/pods"
     params = {"labelSelector": selector, "limit": str(PODS_LISTED)}
     try:
         page = await client.request("GET", path, params=params)
     except ApiError:
-        return ""  # the reason is optional: the workload is reported unhealthy without it too
-    return reason_of(page.get("items") or ())
+        return []  # what they say is optional: the workload is judged without it too
+    return list(page.get("items") or ())

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from api.objects import KubeObject
-from olm_classic.csv.installation import State, installation
+from olm_classic.csv.installation import State, installation, is_disrupted
 
 HASH = "olm.deployment-spec-hash"
 CSV_ANNOTATIONS = {"a": "1"}
@@ -103,3 +103,22 @@ def test_a_deployment(found: KubeObject | None, state: State, text: str) -> None
 def test_one_of_two_replicas_is_enough_where_the_deployment_says_so() -> None:
     half = live(status={"replicas": 2, "updatedReplicas": 2, "unavailableReplicas": 1})
     assert installation([expected()], {"d": half}, CSV_ANNOTATIONS).is_healthy
+
+
+@pytest.mark.parametrize(
+    ("pod", "expected"),
+    [
+        ({"metadata": {}, "status": {"phase": "Running"}}, False),
+        ({"metadata": {}, "status": {"phase": "Pending"}}, True),
+        ({"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}, True),
+        (
+            {
+                "metadata": {},
+                "status": {"conditions": [{"type": "DisruptionTarget", "status": "True"}]},
+            },
+            True,
+        ),
+    ],
+)
+def test_pods_that_come_or_go(pod: KubeObject, expected: bool) -> None:
+    assert is_disrupted(pod) is expected

@@ -191,6 +191,7 @@ def test_an_install_that_takes_five_minutes_has_failed() -> None:
         ({"api_services": ApiServices(issue="gone")}, "Failed APIServiceResourceIssue"),
         ({"api_services": ApiServices(due=True)}, "Pending NeedsCertRotation"),
         ({"api_services": ApiServices(unavailable=True)}, "Failed ComponentUnhealthy"),
+        ({"api_services": ApiServices(unavailable=True), "is_disrupted": True}, None),
         ({"api_services": ApiServices(error="no")}, "Failed APIServiceInstallFailed"),
         ({"api_services": ApiServices(webhooks="no")}, "InstallReady ComponentUnhealthy"),
     ],

@@ -110,3 +110,8 @@ def test_the_bundles_are_listed() -> None:
 def test_what_plans_write() -> None:
     assert is_supported(GVK("policy", "v1", "PodDisruptionBudget"))
     assert not is_supported(GVK("", "v1", "Pod"))
+
+
+def test_a_bundle_with_a_credentials_request_is_refused() -> None:
+    """Its operator makes it itself (documents, token authentication)."""
+    assert not is_supported(GVK("cloudcredential.openshift.io", "v1", "CredentialsRequest"))
