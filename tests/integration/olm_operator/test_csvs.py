@@ -202,6 +202,35 @@ def test_permissions_are_judged_by_the_rights_that_there_are(place: Place, part:
     assert "RequirementsNotMet" in reasons(csv)
 
 
+def test_rights_that_all_accounts_get_by_an_aggregated_role_are_seen(place: Place) -> None:
+    """Only the role changes, and neither binding nor account names it by itself."""
+    name, label = f"{place.name}-robots", {f"{place.name}.example.com/robots": "true"}
+    account(place, "robot")
+    gathered = {"clusterRoleSelectors": [{"matchLabels": label}]}
+    role = {"apiVersion": RBAC, "kind": "ClusterRole", "metadata": {"name": name}}
+    place.apply({**role, "aggregationRule": gathered, "rules": []})
+    accounts = f"--group=system:serviceaccounts:{place.name}"
+    run = place.classic.control_plane.kubectl
+    run("create", "clusterrolebinding", name, f"--clusterrole={name}", accounts)
+    asked = permission("robot", ["get"], "things", "some.example.com")
+    place.csv("operator.v1", cluster_permissions=[asked])
+    wait_requirement(place, "operator.v1", "robot", "PresentNotSatisfied")
+    part = {**role, "metadata": {"name": f"{name}-part", "labels": label}}
+    place.apply({**part, "rules": asked["rules"]})
+    place.wait_csv("operator.v1")
+    run("delete", "clusterrolebinding,clusterrole", name)
+    run("delete", "clusterrole", f"{name}-part")
+
+
+def test_kinds_that_come_to_be_served_are_seen(place: Place, group: str) -> None:
+    crd = definition(group)
+    thing = {"name": "things", "group": group, "version": "v1", "kind": "Thing"}
+    place.csv("operator.v1", nativeAPIs=[thing])
+    wait_requirement(place, "operator.v1", f"v1.{group}", "NotPresent")
+    place.apply(crd)
+    place.wait_csv("operator.v1")
+
+
 def test_an_account_that_something_else_owns_is_present(place: Place) -> None:
     place.apply(
         {
