@@ -65,9 +65,9 @@ def measure(classic: Classic, count: int) -> dict[str, float]:
     settled = time.monotonic() - began
     time.sleep(5.0)
     used = processor_seconds(classic) - used
-    before = requests(classic)
+    before, rest = requests(classic), processor_seconds(classic)
     time.sleep(QUIET_SECONDS)
-    after = requests(classic)
+    after, rest = requests(classic), processor_seconds(classic) - rest
     quiet = {key: after[key] - before.get(key, 0) for key in after}
     writes = sum(value for (method, _), value in quiet.items() if method not in {"GET", "LIST"})
     return {
@@ -79,6 +79,7 @@ def measure(classic: Classic, count: int) -> dict[str, float]:
         "requests until then, but for the lease": sum(before.values()),
         "requests of a quiet minute, but for the lease": sum(quiet.values()),
         "of these writes": writes,
+        "processor time of a quiet minute, %": rest / QUIET_SECONDS * 100,
     }
 
 

@@ -14,6 +14,7 @@ import pytest
 from api.objects import KubeObject, labels_of, name_of
 from e2e.harness.ports import free_port
 from e2e.olm.classic import Classic, Place, status
+from e2e.olm.csvs import deployment
 from tests.integration.olm_operator.test_owned_apis import (
     API_SERVICES,
     bundle,
@@ -293,3 +294,21 @@ def test_two_operators_do_not_share_a_deployment(olm: Classic, place: Place) -> 
     place.wait_csv("second.v1")
     after = olm.api.get(path) or {}
     assert labels_of(after)["olm.owner"] == "second.v1"
+
+
+def test_a_deployment_that_olm_v1_owns_is_refused(olm: Classic, place: Place) -> None:
+    """It is left alone and the status says whose it is, until it is gone."""
+    owner = {"apiVersion": "olm.operatorframework.io/v1", "kind": "ClusterObjectSet"}
+    reference = {**owner, "name": "shop-1", "uid": "uid-of-shop", "controller": True}
+    described = deployment("controller")
+    meta = {"name": "controller", "namespace": place.name, "ownerReferences": [reference]}
+    theirs = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta}
+    place.apply({**theirs, "spec": described["spec"]})
+    place.csv("ours.v1")
+    csv = place.wait_reason("ours.v1", "InstallComponentFailed")
+    said = "belongs to ClusterObjectSet shop-1 of OLM v1: an object has one owner"
+    assert status(csv, "message") == f"install strategy failed: Deployment controller {said}"
+    path = place.path("deployments", "controller", version="apps/v1")
+    assert "olm.owner" not in labels_of(olm.api.get(path) or {})
+    olm.api.delete(path)
+    place.wait_csv("ours.v1")
