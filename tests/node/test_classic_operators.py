@@ -17,7 +17,7 @@ from e2e.node.release import Release
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.classic import Classic, Place, status
 from e2e.olm.fbc import PublishedBundle, bundle_facts, catalog_files, package_blobs
-from e2e.operator.dictionary import GROUP, ROOT
+from e2e.operator.dictionary import API_PORT, GROUP, HEALTH_PORT, ROOT
 from e2e.operator.images import dictionary
 from olm_content.names import CSV_KIND
 from olm_runtime.clocks import utc_now
@@ -26,9 +26,15 @@ from tests.node.callers import Caller
 pytestmark = [pytest.mark.node, pytest.mark.usefixtures("shared")]
 
 WORD = {"group": GROUP, "version": "v1", "kind": "Word"}
-SERVED = {**WORD, "name": "words", "deploymentName": "dictionary-operator", "containerPort": 5443}
+SERVED = {
+    **WORD,
+    "name": "words",
+    "deploymentName": "dictionary-operator",
+    "containerPort": API_PORT,
+}
 OWN = ("OwnNamespace",)
-SOME = 20
+READY = {"httpGet": {"path": "/readyz", "port": HEALTH_PORT}, "periodSeconds": 1}
+SOME = 5
 """Calls at least, while something happens."""
 PUBLISHED = ("external-secrets-operator/0.10.7", "mariadb-operator/26.6.0")
 """Operators whose image says what it runs, so that another may take its place."""
@@ -36,7 +42,10 @@ PUBLISHED = ("external-secrets-operator/0.10.7", "mariadb-operator/26.6.0")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorSpec(BundleSpec):
-    """A bundle whose ClusterServiceVersion says more; `impatient` gives its pods three seconds."""
+    """A bundle of an operator that is ready when it serves, whose ClusterServiceVersion says more.
+
+    `impatient` gives its pods three seconds.
+    """
 
     says: Mapping[str, Any] = field(default_factory=dict)
     impatient: bool = False
@@ -47,6 +56,8 @@ class OperatorSpec(BundleSpec):
         csv = yaml.safe_load(files["manifests/csv.yaml"])
         csv["spec"] |= self.says
         [deployment] = csv["spec"]["install"]["spec"]["deployments"]
+        [container] = deployment["spec"]["template"]["spec"]["containers"]
+        container["readinessProbe"] = READY
         if self.impatient:
             deployment["spec"]["progressDeadlineSeconds"] = 3
         return {**files, "manifests/csv.yaml": yaml.safe_dump(csv).encode()}
@@ -102,7 +113,7 @@ def place(users: Classic) -> Iterator[Place]:
 
 def emptied(place: Place) -> Iterator[Place]:
     yield place
-    place.classic.control_plane.kubectl("delete", "namespace", place.name)
+    place.classic.control_plane.kubectl("delete", "namespace", place.name, "--wait=false")
 
 
 @pytest.fixture(scope="module")
@@ -182,7 +193,7 @@ def test_an_image_that_nobody_has_is_told_and_mended_by_a_new_catalog(
 
 def names_image(csv: KubeObject | None) -> bool:
     said = str(status(csv or {}, "message"))
-    return "ImagePullBackOff" in said and "nobody/has:this" in said
+    return "ImagePull" in said and "nobody/has:this" in said  # ErrImagePull or ImagePullBackOff
 
 
 @pytest.mark.parametrize("bundle", PUBLISHED)

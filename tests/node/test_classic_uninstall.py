@@ -4,9 +4,11 @@ from contextlib import suppress
 
 import pytest
 
+from api.operators.names import V1ALPHA1
 from e2e.harness.controlplane import wait_until
 from e2e.node.cluster import Node
 from e2e.node.release import Release
+from e2e.olm.api import Api
 from e2e.olm.chart import CLASSIC
 from tests.node.test_uninstall import objects
 
@@ -41,7 +43,9 @@ def unsaid(node: Node) -> list[str]:
     return sorted(found for found in ours(node) if not left_by_notes(found))
 
 
-def test_it_leaves_what_its_notes_say(node: Node, classic: Release) -> None:
+def test_it_leaves_what_its_notes_say(node: Node, api: Api, classic: Release) -> None:
+    versions = f"/apis/{V1ALPHA1}/clusterserviceversions"
+    wait_until(lambda: not api.list(versions), what="operators are gone", timeout=60.0)
     classic.uninstall()
     with suppress(TimeoutError):  # what it deletes ends in the background
         wait_until(lambda: not unsaid(node), what="all else is gone", timeout=60.0)
