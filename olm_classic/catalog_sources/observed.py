@@ -8,7 +8,7 @@ from api.objects import KubeObject, is_true, labels_of, metadata, name_of
 from olm_classic.catalog_sources.labels import LABEL_CONFIG_MAP_VERSION, LABEL_POD_HASH, PORT
 from olm_rollout.pods import reason_of
 
-_HOPELESS = ("ImagePullBackOff", "CrashLoopBackOff", "InvalidImageName")
+_HOPELESS = ("ImagePullBackOff", "CrashLoopBackOff", "InvalidImageName", "CreateContainerError")
 
 
 def created_at(pod: KubeObject) -> datetime:

@@ -103,6 +103,11 @@ def test_what_becomes_of_an_update_pod() -> None:
     assert decide(serving, stale) == Poll(delete=(stale,))
     failed = pod("u", age=5, ready=False, phase="Failed", message="evicted")
     assert decide(serving, failed) == Poll(delete=(failed,), failure="evicted")
+    waiting = {"reason": "CreateContainerError", "message": "no command specified"}
+    files_alone = {"name": "registry-server", "state": {"waiting": waiting}}
+    unfit = pod("u", age=5, ready=False, containerStatuses=[files_alone])
+    told = "CreateContainerError (no command specified)"
+    assert decide(serving, unfit) == Poll(delete=(unfit,), failure=told)
     going = copy.deepcopy(update)
     going["metadata"]["deletionTimestamp"] = going["metadata"]["creationTimestamp"]
     assert decide(serving, going).start
