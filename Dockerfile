@@ -58,7 +58,7 @@ FROM ${BASE}
 # Two layers: nodes that have an earlier build pull our own code only.
 COPY --from=dependencies /opt/olmv1/dependencies /opt/olmv1/dependencies
 COPY --from=programs /opt/olmv1/programs /opt/olmv1/programs
-COPY --from=programs /src/links /usr/bin
+COPY --from=programs /src/links /bin/
 COPY --from=programs /opt/olmv1/sbom.cdx.json /opt/olmv1/sbom.cdx.json
 ENV PATH=/opt/olmv1/programs/bin:/usr/local/bin:/usr/bin:/bin \
     PYTHONPATH=/opt/olmv1/programs:/opt/olmv1/dependencies \
