@@ -26,6 +26,7 @@ from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.discovery import root_of
 from olm_runtime.kube.errors import ApiError, NotFoundError
+from olm_runtime.watch.closing import close
 from olm_runtime.watch.health import WatchHealth, WatchTimes
 from olm_runtime.watch.lister import Lister
 from olm_runtime.watch.store import Store
@@ -134,7 +135,7 @@ class Watcher:
             cause = f"{type(error).__name__}: {bounded(str(error))}"
             log.warning("watching stopped: %s", cause, exc_info=log.isEnabledFor(logging.DEBUG))
         finally:
-            _close(loop)
+            close(loop)
         if not self._stopping.is_set():
             self.restarts += 1
             log.warning("watching again in %.0f s", RESTART_SECONDS)
@@ -235,16 +236,3 @@ async def _served_below(client: KubeClient, root: str) -> set[str]:
 def _note_leftover(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     """What kopf leaves lying when it ends; why it did is told by who begins it anew."""
     log.debug("left over: %s", context.get("message"), exc_info=context.get("exception"))
-
-
-def _close(loop: asyncio.AbstractEventLoop) -> None:
-    """Ends a loop, and does not wait for tasks that go on although they were cancelled."""
-    tasks = asyncio.all_tasks(loop)
-    for task in tasks:
-        task.cancel()
-    if tasks:
-        loop.run_until_complete(asyncio.wait(tasks, timeout=STOP_SECONDS / 10))
-    if all(task.done() for task in tasks):
-        loop.run_until_complete(loop.shutdown_asyncgens())
-        loop.run_until_complete(loop.shutdown_default_executor())
-    loop.close()

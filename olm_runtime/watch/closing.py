@@ -1,0 +1,45 @@
+"""Ends an event loop whose tasks are another's, and may not end as they are told."""
+
+import asyncio
+from contextlib import suppress
+from typing import Any
+
+CANCEL_SECONDS = 1.0
+ENDS = 5
+"""How often a coroutine is ended that waits for something when it is."""
+
+
+def close(loop: asyncio.AbstractEventLoop) -> None:
+    """Ends a loop, and does not wait for tasks that go on although they were cancelled."""
+    if left := _cancelled(loop):
+        loop.run_until_complete(_abandon(left))
+        left = _cancelled(loop)  # they, and what they began at their end
+    if not left:
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.run_until_complete(loop.shutdown_default_executor())
+    loop.close()
+
+
+def _cancelled(loop: asyncio.AbstractEventLoop) -> set[asyncio.Task[Any]]:
+    """Cancels all tasks of a loop; those that go on for a while nevertheless."""
+    tasks = asyncio.all_tasks(loop)
+    for task in tasks:
+        task.cancel()
+    if not tasks:
+        return set()
+    waiting = asyncio.wait(tasks, timeout=CANCEL_SECONDS)
+    return loop.run_until_complete(waiting)[1]
+
+
+async def _abandon(tasks: set[asyncio.Task[Any]]) -> None:
+    """Ends coroutines while there is a loop for what they do then.
+
+    The collector would end them when there is none, and print the errors of that.
+    """
+    for task in tasks:
+        coroutine: Any = task.get_coro()
+        for _ in range(ENDS):
+            with suppress(RuntimeError):  # it waits for something at its end
+                coroutine.close()
+                break
+    await asyncio.sleep(0)  # what they began has begun

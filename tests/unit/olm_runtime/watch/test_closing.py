@@ -1,0 +1,48 @@
+"""Loops whose tasks go on although they are cancelled: nothing of them is printed later."""
+
+import asyncio
+import gc
+import sys
+import warnings
+
+import pytest
+
+from olm_runtime.watch import closing
+from olm_runtime.watch.closing import close
+
+
+async def stubborn(ended: list[str]) -> None:
+    """Goes on when it is cancelled, and begins and awaits another task when it is ended."""
+    try:
+        while True:
+            try:
+                await asyncio.sleep(60)
+            except asyncio.CancelledError:
+                continue
+    finally:
+        ended.append("ended")
+        await asyncio.create_task(asyncio.sleep(60))
+
+
+def test_what_goes_on_is_ended_while_there_is_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(closing, "CANCEL_SECONDS", 0.05)
+    printed: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda raised: printed.append(raised.exc_value))
+    ended: list[str] = []
+    tasks: list[asyncio.Task[None]] = []
+
+    async def begin() -> None:
+        tasks.append(asyncio.create_task(stubborn(ended)))
+        await asyncio.sleep(0)
+
+    loop = asyncio.new_event_loop()
+    loop.set_exception_handler(lambda *_: None)
+    loop.run_until_complete(begin())
+    close(loop)
+    assert ended == ["ended"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tasks.clear()
+        gc.collect()
+    assert printed == []
+    assert loop.is_closed()
