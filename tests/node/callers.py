@@ -1,4 +1,8 @@
-"""Users who call the API server again and again, and note each call that fails."""
+"""Users who call the API server again and again, and note each call that fails.
+
+As all clients of Kubernetes they ask again where the API server says when: so it does for a moment
+after a definition has changed.
+"""
 
 import threading
 import time
@@ -43,7 +47,9 @@ class Caller:
             except httpx.HTTPError as error:
                 self.failures.append(f"{time.strftime('%X')} {error!r}")
                 continue
-            if answer.is_success:
+            if after := answer.headers.get("Retry-After"):
+                self._stop.wait(float(after))
+            elif answer.is_success:
                 self.answered += 1
             else:
                 self.failures.append(f"{time.strftime('%X')} {answer.status_code} {answer.text}")
