@@ -224,7 +224,7 @@ def test_rights_that_all_accounts_get_by_an_aggregated_role_are_seen(place: Plac
 
 def test_kinds_that_come_to_be_served_are_seen(place: Place, group: str) -> None:
     crd = definition(group)
-    thing = {"name": "things", "group": group, "version": "v1", "kind": "Thing"}
+    thing = {"group": group, "version": "v1", "kind": "Thing"}
     place.csv("operator.v1", nativeAPIs=[thing])
     wait_requirement(place, "operator.v1", f"v1.{group}", "NotPresent")
     place.apply(crd)
