@@ -76,7 +76,7 @@ def deployment(team: Place) -> KubeObject:
 
 def left_of_operator(team: Place) -> list[str]:
     """What it has outside of its namespace."""
-    labels = f"olm.owner.namespace={team.name}"
+    labels = f"olm.owner.namespace={team.name},olm.owner.kind=ClusterServiceVersion"
     return [name_of(each) for path in CLUSTER_WIDE for each in team.classic.api.list(path, labels)]
 
 
