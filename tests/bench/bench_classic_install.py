@@ -22,6 +22,7 @@ from e2e.harness.registry import Registry
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.classic import Classic, Place, status
 from e2e.olm.fbc import package_blobs
+from tests.bench.catalogd.usage import processor
 
 CREATORS = 8
 LOOK_SECONDS = 0.2
@@ -119,12 +120,8 @@ def processes(classic: Classic) -> Iterator[Path]:
 
 
 def processor_seconds(classic: Classic) -> float:
-    """Used by them until now."""
-    ticks = 0
-    for folder in processes(classic):
-        fields = (folder / "stat").read_text().rpartition(")")[2].split()
-        ticks += int(fields[11]) + int(fields[12])
-    return ticks / 100
+    """Used by them until now, and by those that have ended."""
+    return sum(processor(int(folder.name)) for folder in processes(classic))
 
 
 def resident(classic: Classic) -> float:

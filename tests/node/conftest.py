@@ -50,9 +50,13 @@ def classic(node: Node) -> Release:
 
 
 @pytest.fixture(scope="session")
-def users(node: Node, classic: Release, tmp_path_factory: pytest.TempPathFactory) -> Classic:
+def users(
+    node: Node, classic: Release, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Classic]:
     """What its users do; the programs themselves run in the cluster."""
-    return Classic(tmp_path_factory.mktemp("users"), node.control_plane, node.registry)
+    users = Classic(tmp_path_factory.mktemp("users"), node.control_plane, node.registry)
+    with users.api:
+        yield users
 
 
 @pytest.fixture(scope="session")

@@ -19,6 +19,7 @@ OWN_NAMESPACE, OPERATORS = f"{CLASSIC.namespace}/", "operators/"
 WORDS = (GROUP, CLASSIC.name, "catalog-operator", "olm-operator", "package-server", "packageserver")
 KINDS = ("CustomResourceDefinition", "Namespace", "OperatorGroup", "OperatorHub", "Lease", "Secret")
 """What stays: definitions, groups and namespaces, and with the namespace what programs wrote."""
+ROLES_OF_GROUPS = "/olm.og."
 OF_NAMESPACES = ("kube-root-ca.crt", "default")
 
 
@@ -36,7 +37,7 @@ def left_by_notes(found: str) -> bool:
     kind, _, name = found.partition(" ")
     if kind == "APIService":
         return name.endswith(f".{GROUP}") and "packages" not in name  # those of definitions
-    return kind in KINDS or name.endswith(OF_NAMESPACES)
+    return kind in KINDS or name.endswith(OF_NAMESPACES) or name.startswith(ROLES_OF_GROUPS)
 
 
 def unsaid(node: Node) -> list[str]:
@@ -55,6 +56,7 @@ def test_it_leaves_what_its_notes_say(node: Node, api: Api, classic: Release) ->
 def test_then_nothing_is_left(node: Node) -> None:
     names = (found.split(" /") for found in ours(node))
     crds = [name for kind, *rest in names for name in rest if kind == "CustomResourceDefinition"]
+    node.kubectl("delete", "clusterrole", "--selector=olm.owner.kind=OperatorGroup")
     node.kubectl("delete", "crd", *crds, "operatorhubs.config.openshift.io")
     node.kubectl("delete", "namespace", CLASSIC.namespace, "operators", "--timeout=60s")
     wait_until(lambda: not ours(node), what=f"{ours(node)} is gone", timeout=30.0)
