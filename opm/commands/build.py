@@ -77,8 +77,7 @@ def build(  # noqa: PLR0913 - one parameter an option
       opm build catalog -t registry.example.com/my-catalog:latest --push
       opm build ./bundle -t registry.example.com/my-operator-bundle:v1.0.0 --push
       opm build catalog -t registry.example.com/my-catalog:latest --push --output json
-      opm build catalog -t registry.example.com/my-catalog:latest --push \
-        --base-image quay.io/operator-framework/opm:latest
+      opm build catalog -t my.example/catalog:v1 --push -i quay.io/operator-framework/opm:latest
       opm build catalog -t my.example/catalog:v1 -o layout && skopeo copy oci:layout:v1 ...
     """
     refs = [parse_tag(tag) for tag in tags]
