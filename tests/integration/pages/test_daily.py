@@ -20,6 +20,8 @@ pytestmark = pytest.mark.pages
 LOGGER = logging.getLogger(__name__)
 TASKS = DOCS / "tasks.md"
 MINUTES = ("make demo", "make test")
+ANSWERS = ("olm crd check", "olm doctor", "olm upgrade --check")
+"""Of these exit code 1 is an answer, not a failure."""
 OTHERS_RUN = ("helm install",)
 """By install.md, and what those before it need to run at all."""
 
@@ -76,7 +78,8 @@ def test_tasks(reader: Reader, api: Api, without_extensions: None) -> None:
         started = time.monotonic()
         done = watched(reader, command) if "--watch" in command else reader.run(command)
         LOGGER.info("%s: %.1f s", task, time.monotonic() - started)
-        assert done.returncode in (0, 1), f"{command}\n{done.stdout}\n{done.stderr}"
+        codes = (0, 1) if command.startswith(ANSWERS) else (0,)
+        assert done.returncode in codes, f"{command}\n{done.stdout}\n{done.stderr}"
         assert "error:" not in done.stderr, f"{command}\n{done.stdout}\n{done.stderr}"
 
 
