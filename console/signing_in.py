@@ -17,7 +17,7 @@ from console.settings import Place
 from console.users import User
 from olm_client.reach import ClusterOptions, Reach
 from olm_runtime.errors import TransientError
-from olm_runtime.kube.access import ClusterAccess
+from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.kube.errors import ApiError
 
 SELF = GVK("authentication.k8s.io", "v1", "SelfSubjectReview")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 from olm_runtime.kube.overrides import Overrides
 
 if TYPE_CHECKING:
-    from olm_runtime.kube.access import ClusterAccess
     from olm_runtime.kube.client import KubeClient
+    from olm_runtime.kube.cluster_access import ClusterAccess
 
 
 @dataclass(frozen=True, slots=True)

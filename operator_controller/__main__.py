@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from olm_runtime.controller.leader import LeasePlace
 from olm_runtime.controller.manager import Manager
-from olm_runtime.kube.access import ClusterAccess, load_access
+from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.logs import configure_logging
 from olm_runtime.memory import keep_large_blocks_apart, keep_small, share_one_arena
 from olm_runtime.program import run

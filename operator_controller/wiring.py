@@ -21,8 +21,8 @@ from olm_runtime.controller.manager import (
 )
 from olm_runtime.controller.priority import PriorityGate
 from olm_runtime.controller.reconciler import Controller
-from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.registry.image_pulls import Pulls
 from olm_runtime.registry.pull_secrets import PullSecrets
 from olm_runtime.watch.store import Store

@@ -50,8 +50,8 @@ from olm_runtime.clocks import utc_now
 from olm_runtime.controller.events import EventBroadcaster
 from olm_runtime.controller.manager import Manager
 from olm_runtime.event import Happening
-from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.registry.image_pulls import Pulls
 from olm_runtime.registry.pull_secrets import PullSecrets
 from olm_runtime.watch.informer import Selection

@@ -27,8 +27,8 @@ from olm_runtime.controller.event_limit import EventLimit
 from olm_runtime.controller.events import EventBroadcaster
 from olm_runtime.controller.handlers import Change
 from olm_runtime.controller.manager import Manager, Registration
-from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.proxies import read_grpc_proxy
 
 log = logging.getLogger(__name__)

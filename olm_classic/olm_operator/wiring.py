@@ -30,8 +30,8 @@ from olm_runtime.controller.manager import Manager, Registration
 from olm_runtime.controller.priority import PriorityGate
 from olm_runtime.controller.requests import request_for
 from olm_runtime.controller.scope import Scope
-from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.cluster_access import ClusterAccess
 
 REPORTER = "operator-lifecycle-manager"
 """Who reports Events, as upstream has it."""

@@ -16,7 +16,8 @@ import orjson
 from olm_client.reach import Reach
 from olm_runtime.errors import OLMError
 from olm_runtime.http import request_log
-from olm_runtime.kube.access import ClusterAccess, quick_access
+from olm_runtime.kube.access import quick_access
+from olm_runtime.kube.cluster_access import ClusterAccess
 
 CATALOGS, EXTENSIONS, REVISIONS = "ClusterCatalog", "ClusterExtension", "ClusterObjectSet"
 NAMESPACES = "Namespace"

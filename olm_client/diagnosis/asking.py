@@ -17,8 +17,8 @@ from olm_runtime.errors import OLMError, bounded
 from olm_runtime.http.proxied import http_client
 from olm_runtime.http.transport_faults import causes, reason
 from olm_runtime.http.trust import registry_trust
-from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.kube.errors import ApiError
 from operator_controller.io.catalogd import server_of
 from operator_controller.io.catalogd_proxy import proxy_path

@@ -17,8 +17,8 @@ from olm_client.diagnosis.programs import PROGRAMS, holder_pod, parse_time
 from olm_client.diagnosis.references import Named, calls, flag_values, is_behind, mounted
 from olm_client.diagnosis.stuck import read_stuck
 from olm_runtime.clocks import utc_now
-from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.kube.errors import ApiError
 
 _OWNED = f"{names.LABEL_OWNER_KIND}={names.CLUSTER_EXTENSION}"

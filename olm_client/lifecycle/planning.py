@@ -38,8 +38,8 @@ from olm_rollout.io.stored_objects import Bounds, count, examine
 from olm_rollout.ownership import Owner
 from olm_rollout.phases import without
 from olm_runtime.errors import OLMError, TerminalError
-from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.cluster_access import ClusterAccess
 from operator_controller.apply.owners import owner_labels, owner_of_extension
 from operator_controller.apply.revisions import Revisions
 from operator_controller.apply.suspension import suspension_of, way_on

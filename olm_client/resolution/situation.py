@@ -12,8 +12,8 @@ from api.olm.v1.clustercatalog import AvailabilityMode
 from api.olm.v1.clusterextension import BundleMetadata, ClusterExtension
 from olm_client.extension import find_extension
 from olm_client.reach import ClusterOptions, Reach
-from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.watch.lister import listed
 from operator_controller.apply.owners import owner_labels
 from operator_controller.apply.revisions import Revisions

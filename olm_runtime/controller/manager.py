@@ -29,14 +29,15 @@ from olm_runtime.controller.workqueue import (
     Backoff,
     WorkQueue,
 )
-from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.kube.waiting import wait_until_served
 from olm_runtime.metrics.queue_meter import Queue
 from olm_runtime.watch.informer import Hooks, Informer, Selection
 from olm_runtime.watch.packed_store import PackedStore
+from olm_runtime.watch.source import Source
 from olm_runtime.watch.store import Store
-from olm_runtime.watch.watcher import Source, Watcher
+from olm_runtime.watch.watcher import Watcher
 
 RESYNC_SECONDS = 600.0
 OTHERS_STATUS_SECONDS = 1.0

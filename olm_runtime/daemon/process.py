@@ -12,9 +12,10 @@ from olm_runtime.http.health import health_routes
 from olm_runtime.http.server import listen
 from olm_runtime.http.server import serve as serve_http
 from olm_runtime.http.tls import ServerTls
-from olm_runtime.kube.access import ClusterAccess, load_access
+from olm_runtime.kube.access import load_access
 from olm_runtime.kube.callers import Callers
 from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.logs import configure_logging
 from olm_runtime.memory import keep_large_blocks_apart, keep_small, share_one_arena
 from olm_runtime.program import run

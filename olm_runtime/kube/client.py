@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from api.objects import GVK, KubeObject, gvk_of, name_of, namespace_of
-from olm_runtime.kube.access import ClusterAccess
+from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.kube.discovery import Resource
 from olm_runtime.kube.errors import ApiError, GoneError, NotFoundError
 from olm_runtime.kube.mapper import RestMapper

@@ -11,8 +11,9 @@ from kubernetes.client import Configuration
 from kubernetes.config.kube_config import ConfigNode, KubeConfigLoader, KubeConfigMerger
 
 from olm_runtime.errors import OLMError, TerminalError
-from olm_runtime.kube.access import ClusterAccess, default_kubeconfig, token_of, unreadable
+from olm_runtime.kube.cluster_access import ClusterAccess, token_of, unreadable
 from olm_runtime.kube.overrides import Overrides, not_there
+from olm_runtime.kube.plain_kubeconfig import default_kubeconfig
 
 _NAME = "as asked for"
 """Of the one context, and of a user that is not of the file."""

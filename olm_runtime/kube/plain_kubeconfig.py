@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import yaml
 
 from olm_runtime.errors import OLMError
-from olm_runtime.kube.access import ClusterAccess, default_kubeconfig, token_of
+from olm_runtime.kube.cluster_access import ClusterAccess, token_of
 from olm_runtime.kube.overrides import Headers, Overrides, Section
 
 _CLUSTER = {
@@ -31,6 +31,11 @@ _UNUSUAL = (
     *(OLMError, OSError, ValueError, LookupError, TypeError, AttributeError),
     yaml.YAMLError,
 )
+
+
+def default_kubeconfig() -> str:
+    """The file that counts where none is named, or several, as KUBECONFIG has them."""
+    return os.environ.get("KUBECONFIG") or str(Path.home() / ".kube" / "config")
 
 
 def read_plain(file: Path, overrides: Overrides) -> ClusterAccess | None:

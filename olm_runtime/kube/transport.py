@@ -16,7 +16,7 @@ import orjson
 
 from olm_runtime.http import request_log
 from olm_runtime.http.rootless_aiohttp import aiohttp
-from olm_runtime.kube.access import ClusterAccess
+from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.kube.errors import ApiError, error_from
 from olm_runtime.kube.media_types import JSON_TYPE
 from olm_runtime.kube.overrides import Headers

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 from api.objects import KubeObject
 from olm_runtime.http.rootless_aiohttp import aiohttp
-from olm_runtime.kube.access import ClusterAccess
-from olm_runtime.watch.watcher import Source
+from olm_runtime.kube.cluster_access import ClusterAccess
+from olm_runtime.watch.source import Source
 
 
 @contextmanager

@@ -17,19 +17,17 @@ import threading
 import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from api.objects import GVK, KubeObject
+from api.objects import KubeObject
 from olm_runtime.errors import bounded
-from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
-from olm_runtime.kube.discovery import root_of
+from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.kube.errors import ApiError, NotFoundError
 from olm_runtime.watch.closing import close
 from olm_runtime.watch.health import WatchHealth, WatchTimes
 from olm_runtime.watch.lister import Lister
-from olm_runtime.watch.store import Store
+from olm_runtime.watch.source import Source
 
 RESTART_SECONDS = 1.0
 STOP_SECONDS = 10.0
@@ -38,25 +36,6 @@ CLOSING_SECONDS = 0.1
 TIMES = WatchTimes()
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """One kind that is watched cluster-wide into a store, whose handlers run in our own loop."""
-
-    gvk: GVK
-    plural: str
-    store: Store[KubeObject]
-
-    @property
-    def path(self) -> str:
-        """Where the API server serves the kind."""
-        return f"{self.root}/{self.plural}"
-
-    @property
-    def root(self) -> str:
-        """Where the API server says what it serves of the group."""
-        return root_of(self.gvk)
 
 
 class Watcher:

@@ -12,7 +12,7 @@ import httpx
 
 from olm_runtime.errors import OLMError
 from olm_runtime.http.proxied import http_client
-from olm_runtime.kube.access import ClusterAccess
+from olm_runtime.kube.cluster_access import ClusterAccess
 from operator_controller.io.catalogd import (
     CONNECT_SECONDS,
     READ_SECONDS,

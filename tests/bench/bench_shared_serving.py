@@ -24,8 +24,8 @@ from olm_catalogs.registry import registry_pb2 as messages
 from olm_classic.io.catalog_listener import Ports
 from olm_classic.io.shared_serving import Pulls, SharedServing, Wanted
 from olm_runtime.clocks import utc_now
-from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.memory import share_one_arena
 from olm_runtime.registry.settings import PullSettings
 from tests.bench.bench_catalogd import BUNDLES_PER_PACKAGE, generate

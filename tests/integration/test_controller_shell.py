@@ -37,8 +37,9 @@ from olm_runtime.controller.status_writer import progressing, with_condition
 from olm_runtime.controller.workqueue import WorkQueue
 from olm_runtime.errors import TerminalError
 from olm_runtime.event import Happening
-from olm_runtime.kube.access import ClusterAccess, load_access
+from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.kube.errors import NotFoundError
 from olm_runtime.metrics.queue_meter import QueueMeter, Result
 from olm_runtime.outcome import Done, Failed, Outcome

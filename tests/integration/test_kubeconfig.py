@@ -23,7 +23,8 @@ from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError, ForbiddenError
 from olm_runtime.kube.overrides import Overrides
 from olm_runtime.watch.packed_store import PackedStore
-from olm_runtime.watch.watcher import Source, Watcher
+from olm_runtime.watch.source import Source
+from olm_runtime.watch.watcher import Watcher
 
 pytestmark = pytest.mark.integration
 

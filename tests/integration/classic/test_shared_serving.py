@@ -24,8 +24,8 @@ from olm_classic.io.registry import Key
 from olm_classic.io.shared_serving import Pulls, Shared, SharedServing, Wanted
 from olm_runtime.clocks import utc_now
 from olm_runtime.errors import TransientError
-from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.registry.settings import PullSettings
 
 pytestmark = pytest.mark.integration

@@ -11,8 +11,9 @@ from config.generate import CLUSTER_VERSION_CRD_FOLDER
 from e2e.harness.components import CONTROLLERS
 from e2e.harness.controlplane import ControlPlane
 from olm_runtime.controller.manager import Manager
-from olm_runtime.kube.access import ClusterAccess, load_access
+from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.cluster_access import ClusterAccess
 from tests.integration.clusters import own_control_plane
 from tests.integration.node_updates.kubelets import NODE, Kubelets, NodeEvents
 from tests.integration.node_updates.running import at_work, updating_nodes

@@ -10,8 +10,8 @@ from cluster_version.controllers.node_pools import node_updates
 from olm_runtime.clocks import utc_now
 from olm_runtime.controller.events import EventBroadcaster
 from olm_runtime.controller.manager import Manager
-from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.cluster_access import ClusterAccess
 
 
 @asynccontextmanager

@@ -12,6 +12,7 @@ import yaml
 from olm_runtime.errors import TerminalError
 from olm_runtime.kube import access
 from olm_runtime.kube.access import load_access
+from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.kube.errors import ApiError
 
 SERVER, PROXY, NAMED = "https://10.0.0.1:6443", "http://proxy.test:3128", "http://named.test:1"
@@ -109,7 +110,7 @@ def test_a_pod_that_lacks_a_part_of_it_is_told_which(
 @pytest.mark.parametrize("broken", [{"authority": "no CA"}, {"certificate": b"no chain"}])
 def test_what_is_no_certificate_is_told(broken: dict[str, Any]) -> None:
     with pytest.raises(TerminalError, match="a certificate or key in it is none"):
-        access.ClusterAccess(server=SERVER, **broken).tls()
+        ClusterAccess(server=SERVER, **broken).tls()
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from aiohttp.test_utils import TestServer
 
 from api.objects import GVK
 from olm_runtime.kube import transport
-from olm_runtime.kube.access import ClusterAccess
 from olm_runtime.kube.client import KubeClient
+from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.kube.discovery import Resource, api_version_of
 from olm_runtime.kube.errors import ApiError, GoneError, InvalidError, NotFoundError
 

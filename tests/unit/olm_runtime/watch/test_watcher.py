@@ -12,10 +12,11 @@ from aiohttp import web
 from api.objects import GVK, KubeObject
 from e2e.harness.ports import free_port
 from olm_runtime.http.health import serve_health
-from olm_runtime.kube.access import ClusterAccess
+from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.watch.health import WatchHealth, WatchTimes
+from olm_runtime.watch.source import Source
 from olm_runtime.watch.store import Event, EventType, Store
-from olm_runtime.watch.watcher import Source, Watcher
+from olm_runtime.watch.watcher import Watcher
 
 PATIENCE = 60.0
 POLL = 0.05

@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from olm_runtime.kube.access import ClusterAccess
+from olm_runtime.kube.cluster_access import ClusterAccess
 from operator_controller.io.catalogd import Address, Catalogd, CatalogUnavailableError
 from operator_controller.io.catalogd_proxy import CatalogdFromOutside, proxy_path
 
