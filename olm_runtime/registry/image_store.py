@@ -1,7 +1,8 @@
 """Unpacked images on disk, keyed by owner and digest: `BASE/OWNER/DIGEST/{image.json,files/}`.
 
 Flow: reference -> digest -> hit, or fetch, unpack aside, rename. A digest's folder is there whole
-or not at all, whenever the process is killed. An owner has one image at a time; others of its own
+or not at all, whenever the process is killed: what is removed loses image.json first, without which
+it is nothing. An owner has one image at a time; others of its own
 are removed after a success. The caller makes sure that an owner is pulled for once at a time.
 """
 
@@ -123,7 +124,7 @@ class ImageStore:
     def forget(self, owner: str) -> None:
         """Removes what an owner had. Blocking. Raises DiskError."""
         with disk_errors(f"remove what was unpacked for {owner}", self._base / owner):
-            remove_tree(self._base / owner)
+            _remove_owner(self._base / owner)
 
     def collect(self, owners: Collection[str], *, interrupted: bool = True) -> None:
         """Removes what belongs to none of the owners. Blocking.
@@ -132,6 +133,9 @@ class ImageStore:
         that is for the start. Raises DiskError.
         """
         with disk_errors("remove unpacked images", self._base):
+            for entry in self._base.iterdir() if self._base.is_dir() else ():
+                if not entry.name.startswith(TEMPORARY) and entry.name not in owners:
+                    _remove_owner(entry)
             collect(self._base, owners, interrupted=interrupted)
 
     def _client(self) -> RegistryClient:
@@ -174,8 +178,7 @@ def _publish(fetched: FetchedImage, work: Path, final: Path, rules: Rules) -> No
     unpack(fetched.layers, image / FILES, rules)
     (image / FACTS).write_bytes(orjson.dumps({"labels": dict(fetched.labels)}))
     make_read_only(image / FILES)
-    if final.exists():
-        remove_tree(final)
+    _remove_image(final)
     image.rename(final)
 
 
@@ -199,7 +202,19 @@ def _load(final: Path, canonical: ImageRef) -> PulledImage | None:
 def _remove_others(final: Path) -> None:
     for entry in final.parent.iterdir():
         if entry != final:
-            remove_tree(entry)
+            _remove_image(entry)
+
+
+def _remove_image(final: Path) -> None:
+    if final.is_dir():
+        (final / FACTS).unlink(missing_ok=True)
+    remove_tree(final)
+
+
+def _remove_owner(folder: Path) -> None:
+    for image in folder.iterdir() if folder.is_dir() else ():
+        _remove_image(image)
+    remove_tree(folder)
 
 
 def _read_files(folder: Path) -> dict[str, bytes]:
@@ -208,5 +223,5 @@ def _read_files(folder: Path) -> dict[str, bytes]:
         return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
     except OSError as error:
         with suppress(OSError):
-            remove_tree(folder.parent)
+            _remove_image(folder.parent)
         raise disk_error("read an unpacked image", folder, error) from error
