@@ -3,16 +3,13 @@
 import asyncio
 import gzip
 import hashlib
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
 import orjson
-from starlette.applications import Starlette
+from fastapi import FastAPI, Request, Response
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
 
 from olm_classic.package_manifests import documents
 from olm_classic.package_manifests.icons import is_known
@@ -144,34 +141,26 @@ class Packages:
         return package
 
 
-def api(shelf: Shelf, clock: Callable[[], datetime]) -> Starlette:
+def api(shelf: Shelf, clock: Callable[[], datetime]) -> FastAPI:
     """The application."""
+    app = FastAPI(title="package-server", openapi_url=None, redirect_slashes=False)
+    app.add_exception_handler(StatusError, _refuse)
+    app.add_exception_handler(HTTPException, _refuse)
     packages, base = Packages(shelf, clock), f"/apis/{API_VERSION}"
     collection = f"{base}/namespaces/{{namespace}}/{PLURAL}"
-    routes = [
-        _route(f"{base}/{PLURAL}", packages.listed),
-        _route(collection, packages.listed),
-        _route(f"{collection}/{{name}}", packages.single),
-        _route(f"{collection}/{{name}}/icon", packages.icon),
-        *_discovery(),
-    ]
-    refusals: Mapping[Any, Any] = {StatusError: _refuse, HTTPException: _refuse}
-    app = Starlette(routes=routes, exception_handlers=refusals)
-    app.router.redirect_slashes = False
+    for path, answer in (
+        (f"{base}/{PLURAL}", packages.listed),
+        (collection, packages.listed),
+        (f"{collection}/{{name}}", packages.single),
+        (f"{collection}/{{name}}/icon", packages.icon),
+    ):
+        app.add_api_route(path, answer, response_class=Response, response_model=None)
+    _discovery(app)
     return app
 
 
-def _route(path: str, answer: Callable[..., Awaitable[Response]]) -> Route:
-    """A route whose answer is given what its path names."""
-
-    async def endpoint(request: Request) -> Response:
-        return await answer(request, **request.path_params)
-
-    return Route(path, endpoint)
-
-
-def _discovery() -> Iterator[Route]:
-    """What tells clients of the API."""
+def _discovery(app: FastAPI) -> None:
+    """Adds what tells clients of the API."""
     v2, v3 = discovery.openapi_v2(), discovery.openapi_v3()
     digest = hashlib.sha256(v3).hexdigest()[:32].upper()
     documents_by_path = {
@@ -182,7 +171,7 @@ def _discovery() -> Iterator[Route]:
     bodies = {path: orjson.dumps(document) for path, document in documents_by_path.items()}
     bodies |= {"/openapi/v2": v2, discovery.OPENAPI_PATH: v3}
     for path, body in bodies.items():
-        yield Route(path, _always(body))
+        app.add_api_route(path, _always(body), response_class=Response, response_model=None)
 
     async def groups(request: Request) -> Response:
         accept = request.headers.get("accept", "")
@@ -193,7 +182,7 @@ def _discovery() -> Iterator[Route]:
         body = orjson.dumps(discovery.group_discovery(form.version))
         return Response(body, headers={"content-type": media_type, "vary": "accept"})
 
-    yield Route("/apis", groups)
+    app.add_api_route("/apis", groups, response_class=Response, response_model=None)
 
 
 def _always(body: bytes) -> Callable[[Request], Any]:
