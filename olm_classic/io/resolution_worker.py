@@ -30,8 +30,6 @@ _DATA = 5
 EXPLANATION_SECONDS = 0.9
 """What the caller waits longer than it was told a resolution takes."""
 WORTH_TIDYING_SECONDS = 0.3
-EXPLANATION_SECONDS = 0.9
-"""What the caller waits longer than it was told a resolution takes."""
 
 
 def main() -> None:
