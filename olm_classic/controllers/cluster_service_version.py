@@ -32,6 +32,7 @@ from olm_classic.csv.timing import seconds_until_look
 from olm_classic.io.cluster_proxy import ClusterProxy
 from olm_classic.io.owned_apis import OwnedApis
 from olm_classic.io.server_version import ServerVersion
+from olm_classic.kinds import OPERATOR_GROUP
 from olm_classic.names import ANNOTATION_PROVIDED_APIS, LABEL_COPIED_FROM
 from olm_classic.operator_groups.strategy import fails_forward
 from olm_runtime.controller.manager import Manager, Registration
@@ -48,6 +49,8 @@ NAME = "cluster-service-version"
 MAX_STEPS = 12
 """In a row; what takes more goes to the end of the queue."""
 CROWDED_SECONDS = 1.0
+UNSEEN_SECONDS = 0.5
+"""Until the event of something should have come that a list has shown."""
 
 
 class Upgrades(Protocol):
@@ -134,6 +137,8 @@ class ClusterServiceVersions:
             case Provide():
                 await self._provide(csv, verdict)
             case Refuse():
+                if await self._has_unseen_group(csv):
+                    return Wait(UNSEEN_SECONDS)
                 if verdict.ends_deployments:
                     await self._stores.deployments.retire(csv)
                 return None if await self._enter(csv, verdict.change) else Done()
@@ -142,6 +147,15 @@ class ClusterServiceVersions:
                     return await self._go_on(csv, verdict.group)
                 await self._mark(csv, Mark())
         return None
+
+    async def _has_unseen_group(self, csv: KubeObject) -> bool:
+        """Whether an OperatorGroup is there that no event told yet: each kind has its own watch."""
+        if self._stores.groups_of(csv):
+            return False
+        found, _ = await self._manager.client.list_all(
+            OPERATOR_GROUP, namespace_of(csv), metadata_only=True
+        )
+        return not all(map(is_deleting, found))
 
     def _examine(self, csv: KubeObject) -> Verdict:
         return examine(csv, self._stores.groups_of(csv), self._stores.rivals_of(csv))

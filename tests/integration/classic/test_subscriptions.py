@@ -222,7 +222,8 @@ def test_permissions_grow_and_shrink_with_updates(place: Place, registry: Regist
     for generation, (version, verbs) in enumerate(wanted.items(), 1):
         place.approve(place.wait_plan("RequiresApproval", generation))
         place.wait_plan("Complete", generation)
-        latest(place, "rights", version)
+        place.wait_subscription("rights", installedCSV=f"rights.v{version}")
+        place.wait_csv(f"rights.v{version}")
         labels = f"olm.owner=rights.v{version},olm.owner.namespace={place.name}"
         roles = place.classic.api.list("/apis/rbac.authorization.k8s.io/v1/clusterroles", labels)
         assert [role["rules"][0]["verbs"] for role in roles] == [list(verbs)]
