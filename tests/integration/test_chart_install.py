@@ -66,7 +66,7 @@ class Release:
         if command != "uninstall":
             given[2:2] = [str(CHART), f"--values={self.values}"]
         config = self.control_plane.kubeconfig
-        return helm(*given, kubeconfig=config, home=self.work_dir / "helm")
+        return going_on(*given, kubeconfig=config, home=self.work_dir / "helm")
 
     def start(self) -> None:
         """As kubelets would: the pod of catalogd waits for the Secret that it mounts."""
@@ -89,6 +89,16 @@ class Release:
     def stop(self) -> None:
         for pod in (self.controller, self.catalogd):
             pod.stop()
+
+
+def going_on(command: str, *arguments: str, kubeconfig: Path, home: Path) -> str:
+    """Runs Helm, again as the charts' pages say where kinds were not served yet."""
+    try:
+        return helm(command, *arguments, kubeconfig=kubeconfig, home=home)
+    except CommandFailed as error:
+        if "ensure CRDs are installed first" not in error.stderr:
+            raise
+        return helm("upgrade", "--install", *arguments, kubeconfig=kubeconfig, home=home)
 
 
 def answers(url: str) -> bool:
@@ -284,12 +294,7 @@ def test_olm_classic_is_installed_and_works_beside_it(
     }
     values.write_text(yaml.safe_dump(content))
     given = (name, str(CLASSIC.folder), f"--values={values}", place)
-    try:
-        helm("install", *given, "--create-namespace", **how)
-    except CommandFailed as error:  # as the chart's page says
-        if "ensure CRDs are installed first" not in error.stderr:
-            raise
-        helm("upgrade", "--install", *given, **how)
+    going_on("install", *given, "--create-namespace", **how)
     path = "/apis/apps/v1/namespaces/olm/deployments/catalog-operator"
     pod = PodProcess(tmp_path / "catalog-operator", control_plane, CLASSIC.namespace, path)
     health = free_port(HOST)

@@ -93,7 +93,7 @@ async def test_a_token_signs_in_with_its_own_rights(
     catalogs = await browser.get("/catalogs")
     assert (catalogs.status_code, tokens["reader"] in catalogs.text) == (200, False)
     assert f"signed in as system:serviceaccount:{namespace}:reader" in catalogs.text
-    assert "You may not create ClusterCatalogs." in catalogs.text
+    assert "Not allowed to you: to create ClusterCatalogs." in catalogs.text
 
     session = browser.cookies[COOKIE]
     token = catalogs.text.split('name="token" value="')[1].split('"')[0]
