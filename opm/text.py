@@ -18,8 +18,8 @@ _EXPONENT = re.compile(
 )
 
 
-def json_text(value: dict[str, Any]) -> bytes:
-    """One object over several lines, with a line break at its end."""
+def json_text(value: Any) -> bytes:
+    """One value over several lines, with a line break at its end."""
     text = orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
     if _MAY_HAVE_EXPONENT.search(text):
         text = _EXPONENT.sub(lambda found: found[1] + go_number(float(found[2])).encode(), text)
@@ -36,6 +36,6 @@ def _indented(text: bytes) -> bytes:
     return b"\n".join([b" " * (len(line) - len(line.lstrip(b" "))) + line for line in lines])
 
 
-def yaml_text(value: dict[str, Any]) -> bytes:
+def yaml_text(value: Any) -> bytes:
     """One document with its separator before it; keys sorted, as upstream's are."""
     return b"---\n" + dump_all([value], sort_keys=True).encode()

@@ -9,9 +9,28 @@ from cluster_version.client_output.control_plane_view import (
 from cluster_version.client_output.node_pools import Phase, Pool
 from cluster_version.client_output.node_pools_view import pool_insights
 from cluster_version.client_output.objects import TRUE, Json, part
-from cluster_version.client_output.recommend_view import Update
+from cluster_version.client_output.recommend_view import Update, Warn, updates_of
 from cluster_version.client_output.status_view import Cluster, is_updating, pools_in
 from cluster_version.client_output.update_health import Insight
+from cluster_version.client_output.upgrade_request import Answer
+
+
+def overview_facts(cluster_version: Json, warn: Warn) -> Json:
+    """The version of a cluster, where its updates come from, and all of them."""
+    desired, spec = part(cluster_version, "status", "desired"), part(cluster_version, "spec")
+    return {
+        "version": desired.get("version") or "",
+        "image": desired.get("image") or "",
+        "channel": spec.get("channel") or "",
+        "channels": desired.get("channels") or [],
+        "upstream": spec.get("upstream") or "",
+        "updates": [update_facts(each) for each in updates_of(cluster_version, warn)],
+    }
+
+
+def answer_facts(answer: Answer) -> Json:
+    """What was asked of a cluster; `patch` is what was written, null where nothing was to do."""
+    return {"message": answer.text.strip(), "patch": answer.patch}
 
 
 def update_facts(update: Update) -> Json:

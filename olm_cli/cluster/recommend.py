@@ -2,15 +2,14 @@
 
 import click
 
-from api.objects import KubeObject
 from cluster_version.client_output.facts import update_facts
 from cluster_version.client_output.recommend_view import recommendations, updates_of
 from olm_cli.cluster.warning import warn
 from olm_cli.cluster_options import ClusterCommand, reach_options
 from olm_cli.lifecycle.interrupt import run
 from olm_cli.output import Output, output_option, show
-from olm_client.cluster.reading import read_version
-from olm_client.reach import Reach, cluster
+from olm_client.cluster.reading import version_at
+from olm_client.reach import Reach
 from olm_content.versions import VersionError, parse_version
 from olm_runtime.errors import TerminalError
 
@@ -63,7 +62,7 @@ def recommend(
         raise click.UsageError("--quiet is for one --version")
     if (quiet or accept) and not output.is_text:
         raise click.UsageError("--accept and --quiet are for people, not for -o " + output.format)
-    live = run(_read(reach))
+    live = run(version_at(reach))
     if not output.is_text:
         chosen = [each for each in updates_of(live, warn) if version in (None, each.version)]
         show({"updates": [update_facts(each) for each in chosen]}, output)
@@ -83,8 +82,3 @@ def recommend(
 
 def _unheard(_: str) -> None:
     """Takes warnings where only issues are asked for; the error names them."""
-
-
-async def _read(reach: Reach) -> KubeObject:
-    async with cluster(reach) as kube:
-        return await read_version(kube)

@@ -5,13 +5,15 @@ from typing import Any, TypeVar
 
 import click
 
-from api.objects import KubeObject
-from cluster_version.client_output.upgrade_request import Answer, Request, answer, checked
+from cluster_version.client_output.facts import answer_facts, overview_facts
+from cluster_version.client_output.upgrade_request import Request, answer, checked
 from cluster_version.client_output.upgrade_view import overview
 from olm_cli.cluster.warning import warn
 from olm_cli.cluster_options import ClusterCommand, reach_options
 from olm_cli.lifecycle.interrupt import run
+from olm_cli.output import Output, output_option, show
 from olm_client.cluster.changing import change
+from olm_client.cluster.reading import version_at
 from olm_client.reach import Reach
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -33,7 +35,8 @@ def _allow(name: str, what: str) -> Callable[[Command], Command]:
 @_allow("upgrade-with-warnings", "if the cluster is failing, updating or invalid")
 @_allow("not-recommended", "if a known risk of it concerns the cluster")
 @reach_options
-def upgrade(include_not_recommended: bool, reach: Reach, **given: Any) -> None:
+@output_option
+def upgrade(include_not_recommended: bool, reach: Reach, output: Output, **given: Any) -> None:
     """Show the version of the cluster and its updates, or ask for an update.
 
     \b
@@ -42,13 +45,18 @@ def upgrade(include_not_recommended: bool, reach: Reach, **given: Any) -> None:
       olm cluster upgrade --include-not-recommended
       olm cluster upgrade --to 4.10.26
       olm cluster upgrade --clear
+      olm cluster upgrade -o json | jq -r '.updates[].version'
     """
     request = Request(**given)
     checked(request, warn)
-
-    def decide(live: KubeObject) -> Answer:
-        if request.asks:
-            return answer(live, request, warn)
-        return Answer(overview(live, warn, not_recommended=include_not_recommended))
-
-    click.echo(run(change(reach, decide)), nl=False)
+    if request.asks:
+        done = run(change(reach, lambda live: answer(live, request, warn)))
+        text, facts = done.text, answer_facts(done)
+    else:
+        live = run(version_at(reach))
+        text = overview(live, warn, not_recommended=include_not_recommended)
+        facts = overview_facts(live, warn)
+    if output.is_text:
+        click.echo(text, nl=False)
+    else:
+        show(facts, output)

@@ -9,8 +9,8 @@ from olm_client.field_manager import FIELD_MANAGER
 from olm_client.reach import Reach, cluster
 
 
-async def change(reach: Reach, decide: Callable[[KubeObject], Answer]) -> str:
-    """Writes what is decided of the ClusterVersion. Returns what to print.
+async def change(reach: Reach, decide: Callable[[KubeObject], Answer]) -> Answer:
+    """Writes what is decided of the ClusterVersion. Returns the decision.
 
     Raises TerminalError if there is none or `decide` does, ApiError.
     """
@@ -19,4 +19,4 @@ async def change(reach: Reach, decide: Callable[[KubeObject], Answer]) -> str:
         answer = decide(live)
         if answer.patch is not None:
             await kube.patch(live, answer.patch, field_manager=FIELD_MANAGER)
-        return answer.text
+        return answer

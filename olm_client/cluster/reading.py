@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from api.objects import GVK, KubeObject
 from cluster_version.client_output.status_view import Cluster
 from olm_client.lifecycle.openshift import CLUSTER_VERSION
+from olm_client.reach import Reach, cluster
 from olm_runtime.errors import TerminalError
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import NoMatchError
@@ -30,6 +31,12 @@ async def read_version(kube: KubeClient) -> KubeObject:
     if live is None:
         raise TerminalError(NONE)
     return live
+
+
+async def version_at(reach: Reach) -> KubeObject:
+    """That of the cluster which is reached so. Raises TerminalError if there is none, ApiError."""
+    async with cluster(reach) as kube:
+        return await read_version(kube)
 
 
 async def read_cluster(kube: KubeClient) -> Cluster:

@@ -27,6 +27,15 @@ from opm.templates import (
     to_basic,
 )
 
+table_output_option = click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["table", "json", "yaml"]),
+    default="table",
+    show_default=True,
+    help="A table for people, or a list of its rows.",
+)
+
 
 @click.group("alpha")
 @registry_options
@@ -37,36 +46,39 @@ def alpha() -> None:
 @alpha.group("list")
 @registry_options
 def list_() -> None:
-    """List what a catalog holds, for people; `opm render` is for programs."""
+    """List what a catalog holds, as a table or for programs; `opm render` prints all of it."""
 
 
 @list_.command("packages")
 @click.argument("catalog")
+@table_output_option
 @registry_options
 @click.pass_obj
-def list_packages(registries: dict[str, Any], *, catalog: str) -> None:
+def list_packages(registries: dict[str, Any], *, output: str, catalog: str) -> None:
     """List the packages of a catalog image, folder or database."""
-    _print(listing.packages(_sound(catalog, registries)))
+    _print(listing.packages(_sound(catalog, registries)), output)
 
 
 @list_.command("channels")
 @click.argument("catalog")
 @click.argument("package", default="")
+@table_output_option
 @registry_options
 @click.pass_obj
-def list_channels(registries: dict[str, Any], *, catalog: str, package: str) -> None:
+def list_channels(registries: dict[str, Any], *, output: str, catalog: str, package: str) -> None:
     """List the channels of one package or of all."""
-    _print(listing.channels(_sound(catalog, registries), package))
+    _print(listing.channels(_sound(catalog, registries), package), output)
 
 
 @list_.command("bundles")
 @click.argument("catalog")
 @click.argument("package", default="")
+@table_output_option
 @registry_options
 @click.pass_obj
-def list_bundles(registries: dict[str, Any], *, catalog: str, package: str) -> None:
+def list_bundles(registries: dict[str, Any], *, output: str, catalog: str, package: str) -> None:
     """List the bundles of one package or of all, by channel."""
-    _print(listing.bundles(_sound(catalog, registries), package))
+    _print(listing.bundles(_sound(catalog, registries), package), output)
 
 
 def _catalog(reference: str, registries: dict[str, Any]) -> list[Record]:
@@ -85,8 +97,13 @@ def _sound(reference: str, registries: dict[str, Any]) -> list[Record]:
     return records
 
 
-def _print(rows: list[listing.Row]) -> None:
-    click.echo(listing.table(rows), nl=False)
+def _print(table: listing.Table, output: str) -> None:
+    from opm.text import json_text, yaml_text
+
+    if output == "table":
+        click.echo(table.text(), nl=False)
+    else:
+        sys.stdout.buffer.write((json_text if output == "json" else yaml_text)(table.rows))
 
 
 @alpha.command("render-graph")

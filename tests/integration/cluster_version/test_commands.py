@@ -110,6 +110,8 @@ async def test_an_update_is_asked_for_and_taken_back(
     assert (wanted["version"], wanted["image"]) == ("1.0.1", IMAGE)
     assert olm(served, "upgrade", "--clear").stdout == "Cancelled requested upgrade to 1.0.1\n"
     assert "desiredUpdate" not in await spec_of(client, updatable)
+    nothing = json.loads(olm(served, "upgrade", "--clear", "-o", "json").stdout)
+    assert nothing == {"message": "info: No update in progress", "patch": None}
 
 
 async def test_a_risk_is_not_taken_unasked(
@@ -125,8 +127,15 @@ async def test_the_channel_is_changed_to_a_known_one(
     served: ControlPlane, client: KubeClient, updatable: KubeObject
 ) -> None:
     assert "--allow-explicit-channel" in olm(served, "channel", "fast-9.9").stderr
-    assert olm(served, "channel", "fast-1.0").returncode == 0
+    asked = json.loads(olm(served, "channel", "fast-1.0", "-o", "json").stdout)
+    assert asked == {
+        "message": "Requested channel fast-1.0",
+        "patch": {"spec": {"channel": "fast-1.0"}},
+    }
     assert (await spec_of(client, updatable))["channel"] == "fast-1.0"
+    told = json.loads(olm(served, "upgrade", "-o", "json").stdout)
+    assert (told["version"], told["channel"]) == ("1.0.0", "fast-1.0")
+    assert [each["version"] for each in told["updates"]] == ["1.1.0", "1.0.1"]
 
 
 async def test_what_speaks_against_an_update_is_said(

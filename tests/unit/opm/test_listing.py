@@ -42,6 +42,25 @@ def test_bundles(tmp_path: Path) -> None:
     ]
 
 
+def test_for_programs(tmp_path: Path) -> None:
+    rows = orjson.loads("\n".join(alpha_list(tmp_path, "bundles", "-o", "json")))
+    assert rows[2] == {
+        "package": "foo",
+        "channel": "stable",
+        "bundle": "foo.v3",
+        "replaces": "foo.v2",
+        "skips": [],
+        "skipRange": "<3.0.0",
+        "image": "example.com/foo:v3.0.0",
+    }
+    assert alpha_list(tmp_path, "channels", "-o", "yaml") == [
+        "---",
+        "- channel: stable",
+        "  head: foo.v3",
+        "  package: foo",
+    ]
+
+
 def test_an_unknown_package(tmp_path: Path) -> None:
     alpha_list(tmp_path, "packages")
     for given, hint in (("bar", "there is foo"), ("fooo", "did you mean foo?")):
