@@ -1,9 +1,9 @@
 """Which objects the controllers of OLM Classic share in stores. Pure."""
 
 from api.objects import GVK
+from api.operators.names import LABEL_OWNER_KIND
 from olm_content.names import CSV_KIND
 from olm_content.render.rbac import RBAC_GROUP
-from olm_rollout.classic_owners import LABEL_OWNER_KIND
 from olm_runtime.watch.informer import Selection
 
 NAMESPACES = Selection(GVK("", "v1", "Namespace"), metadata_only=True, cached=True)

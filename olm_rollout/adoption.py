@@ -6,7 +6,6 @@ First the situation is named from what is there, then (situation, policy) says w
 from enum import Enum, auto
 
 from api.objects import KubeObject, annotations_of, key_of, labels_of
-from olm_rollout.classic_owners import ClassicOwner, classic_owner_of
 from olm_rollout.managed_fields import entries_of, is_of
 from olm_rollout.ownership import Owner, controller_of
 
@@ -25,8 +24,8 @@ class Situation(Enum):
     LEFTOVER = auto()
     """Owned by a deleted object of our name: garbage collection will remove it."""
     OTHER_OWNER = auto()
-    CLASSIC = auto()
-    """A ClusterServiceVersion's of OLM Classic."""
+    ELSEWHERE = auto()
+    """Another program's, as the applier knows it (`Applier.elsewhere`)."""
     OTHER_CONTROLLER = auto()
     HELM = auto()
     FOREIGN = auto()
@@ -59,7 +58,7 @@ _ALWAYS: dict[Situation, Action] = {
     Situation.ORPHANED: Action.APPLY,
     Situation.LEFTOVER: Action.WAIT,
     Situation.OTHER_OWNER: Action.REFUSE,
-    Situation.CLASSIC: Action.REFUSE,
+    Situation.ELSEWHERE: Action.REFUSE,
 }
 _BY_POLICY: dict[tuple[Situation, Policy], Action] = {
     (Situation.OTHER_CONTROLLER, Policy.PREVENT): Action.REFUSE,
@@ -94,14 +93,14 @@ def situation_of(live: KubeObject | None, owner: Owner) -> Situation:
     if owner.controls(live):
         return _by_revision(live, owner)
     if not str(controller.get("apiVersion")).startswith(f"{owner.applier.group}/"):
-        return Situation.CLASSIC if classic_owner_of(live) else Situation.OTHER_CONTROLLER
+        return Situation.ELSEWHERE if owner.applier.elsewhere(live) else Situation.OTHER_CONTROLLER
     same = (controller.get("kind"), controller.get("name")) == (owner.kind, owner.name)
     return Situation.LEFTOVER if same else Situation.OTHER_OWNER
 
 
 def _uncontrolled(live: KubeObject, owner: Owner) -> Situation:
-    if classic_owner_of(live):
-        return Situation.CLASSIC
+    if owner.applier.elsewhere(live):
+        return Situation.ELSEWHERE
     if owner.labels.items() <= labels_of(live).items() and _is_written_for(live, owner):
         return Situation.ORPHANED
     if ANNOTATION_HELM_RELEASE in annotations_of(live):
@@ -159,15 +158,14 @@ def refusal(live: KubeObject, situation: Situation, owner: Owner) -> tuple[str, 
         f"{key.gvk.kind} '{key.name}' already exists{where} "
         f"and cannot be managed by {owner.applier.name}"
     )
-    return message, _owner_hint(live, situation)
+    return message, _owner_hint(live, situation, owner)
 
 
-def _owner_hint(live: KubeObject, situation: Situation) -> str:
+def _owner_hint(live: KubeObject, situation: Situation, owner: Owner) -> str:
     controller = controller_of(live) or {}
-    classic = classic_owner_of(live)
     match situation:
-        case Situation.CLASSIC if classic is not None:
-            return _classic_hint(classic)
+        case Situation.ELSEWHERE:
+            return owner.applier.elsewhere(live)
         case Situation.OTHER_OWNER:
             other = f"{controller.get('kind')} '{controller.get('name')}'"
             return f"it belongs to {other}; an object has one owner"
@@ -178,10 +176,3 @@ def _owner_hint(live: KubeObject, situation: Situation) -> str:
             return f"it belongs to the Helm release '{release}'"
         case _:
             return "it was made by somebody else; delete it if it is no longer needed"
-
-
-def _classic_hint(owner: ClassicOwner) -> str:
-    named = f"ClusterServiceVersion '{owner.name}' in namespace '{owner.namespace}'"
-    hint = f"it belongs to {named} of OLM Classic; an object has one owner"
-    left = f"; if that is gone, remove the annotation '{owner.annotation}'"
-    return hint + left if owner.annotation else hint

@@ -18,6 +18,8 @@ class Applier:
     from its kind and name; they select them. `revision_annotation` has the number of the revision
     that applied an object last, `retry_annotation` is changed to have the API server try again.
     `former_field_manager`: of updates by the program whose objects this one inherits.
+    `elsewhere`: of an object that another program manages and that is taken over by no policy, a
+    hint naming whose it is; else an empty string.
     """
 
     name: str
@@ -29,6 +31,7 @@ class Applier:
     retry_annotation: str
     labels: Mapping[str, str]
     owner_labels: Callable[[str, str], Mapping[str, str]]
+    elsewhere: Callable[[KubeObject], str]
 
     def selector(self, kind: str, name: str) -> str:
         """A label selector for the objects of an owner."""

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from api.objects import KubeObject, is_deleting, labels_of, metadata, name_of, namespace_of
+from api.operators.names import LABEL_OWNER, LABEL_OWNER_KIND, LABEL_OWNER_NAMESPACE
 from api.operators.v1.operatorgroup import OperatorGroup
 from olm_classic.csv.membership import owned_apis
 from olm_classic.csv.phases import Phase
@@ -15,7 +16,6 @@ from olm_classic.names import LABEL_MANAGED
 from olm_classic.operator_groups.selection import selects_by_label
 from olm_classic.selections import CLUSTER_ROLES, NAMESPACES, SERVICE_ACCOUNTS
 from olm_content.selectors import selects
-from olm_rollout.classic_owners import LABEL_OWNER, LABEL_OWNER_KIND, LABEL_OWNER_NAMESPACE
 from olm_runtime.controller.handlers import Change, Enqueue, enqueue_mapped
 from olm_runtime.controller.manager import NAMESPACE, Manager, Registration, Watch, existing
 from olm_runtime.controller.reconciler import Reconciler

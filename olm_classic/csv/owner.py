@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from api.objects import KubeObject, labels_of
+from api.operators.names import LABEL_OWNER, LABEL_OWNER_KIND, LABEL_OWNER_NAMESPACE
 from olm_content.names import CSV_API_VERSION, CSV_KIND
-from olm_rollout.classic_owners import LABEL_OWNER, LABEL_OWNER_KIND, LABEL_OWNER_NAMESPACE
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from enum import StrEnum
 from typing import Any
 
 from api.objects import GVK, KubeObject, annotations_of, is_true, metadata, name_of, namespace_of
+from api.operators.names import ANNOTATION_INSTALLED_ALONGSIDE
 from olm_content.names import CSV_KIND
 from olm_content.versions import Version, VersionError, parse_version
-from olm_rollout.classic_owners import ANNOTATION_INSTALLED_ALONGSIDE
 
 Requirement = dict[str, str]
 """An entry of `status.requirementStatus`."""

@@ -4,8 +4,8 @@ import hashlib
 from collections.abc import Iterable, Sequence
 
 from api.objects import GVK, KubeObject, annotations_of, metadata, name_of
+from api.operators.names import ANNOTATION_INSTALLED_ALONGSIDE
 from olm_content.crds.stored import Examined, Question
-from olm_rollout.classic_owners import ANNOTATION_INSTALLED_ALONGSIDE
 
 
 def installed_alongside(crd: KubeObject, live: KubeObject | None, csv: str) -> KubeObject:

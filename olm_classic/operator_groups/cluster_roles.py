@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 
 from api.objects import GVK, KubeObject
+from api.operators.names import LABEL_OWNER, LABEL_OWNER_KIND, LABEL_OWNER_NAMESPACE
 from olm_classic.hashes import text_hash
 from olm_classic.kinds import OPERATOR_GROUP
 from olm_classic.names import LABEL_MANAGED
 from olm_classic.provided_apis import aggregation_label
 from olm_content.render.rbac import RBAC_API
-from olm_rollout.classic_owners import LABEL_OWNER, LABEL_OWNER_KIND, LABEL_OWNER_NAMESPACE
 
 LEVELS = ("admin", "edit", "view")
 MAX_NAME_LENGTH = 253

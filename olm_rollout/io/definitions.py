@@ -1,4 +1,4 @@
-"""Compares the CustomResourceDefinitions of a bundle with those in the cluster."""
+"""Compares the CustomResourceDefinitions of a revision with those in the cluster."""
 
 import asyncio
 from collections.abc import Iterable, Sequence

@@ -7,6 +7,7 @@ write; a ClusterObjectSet of no extension owns its objects itself.
 from api.objects import annotations_of
 from api.olm.v1 import names
 from olm_rollout.ownership import Applier, Owner, controller_of, controller_reference
+from operator_controller.apply.classic_owners import classic_owner
 from operator_controller.apply.revisions import Revision, Revisions
 
 
@@ -25,6 +26,7 @@ APPLIER = Applier(
     retry_annotation=names.ANNOTATION_TRY_AGAIN,
     labels={names.LABEL_MANAGED_BY: names.FIELD_MANAGER},
     owner_labels=owner_labels,
+    elsewhere=classic_owner,
 )
 
 

@@ -16,7 +16,7 @@ from olm_rollout.adoption import (
     situation_of,
 )
 from olm_rollout.ownership import demoted_controller
-from tests.unit.olm_rollout.values import APPLIER, GROUP, KIND, owner
+from tests.unit.olm_rollout.values import APPLIER, ELSEWHERE, GROUP, KIND, owner
 
 OWNER = owner(revision=2, newer=frozenset({3}), namespace="home", former=frozenset({"uid-set"}))
 
@@ -29,7 +29,7 @@ TABLE: dict[Situation, tuple[Action, Action, Action]] = {
     Situation.ORPHANED: (Action.APPLY, Action.APPLY, Action.APPLY),
     Situation.LEFTOVER: (Action.WAIT, Action.WAIT, Action.WAIT),
     Situation.OTHER_OWNER: (Action.REFUSE, Action.REFUSE, Action.REFUSE),
-    Situation.CLASSIC: (Action.REFUSE, Action.REFUSE, Action.REFUSE),
+    Situation.ELSEWHERE: (Action.REFUSE, Action.REFUSE, Action.REFUSE),
     Situation.OTHER_CONTROLLER: (Action.REFUSE, Action.REFUSE, Action.APPLY),
     Situation.HELM: (Action.REFUSE, Action.REFUSE, Action.APPLY),
     Situation.FOREIGN: (Action.REFUSE, Action.APPLY, Action.APPLY),
@@ -81,15 +81,7 @@ def ours(revision: str | None) -> KubeObject:
 
 LABELS = {f"{GROUP}/owner-kind": KIND, f"{GROUP}/owner-name": "mine"}
 HELM = {"meta.helm.sh/release-name": "chart"}
-CSV_REFERENCE = reference(
-    "shop.v1", kind="ClusterServiceVersion", api="operators.coreos.com/v1alpha1", controller=False
-)
-CSV_LABELS = {
-    "olm.owner": "shop.v1",
-    "olm.owner.kind": "ClusterServiceVersion",
-    "olm.owner.namespace": "team",
-}
-ALONGSIDE = {"operatorframework.io/installed-alongside-1": "team/shop.v1"}
+OTHERS = {ELSEWHERE: "somebody"}
 
 
 @pytest.mark.parametrize(
@@ -182,28 +174,21 @@ def test_an_object_that_asks_for_another_look_at_the_revisions(
             Situation.FOREIGN,
             id="an owner that does not control it",
         ),
-        pytest.param(live(CSV_REFERENCE), Situation.CLASSIC, id="a ClusterServiceVersion's"),
+        pytest.param(live(labels=OTHERS), Situation.ELSEWHERE, id="another program's"),
         pytest.param(
-            live(CSV_REFERENCE, labels=LABELS, written_by=GROUP),
-            Situation.CLASSIC,
-            id="orphaned, then a ClusterServiceVersion's",
+            live(labels=LABELS | OTHERS, written_by=GROUP),
+            Situation.ELSEWHERE,
+            id="orphaned, then another program's",
         ),
         pytest.param(
-            live(CSV_REFERENCE, reference("rs", kind="ReplicaSet", api="apps/v1")),
-            Situation.CLASSIC,
-            id="a ClusterServiceVersion's with a controller",
+            live(reference("rs", kind="ReplicaSet", api="apps/v1"), labels=OTHERS),
+            Situation.ELSEWHERE,
+            id="another program's with a controller",
         ),
         pytest.param(
-            live(CSV_REFERENCE, reference("theirs")),
+            live(reference("theirs"), labels=OTHERS),
             Situation.OTHER_OWNER,
-            id="a ClusterServiceVersion's that another extension controls",
-        ),
-        pytest.param(live(labels=CSV_LABELS), Situation.CLASSIC, id="one's outside its namespace"),
-        pytest.param(live(annotations=ALONGSIDE), Situation.CLASSIC, id="one's definition"),
-        pytest.param(
-            live(labels={"olm.owner": "x", "olm.owner.kind": "CatalogSource"}),
-            Situation.FOREIGN,
-            id="a catalog's",
+            id="another program's that another extension controls",
         ),
         pytest.param(live(annotations=HELM), Situation.HELM, id="a Helm release's"),
         pytest.param(
@@ -251,26 +236,10 @@ def test_what_upstream_applied_last(found: KubeObject, expected: bool) -> None:
             id="of a cluster-scoped object the extension's namespace is named",
         ),
         pytest.param(
-            live(CSV_REFERENCE),
+            live(labels=OTHERS),
             "ConfigMap 'x' already exists in namespace 'ns' and cannot be managed by applier",
-            "it belongs to ClusterServiceVersion 'shop.v1' in namespace 'ns' of OLM Classic; "
-            "an object has one owner",
-            id="a ClusterServiceVersion's",
-        ),
-        pytest.param(
-            live(labels=CSV_LABELS),
-            "ConfigMap 'x' already exists in namespace 'ns' and cannot be managed by applier",
-            "it belongs to ClusterServiceVersion 'shop.v1' in namespace 'team' of OLM Classic; "
-            "an object has one owner",
-            id="one's outside its namespace",
-        ),
-        pytest.param(
-            live(annotations=ALONGSIDE),
-            "ConfigMap 'x' already exists in namespace 'ns' and cannot be managed by applier",
-            "it belongs to ClusterServiceVersion 'shop.v1' in namespace 'team' of OLM Classic; an "
-            "object has one owner; if that is gone, remove the annotation "
-            "'operatorframework.io/installed-alongside-1'",
-            id="one's definition",
+            "it is somebody's",
+            id="another program's",
         ),
         pytest.param(
             live(annotations=HELM),

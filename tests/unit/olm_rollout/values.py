@@ -2,9 +2,12 @@
 
 from typing import Any
 
+from api.objects import labels_of
 from olm_rollout.ownership import Applier, Owner, controller_reference
 
 GROUP = "apps.example.com"
+ELSEWHERE = "elsewhere.example.com/of"
+"""A label of objects that another program manages."""
 API_VERSION = f"{GROUP}/v1"
 KIND = "App"
 
@@ -18,6 +21,7 @@ APPLIER = Applier(
     retry_annotation=f"{GROUP}/retry",
     labels={"app.kubernetes.io/managed-by": GROUP},
     owner_labels=lambda kind, name: {f"{GROUP}/owner-kind": kind, f"{GROUP}/owner-name": name},
+    elsewhere=lambda live: f"it is {of}'s" if (of := labels_of(live).get(ELSEWHERE)) else "",
 )
 
 
