@@ -2,9 +2,11 @@
 
 import asyncio
 
+from fastapi import APIRouter
+
 from console.app import console_app
 from console.attempts import Attempts
-from console.flags import NAME, Settings, parse_settings
+from console.flags import NAME, OidcSettings, Settings, parse_settings
 from console.identities import IdentitySessions
 from console.settings import Place
 from console.signing_in import SIGN_IN, SignIn, TokenReach, sign_in_routes
@@ -37,8 +39,9 @@ async def serve(settings: Settings) -> None:
     tls = ServerTls(settings.tls_cert, settings.tls_key, settings.tls_profile)
     place = Place(settings.hosts, secure=True, cookie=COOKIE, sign_in=SIGN_IN)
     sessions = IdentitySessions()
-    how = SignIn(place, sessions, _reach(settings), settings.cas_dir, Attempts())
-    app = console_app(place, sessions, sign_in_routes(how))
+    issuer = settings.oidc.issuer if settings.oidc else ""
+    how = SignIn(place, sessions, _reach(settings), settings.cas_dir, Attempts(), issuer)
+    app = console_app(place, sessions, _sign_in(how, settings.oidc))
     listener = listen(settings.address)
     try:
         async with asyncio.TaskGroup() as group:
@@ -49,6 +52,18 @@ async def serve(settings: Settings) -> None:
             group.create_task(keep_small())
     finally:
         await sessions.close()
+
+
+def _sign_in(how: SignIn, oidc: OidcSettings | None) -> APIRouter:
+    router = sign_in_routes(how)
+    if oidc is not None:
+        # Libraries that nobody else needs.
+        from console.provider import Provider
+        from console.provider_sign_in import Waiting, provider_routes
+
+        provider = Provider(oidc.issuer, oidc.client, oidc.secret_file, oidc.ca_file, oidc.scopes)
+        router.include_router(provider_routes(how, provider, Waiting()))
+    return router
 
 
 def _reach(settings: Settings) -> TokenReach:
@@ -66,6 +81,7 @@ async def _tidy(sessions: IdentitySessions) -> None:
     while True:
         await asyncio.sleep(TIDY_SECONDS)
         await sessions.tidy()
+        await sessions.renew()
 
 
 if __name__ == "__main__":

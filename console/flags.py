@@ -29,6 +29,17 @@ HTTPS_PORT = ":443"
 Option = Callable[[Any], Any]
 
 
+@dataclass(frozen=True, slots=True)
+class OidcSettings:
+    """An OpenID provider, and the console as its client; a secret is not needed with PKCE."""
+
+    issuer: str
+    client: str
+    secret_file: Path | None
+    ca_file: Path | None
+    scopes: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """How the console runs. None as an address: not served.
@@ -37,12 +48,14 @@ class Settings:
     server     address of the API server, without a slash at its end
     authority  file of its CAs; None: those of the system
     cas_dir    CAs of catalogd, where it is not asked through the API server
+    oidc       the OpenID provider where people may sign in
     """
 
     hosts: frozenset[str]
     server: str
     authority: Path | None
     cas_dir: Path | None
+    oidc: OidcSettings | None
     address: Address
     tls_cert: Path
     tls_key: Path
@@ -74,6 +87,13 @@ def _server(text: str) -> str:
     return text.rstrip("/")
 
 
+def _issuer(text: str) -> str:
+    parts = urlsplit(text)
+    if parts.scheme != "https" or not parts.hostname or parts.query or parts.fragment:
+        raise click.BadParameter(f"{text!r} is no issuer; say https://HOST[:PORT][/PATH]")
+    return text
+
+
 def _of_pod() -> str | None:
     """The API server as a pod finds it. Its credentials are not looked at."""
     variables = ("KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT")
@@ -94,6 +114,17 @@ def _of_console() -> tuple[Option, ...]:
                help="CAs to check the API server with; default: those of the system."),
         option("--catalogd-cas-dir", "cas_dir", type=optional_path, metavar="FOLDER",
                help="CAs of catalogd, where it is not asked through the API server."),
+        option("--oidc-issuer-url", "issuer", type=_issuer, metavar="URL",
+               help="OpenID provider where people may sign in, as the API server is given it."),
+        option("--oidc-client-id", "client", metavar="ID",
+               help="What the console is called there, which the API server is given, too."),
+        option("--oidc-client-secret-file", "secret_file", type=optional_path, metavar="FILE",
+               help="Secret of that client, if it has one; read anew each time."),
+        option("--oidc-ca-file", "ca_file", type=optional_path, metavar="FILE",
+               help="CAs to check the provider with; default: those of the system."),
+        option("--oidc-scope", "scopes", multiple=True, metavar="SCOPE",
+               default=("openid", "profile", "email"), show_default=True,
+               help="What it is asked for, and may be given again."),
         option("--bind-address", "address", type=parse_served_address, default=":8443",
                show_default=True, metavar="ADDRESS", help="Address of the pages, over TLS."),
         option("--metrics-bind-address", expose_value=False, type=parse_address, metavar="ADDRESS",
@@ -130,5 +161,18 @@ def command(**given: Any) -> Settings:
     if given["tls_cert"] is None or given["tls_key"] is None:
         raise click.UsageError("give --tls-cert and --tls-key: tokens are not sent without TLS")
     given["tls_profile"] = take_tls_profile(given)
+    given["oidc"] = _oidc(given)
     given["hosts"] = frozenset(given["hosts"])
     return Settings(**given)
+
+
+def _oidc(given: dict[str, Any]) -> OidcSettings | None:
+    names = ("issuer", "client", "secret_file", "ca_file", "scopes")
+    issuer, client, secret_file, ca_file, scopes = (given.pop(name) for name in names)
+    if bool(issuer) != bool(client):
+        raise click.UsageError("give both --oidc-issuer-url and --oidc-client-id, or neither")
+    if not issuer:
+        return None
+    if "openid" not in scopes:
+        scopes = ("openid", *scopes)  # without it there is no ID token
+    return OidcSettings(issuer, client, secret_file, ca_file, scopes)

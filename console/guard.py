@@ -16,7 +16,7 @@ from console.settings import HEADERS, Place
 from olm_runtime.errors import OLMError
 from olm_runtime.http.asgi import Asgi, Receive, Scope, Send
 
-OPEN = frozenset({"/enter", "/sign-in", "/sign-in/callback", "/healthz"})
+OPEN = frozenset({"/enter", "/sign-in", "/sign-in/provider", "/sign-in/callback", "/healthz"})
 """Paths for those who have not signed in, beside those of static files."""
 STATIC = "/static/"
 SAFE_METHODS = frozenset({"GET", "HEAD"})

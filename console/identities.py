@@ -2,8 +2,9 @@
 
 import asyncio
 import hashlib
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from console.sessions import Session
@@ -13,12 +14,28 @@ IDLE_SECONDS = 30 * 60.0
 """For which a session may not be used: pages that are left open do not use it."""
 LONGEST_SECONDS = 8 * 3600.0
 MAX_SESSIONS = 1000
+RENEWED_SECONDS = 120.0
+"""Before its end a token is to be followed by another."""
+
+
+@dataclass(slots=True)
+class Credential:
+    """What the API server is sent, as it is now: a bearer token.
+
+    expires  when it ends, by the clock of the sessions
+    renew    gets the next one, if it can
+    """
+
+    token: str
+    expires: float = math.inf
+    renew: Callable[[], Awaitable[None]] | None = None
 
 
 @dataclass(slots=True)
 class _Held:
     session: Session
     identity: str
+    credential: Credential
     began: float
     used: float
 
@@ -39,11 +56,11 @@ class IdentitySessions:
         """Whether as many are held as may be."""
         return len(self._held) >= MAX_SESSIONS
 
-    def begin(self, token: str, user: User) -> Session:
-        """A session of whom the token is; its user is an earlier one where there is one."""
-        identity, now = _identity(token), self.now()
+    def begin(self, credential: Credential, user: User) -> Session:
+        """A session of whose token it is; its user is an earlier one where there is one."""
+        identity, now = _identity(credential.token), self.now()
         session = Session(self._users.setdefault(identity, user), leaves=True)
-        self._held[session.id] = _Held(session, identity, now, now)
+        self._held[session.id] = _Held(session, identity, credential, now, now)
         return session
 
     def find(self, cookie: str, *, used: bool) -> Session | None:
@@ -67,6 +84,12 @@ class IdentitySessions:
         left = [self._users.pop(each) for each in self._users.keys() - used]
         await asyncio.gather(*(each.close() for each in left))
 
+    async def renew(self) -> None:
+        """Has tokens that end soon be followed by others."""
+        soon = self.now() + RENEWED_SECONDS
+        due = [each.credential for each in self._held.values() if each.credential.expires < soon]
+        await asyncio.gather(*(each.renew() for each in due if each.renew))
+
     def stop(self) -> None:
         """Ends what tells open pages of changes."""
         for each in self._users.values():
@@ -79,7 +102,8 @@ class IdentitySessions:
 
     def _over(self, held: _Held) -> bool:
         now = self.now()
-        return now - held.used > IDLE_SECONDS or now - held.began > LONGEST_SECONDS
+        ended = now >= held.credential.expires
+        return ended or now - held.used > IDLE_SECONDS or now - held.began > LONGEST_SECONDS
 
 
 def _identity(token: str) -> str:

@@ -1,7 +1,7 @@
-"""Signing in by a token, which the API server is asked about."""
+"""Signing in by a token, which the API server is asked about, and signing out."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated
@@ -11,8 +11,9 @@ from starlette.responses import RedirectResponse
 
 from api.objects import GVK
 from console.attempts import Attempts
-from console.identities import IdentitySessions
+from console.identities import Credential, IdentitySessions
 from console.rendering import page
+from console.sessions import Session
 from console.settings import Place
 from console.users import User
 from olm_client.reach import ClusterOptions, Reach
@@ -22,7 +23,7 @@ from olm_runtime.kube.errors import ApiError
 
 SELF = GVK("authentication.k8s.io", "v1", "SelfSubjectReview")
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/-]{1,16384}=*")
-SIGN_IN = "/sign-in"
+SIGN_IN, PROVIDER, CALLBACK = "/sign-in", "/sign-in/provider", "/sign-in/callback"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +36,14 @@ class TokenReach(Reach):
 
     server: str = ""
     authority: str | None = None
-    token: str = ""
+    credential: Credential = field(default_factory=lambda: Credential(""))
 
     def access(self) -> ClusterAccess:
-        """The address and the token."""
-        header = f"Bearer {self.token}"
+        """The address and the token, which may be another later."""
         return ClusterAccess(
-            server=self.server, authorization=lambda: header, authority=self.authority
+            server=self.server,
+            authorization=lambda: f"Bearer {self.credential.token}",
+            authority=self.authority,
         )
 
 
@@ -51,6 +53,7 @@ class SignIn:
 
     reach    the cluster, as yet without a token
     cas_dir  CAs of catalogd, where it is not asked through the API server
+    issuer   name of the OpenID provider; empty where there is none
     """
 
     place: Place
@@ -58,12 +61,18 @@ class SignIn:
     reach: TokenReach
     cas_dir: Path | None
     attempts: Attempts
+    issuer: str = ""
 
-    async def by_token(self, token: str) -> User | None:
+    def may_try(self, request: Request) -> bool:
+        """Whether one more attempt is taken, which then counts."""
+        address = request.client.host if request.client else ""
+        return not self.sessions.full and self.attempts.allow(address)
+
+    async def by_credential(self, credential: Credential) -> User | None:
         """Whose it is; None where the API server does not take it. Raises ApiError."""
-        if not _TOKEN.fullmatch(token):
+        if not _TOKEN.fullmatch(credential.token):
             return None
-        reach = replace(self.reach, token=token)
+        reach = replace(self.reach, credential=credential)
         user = User.connect("", ClusterOptions(reach, self.cas_dir))
         try:
             user.name = await _name(user)
@@ -73,6 +82,28 @@ class SignIn:
                 return None
             raise
         return user
+
+    async def begin(self, credential: Credential, user: User) -> Session:
+        """A session: always another, so that none can be prepared for somebody."""
+        session = self.sessions.begin(credential, user)
+        if session.user is not user:
+            await user.close()
+        return session
+
+    def name(self, response: Response, session: Session) -> None:
+        """Has a browser say which session is its own."""
+        response.set_cookie(
+            self.place.cookie, session.id, httponly=True, samesite="strict", secure=True
+        )
+
+    def again(self, request: Request, fault: str, status: int) -> Response:
+        """The form once more, and why."""
+        return page(request, "sign_in.html", status=status, fault=fault, issuer=self.issuer)
+
+    def too_many(self, request: Request) -> Response:
+        """The answer where `may_try` says no."""
+        fault = "There were too many attempts. Wait for a minute."
+        return self.again(request, fault, HTTPStatus.TOO_MANY_REQUESTS)
 
 
 async def _name(user: User) -> str:
@@ -88,24 +119,24 @@ def sign_in_routes(how: SignIn) -> APIRouter:
     @router.get(SIGN_IN)
     async def ask(request: Request) -> Response:
         """The form."""
-        return page(request, "sign_in.html", fault="")
+        return how.again(request, "", HTTPStatus.OK)
 
     @router.post(SIGN_IN)
     async def enter(request: Request, token: Annotated[str, Form()] = "") -> Response:
-        """Begins a session: always another, so that none can be prepared for somebody."""
-        address = request.client.host if request.client else ""
-        if how.sessions.full or not how.attempts.allow(address):
-            fault = "There were too many attempts. Wait for a minute."
-            return _again(request, fault, HTTPStatus.TOO_MANY_REQUESTS)
-        token = token.strip()
+        """Begins a session."""
+        if not how.may_try(request):
+            return how.too_many(request)
+        credential = Credential(token.strip())
         try:
-            user = await how.by_token(token)
+            user = await how.by_credential(credential)
         except TransientError as error:
-            return _again(request, error.describe(), HTTPStatus.BAD_GATEWAY)
+            return how.again(request, error.describe(), HTTPStatus.BAD_GATEWAY)
         if user is None:
             fault = "The API server does not take this token. It may have expired: get another."
-            return _again(request, fault, HTTPStatus.UNAUTHORIZED)
-        return await _entered(how, token, user)
+            return how.again(request, fault, HTTPStatus.UNAUTHORIZED)
+        response = RedirectResponse("/", HTTPStatus.SEE_OTHER)
+        how.name(response, await how.begin(credential, user))
+        return response
 
     @router.post("/sign-out")
     async def leave(request: Request) -> Response:
@@ -117,16 +148,3 @@ def sign_in_routes(how: SignIn) -> APIRouter:
         return response
 
     return router
-
-
-def _again(request: Request, fault: str, status: int) -> Response:
-    return page(request, "sign_in.html", status=status, fault=fault)
-
-
-async def _entered(how: SignIn, token: str, user: User) -> Response:
-    session = how.sessions.begin(token, user)
-    if session.user is not user:
-        await user.close()
-    response = RedirectResponse("/", HTTPStatus.SEE_OTHER)
-    response.set_cookie(how.place.cookie, session.id, httponly=True, samesite="strict", secure=True)
-    return response

@@ -56,6 +56,7 @@ HELM = GoModule(
 )
 GITOPS = GoModule(name="gitops", title="evaluation of health", packages=615)
 KREW = GoModule(name="krew", title="krew", packages=330, program="sigs.k8s.io/krew/cmd/krew")
+OPENID = GoModule(name="openid", title="OpenID provider", packages=250)
 GRPCURL = GoModule(
     name="grpcurl",
     title="grpcurl",
@@ -125,6 +126,14 @@ def gitops_binary() -> Executable:
 def krew_binary() -> Executable:
     """Find krew, or build it (a minute, once). Errors: BinaryUnavailable, BuildFailed."""
     return Executable((str(built(KREW)),), "built")
+
+
+def openid_binary() -> Executable:
+    """Find the OpenID provider, or build it (half a minute, once).
+
+    Errors: BinaryUnavailable, BuildFailed.
+    """
+    return Executable((str(built(OPENID)),), "built")
 
 
 def grpcurl_binary() -> Executable:

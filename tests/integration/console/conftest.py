@@ -1,17 +1,14 @@
 """The console as its user runs it, and a browser."""
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from e2e.harness.required import is_required
 from e2e.olm.programs import Olm
-from tests.integration.console.visits import Console, Visit
+from tests.integration.console.visits import CHROMIUM, Console, Visit
 from tests.integration.olm_shell import Shell, trusting
-
-CHROMIUM = Path("/usr/bin/chromium")
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 import subprocess
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -9,6 +10,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 
 from tests.integration.olm_shell import Shell
 
+CHROMIUM = Path("/usr/bin/chromium")
 PATIENCE_MILLISECONDS = 60_000
 EXPECTED = (404, 422)
 """Answers that a page may get and show."""

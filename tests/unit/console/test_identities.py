@@ -7,24 +7,33 @@ from click import ClickException
 
 from console.attempts import ALL, EACH, WINDOW_SECONDS, Attempts
 from console.flags import command, parse_settings
-from console.identities import IDLE_SECONDS, LONGEST_SECONDS, IdentitySessions
+from console.identities import (
+    IDLE_SECONDS,
+    LONGEST_SECONDS,
+    RENEWED_SECONDS,
+    Credential,
+    IdentitySessions,
+)
 from console.signing_in import TokenReach
 from console.users import User
 from olm_client.reach import ClusterOptions
 
+OIDC = ("--oidc-issuer-url=https://b", "--oidc-client-id=c")
 TLS = ("--tls-cert=a", "--tls-key=b")
 
 
 def somebody(token: str = "a") -> User:
     """Of an API server that is not asked."""
-    return User.connect("me", ClusterOptions(TokenReach(server="https://127.0.0.1:1", token=token)))
+    return User.connect(
+        "me", ClusterOptions(TokenReach(server="https://127.0.0.1:1", credential=Credential(token)))
+    )
 
 
 async def test_a_session_ends_when_idle_and_at_last() -> None:
     time = 0.0
     sessions = IdentitySessions(now=lambda: time)
     user = somebody()
-    idle, busy = sessions.begin("a", user), sessions.begin("a", user)
+    idle, busy = sessions.begin(Credential("a"), user), sessions.begin(Credential("a"), user)
     for time in range(0, int(LONGEST_SECONDS), int(IDLE_SECONDS)):
         assert sessions.find(busy.id, used=True) is busy
         if time == IDLE_SECONDS:
@@ -35,11 +44,33 @@ async def test_a_session_ends_when_idle_and_at_last() -> None:
     await sessions.close()
 
 
+async def test_a_session_ends_with_its_token_unless_that_is_renewed() -> None:
+    time = 0.0
+    sessions = IdentitySessions(now=lambda: time)
+    renewed = []
+
+    async def renew() -> None:
+        renewed.append(time)
+        kept.expires = time + 1000
+
+    kept, lost = Credential("a", 1000.0, renew), Credential("b", 1000.0)
+    first, second = sessions.begin(kept, somebody()), sessions.begin(lost, somebody("b"))
+    for time in (0.0, 1000.0 - RENEWED_SECONDS, 999.0, 1000.0):  # noqa: B007 - the clock
+        await sessions.renew()
+    assert renewed == [999.0]
+    assert sessions.find(first.id, used=True) is first
+    assert sessions.find(second.id, used=True) is None
+    await sessions.close()
+
+
 async def test_the_user_of_sessions_is_closed_with_the_last() -> None:
     sessions = IdentitySessions()
-    first, second = sessions.begin("a", somebody()), sessions.begin("b", somebody("b"))
+    first, second = (
+        sessions.begin(Credential("a"), somebody()),
+        sessions.begin(Credential("b"), somebody("b")),
+    )
     other = somebody()
-    third = sessions.begin("a", other)
+    third = sessions.begin(Credential("a"), other)
     assert third.user is first.user is not other
     assert second.user is not first.user
     await other.close()
@@ -68,6 +99,14 @@ def test_flags_say_what_browsers_call_it() -> None:
     settings = parse_settings([*given, *TLS])
     assert settings.hosts == {"console.example.com", "other:8443"}
     assert (settings.server, settings.tls_cert) == ("https://api:6443", Path("a"))
+    assert settings.oidc is None
+
+
+def test_an_id_token_is_always_asked_for() -> None:
+    given = ("--host=a", "--server=https://b", *TLS, *OIDC, "--oidc-scope=groups")
+    oidc = parse_settings(given).oidc
+    assert oidc is not None
+    assert oidc.scopes == ("openid", "groups")
 
 
 @pytest.mark.parametrize(
@@ -78,8 +117,20 @@ def test_flags_say_what_browsers_call_it() -> None:
         (*TLS, "--server=https://api", "--host=https://a"),
         (*TLS, "--server=https://api", "--host=b@a"),
         ("--server=https://api", "--host=a"),
+        (*TLS, "--server=https://api", "--host=a", "--oidc-issuer-url=https://b"),
+        (*TLS, "--server=https://api", "--host=a", "--oidc-client-id=b"),
+        (*TLS, "--server=https://api", "--host=a", *OIDC, "--oidc-issuer-url=http://b"),
     ],
-    ids=["no host", "no TLS to the API server", "an address", "somebody", "no TLS"],
+    ids=[
+        "no host",
+        "no TLS to the API server",
+        "an address",
+        "somebody",
+        "no TLS",
+        "no client",
+        "no issuer",
+        "an issuer without TLS",
+    ],
 )
 def test_flags_that_would_not_be_safe_are_refused(arguments: tuple[str, ...]) -> None:
     with pytest.raises(ClickException):

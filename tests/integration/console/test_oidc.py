@@ -1,0 +1,213 @@
+"""Signing in at an OpenID provider, whose ID tokens a real API server takes."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+from playwright.async_api import async_playwright, expect
+
+import console.__main__ as program
+from console.__main__ import COOKIE
+from console.flags import parse_settings
+from console.provider import Provider
+from e2e.harness.components import ControlPlaneOptions
+from e2e.harness.controlplane import ControlPlane
+from e2e.harness.openid import CLIENT, PASSWORD, OpenIdProvider
+from e2e.harness.pki import CertificateAuthority
+from e2e.harness.ports import free_port
+from e2e.harness.required import is_required
+from olm_runtime.errors import TerminalError
+from tests.integration.console.visits import CHROMIUM
+
+HOST = "127.0.0.1"
+LIFETIME_SECONDS = 8
+PROVIDER = "/sign-in/provider"
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture(scope="module")
+def port() -> int:
+    return free_port()
+
+
+@pytest.fixture(scope="module")
+def provider(port: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenIdProvider]:
+    made = OpenIdProvider(
+        tmp_path_factory.mktemp("openid"),
+        redirect=f"https://{HOST}:{port}/sign-in/callback",
+        people={"alice": "alice@example.com", "nameless": ""},
+        lifetime=f"{LIFETIME_SECONDS}s",
+    )
+    with made as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def control_plane(
+    provider: OpenIdProvider, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ControlPlane]:
+    """An API server as docs/reference/console.md says; people are called by their addresses."""
+    flags = (
+        f"--oidc-issuer-url={provider.issuer}",
+        f"--oidc-client-id={CLIENT}",
+        f"--oidc-ca-file={provider.ca_file}",
+        "--oidc-username-claim=email",
+        "--oidc-username-prefix=oidc:",
+    )
+    options = ControlPlaneOptions(apiserver_args=flags, controller_manager=False)
+    with ControlPlane(tmp_path_factory.mktemp("control-plane"), options=options) as running:
+        yield running
+
+
+@asynccontextmanager
+async def serving(
+    port: int, folder: Path, control_plane: ControlPlane, provider: OpenIdProvider, *more: str
+) -> AsyncIterator[httpx.AsyncClient]:
+    """The console, and a browser that has never been there."""
+    authority = CertificateAuthority.load_or_create(folder, "ca")
+    certificate, key = authority.issue_server("console", hosts=[HOST]).write(folder, "console")
+    settings = parse_settings(
+        [
+            *(f"--host={HOST}:{port}", f"--bind-address={HOST}:{port}"),
+            "--health-probe-bind-address=0",
+            f"--server={control_plane.url}",
+            f"--certificate-authority={control_plane.ca_file}",
+            *(f"--tls-cert={certificate}", f"--tls-key={key}"),
+            *(f"--oidc-issuer-url={provider.issuer}", f"--oidc-client-id={CLIENT}"),
+            f"--oidc-client-secret-file={provider.secret_file}",
+            f"--oidc-ca-file={provider.ca_file}",
+            *more,
+        ]
+    )
+    running = asyncio.create_task(program.serve(settings))
+    try:
+        async with httpx.AsyncClient(base_url=f"https://{HOST}:{port}", verify=False) as client:
+            while not await _answers(client):
+                await asyncio.wait([running], timeout=0.05)
+                assert not running.done(), running
+            yield client
+    finally:
+        running.cancel()
+        await asyncio.wait([running])
+
+
+async def _answers(client: httpx.AsyncClient) -> bool:
+    try:
+        return (await client.get("/sign-in")).status_code == httpx.codes.OK
+    except httpx.ConnectError:
+        return False
+
+
+async def _way_back(browser: httpx.AsyncClient, name: str = "alice") -> str:
+    """Signs in at the provider; the address that it sends back to."""
+    left = await browser.get(PROVIDER)
+    asked = parse_qs(urlsplit(left.headers["location"]).query)
+    assert asked["code_challenge_method"] == ["S256"]
+    login = await browser.get(left.headers["location"], follow_redirects=True)
+    found = re.search(r'name="id" value="([^"]+)"', login.text)
+    assert found, login.text
+    form = {"username": name, "password": PASSWORD, "id": found[1]}
+    answer = await browser.post(str(login.url), data=form)
+    for _ in range(5):
+        target = str(answer.url.join(answer.headers["location"]))
+        if "/sign-in/callback" in target:
+            return target
+        answer = await browser.get(target)
+    raise AssertionError(answer)
+
+
+async def test_a_browser_signs_in_and_out(
+    port: int, tmp_path: Path, control_plane: ControlPlane, provider: OpenIdProvider
+) -> None:
+    if not CHROMIUM.exists():
+        (pytest.fail if is_required("machine") else pytest.skip)("Debian's chromium is not there")
+    async with serving(port, tmp_path, control_plane, provider), async_playwright() as playwright:
+        chromium = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        context = await chromium.new_context(
+            base_url=f"https://{HOST}:{port}", ignore_https_errors=True
+        )
+        page = await context.new_page()
+        await page.goto("/doctor")
+        await page.get_by_role("link", name="Sign in").click()
+        await page.get_by_role("link", name="Sign in at https://localhost").click()
+        await page.locator("[name=username]").fill("alice")
+        await page.locator("[name=password]").fill(PASSWORD)
+        await page.locator("[type=submit]").click()
+        await expect(page.get_by_text("signed in as oidc:alice@example.com")).to_be_visible()
+        assert page.url == f"https://{HOST}:{port}/"
+        await page.get_by_role("button", name="Sign out").click()
+        await expect(page.get_by_role("heading", name="Sign in", exact=True)).to_be_visible()
+        await context.close()
+        await chromium.close()
+
+
+async def test_a_way_back_counts_once_and_for_its_browser(
+    port: int, tmp_path: Path, control_plane: ControlPlane, provider: OpenIdProvider
+) -> None:
+    async with serving(port, tmp_path, control_plane, provider) as browser:
+        back = await _way_back(browser)
+        held = dict(browser.cookies)
+        browser.cookies.clear()
+        assert (await browser.get(back)).status_code == 400, "another browser"
+        browser.cookies.update(held)
+        assert "are signed in" in (await browser.get(back)).text
+        assert "oidc:alice@example.com" in (await browser.get("/nothing")).text
+        browser.cookies.clear()
+        browser.cookies.update(held)
+        assert (await browser.get(back)).status_code == 400, "a second time"
+        assert COOKIE not in browser.cookies
+
+        stolen = re.sub("state=[^&]*", "state=another", await _way_back(browser))
+        assert (await browser.get(stolen)).status_code == 400
+        spoilt = re.sub("code=[^&]*", "code=another", await _way_back(browser))
+        refused = await browser.get(spoilt)
+        assert (refused.status_code, "gave no token" in refused.text) == (401, True)
+        denied = re.sub("code=[^&]*", "error=access_denied", await _way_back(browser))
+        refused = await browser.get(f"{denied}&error_description=%3Cscript%3E")
+        assert refused.status_code == 401
+        assert "did not let you in: access_denied: &lt;script&gt;" in refused.text
+        refused = await browser.get(await _way_back(browser, "nameless"))
+        assert (refused.status_code, COOKIE in browser.cookies) == (401, False)
+        assert "The API server does not take ID tokens of" in refused.text
+
+
+async def test_a_session_lasts_as_long_as_tokens_are_renewed(
+    port: int,
+    tmp_path: Path,
+    control_plane: ControlPlane,
+    provider: OpenIdProvider,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(program, "TIDY_SECONDS", 1.0)
+    scopes = [f"--oidc-scope={each}" for each in ("email", "offline_access")]
+    async with serving(port, tmp_path, control_plane, provider, *scopes) as browser:
+        await browser.get(await _way_back(browser))
+        await asyncio.sleep(LIFETIME_SECONDS + 2)
+        shown = await browser.get("/doctor")
+        assert "oidc:alice@example.com" in shown.text
+        assert "Unauthorized" not in shown.text
+    async with serving(port, tmp_path, control_plane, provider) as browser:
+        await browser.get(await _way_back(browser))
+        await asyncio.sleep(LIFETIME_SECONDS)
+        assert (await browser.get("/nothing")).status_code == 401, "it had no refresh token"
+
+
+async def test_a_provider_that_is_away_or_another_is_told(
+    port: int, tmp_path: Path, control_plane: ControlPlane, provider: OpenIdProvider
+) -> None:
+    async with serving(port, tmp_path, control_plane, provider) as browser:
+        back = await _way_back(browser)
+        provider.stop()
+        for address in (back, PROVIDER):
+            told = await browser.get(address)
+            assert (told.status_code, "cannot be reached" in told.text) == (502, True)
+        provider.start()
+    other = Provider(f"{provider.issuer}/", CLIENT, None, provider.ca_file, ("openid",))
+    with pytest.raises(TerminalError, match="is of the issuer"):
+        await other.about()
