@@ -433,5 +433,11 @@ def test_the_console_has_no_right_and_no_token() -> None:
     [container] = pod["containers"]
     settings = parse_console([*container["args"], "--server=https://api"])
     assert settings.hosts == {"console.example.com:8443"}
+    assert settings.oidc is not None
+    assert settings.oidc.issuer == "https://login.example.com"
+    mounts = {each["mountPath"] for each in container["volumeMounts"]}
+    for file in (settings.oidc.secret_file, settings.oidc.ca_file):
+        assert str(file.parent if file else None) in mounts
+    assert settings.oidc.scopes == ("openid", "offline_access")
     mounted = {mount["mountPath"] for mount in container["volumeMounts"]}
     assert {str(settings.tls_cert.parent), str(settings.tls_key.parent)} <= mounted
