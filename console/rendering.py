@@ -62,6 +62,7 @@ def page(request: Request, template: str, *, status: int = 200, **values: Any) -
         "said": _said(request),
         "leaves": session is not None and session.leaves,
         "live": (),
+        "away": user.away if user is not None else "",
     }
     text = environment().get_template(template).render({**frame, **values})
     return HTMLResponse(text, status, headers={"Cache-Control": "no-store"})

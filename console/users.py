@@ -69,9 +69,13 @@ class User:
         async def changed() -> None:
             self.changes.note(gvk.kind)
 
-        return Followed(
-            self.kube, Selection(gvk, cached=True, keep=_without_fields), _same, changed
-        )
+        selection = Selection(gvk, cached=True, keep=_without_fields)
+        return Followed(self.kube, selection, _same, changed, lambda: self.changes.note(gvk.kind))
+
+    @property
+    def away(self) -> str:
+        """Why pages may be old: what is wrong with a watch; empty while all go on."""
+        return next(filter(None, (each.trouble for each in self._watched.values())), "")
 
     async def object(self, gvk: GVK, name: str, namespace: str = "") -> KubeObject:
         """One of them. Raises NotFoundError, ApiError."""

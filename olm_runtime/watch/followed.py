@@ -30,12 +30,14 @@ class Followed(Generic[T]):
         selection: Selection,
         transform: Callable[[KubeObject], T],
         changed: Callable[[], Awaitable[None]],
+        troubled: Callable[[], None] = lambda: None,
     ) -> None:
-        """`changed` is awaited after each change of `store`."""
+        """`changed` is awaited as `store` changes; `troubled` is called as `trouble` does."""
         self.store = Store(transform)
         self._selection = selection
         self._client = client
         self._changed = changed
+        self._troubled = troubled
         self._informer: Informer[T] | None = None
         self._task: asyncio.Task[None] | None = None
         self._problem = ""
@@ -50,10 +52,20 @@ class Followed(Generic[T]):
         """Whether the kind is watched."""
         return self._task is not None and not self._task.done()
 
+    @property
+    def trouble(self) -> str:
+        """Why a watch does not go on for now; empty while it does, and where there is none."""
+        return self._informer.problem if self._informer is not None and self.running else ""
+
     async def start(self) -> None:
         """Watches the kind, if it is not watched; waits for the first list or its failure."""
         if self._informer is None or not self.running:
-            hooks = Hooks(self._stored, delay=lambda _: SHORTEST_WATCH_SECONDS, ends=self._ends)
+            hooks = Hooks(
+                self._stored,
+                changed=self._troubled,
+                delay=lambda _: SHORTEST_WATCH_SECONDS,
+                ends=self._ends,
+            )
             self._informer = Informer(self._client, self._selection, self.store, hooks)
             self._task = asyncio.create_task(self._run(self._informer))
         await self._informer.settled.wait()

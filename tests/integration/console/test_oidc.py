@@ -25,7 +25,7 @@ from olm_runtime.errors import TerminalError
 from tests.integration.console.visits import CHROMIUM
 
 HOST = "127.0.0.1"
-LIFETIME_SECONDS = 8
+LIFETIME_SECONDS = 6
 PROVIDER = "/sign-in/provider"
 
 pytestmark = pytest.mark.integration

@@ -32,6 +32,7 @@ TRICKS = [
     "]]><style>*{display:none}</style>",
 ]
 FRAME: dict[str, Any] = {
+    "away": "",
     "user": None,
     "parts": (),
     "token": "t",

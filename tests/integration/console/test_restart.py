@@ -1,0 +1,75 @@
+"""An open page while the API server is restarted."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.async_api import async_playwright, expect
+
+from console.local import run_local
+from e2e.harness.components import ControlPlaneOptions
+from e2e.harness.controlplane import ControlPlane
+from e2e.harness.required import is_required
+from olm_client.reach import ClusterOptions, Reach
+from tests.integration.console.visits import CHROMIUM
+
+pytestmark = pytest.mark.integration
+
+CRDS = Path(__file__).parents[3] / "config" / "crd"
+KIND = "/apis/olm.operatorframework.io/v1/clustercatalogs"
+SOON_MILLISECONDS = 5_000
+"""A second is usual; machines of tests are busy."""
+
+
+@pytest.fixture
+def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    options = ControlPlaneOptions(controller_manager=False)
+    with ControlPlane(tmp_path_factory.mktemp("control-plane"), options=options) as running:
+        running.kubectl("apply", "--server-side", "-f", str(CRDS))
+        arguments = ("--recursive=false", "--for=condition=Established", "-f", str(CRDS))
+        running.kubectl("wait", *arguments)
+        yield running
+
+
+def _add(control_plane: ControlPlane, name: str) -> None:
+    catalog: dict[str, Any] = {
+        "apiVersion": "olm.operatorframework.io/v1",
+        "kind": "ClusterCatalog",
+        "metadata": {"name": name},
+        "spec": {"source": {"type": "Image", "image": {"ref": "registry.example.com/a:latest"}}},
+    }
+    with control_plane.client() as client:
+        client.post(KIND, json=catalog).raise_for_status()
+
+
+async def test_a_page_says_so_and_goes_on_by_itself(control_plane: ControlPlane) -> None:
+    if not CHROMIUM.exists():
+        (pytest.fail if is_required("machine") else pytest.skip)("Debian's chromium is not there")
+    entries: asyncio.Queue[str] = asyncio.Queue()
+    options = ClusterOptions(Reach(str(control_plane.kubeconfig)))
+    console = asyncio.create_task(run_local(options, 0, entries.put_nowait))
+    async with async_playwright() as playwright:
+        chromium = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = await chromium.new_page()
+        await page.goto(await entries.get())
+        await page.get_by_role("link", name="Catalogs", exact=True).first.click()
+        await asyncio.to_thread(_add, control_plane, "before")
+        await expect(page.get_by_role("link", name="before")).to_be_visible()
+        await page.evaluate("document.body.dataset.same = 'page'")
+
+        away = page.get_by_text("Not connected to the API server")
+        await asyncio.to_thread(control_plane.stop_apiserver)
+        await expect(away).to_be_visible()
+        await expect(page.get_by_role("link", name="before")).to_be_visible()
+        await asyncio.to_thread(control_plane.start_apiserver)
+        await asyncio.to_thread(_add, control_plane, "after")
+        await expect(page.get_by_role("link", name="after")).to_be_visible(
+            timeout=SOON_MILLISECONDS
+        )
+        await expect(away).to_be_hidden()
+        assert await page.evaluate("document.body.dataset.same") == "page", "it was not reloaded"
+        await chromium.close()
+    console.cancel()
+    await asyncio.wait([console])
