@@ -7,14 +7,21 @@ from typing import Any
 CANCEL_SECONDS = 1.0
 ENDS = 5
 """How often a coroutine is ended that waits for something when it is."""
+ROUNDS = 3
+"""How often tasks are ended that others began at their end, and that go on as well."""
 
 
 def close(loop: asyncio.AbstractEventLoop) -> None:
     """Ends a loop, and does not wait for tasks that go on although they were cancelled."""
-    if left := _cancelled(loop):
+    left = _cancelled(loop)
+    for _ in range(ROUNDS):
+        if not left:
+            break
         loop.run_until_complete(_abandon(left))
         left = _cancelled(loop)  # they, and what they began at their end
-    if not left:
+    if left:
+        loop.run_until_complete(_abandon(asyncio.all_tasks(loop)))
+    else:
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.run_until_complete(loop.shutdown_default_executor())
     loop.close()

@@ -4,11 +4,38 @@ import asyncio
 import gc
 import sys
 import warnings
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 import pytest
 
 from olm_runtime.watch import closing
 from olm_runtime.watch.closing import close
+
+
+async def generations(ended: list[str]) -> None:
+    """Begins a task at its end, which begins another at its own: one that waits for a Condition
+    whose lock is not given back."""
+    condition = asyncio.Condition()
+
+    async def wait() -> None:
+        async with condition:
+            await condition.wait_for(lambda: False)
+
+    async def second() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            third = asyncio.create_task(wait())
+            await asyncio.sleep(0)
+            await condition.acquire()
+            ended.append("ended")
+            await asyncio.shield(third)
+
+    try:
+        await asyncio.sleep(60)
+    finally:
+        await asyncio.create_task(second())
 
 
 async def stubborn(ended: list[str]) -> None:
@@ -24,7 +51,10 @@ async def stubborn(ended: list[str]) -> None:
         await asyncio.create_task(asyncio.sleep(60))
 
 
-def test_what_goes_on_is_ended_while_there_is_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("task", [stubborn, generations])
+def test_what_goes_on_is_ended_while_there_is_a_loop(
+    task: Callable[[list[str]], Coroutine[Any, Any, None]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(closing, "CANCEL_SECONDS", 0.05)
     printed: list[object] = []
     monkeypatch.setattr(sys, "unraisablehook", lambda raised: printed.append(raised.exc_value))
@@ -32,7 +62,7 @@ def test_what_goes_on_is_ended_while_there_is_a_loop(monkeypatch: pytest.MonkeyP
     tasks: list[asyncio.Task[None]] = []
 
     async def begin() -> None:
-        tasks.append(asyncio.create_task(stubborn(ended)))
+        tasks.append(asyncio.create_task(task(ended)))
         await asyncio.sleep(0)
 
     loop = asyncio.new_event_loop()
