@@ -117,6 +117,7 @@ lint: $(STAMP) ## ruff, mypy --strict, import contracts, duplicates, generated f
 	@test -n "$$(find $(TYPES) -mmin -60 2> /dev/null)" || { mkdir -p $(CACHE) && \
 	  tar -cf $(TYPES).$$$$ .mypy_cache && mv $(TYPES).$$$$ $(TYPES); }
 	@$(BIN)/lint-imports
+	@$(BIN)/python -m config.packages
 	@$(BIN)/python -m config.duplicates
 	@$(MAKE) --no-print-directory verify
 

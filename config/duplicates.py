@@ -21,23 +21,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+from config.packages import ROOT, root_packages, settings
+
 BASELINE = Path(__file__).with_suffix(".txt")
-PACKAGES = (
-    "api",
-    "olm_runtime",
-    "olm_content",
-    "olm_catalogs",
-    "olm_rollout",
-    "catalogd",
-    "operator_controller",
-    "opm",
-    "olm_classic",
-    "cluster_version",
-    "olm_client",
-    "olm_cli",
-    "console",
-)
 ALLOWED_LINES = 10
 RUN_LINES = 6
 GENERATED = "_pb2"
@@ -157,7 +143,7 @@ def main() -> int:
     write = parser.parse_args().write
     rows = (line.split() for line in BASELINE.read_text().splitlines())
     baseline = {(one, other): int(number) for one, other, number in rows}
-    found = shared({package: _modules(package) for package in PACKAGES})
+    found = shared({package: _modules(package) for package in root_packages(settings())})
     if write:
         baseline = shrunk(found, baseline)
         lines = (f"{' '.join(pair)} {number}\n" for pair, number in sorted(baseline.items()))
