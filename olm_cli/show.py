@@ -10,7 +10,7 @@ from olm_cli.catalogs.names import package_argument
 from olm_cli.catalogs.options import catalog_options, warn
 from olm_cli.cluster_options import ClusterCommand
 from olm_cli.output import Output, object_output_option, show
-from olm_client.bundle_files import read_source, registries
+from olm_client.catalogs.bundle_source import read_offered
 from olm_client.catalogs.details import Details, package_details, records_of
 from olm_client.catalogs.sources import Sources, unavailable, with_package
 from olm_client.catalogs.summary import one_line
@@ -64,7 +64,9 @@ def show_command(
             )
             continue
         if bundle_image:
-            facts["bundle"]["permissions"] = _permissions(facts["bundle"]["image"], options)
+            facts["bundle"]["permissions"] = _permissions(
+                facts["bundle"]["image"], catalog, options
+            )
         found.append({"catalog": catalog, **facts})
     if not found:
         raise faults[0]
@@ -80,10 +82,10 @@ def show_command(
         show(answer, output, dict.fromkeys(facts["bundle"]["name"] for facts in found))
 
 
-def _permissions(image: str, options: Mapping[str, Any]) -> Any:
+def _permissions(image: str, catalog: str, options: Mapping[str, Any]) -> Any:
     from olm_content.bundle.summary import summary
 
-    return summary(read_source(image, registries(dict(options))))["permissions"]
+    return summary(read_offered(image, catalog, options))["permissions"]
 
 
 def _lines(facts: Details) -> Iterator[str]:

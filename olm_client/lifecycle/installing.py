@@ -8,7 +8,7 @@ from api import wire
 from api.objects import KubeObject, name_of
 from api.olm.v1.clusterextension import ClusterExtension
 from api.wire import InvalidObjectError
-from olm_client.bundle_files import read_image, read_source, registries
+from olm_client.catalogs.bundle_source import read_offered
 from olm_client.catalogs.choice import Form, chosen
 from olm_client.catalogs.offered import Catalogs
 from olm_client.extension import EXTENSION
@@ -69,8 +69,7 @@ def order_of(package: str, given: Mapping[str, Any]) -> Order:
     asked = Asked(package, {**given, "extension": name, "catalogs": catalogs})
     desired = _read(new_extension(package, name, "default", "default", fields)).spec.source.catalog
     found = resolved(desired, asked.catalogs or Catalogs(package, ()), asked.options)
-    read = read_source if elsewhere else read_image  # a catalog on disk may name folders
-    source = Source(read(found.image, registries(dict(given))), found.catalog)
+    source = Source(read_offered(found.image, found.catalog, asked.options), found.catalog)
     install = Install.of(asked, source)
     account = install.account
     documents = [] if given["no_account"] else installer(account, as_rules(install.needed(source)))

@@ -7,7 +7,7 @@ from typing import Any
 
 from api.objects import KubeObject
 from api.olm.v1.clusterextension import ClusterExtension
-from olm_client.bundle_files import loaded, read_source, registries
+from olm_client.bundle_files import loaded, read_image, registries
 from olm_client.history import content_of
 from olm_client.watch_namespace import with_hint
 from olm_content.bundle.configuration import ConfigurationError
@@ -75,7 +75,7 @@ async def rendered(
         else:
             return Rendered(content, existing.properties)
     access = registries(dict(options))
-    files = await asyncio.to_thread(read_source, choice.bundle.image, access)
+    files = await asyncio.to_thread(read_image, choice.bundle.image, access)
     bundle = loaded(tuple(files.items()))
     if forced is None and bundle.csv.webhooks:
         provider = await certificate_provider_of(kube, provider_in(old))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from api.olm.v1.clusterextension import CatalogFilter
 from olm_client.bundle_files import read_source, registries
+from olm_client.catalogs.bundle_source import read_offered
 from olm_client.catalogs.offered import Catalogs, Options
 from olm_client.catalogs.sources import near_packages
 from olm_client.resolution.hints import hint_text
@@ -47,7 +48,7 @@ def read_from_catalogs(catalogs: Catalogs, versions: str, options: Options) -> S
         package_name=catalogs.package, version=versions, channels=options["channels"]
     )
     found = resolved(filters, catalogs, options)
-    return Source(read_source(found.image, registries(dict(options))), found.catalog)
+    return Source(read_offered(found.image, found.catalog, options), found.catalog)
 
 
 def resolved(filters: CatalogFilter, catalogs: Catalogs, options: Options) -> Resolution:
