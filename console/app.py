@@ -8,7 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 
 from console import live
-from console.guard import Guard, check_token
+from console.guard import SAFE_METHODS, Guard, check_token
 from console.pages import (
     acts,
     catalogs,
@@ -29,7 +29,7 @@ from console.settings import Place
 from console.static_files import static_files
 from olm_runtime.errors import OLMError
 from olm_runtime.http.asgi import Asgi
-from olm_runtime.kube.errors import ApiError, ForbiddenError, NotFoundError
+from olm_runtime.kube.errors import ApiError, ForbiddenError, NotFoundError, is_away
 
 COMPRESSED_FROM_BYTES = 1024
 COMPRESSION = 5
@@ -91,7 +91,10 @@ async def _tell(request: Request, error: Exception) -> Response:
         message, hint, status = error.message, error.hint, _status(error)
     else:  # logged by the server
         message, hint, status = _FAULT, "", HTTPStatus.INTERNAL_SERVER_ERROR
-    return page(request, "error.html", status=status, message=message, hint=hint)
+    told = {"message": message, "hint": hint, "repeatable": request.method in SAFE_METHODS}
+    if isinstance(error, ApiError) and is_away(error):
+        return page(request, "away.html", status=status, away=message, **told)
+    return page(request, "error.html", status=status, **told)
 
 
 def _words(error: HTTPException) -> str:

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 GATHER_SECONDS = 0.2
 """Changes that come together are told together."""
 
+CONNECTION = "connection"
+"""What is told like a kind: that the API server went away, or is there again."""
+
 MAX_LISTENERS = 1000
 """One serves all tabs of a browser."""
 

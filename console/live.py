@@ -3,10 +3,11 @@
 from collections.abc import AsyncIterator
 from http import HTTPStatus
 
-from fastapi import APIRouter, HTTPException
-from starlette.responses import StreamingResponse
+from fastapi import APIRouter, HTTPException, Request
+from starlette.responses import Response, StreamingResponse
 
 from console.asked import AskedBy
+from console.rendering import page
 
 QUIET_SECONDS = 20.0
 """After which a stream says that it is still there: many proxies cut at half a minute."""
@@ -24,7 +25,15 @@ async def live(user: AskedBy, since: str = "") -> StreamingResponse:
     async def events() -> AsyncIterator[bytes]:
         yield b"retry: 1000\n\n"
         async for kinds in user.changes.since(since, QUIET_SECONDS):
+            if not kinds:
+                await user.look()
             data = " ".join(sorted(kinds))
             yield f"event: changed\nid: {user.changes.mark}\ndata: {data}\n\n".encode()
 
     return StreamingResponse(events(), media_type="text/event-stream")
+
+
+@router.get("/connection")
+async def connection(request: Request) -> Response:
+    """What all pages say while the API server is away; nothing while it is there."""
+    return page(request, "connection.html")

@@ -11,16 +11,18 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from api.objects import GVK, KubeObject, name_of, namespace_of
-from console.changes import Changes
+from console.changes import CONNECTION, Changes
 from olm_client.reach import ClusterOptions
 from olm_runtime.kube.client import KubeClient
-from olm_runtime.kube.errors import ApiError, NotFoundError
+from olm_runtime.kube.errors import ApiError, NotFoundError, is_away
 from olm_runtime.watch.followed import Followed
 from olm_runtime.watch.informer import Selection
 
 REVIEW = GVK("authorization.k8s.io", "v1", "SelfSubjectAccessReview")
 REMEMBERED_SECONDS = 10.0
 """For which an answer about rights, or about a kind that is served, counts."""
+VERSION_PATH = "/version"
+"""Whoever may ask for nothing else may ask for this."""
 
 
 @dataclass(slots=True)
@@ -39,6 +41,7 @@ class User:
     now: Callable[[], float] = time.monotonic
     _watched: dict[GVK, Followed[KubeObject]] = field(default_factory=dict)
     _answers: dict[tuple[str, ...], tuple[float, bool]] = field(default_factory=dict)
+    _lost: str = ""
 
     @classmethod
     def connect(cls, name: str, options: ClusterOptions) -> Self:
@@ -70,12 +73,29 @@ class User:
             self.changes.note(gvk.kind)
 
         selection = Selection(gvk, cached=True, keep=_without_fields)
-        return Followed(self.kube, selection, _same, changed, lambda: self.changes.note(gvk.kind))
+        return Followed(self.kube, selection, _same, changed, lambda: self.changes.note(CONNECTION))
 
     @property
     def away(self) -> str:
         """Why pages may be old: what is wrong with a watch; empty while all go on."""
-        return next(filter(None, (each.trouble for each in self._watched.values())), "")
+        running = [each for each in self._watched.values() if each.running]
+        return next(filter(None, (each.trouble for each in running)), "" if running else self._lost)
+
+    async def look(self) -> None:
+        """Asks whether the API server is there, where no watch would notice."""
+        if any(each.running for each in self._watched.values()):
+            return
+        try:
+            await self.kube.request("GET", VERSION_PATH)
+        except ApiError as error:
+            self._note(error.message if is_away(error) else "")
+        else:
+            self._note("")
+
+    def _note(self, lost: str) -> None:
+        if bool(lost) != bool(self._lost):
+            self.changes.note(CONNECTION)
+        self._lost = lost
 
     async def object(self, gvk: GVK, name: str, namespace: str = "") -> KubeObject:
         """One of them. Raises NotFoundError, ApiError."""
@@ -99,7 +119,10 @@ class User:
     async def may(
         self, verb: str, gvk: GVK, namespace: str = "", name: str = "", subresource: str = ""
     ) -> bool:
-        """Whether they may do something; False, too, where that cannot be known."""
+        """Whether they may do something; False, too, where the API server does not say.
+
+        Raises ApiError while it is away, unless it has said so before.
+        """
 
         async def ask() -> bool:
             try:
@@ -119,7 +142,9 @@ class User:
                     "spec": {"resourceAttributes": attributes},
                 }
                 answer = await self.kube.create(review, field_manager="")
-            except ApiError:
+            except ApiError as error:
+                if is_away(error):
+                    raise
                 return False
             return bool((answer.get("status") or {}).get("allowed"))
 
@@ -131,10 +156,19 @@ class User:
         return await asyncio.gather(*(self.may(verb, gvk) for verb, gvk in asked))
 
     async def _remembered(self, key: tuple[str, ...], ask: Callable[[], Any]) -> bool:
-        at, answer = self._answers.get(key, (float("-inf"), False))
-        if self.now() - at > REMEMBERED_SECONDS:
-            answer = await ask()
-            self._answers[key] = (self.now(), answer)
+        known = self._answers.get(key)
+        if known is not None and self.now() - known[0] <= REMEMBERED_SECONDS:
+            return known[1]
+        try:
+            answer: bool = await ask()
+        except ApiError as error:
+            if is_away(error):
+                self._note(error.message)
+                if known is not None:
+                    return known[1]
+            raise
+        self._note("")
+        self._answers[key] = (self.now(), answer)
         return answer
 
 

@@ -59,6 +59,16 @@ class ApiError(TransientError):
         return not 0 < self.status < HTTPStatus.INTERNAL_SERVER_ERROR
 
 
+_AWAY = frozenset(
+    {0, HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.GATEWAY_TIMEOUT}
+)
+
+
+def is_away(error: ApiError) -> bool:
+    """Whether nobody answered, or a proxy that stands before a server which is not there."""
+    return error.status in _AWAY
+
+
 class NotFoundError(ApiError):
     """The object, or the resource itself, does not exist."""
 

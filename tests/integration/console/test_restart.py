@@ -1,4 +1,4 @@
-"""An open page while the API server is restarted."""
+"""Open pages while the API server is restarted."""
 
 import asyncio
 from collections.abc import Iterator
@@ -19,6 +19,9 @@ pytestmark = pytest.mark.integration
 
 CRDS = Path(__file__).parents[3] / "config" / "crd"
 KIND = "/apis/olm.operatorframework.io/v1/clustercatalogs"
+AWAY = "Not connected to the API server"
+OPEN = ("/", "/doctor", "/catalogs/before", "/catalogs/before/remove", "/nowhere")
+"""Of those some are watched, and some ask each time."""
 SOON_MILLISECONDS = 5_000
 """A second is usual; machines of tests are busy."""
 
@@ -44,7 +47,7 @@ def _add(control_plane: ControlPlane, name: str) -> None:
         client.post(KIND, json=catalog).raise_for_status()
 
 
-async def test_a_page_says_so_and_goes_on_by_itself(control_plane: ControlPlane) -> None:
+async def test_pages_say_so_and_go_on_by_themselves(control_plane: ControlPlane) -> None:
     if not CHROMIUM.exists():
         (pytest.fail if is_required("machine") else pytest.skip)("Debian's chromium is not there")
     entries: asyncio.Queue[str] = asyncio.Queue()
@@ -52,23 +55,35 @@ async def test_a_page_says_so_and_goes_on_by_itself(control_plane: ControlPlane)
     console = asyncio.create_task(run_local(options, 0, entries.put_nowait))
     async with async_playwright() as playwright:
         chromium = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = await chromium.new_page()
+        context = await chromium.new_context()
+        page = await context.new_page()
         await page.goto(await entries.get())
         await page.get_by_role("link", name="Catalogs", exact=True).first.click()
         await asyncio.to_thread(_add, control_plane, "before")
         await expect(page.get_by_role("link", name="before")).to_be_visible()
         await page.evaluate("document.body.dataset.same = 'page'")
 
-        away = page.get_by_text("Not connected to the API server")
+        here = page.url.removesuffix("/catalogs")
+        for path in OPEN:
+            await (await context.new_page()).goto(here + path)
+
         await asyncio.to_thread(control_plane.stop_apiserver)
-        await expect(away).to_be_visible()
+        for each in context.pages:
+            await expect(each.get_by_text(AWAY)).to_be_visible()
         await expect(page.get_by_role("link", name="before")).to_be_visible()
+        late = await context.new_page()
+        await late.goto(f"{here}/catalogs/later")
+        await expect(late.get_by_text(AWAY)).to_be_visible()
+        await expect(late.get_by_role("link", name="Extensions", exact=True)).to_be_visible()
         await asyncio.to_thread(control_plane.start_apiserver)
+        await asyncio.to_thread(_add, control_plane, "later")
         await asyncio.to_thread(_add, control_plane, "after")
         await expect(page.get_by_role("link", name="after")).to_be_visible(
             timeout=SOON_MILLISECONDS
         )
-        await expect(away).to_be_hidden()
+        await expect(late.get_by_role("heading", name="later")).to_be_visible()
+        for each in context.pages:
+            await expect(each.get_by_text(AWAY)).to_be_hidden()
         assert await page.evaluate("document.body.dataset.same") == "page", "it was not reloaded"
         await chromium.close()
     console.cancel()

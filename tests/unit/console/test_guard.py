@@ -1,64 +1,22 @@
 """What is refused before any page, and what all answers have."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from pathlib import Path
+from collections.abc import Callable
 
 import httpx
 import pytest
 from fastapi import APIRouter
-from starlette.responses import PlainTextResponse
 
 from console.app import console_app
 from console.guard import MAX_BODY_BYTES
-from console.local import LOOPBACK, entry_routes
+from console.local import LOOPBACK
 from console.sessions import KeySessions
 from console.settings import HEADERS, Place
 from console.users import User
-from olm_client.reach import ClusterOptions, Reach
 from olm_runtime.http.server import listen, serve
+from tests.unit.console.visitors import HOST, ORIGIN
 
-HOST = "127.0.0.1:8899"
-PLACE = Place(frozenset({HOST, "localhost:8899"}), secure=False, cookie="olm-console")
-ORIGIN = {"Origin": f"http://{HOST}"}
 PATHS = ("/", "/catalogs", "/live", "/nothing", "/enter", "/static/console.css", "/static/nothing")
-
-
-@pytest.fixture
-async def user(tmp_path: Path) -> AsyncIterator[User]:
-    """Somebody whose API server is away."""
-    config = tmp_path / "kubeconfig"
-    config.write_text(
-        "{current-context: here, contexts: [{name: here, context: {cluster: here, user: me}}],"
-        " clusters: [{name: here, cluster: {server: 'http://127.0.0.1:1'}}],"
-        " users: [{name: me, user: {}}]}"
-    )
-    made = User.connect("you", ClusterOptions(Reach(str(config))))
-    yield made
-    await made.close()
-
-
-@pytest.fixture
-async def browser(user: User) -> AsyncIterator[httpx.AsyncClient]:
-    """A browser that knows a key: its header `Key` says which."""
-    keys: list[str] = []
-    sessions = KeySessions(user, keys.append)
-    sessions.offer()
-    routes = entry_routes(PLACE, sessions)
-
-    @routes.post("/echo")
-    async def echo() -> PlainTextResponse:
-        return PlainTextResponse("done")
-
-    @routes.get("/fault")
-    async def fault() -> None:
-        raise ValueError("a fault")
-
-    app = console_app(PLACE, sessions, routes)
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url=f"http://{HOST}") as client:
-        client.headers["Key"] = keys[0]
-        yield client
 
 
 async def _enter(browser: httpx.AsyncClient) -> str:

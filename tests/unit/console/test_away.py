@@ -1,0 +1,55 @@
+"""What pages say while the API server is away."""
+
+import re
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from fastapi.routing import APIRoute
+
+from console.app import PAGES
+from console.users import User
+from tests.unit.console.visitors import ORIGIN
+
+AWAY = "Not connected to the API server"
+ASKED = "from=1&to=1&examine=yes&preview=yes"
+NO_PAGES = frozenset({"/live"})
+
+
+def _paths() -> Iterator[str]:
+    """Of all that can be read."""
+    for each in PAGES:
+        for route in each.router.routes:
+            assert isinstance(route, APIRoute)
+            if "GET" in (route.methods or ()) and route.path not in NO_PAGES:
+                yield re.sub(r"{[^}]*}", "name", route.path)
+
+
+@pytest.mark.parametrize("path", sorted(_paths()))
+async def test_all_pages_say_so_in_the_same_words(browser: httpx.AsyncClient, path: str) -> None:
+    await browser.get("/enter", params={"key": browser.headers.pop("Key")})
+    answer = await browser.get(f"{path}?{ASKED}")
+    assert answer.text.count(AWAY) == 1
+    assert "Not allowed to you" not in answer.text, "nobody knows"
+    assert "you may not" not in answer.text
+
+
+async def test_a_form_that_was_sent_is_not_sent_again(browser: httpx.AsyncClient) -> None:
+    await browser.get("/enter", params={"key": browser.headers.pop("Key")})
+    token = (await browser.get("/nothing")).text.split('X-CSRF-Token": "')[1].split('"')[0]
+    headers = ORIGIN | {"X-CSRF-Token": token}
+    answer = await browser.post("/extensions/name/resume", headers=headers)
+    assert answer.text.count(AWAY) == 1
+    assert "not known whether that was done" in answer.text
+    assert "every 5s" not in answer.text
+
+
+async def test_who_watches_nothing_is_told_by_looking(user: User) -> None:
+    assert not user.away
+    before = user.changes.mark
+    await user.look()
+    assert user.away
+    first = user.changes.mark
+    assert first != before
+    await user.look()
+    assert user.changes.mark == first, "it is told once"
