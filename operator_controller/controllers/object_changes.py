@@ -1,24 +1,39 @@
 """Which events of managed objects enqueue a ClusterObjectSet: not those of its own writes."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from api.objects import ObjectKey
-from olm_rollout.io.probing import version_of
+from olm_rollout.io.probing import Probed, version_of
+from olm_rollout.io.rollout import Applied
+from olm_rollout.io.stale_webhooks import Refusal
 from olm_rollout.io.watches import ManagedWatches, OwnerKey
-from operator_controller.controllers.memory import Memory
+from operator_controller.controllers.per_revision import PerRevision
 
 HEALTH_SECONDS = 0.5
 """How long events of objects that are probed are gathered before a reconcile."""
 
 
 @dataclass(slots=True)
-class ObjectChanges:
-    """Enqueues a set, by name and after so many seconds, for events of its objects."""
+class RolledOut:
+    """How the rollout of a revision left its objects; the modules of the fields write it."""
 
-    memories: Mapping[str, Memory]
+    applied: Applied = field(default_factory=Applied)
+    probed: Probed = field(default_factory=Probed)
+    refusal: Refusal = field(default_factory=Refusal)
+
+
+@dataclass(slots=True)
+class ObjectChanges:
+    """Enqueues a set, by name and after so many seconds, for events of its objects.
+
+    `is_taken_down` is asked for the set of a name: then the events are what it asked for itself.
+    """
+
+    rolled_out: PerRevision[RolledOut]
+    is_taken_down: Callable[[str], bool]
     watches: ManagedWatches
     enqueue: Callable[[str, float], None]
     monotonic: Callable[[], float] = time.monotonic
@@ -56,15 +71,15 @@ class ObjectChanges:
 
         A workload that starts changes several times in a row, which needs one reconcile.
         """
-        memory, seen = self.memories.get(name), self.watches.sighting(owner, key)
-        if memory is not None and memory.removal.since is not None:
-            return None  # its teardown asked for the end of its objects
-        if memory is None:
+        rolled_out, seen = self.rolled_out.get(name), self.watches.sighting(owner, key)
+        if self.is_taken_down(name):
+            return None
+        if rolled_out is None:
             return 0.0
-        if seen is None or memory.applied.left.get(key) != seen.fingerprint:
-            return memory.applied.pause(key, self.monotonic())
+        if seen is None or rolled_out.applied.left.get(key) != seen.fingerprint:
+            return rolled_out.applied.pause(key, self.monotonic())
         if not self.watches.reports_every_change(owner, key):
             return None
-        if memory.probed.versions.get(key) == version_of(seen.live):
+        if rolled_out.probed.versions.get(key) == version_of(seen.live):
             return None
-        return HEALTH_SECONDS if memory.applied.complete else 0.0
+        return HEALTH_SECONDS if rolled_out.applied.complete else 0.0

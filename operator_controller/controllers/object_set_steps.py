@@ -32,19 +32,16 @@ from operator_controller.apply.progression import read_probes
 from operator_controller.apply.revisions import (
     Revision,
     Revisions,
-    age_of,
     parse_revision,
-    seconds_left,
 )
-from operator_controller.controllers.memory import Memory
-from operator_controller.controllers.object_changes import ObjectChanges
+from operator_controller.controllers.object_changes import ObjectChanges, RolledOut
+from operator_controller.controllers.per_revision import PerRevision
 from operator_controller.controllers.relations import Relations
-from operator_controller.controllers.retirement import Retirement, may_drop_finalizers
+from operator_controller.controllers.retirement import Retirement
 from operator_controller.controllers.revision_context import RevisionContext
+from operator_controller.controllers.revision_timing import Timing
 from operator_controller.io.certificates import RevisionCertificates
 from operator_controller.io.revisions import RevisionStore
-
-SUPERSEDED_SECONDS = 5.0
 
 log = logging.getLogger(__name__)
 
@@ -64,17 +61,20 @@ class ObjectSetSteps:
     enqueue: Callable[[str, float], None]
     allow_controller_identity: bool = False
     changes: ObjectChanges = field(init=False)
-    _memories: dict[str, Memory] = field(default_factory=dict)
+    _rolled_out: PerRevision[RolledOut] = field(default_factory=lambda: PerRevision(RolledOut))
+    _timing: PerRevision[Timing] = field(default_factory=lambda: PerRevision(Timing))
     _relations: Relations = field(init=False)
     _retirement: Retirement = field(init=False)
 
     def __post_init__(self) -> None:
-        self.changes = ObjectChanges(self._memories, self.watches, self.enqueue)
         self._relations = Relations(
             self.client, self.extensions, self.store, self.allow_controller_identity
         )
         self._retirement = Retirement(
             self._relations, self.store, self.watches, self.clock, self.monotonic, self.enqueue
+        )
+        self.changes = ObjectChanges(
+            self._rolled_out, self._retirement.is_taken_down, self.watches, self.enqueue
         )
 
     def in_order(self) -> tuple[Step[RevisionContext], ...]:
@@ -84,21 +84,13 @@ class ObjectSetSteps:
     def begin(self, obj: KubeObject) -> RevisionContext:
         """The context of a set that is not being deleted."""
         revision = parse_revision(obj)
-        leaving = self._memory(revision).owner_deleted
+        leaving = self._retirement.has_begun(revision)
         suspension = None if leaving else self._relations.suspension(revision)
         return RevisionContext(revision, leaving=leaving, suspension=suspension)
 
     def retire(self, revision: Revision) -> bool:
-        """Has a revision go with its owner, which is deleted; whether it did not know of that yet.
-
-        Not noted in the cluster: the owner asks again for as long as it is there.
-        """
-        memory = self._memory(revision)
-        is_new = not memory.owner_deleted
-        memory.owner_deleted = True
-        if is_new:
-            self.enqueue(revision.name, 0.0)
-        return is_new
+        """Has a revision go with its owner, which is deleted; whether that was not known yet."""
+        return self._retirement.begin(revision)
 
     async def set_free(self, revision: Revision, owner_uid: str) -> None:
         """Has the objects of a revision stay when their owner is deleted. Raises OLMError."""
@@ -106,7 +98,8 @@ class ObjectSetSteps:
 
     async def forget(self, name: str) -> None:
         """Drops what is remembered of a revision; its watches too where it owns its objects."""
-        self._memories.pop(name, None)
+        for records in (self._rolled_out, self._timing, self._retirement):
+            records.forget(name)
         self.changes.forget(name)
         self.certificates.forget(name)
         self.watches.stop((names.CLUSTER_OBJECT_SET, name))
@@ -125,7 +118,7 @@ class ObjectSetSteps:
             return self._stop(revision, Done())
         if context.suspension is None or revision.finished:
             return context
-        if (await self._memory_of_removal(revision)).owner_deleted:
+        if await self._retirement.goes_with_owner(revision):
             return replace(context, suspension=None)
         if revision.archived:
             return Finish(context)
@@ -146,14 +139,14 @@ class ObjectSetSteps:
         if revision.finished:
             await self.forget(revision.name)
             return self._stop(revision, Done())
-        memory = await self._memory_of_removal(revision)
-        siblings = Revisions() if memory.owner_deleted else await self._relations.siblings(revision)
-        outcome = await self._remove_objects(revision, memory, siblings)
+        with_owner = await self._retirement.goes_with_owner(revision)
+        siblings = Revisions() if with_owner else await self._relations.siblings(revision)
+        outcome = await self._remove_objects(revision, siblings)
         if isinstance(outcome, Wait) and outcome.message:
             raise WaitingError(outcome.message, seconds=outcome.seconds)
         if not isinstance(outcome, Done):
             return Stop(outcome)
-        if not memory.owner_deleted:
+        if not self._retirement.has_begun(revision):  # it may have while objects were removed
             await self.forget(revision.name)
             return replace(context, removed=True)
         await self.store.delete(revision)
@@ -165,7 +158,9 @@ class ObjectSetSteps:
         if context.removed:
             return context
         siblings = await self._relations.siblings(context.revision)
-        pause = self._pause(context.revision, siblings)
+        superseded = bool(siblings.newer_than(context.revision.number))
+        timing = self._timing.of(context.revision)
+        pause = timing.pause(context.revision, self.monotonic(), superseded=superseded)
         return Stop(Wait(pause)) if pause > 0 else replace(context, siblings=siblings)
 
     async def read_content(self, context: RevisionContext) -> RevisionContext:
@@ -191,7 +186,7 @@ class ObjectSetSteps:
             return context
         check_phases(context.phases)
         revision, account = context.revision, context.account
-        owner, memory = owner_of(revision, context.siblings), self._memory(revision)
+        owner, left = owner_of(revision, context.siblings), self._rolled_out.of(revision)
         if owner.kind == names.CLUSTER_OBJECT_SET:
             await self._add_finalizer(revision)
         certified = await self.certificates.certify(
@@ -200,12 +195,12 @@ class ObjectSetSteps:
         rollout = self._rollout(revision, owner, account, context.probes)
         if not owner.newer:
             await rollout.restore(certified.phases, record_of(revision))
-        memory.applied.forget(certified.changed)
+        left.applied.forget(certified.changed)
         try:
             progress = await rollout.run(certified.phases)
         except OLMError as error:
-            raise await remove_stale_webhooks(account, owner, memory.refusal, error) from error
-        memory.refusal.since = None
+            raise await remove_stale_webhooks(account, owner, left.refusal, error) from error
+        left.refusal.since = None
         if not progress.complete:
             return replace(context, progress=progress)
         self.certificates.note_applied(revision.name)
@@ -215,14 +210,14 @@ class ObjectSetSteps:
     def _rollout(
         self, revision: Revision, owner: Owner, account: KubeClient, probes: Probes
     ) -> Rollout:
-        memory = self._memory(revision)
+        left = self._rolled_out.of(revision)
         return Rollout(
             account,
             owner,
             watches=self.watches,
             probes=probes,
-            applied=memory.applied,
-            probed=memory.probed,
+            applied=left.applied,
+            probed=left.probed,
             newer=partial(self._relations.newer, revision),
             settled=revision.succeeded,
             check=partial(self._relations.check_not_suspended, revision),
@@ -256,9 +251,9 @@ class ObjectSetSteps:
 
     async def remove(self, revision: Revision) -> Outcome:
         """Removes the objects of a set that is deleted, last phase first. Raises OLMError."""
-        memory = await self._memory_of_removal(revision)
-        if not may_drop_finalizers(revision.raw, memory.removal.seconds(self.monotonic())):
-            outcome = await self._remove_objects(revision, memory, Revisions())
+        await self._retirement.goes_with_owner(revision)
+        if not self._retirement.may_drop_finalizers(revision):
+            outcome = await self._remove_objects(revision, Revisions())
             if not isinstance(outcome, Done):
                 return outcome
         await self.forget(revision.name)
@@ -275,12 +270,9 @@ class ObjectSetSteps:
         given = (revision.raw.get("spec") or {}).get("progressionProbes") or ()
         return Probes(self.gate, read_probes(given))
 
-    async def _remove_objects(
-        self, revision: Revision, memory: Memory, siblings: Revisions
-    ) -> Outcome:
-        return await self._retirement.take_down(
-            revision, owner_of(revision, siblings), memory, in_service=siblings.active
-        )
+    async def _remove_objects(self, revision: Revision, siblings: Revisions) -> Outcome:
+        owner = owner_of(revision, siblings)
+        return await self._retirement.take_down(revision, owner, in_service=siblings.active)
 
     async def _add_finalizer(self, revision: Revision) -> None:
         """Puts our finalizer on a set that owns its objects, before it owns any."""
@@ -288,40 +280,9 @@ class ObjectSetSteps:
         if names.FINALIZER_TEARDOWN not in present:
             await self.store.set_finalizers(revision.raw, [*present, names.FINALIZER_TEARDOWN])
 
-    def _memory(self, revision: Revision) -> Memory:
-        known = self._memories.get(revision.name)
-        if known is None or known.uid != revision.uid:
-            known = self._memories[revision.name] = Memory(revision.uid)
-        return known
-
     def seconds_left(self, revision: Revision) -> float | None:
         """Until the revision must have rolled out; None where no deadline counts."""
-        memory, now = self._memory(revision), self.monotonic()
-        if memory.age is None:
-            memory.age = age_of(revision, self.clock(), now)
-        return seconds_left(revision, memory.age.at(now))
-
-    async def _memory_of_removal(self, revision: Revision) -> Memory:
-        memory = self._memory(revision)
-        if not memory.owner_deleted:
-            memory.owner_deleted = await self._relations.is_deleted_with_owner(revision)
-        return memory
-
-    def _pause(self, revision: Revision, siblings: Revisions) -> float:
-        """Seconds to leave a revision alone that a newer one is about to replace.
-
-        Each object that the newer one takes over enqueues the older one too. It has nothing to do
-        with them, and only looks from time to time whether one that it alone has is missing; not
-        at once, because most are replaced by then. One that never rolled out has nothing to look
-        after: its extension is about to archive it.
-        """
-        memory = self._memory(revision)
-        if not siblings.newer_than(revision.number):
-            memory.paused = None
-            return 0.0
-        if not revision.succeeded:
-            return SUPERSEDED_SECONDS
-        return memory.pause(SUPERSEDED_SECONDS, self.monotonic())
+        return self._timing.of(revision).seconds_left(revision, self.clock(), self.monotonic())
 
 
 def record_of(revision: Revision) -> str:

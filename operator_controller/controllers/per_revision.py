@@ -1,38 +1,32 @@
-"""What the controller of ClusterObjectSets remembers of one revision between reconciles."""
+"""What is remembered of each revision between reconciles; all of it may be lost at any time."""
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from typing import Generic, TypeVar
 
-from olm_rollout.io.probing import Probed
-from olm_rollout.io.rollout import Applied
-from olm_rollout.io.stale_webhooks import Refusal
-from olm_rollout.io.teardown import Removal
-from operator_controller.apply.revisions import Age
+from operator_controller.apply.revisions import Revision
+
+Record = TypeVar("Record")
 
 
-@dataclass(slots=True)
-class Memory:
-    """Of the revision with this uid; all of it can be lost, and is found out again.
+class PerRevision(Generic[Record]):
+    """A record for each revision, by its name; one that was made anew gets a new record."""
 
-    `applied`, `probed`, `removal` and `refusal` are written by the modules that they come from.
-    `paused`: the monotonic second of the last reconcile of a revision that is to be replaced.
-    `owner_deleted`: its owner is gone, or deleted together with its objects, so that there is no
-    way back.
-    """
+    def __init__(self, make: Callable[[], Record]) -> None:
+        self._make = make
+        self._records: dict[str, tuple[str, Record]] = {}
 
-    uid: str
-    applied: Applied = field(default_factory=Applied)
-    probed: Probed = field(default_factory=Probed)
-    removal: Removal = field(default_factory=Removal)
-    refusal: Refusal = field(default_factory=Refusal)
-    age: Age | None = None
-    paused: float | None = None
-    owner_deleted: bool = False
+    def of(self, revision: Revision) -> Record:
+        """That of a revision, which is made where there is none."""
+        uid, record = self._records.get(revision.name, (None, None))
+        if record is None or uid != revision.uid:
+            record = self._make()
+            self._records[revision.name] = (revision.uid, record)
+        return record
 
-    def pause(self, seconds: float, now: float) -> float:
-        """Seconds until the next reconcile of one that is to be replaced, or 0 for now."""
-        if self.paused is None:
-            self.paused = now
-        left = seconds - (now - self.paused)
-        if left <= 0:
-            self.paused = now
-        return max(0.0, left)
+    def get(self, name: str) -> Record | None:
+        """That of the revision of a name, if there is one."""
+        return self._records.get(name, (None, None))[1]
+
+    def forget(self, name: str) -> None:
+        """Drops that of the revision of a name."""
+        self._records.pop(name, None)

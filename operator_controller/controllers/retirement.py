@@ -7,7 +7,7 @@ delete, or what is not known because the content is lost, is left to the garbage
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 
@@ -21,7 +21,7 @@ from olm_runtime.errors import OLMError, TerminalError
 from olm_runtime.outcome import Done, Outcome, Wait
 from operator_controller.apply.revisions import Revision
 from operator_controller.apply.unpack import MissingContentError
-from operator_controller.controllers.memory import Memory
+from operator_controller.controllers.per_revision import PerRevision
 from operator_controller.controllers.relations import Relations, is_orphaning
 from operator_controller.io.revisions import RevisionStore
 
@@ -40,6 +40,18 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
+class Ending:
+    """What is known of a revision that ends.
+
+    `owner_deleted`: its owner is gone, or deleted together with its objects, so that there is no
+    way back.
+    """
+
+    removal: Removal = field(default_factory=Removal)
+    owner_deleted: bool = False
+
+
+@dataclass(slots=True)
 class Retirement:
     """Takes revisions down."""
 
@@ -50,9 +62,47 @@ class Retirement:
     monotonic: Callable[[], float]
     enqueue: Callable[[str, float], None]
     """Enqueues a revision, by name, after so many seconds."""
+    _endings: PerRevision[Ending] = field(default_factory=lambda: PerRevision(Ending))
+
+    def begin(self, revision: Revision) -> bool:
+        """Has a revision go with its owner, which is deleted; whether that was not known yet.
+
+        Not noted in the cluster: the owner asks again for as long as it is there.
+        """
+        ending = self._endings.of(revision)
+        is_new = not ending.owner_deleted
+        ending.owner_deleted = True
+        if is_new:
+            self.enqueue(revision.name, 0.0)
+        return is_new
+
+    def has_begun(self, revision: Revision) -> bool:
+        """Whether a revision is known to go with its owner."""
+        return self._endings.of(revision).owner_deleted
+
+    async def goes_with_owner(self, revision: Revision) -> bool:
+        """Whether it goes with its owner; asks for that if it is not known. Raises OLMError."""
+        ending = self._endings.of(revision)
+        if not ending.owner_deleted:
+            ending.owner_deleted = await self.relations.is_deleted_with_owner(revision)
+        return ending.owner_deleted
+
+    def is_taken_down(self, name: str) -> bool:
+        """Whether the objects of the revision of a name are being deleted."""
+        ending = self._endings.get(name)
+        return ending is not None and ending.removal.since is not None
+
+    def may_drop_finalizers(self, revision: Revision) -> bool:
+        """Whether a deleted revision is to go at once."""
+        seconds = self._endings.of(revision).removal.seconds(self.monotonic())
+        return may_drop_finalizers(revision.raw, seconds)
+
+    def forget(self, name: str) -> None:
+        """Drops what is known of the revision of a name."""
+        self._endings.forget(name)
 
     async def take_down(
-        self, revision: Revision, owner: Owner, memory: Memory, *, in_service: Sequence[Revision]
+        self, revision: Revision, owner: Owner, *, in_service: Sequence[Revision]
     ) -> Outcome:
         """Deletes what only this revision has: what those `in_service` have as well stays.
 
@@ -60,14 +110,15 @@ class Retirement:
 
         Done when it is gone, else Wait: with a message once it has taken a while. Raises OLMError.
         """
-        removal = memory.removal
+        ending = self._endings.of(revision)
+        removal = ending.removal
         seconds = removal.seconds(self.monotonic())
         try:
             account = self.relations.identity(in_service[-1] if in_service else revision)
             if removal.phases is None:
                 removal.begin((await self.store.content(revision.raw, account)).phases)
         except (MissingContentError, TerminalError) as error:
-            if not memory.owner_deleted:
+            if not ending.owner_deleted:
                 raise
             return _left_to_garbage_collection(revision, [error])
         teardown = Teardown(
@@ -76,7 +127,7 @@ class Retirement:
             watches=self.watches,
             removal=removal,
             in_order=seconds < ORDER_SECONDS,
-            with_owner=memory.owner_deleted,
+            with_owner=ending.owner_deleted,
         )
         remains = await teardown.run(await self._content_of(in_service))
         if not remains.held:

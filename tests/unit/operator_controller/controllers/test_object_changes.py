@@ -9,8 +9,9 @@ from olm_rollout.contention import Contention
 from olm_rollout.io.watches import OwnerKey
 from olm_rollout.owned import Sighting, sighting
 from operator_controller.apply.owners import APPLIER
-from operator_controller.controllers.memory import Memory
-from operator_controller.controllers.object_changes import HEALTH_SECONDS, ObjectChanges
+from operator_controller.apply.revisions import parse_revision
+from operator_controller.controllers.object_changes import HEALTH_SECONDS, ObjectChanges, RolledOut
+from operator_controller.controllers.per_revision import PerRevision
 
 OWNER = ("ClusterExtension", "ext")
 KEY = ObjectKey(GVK("", "v1", "ConfigMap"), "ns", "x")
@@ -30,10 +31,12 @@ class World:
         self.probed = False
         self.enqueued: list[float] = []
         """After how many seconds the set is to be reconciled."""
-        self.memory = Memory("uid")
-        self.memories = {"set": self.memory}
+        self.taken_down = False
+        self.records = PerRevision(RolledOut)
+        self.left = self.records.of(parse_revision({"metadata": {"name": "set", "uid": "uid"}}))
         self.changes = ObjectChanges(
-            self.memories,
+            self.records,
+            lambda _: self.taken_down,
             cast("Any", self),
             lambda _, seconds: self.enqueued.append(seconds),
             monotonic=lambda: 1000.0,
@@ -56,7 +59,7 @@ def world() -> World:
 
 
 def test_an_object_that_is_as_it_was_left_enqueues_nothing(world: World) -> None:
-    world.memory.applied.left[KEY] = live().fingerprint
+    world.left.applied.left[KEY] = live().fingerprint
     world.on_event()
     assert not world.enqueued
 
@@ -67,7 +70,7 @@ def test_an_object_that_is_as_it_was_left_enqueues_nothing(world: World) -> None
 def test_an_object_that_others_changed_enqueues_the_set(
     world: World, seen: Sighting | None
 ) -> None:
-    world.memory.applied.left[KEY] = live().fingerprint
+    world.left.applied.left[KEY] = live().fingerprint
     world.seen = seen
     world.on_event()
     assert world.enqueued == [0.0]
@@ -76,15 +79,15 @@ def test_an_object_that_others_changed_enqueues_the_set(
 def test_an_object_that_is_left_to_who_keeps_taking_it_is_looked_at_after_that(
     world: World,
 ) -> None:
-    world.memory.applied.left[KEY] = live().fingerprint
-    world.memory.applied.contended[KEY] = Contention(8, 999.0, frozenset())
+    world.left.applied.left[KEY] = live().fingerprint
+    world.left.applied.contended[KEY] = Contention(8, 999.0, frozenset())
     world.seen = live("theirs")
     world.on_event()
     assert world.enqueued == [3.0]
 
 
 def test_a_set_that_never_rolled_out_is_enqueued_for_everything(world: World) -> None:
-    world.memories.clear()
+    world.records.forget("set")
     world.on_event()
     assert world.enqueued == [0.0]
 
@@ -99,9 +102,9 @@ def test_a_set_that_never_rolled_out_is_enqueued_for_everything(world: World) ->
 def test_of_a_probed_object_all_events_count_but_what_the_probe_saw(
     world: World, *, complete: bool, seconds: float
 ) -> None:
-    world.probed, world.memory.applied.complete = True, complete
-    world.memory.applied.left[KEY] = live().fingerprint
-    world.memory.probed.versions[KEY] = "1"
+    world.probed, world.left.applied.complete = True, complete
+    world.left.applied.left[KEY] = live().fingerprint
+    world.left.probed.versions[KEY] = "1"
     world.on_event()
     assert not world.enqueued
     world.seen = live(version="2")
@@ -110,7 +113,7 @@ def test_of_a_probed_object_all_events_count_but_what_the_probe_saw(
 
 
 def test_a_set_that_is_taken_down_is_enqueued_otherwise(world: World) -> None:
-    world.memory.removal.since = 0.0
+    world.taken_down = True
     world.seen = None
     world.on_event()
     assert not world.enqueued
@@ -124,13 +127,13 @@ def test_what_changes_during_a_reconcile_is_judged_when_it_ends(
     with world.changes.deferred("set"):
         world.on_event()
         assert not world.enqueued, "it is too early to judge"
-        world.memory.applied.left[KEY] = live().fingerprint
+        world.left.applied.left[KEY] = live().fingerprint
     assert world.enqueued == ([0.0] if again else [])
 
 
 def test_what_happened_to_the_objects_of_a_set_that_is_gone_enqueues_nothing(world: World) -> None:
     with world.changes.deferred("set"):
         world.on_event()
-        world.memories.clear()
+        world.records.forget("set")
         world.changes.forget("set")
     assert not world.enqueued

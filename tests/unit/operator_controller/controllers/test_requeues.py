@@ -8,7 +8,6 @@ from api.objects import KubeObject
 from olm_rollout.progress import Progress
 from olm_runtime.outcome import Blocked, Done, Outcome, Retry, Wait
 from operator_controller.apply.revisions import age_of, parse_revision, seconds_left
-from operator_controller.controllers.memory import Memory
 from operator_controller.controllers.object_set import by_deadline, next_look, unhealthy_for
 from operator_controller.controllers.retirement import may_drop_finalizers
 
@@ -65,12 +64,6 @@ def test_how_long_it_has_been_ill(status: str, seconds: float) -> None:
     raw: KubeObject = {"status": {"conditions": [condition] if status else []}}
     now = datetime(2026, 1, 1, 0, 1, tzinfo=UTC)
     assert unhealthy_for(parse_revision(raw), now) == seconds
-
-
-def test_one_that_is_to_be_replaced_pauses_before_the_first_look_and_after_each() -> None:
-    memory = Memory("uid")
-    pauses = [memory.pause(5.0, moment) for moment in (0.0, 2.0, 5.0, 6.0, 13.0, 14.0)]
-    assert pauses == [5.0, 3.0, 0.0, 4.0, 0.0, 4.0]
 
 
 @pytest.mark.parametrize(
