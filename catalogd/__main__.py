@@ -6,6 +6,7 @@ import random
 import socket
 import time
 import uuid
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from starlette.applications import Starlette
@@ -137,32 +138,12 @@ class Program:
             global_secret=settings.global_pull_secret,
             prefix="catalogd-global-pull-secret-",
         )
-
         cluster_pulls = ClusterPulls(client, settings.system_namespace)
-
-        async def image_settings() -> ImageSettings:
-            await secrets.refresh()
-            await cluster_pulls.refresh()
-            return ImageSettings(
-                cache_dir=settings.cache_dir,
-                cas_dir=settings.pull_cas_dir,
-                auth_file=secrets.file,
-                cluster=cluster_pulls.settings,
-                limits=settings.limits,
-                document_bytes=settings.document_bytes,
-                objects=settings.objects,
-                shaped=settings.graphql,
-            )
-
-        images = Images(image_settings, metrics)
+        images = Images(_image_settings(settings, secrets, cluster_pulls), metrics)
         events = EventBroadcaster(client, controller=CONTROLLER, instance=instance)
         manager = Manager(client, events=events, clock=utc_now, jitter=random.random)
         steps = CatalogSteps(
             cluster, store, images, settings.base_url, steady_clock(), random.random
-        )
-        replica = Replica(
-            leader=manager.reconciler(steps.controller()),
-            follower=CatalogFollower(cluster, store, images),
         )
         program = cls(
             settings=settings,
@@ -171,20 +152,24 @@ class Program:
             store=store,
             secrets=secrets,
             cluster_pulls=cluster_pulls,
-            replica=replica,
+            replica=Replica(
+                leader=manager.reconciler(steps.controller()),
+                follower=CatalogFollower(cluster, store, images),
+            ),
             metrics=metrics,
             manager=manager,
             instance=instance,
         )
-        manager.register(
-            Registration(
-                name="catalogd-clustercatalog-controller",
-                reconciler=replica,
-                watches=[Watch(CLUSTER_CATALOG, program.enqueue_catalog)],
-                resync=program.names,
-            )
-        )
+        manager.register(program._registration())
         return program
+
+    def _registration(self) -> Registration:
+        return Registration(
+            name="catalogd-clustercatalog-controller",
+            reconciler=self.replica,
+            watches=[Watch(CLUSTER_CATALOG, self.enqueue_catalog)],
+            resync=self.names,
+        )
 
     def start_servers(self, group: asyncio.TaskGroup) -> None:
         """Everything that listens, before anything that works: restarts are to be short."""
@@ -288,6 +273,28 @@ class Program:
             failed = await attempt(self._collect_existing(), "the collection of what is not needed")
             if failed is not None:
                 log.warning("what is not needed any more stays on disk: %s", failed.message)
+
+
+def _image_settings(
+    settings: Settings, secrets: PullSecrets, cluster_pulls: ClusterPulls
+) -> Callable[[], Awaitable[ImageSettings]]:
+    """Those of the next pull: secrets and the cluster's settings are read again."""
+
+    async def current() -> ImageSettings:
+        await secrets.refresh()
+        await cluster_pulls.refresh()
+        return ImageSettings(
+            cache_dir=settings.cache_dir,
+            cas_dir=settings.pull_cas_dir,
+            auth_file=secrets.file,
+            cluster=cluster_pulls.settings,
+            limits=settings.limits,
+            document_bytes=settings.document_bytes,
+            objects=settings.objects,
+            shaped=settings.graphql,
+        )
+
+    return current
 
 
 if __name__ == "__main__":

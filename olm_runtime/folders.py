@@ -39,7 +39,13 @@ def remove_tree(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def collect(base: Path, keep: Collection[str], *, interrupted: bool = True) -> None:
+def collect(
+    base: Path,
+    keep: Collection[str],
+    *,
+    interrupted: bool = True,
+    remove: Callable[[Path], None] = remove_tree,
+) -> None:
     """Removes from `base` all but the entries to keep.
 
     Temporary ones go if `interrupted`: an interrupted attempt looks like a running one,
@@ -48,4 +54,4 @@ def collect(base: Path, keep: Collection[str], *, interrupted: bool = True) -> N
     for entry in base.iterdir() if base.is_dir() else ():
         temporary = entry.name.startswith(TEMPORARY)
         if interrupted if temporary else entry.name not in keep:
-            remove_tree(entry)
+            remove(entry)

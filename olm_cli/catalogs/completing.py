@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from olm_cli.cluster_options import reach_of
+from olm_cli.catalogs.at_once import listed_at_once
 
 if TYPE_CHECKING:
     from olm_client.catalogs.cache import ContentCache
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from olm_client.catalogs.content import Content
 
 Items = list[CompletionItem]
-
-SECONDS = 1.0
 
 
 def known_packages(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
@@ -136,9 +134,9 @@ def _contents(ctx: click.Context) -> list["Content"]:
 def _digests(ctx: click.Context, name: str = "") -> list[str] | None:
     """The digests of the cluster's catalogs that are in use, or of one; None without an answer."""
     from olm_client.catalogs.cluster import Served
-    from olm_client.catalogs.quick_list import quick_list
+    from olm_client.catalogs.quick_list import CATALOGS
 
-    found = quick_list(reach_of(ctx.params), seconds=SECONDS)
+    found = listed_at_once(ctx, CATALOGS)
     if found is None:
         return None
     served = (Served.of(raw) for raw in found)
@@ -170,6 +168,4 @@ def _listed(ctx: click.Context, kind: str) -> list[str]:
 
 
 def _list(ctx: click.Context, kind: str) -> list[dict[str, Any]]:
-    from olm_client.catalogs.quick_list import quick_list
-
-    return quick_list(reach_of(ctx.params), kind, seconds=SECONDS) or []
+    return listed_at_once(ctx, kind) or []

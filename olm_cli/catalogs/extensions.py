@@ -6,19 +6,16 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from olm_cli.cluster_options import reach_of
+from olm_cli.catalogs.at_once import listed_at_once
 from olm_cli.kube_names import object_name
-from olm_client.catalogs.quick_list import EXTENSIONS, quick_list
-
-SECONDS = 1.0
-"""A shell does not wait: where the cluster needs longer, there is no completion."""
+from olm_client.catalogs.quick_list import EXTENSIONS
 
 
 def known_extensions(
     ctx: click.Context, _param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """The ClusterExtensions whose names begin so, where a plain kubeconfig leads to them."""
-    found = quick_list(reach_of(ctx.params), EXTENSIONS, seconds=SECONDS) or ()
+    found = listed_at_once(ctx, EXTENSIONS) or ()
     named = ((each["metadata"]["name"], each) for each in found)
     return [
         CompletionItem(name, help=_package(each))

@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from olm_cli.cluster_options import cluster_options, reach_of
+from olm_cli.catalogs.at_once import listed_at_once
+from olm_cli.cluster_options import cluster_options
 
 if TYPE_CHECKING:
     from olm_client.catalogs.sources import Offer
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-SECONDS = 1.0
-"""A shell does not wait: where the cluster needs longer, there is no completion."""
 
 _WHAT = "A catalog: the name of a ClusterCatalog, a folder, or an image."
 
@@ -26,12 +24,12 @@ def known_catalogs(
 
     File names, where a path was begun.
     """
-    from olm_client.catalogs.quick_list import quick_list
+    from olm_client.catalogs.quick_list import CATALOGS
 
     if "/" in incomplete or incomplete.startswith("."):
         return [CompletionItem(incomplete, type="dir")]
     taken = ctx.params.get("catalogs") or ()
-    found = quick_list(reach_of(ctx.params), seconds=SECONDS) or ()
+    found = listed_at_once(ctx, CATALOGS) or ()
     images = {each["metadata"]["name"]: _image(each) for each in found}
     return [
         CompletionItem(name, help=image)

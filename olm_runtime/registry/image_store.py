@@ -133,10 +133,7 @@ class ImageStore:
         that is for the start. Raises DiskError.
         """
         with disk_errors("remove unpacked images", self._base):
-            for entry in self._base.iterdir() if self._base.is_dir() else ():
-                if not entry.name.startswith(TEMPORARY) and entry.name not in owners:
-                    _remove_owner(entry)
-            collect(self._base, owners, interrupted=interrupted)
+            collect(self._base, owners, interrupted=interrupted, remove=_remove_owner)
 
     def _client(self) -> RegistryClient:
         return RegistryClient(self._settings(), jitter=self._jitter)

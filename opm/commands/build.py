@@ -1,5 +1,7 @@
 """`opm build`: images of catalogs and bundles, without a container engine."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +9,7 @@ import click
 import orjson
 
 from olm_runtime.errors import TerminalError
-from olm_runtime.images.oci import Descriptor
+from olm_runtime.images.oci import Descriptor, Platform
 from olm_runtime.images.reference import ImageRef, parse_ref, parse_tag
 from olm_runtime.registry import workstation
 from opm.commands.generate import read_labels
@@ -18,6 +20,19 @@ from opm.io.building import PLATFORMS, add_bundle, add_catalog, check_bundle
 from opm.io.layout import Layout, layout_in
 from opm.io.references import is_bundle_folder
 from opm.io.serving import add_serving_catalog
+
+BUNDLE, CATALOG = "bundle", "catalog"
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What an image is made of; `base` is the image with the program that serves a catalog."""
+
+    folder: Path
+    kind: str
+    labels: Mapping[str, str]
+    platforms: Sequence[Platform]
+    base: ImageRef | None
 
 
 @click.command("build")
@@ -81,41 +96,54 @@ def build(  # noqa: PLR0913 - one parameter an option
       opm build catalog -t my.example/catalog:v1 -o layout && skopeo copy oci:layout:v1 ...
     """
     refs = [parse_tag(tag) for tag in tags]
-    platforms = parse_platforms(platform)
-    labels = read_labels(extra_labels)
+    platforms, labels = parse_platforms(platform), read_labels(extra_labels)
     if not push and oci_layout is None:
         raise TerminalError(
             "the image would go nowhere", hint="give --push, or a folder with --oci-layout"
         )
-    is_bundle = is_bundle_folder(folder)
-    if not folder.is_dir():
-        raise TerminalError(f"{folder}: no such directory", hint="give the root of a catalog")
-    if not no_validate:
-        _check(folder, is_bundle=is_bundle)
-    if base_image and is_bundle:
+    kind = _kind_of(folder, validate=not no_validate)
+    if base_image and kind == BUNDLE:
         raise click.UsageError("--base-image is for catalogs")
-    base = parse_ref(base_image) if base_image else None
+    content = Content(
+        folder, kind, labels, platforms, parse_ref(base_image) if base_image else None
+    )
+    reach = workstation.Registries(**registries)
     with layout_in(oci_layout) as layout:
-        if base is not None:
-            below = workstation.fetch_whole(
-                base, layout.place, workstation.Registries(**registries)
-            )
-            image = add_serving_catalog(layout, folder, labels, platforms, below)
-        else:
-            add = add_bundle if is_bundle else add_catalog
-            image = add(layout, folder, labels, platforms)
+        image = _add(layout, content, reach)
         layout.name(image, [ref.tag for ref in refs])
         for ref in refs:
             if push:
-                _push(layout, image, ref, registries)
+                workstation.push(layout.root, image, ref, reach)
             if output == "text":
                 click.echo(str(ref.canonical(image.digest)))
     if output == "json":
-        references = [str(ref.canonical(image.digest)) for ref in refs]
-        made = {"digest": image.digest, "size": image.size, "mediaType": image.media_type}
-        kind = "bundle" if is_bundle else "catalog"
-        told = {"kind": kind, **made, "images": references, "pushed": push}
-        click.echo(orjson.dumps(told, option=orjson.OPT_INDENT_2))
+        click.echo(_as_json(image, kind, refs, pushed=push))
+
+
+def _kind_of(folder: Path, *, validate: bool) -> str:
+    """What a folder has, with what is wrong with it printed. Errors: those of `_check`."""
+    kind = BUNDLE if is_bundle_folder(folder) else CATALOG
+    if not folder.is_dir():
+        raise TerminalError(f"{folder}: no such directory", hint="give the root of a catalog")
+    if validate:
+        _check(folder, is_bundle=kind == BUNDLE)
+    return kind
+
+
+def _add(layout: Layout, content: Content, reach: workstation.Registries) -> Descriptor:
+    folder, labels, platforms = content.folder, content.labels, content.platforms
+    if content.base is not None:
+        below = workstation.fetch_whole(content.base, layout.place, reach)
+        return add_serving_catalog(layout, folder, labels, platforms, below)
+    add = add_bundle if content.kind == BUNDLE else add_catalog
+    return add(layout, folder, labels, platforms)
+
+
+def _as_json(image: Descriptor, kind: str, refs: Sequence[ImageRef], *, pushed: bool) -> bytes:
+    made = {"digest": image.digest, "size": image.size, "mediaType": image.media_type}
+    images = [str(ref.canonical(image.digest)) for ref in refs]
+    shown = {"kind": kind, **made, "images": images, "pushed": pushed}
+    return orjson.dumps(shown, option=orjson.OPT_INDENT_2)
 
 
 def _check(folder: Path, *, is_bundle: bool) -> None:
@@ -130,7 +158,3 @@ def _check(folder: Path, *, is_bundle: bool) -> None:
     if refused:
         click.echo("hint: correct them, or build it all the same with --no-validate", err=True)
         raise SystemExit(1)
-
-
-def _push(layout: Layout, image: Descriptor, ref: ImageRef, registries: dict[str, Any]) -> None:
-    workstation.push(layout.root, image, ref, workstation.Registries(**registries))

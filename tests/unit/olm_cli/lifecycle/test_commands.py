@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.fbc import PublishedBundle, catalog_files, package_blobs
 from olm_cli import __main__ as front
-from olm_cli.catalogs import extensions
+from olm_client.catalogs import quick_list
 from olm_client.reach import Reach
 from olm_runtime.errors import OLMError
 
@@ -140,11 +140,11 @@ def test_names_of_extensions_are_completed(command: str, monkeypatch: pytest.Mon
         assert (reach.kubeconfig, kind) == ("x", "ClusterExtension")
         return [{"metadata": {"name": name}} for name in ("argocd", "quay", "argo")]
 
-    monkeypatch.setattr(extensions, "quick_list", listed)
+    monkeypatch.setattr(quick_list, "quick_list", listed)
     from click.shell_completion import ShellComplete
 
     words = ShellComplete(front.cli, {}, "olm", "_OLM_COMPLETE")
     found = words.get_completions([command, "--kubeconfig", "x"], "ar")
     assert [item.value for item in found] == ["argo", "argocd"]
-    monkeypatch.setattr(extensions, "quick_list", lambda *_, **__: None)
+    monkeypatch.setattr(quick_list, "quick_list", lambda *_, **__: None)
     assert words.get_completions([command], "ar") == []
