@@ -1,5 +1,6 @@
 """What goes to an ingest process and what comes back. Pure."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,12 +27,23 @@ TURN = b"turn\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ServedCatalogs:
+    """What a catalogd serves: addresses of catalogs by the digest of their image.
+
+    `authorities` are the certificates in PEM that it is trusted by.
+    """
+
+    urls: Mapping[str, str] = field(default_factory=dict)
+    authorities: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """What to do.
 
     `known_source` and `known_version` are what is stored; empty for nothing. `root` is the folder
     of the image that has the catalog; empty for that which its label names. `shaped`: the fields of
-    the objects are needed, for GraphQL.
+    the objects are needed, for GraphQL. `served` need not be pulled.
     """
 
     catalog: str
@@ -48,6 +60,7 @@ class Job:
     document_bytes: int = MAX_DOCUMENT_BYTES
     objects: int = MAX_OBJECTS
     shaped: bool = False
+    served: ServedCatalogs = field(default_factory=ServedCatalogs)
 
     @property
     def memory(self) -> int:
@@ -64,13 +77,15 @@ class Job:
 class Result:
     """What came of it.
 
-    `source` is canonical; `unpacked` in seconds since the epoch, 0 if the source was known. Or an
-    error with its hint: `blocked` if only a person can help, else worth no try for `after` seconds.
+    `source` is canonical; `unpacked` in seconds since the epoch, 0 if the source was known;
+    `taken_from` is who served the content, empty for the image's registry. Or an error with its
+    hint: `blocked` if only a person can help, else worth no try for `after` seconds.
     """
 
     source: str = ""
     version: str = ""
     unpacked: int = 0
+    taken_from: str = ""
     error: str = ""
     hint: str = ""
     blocked: bool = False
@@ -93,5 +108,6 @@ def read_job(line: bytes) -> Job:
     fields: dict[str, Any] = orjson.loads(line)
     fields["plain_http"] = tuple(fields.get("plain_http", ()))
     fields["cluster"] = read_settings(fields.get("cluster", {}))
+    fields["served"] = ServedCatalogs(**fields.get("served", {}))
     fields["limits"] = Limits(**fields.get("limits", {}))
     return Job(**fields)

@@ -18,10 +18,12 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
 
+from olm_catalogs.io.served import take
 from olm_catalogs.io.versions import prepare_version, publish_version
 from olm_catalogs.job import (
     CATALOGS_FOLDER,
@@ -60,6 +62,9 @@ def _pull_settings(job: Job) -> PullSettings:
     )
 
 
+SERVED_FOLDER = "served"
+"""Beside the images of a catalog: content that a catalogd served."""
+
 Turn = Callable[[], Awaitable[None]]
 """Waits until this process may use the processor: waiting for registries needs no turn."""
 
@@ -76,20 +81,50 @@ async def ingest(job: Job, turn: Turn, write: Write) -> Result:
         Path(job.cache_dir, UNPACK_FOLDER), lambda: _pull_settings(job), jitter=random.random
     )
     try:
-        pulled = await images.pull_news(
-            job.reference,
-            known=job.known_source,
-            owner=job.catalog,
-            rules_for=lambda _, labels: _rules(job, labels),
-        )
+        content = await _content(job, images)
     except OLMError as error:
         raise _prefixed(SOURCE_PREFIX, error) from error
-    if pulled is None:
+    if content is None:
         return Result(source=job.known_source, version=job.known_version)
     await turn()
-    version = await asyncio.to_thread(write_version, job, pulled.folder, write)
+    version = await asyncio.to_thread(write_version, job, content.folder, write)
     images.forget(job.catalog)
-    return Result(source=str(pulled.ref), version=version, unpacked=int(time.time()))
+    return Result(
+        source=content.source,
+        version=version,
+        unpacked=int(time.time()),
+        taken_from=content.taken_from,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """The files of a catalog. `source` is canonical, `taken_from` empty for its registry."""
+
+    source: str
+    folder: Path
+    taken_from: str = ""
+
+
+async def _content(job: Job, images: ImageStore) -> _Content | None:
+    """What the reference means now; None while that is known. Raises OLMError."""
+    reference = job.reference
+    if job.served.urls and not job.root:
+        source = await images.resolve(reference)
+        reference = str(source)
+        if reference == job.known_source:
+            return None
+        folder = Path(job.cache_dir, UNPACK_FOLDER, job.catalog, SERVED_FOLDER)
+        most = job.limits.total_bytes
+        if taken_from := await take(job.served, source.digest, folder, most=most):
+            return _Content(reference, folder, taken_from)
+    pulled = await images.pull_news(
+        reference,
+        known=job.known_source,
+        owner=job.catalog,
+        rules_for=lambda _, labels: _rules(job, labels),
+    )
+    return _Content(str(pulled.ref), pulled.folder) if pulled is not None else None
 
 
 def _rules(job: Job, labels: Mapping[str, str]) -> Rules:

@@ -14,7 +14,7 @@ from olm_classic.catalog_sources.pods import Images, PodSettings
 from olm_classic.dialect import Dialect
 from olm_classic.names import DEFAULT_NAMESPACE
 from olm_runtime.cli.limit_flags import limit_options
-from olm_runtime.cli.values import parse_duration
+from olm_runtime.cli.values import parse_duration, parse_secret
 from olm_runtime.daemon.settings import (
     ControllerSettings,
     controller_options,
@@ -56,6 +56,7 @@ class Settings(ControllerSettings):
     install_plan_retry_seconds  while an install plan that fails is tried again
     catalog_address             of this host, for clients of the catalogs that it serves
     catalog_ports               that it serves them at
+    catalogd_ca_secret          with the CAs of a catalogd whose content is taken
     pods                        what runs in those that we make
     status_name                 of the ClusterOperator to report to; empty for none
     default_catalogs            folder of the default CatalogSources
@@ -69,6 +70,7 @@ class Settings(ControllerSettings):
     catalog_serving: CatalogServing
     catalog_address: str
     catalog_ports: range
+    catalogd_ca_secret: tuple[str, str] | None
     dialect: Dialect
     pods: PodSettings
     status_name: str
@@ -116,6 +118,14 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
     callback=lambda _, __, text: _ports(text),
     metavar="FIRST-LAST",
     help="Ports that shared catalogs are served at, one each.",
+)
+@click.option(
+    "--catalogd-ca-secret",
+    default="",
+    callback=lambda _, __, text: parse_secret(text, "catalogd-ca-secret"),
+    metavar="NAMESPACE/NAME",
+    help="Take content of shared catalogs from the catalogd of OLM v1 where it serves it;"
+    " ca.crt of this Secret has its CAs.",
 )
 @click.option(
     "--bundle-unpack-timeout",

@@ -10,6 +10,7 @@ from olm_classic.catalog_operator.settings import LEASE, CatalogServing, Setting
 from olm_classic.controllers.catalog_source import CatalogSources, Listeners, SharedSettings
 from olm_classic.controllers.cluster_operators import ClusterOperatorReports
 from olm_classic.controllers.operator_hub import OperatorHubController
+from olm_classic.io.catalogd import Catalogd
 from olm_classic.io.default_catalogs import read_default_catalogs
 from olm_classic.io.pulls import Pulls
 from olm_classic.kinds import (
@@ -93,11 +94,13 @@ class Controllers:
         """How images are served, if this program does it."""
         if settings.catalog_serving is not CatalogServing.SHARED:
             return None
+        secret = settings.catalogd_ca_secret
         return SharedSettings(
             address=settings.catalog_address,
             ports=settings.catalog_ports,
             folder=settings.cache_path,
             pulls=self._pulls.of_catalogs,
+            catalogd=Catalogd(self._client, secret) if secret else None,
         )
 
     def _rows(self) -> list[Registration]:

@@ -18,6 +18,7 @@ from olm_classic.controllers.shared_catalogs import SharedCatalogs
 from olm_classic.io.catalog_config_maps import CatalogConfigMaps
 from olm_classic.io.catalog_listener import Ports
 from olm_classic.io.catalog_pods import CatalogPods
+from olm_classic.io.catalogd import Catalogd
 from olm_classic.io.owned_objects import OwnedObjects
 from olm_classic.io.registry import Connections, ConnectionState, Key
 from olm_classic.io.server_version import ServerVersion
@@ -78,16 +79,18 @@ class Listeners:
 class SharedSettings:
     """How images are served by this process.
 
-    address  of this host: the one that others reach it at, or a loopback
-    ports    that catalogs are served at
-    folder   for content
-    pulls    how registries are reached, asked for at each pull
+    address   of this host: the one that others reach it at, or a loopback
+    ports     that catalogs are served at
+    folder    for content
+    pulls     how registries are reached, asked for at each pull
+    catalogd  of OLM v1, whose content is taken; None for none
     """
 
     address: str
     ports: Sequence[int]
     folder: Path
     pulls: Callable[[], Awaitable[PullSettings]]
+    catalogd: Catalogd | None = None
 
     @property
     def bound(self) -> str:
@@ -202,7 +205,10 @@ class CatalogSources:
     def _sharing(self, settings: SharedSettings, owned: OwnedObjects) -> SharedCatalogs:
         ports = Ports(settings.bound, settings.ports)
         pulls = Pulls(
-            client=self._manager.client, cache_dir=settings.folder, settings=settings.pulls
+            client=self._manager.client,
+            cache_dir=settings.folder,
+            settings=settings.pulls,
+            catalogd=settings.catalogd,
         )
         return SharedCatalogs(
             serving=SharedServing(pulls, ports, self._enqueue, clock=self._clock),

@@ -16,9 +16,10 @@ from pathlib import Path
 from olm_catalogs.io.messages import Catalog, open_version
 from olm_catalogs.io.processes import Processes
 from olm_catalogs.io.store import Serving, Store
-from olm_catalogs.job import CATALOGS_FOLDER, UNPACK_FOLDER, Job
+from olm_catalogs.job import CATALOGS_FOLDER, UNPACK_FOLDER, Job, ServedCatalogs
 from olm_catalogs.stored import Stored
 from olm_classic.io.catalog_listener import Listener, Ports
+from olm_classic.io.catalogd import Catalogd
 from olm_classic.io.pull_logins import login_file
 from olm_classic.io.registry import Key
 from olm_runtime.controller.attempt import failure_of
@@ -99,11 +100,19 @@ class _Held:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pulls:
-    """Where content goes, and how registries are reached: asked for at each pull."""
+    """Where content goes, and how registries are reached: asked for at each pull.
+
+    Content that `catalogd` serves is taken from it.
+    """
 
     client: KubeClient
     cache_dir: Path
     settings: Callable[[], Awaitable[PullSettings]]
+    catalogd: Catalogd | None = None
+
+    async def served(self) -> ServedCatalogs:
+        """What need not be pulled."""
+        return await self.catalogd.served() if self.catalogd is not None else ServedCatalogs()
 
 
 class SharedServing:
@@ -215,12 +224,14 @@ class SharedServing:
     async def _fetched(self, wanted: Wanted, stored: Stored | None) -> Stored:
         """Raises OLMError."""
         known = stored if stored is not None and stored.requested == wanted.requested else None
-        pull = await self._pulls.settings()
+        pull, served = await self._pulls.settings(), await self._pulls.served()
         secrets = login_file(self._pulls.client, wanted.key[0], wanted.secrets, pull.auth_file)
         async with secrets as auth_file:
             result = await self._processes.run(
-                lambda: _job(wanted, known, pull, auth_file, self._pulls.cache_dir)
+                lambda: _job(wanted, known, pull, auth_file, self._pulls.cache_dir, served)
             )
+        if result.taken_from:
+            log.info("catalog %s: content is from %s", wanted.name, result.taken_from)
         return Stored(
             version=result.version,
             source=result.source,
@@ -252,7 +263,12 @@ class SharedServing:
 
 
 async def _job(
-    wanted: Wanted, known: Stored | None, pull: PullSettings, auth_file: Path | None, cache: Path
+    wanted: Wanted,
+    known: Stored | None,
+    pull: PullSettings,
+    auth_file: Path | None,
+    cache: Path,
+    served: ServedCatalogs,
 ) -> Job:
     return Job(
         catalog=wanted.name,
@@ -266,6 +282,7 @@ async def _job(
         plain_http=tuple(sorted(pull.plain_http)),
         cluster=pull.cluster,
         limits=pull.limits,
+        served=served,
     )
 
 

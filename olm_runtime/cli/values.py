@@ -98,15 +98,13 @@ def parse_interval(text: str) -> float:
     return seconds
 
 
-def parse_secret(text: str) -> tuple[str, str] | None:
+def parse_secret(text: str, flag: str = "global-pull-secret") -> tuple[str, str] | None:
     """`NAMESPACE/NAME` of a Secret; None for the empty text."""
     if not text:
         return None
     namespace, _, name = text.partition("/")
     if not namespace or not name or "/" in name:
-        raise click.BadParameter(
-            "value of global-pull-secret should be of the format <namespace>/<name>"
-        )
+        raise click.BadParameter(f"value of {flag} should be of the format <namespace>/<name>")
     return namespace, name
 
 

@@ -15,8 +15,9 @@ from api.operators.names import V1ALPHA1
 from e2e.harness.controlplane import wait_until
 from e2e.harness.images import catalog_image
 from e2e.harness.registry import Registry
-from e2e.olm.classic import Classic, Place, status
+from e2e.olm.classic import SYSTEM_NAMESPACE, Classic, Place, status
 from e2e.olm.fbc import catalog_files
+from e2e.olm.programs import Olm
 from olm_catalogs.registry import registry_pb2 as messages
 from tests.integration.classic.test_subscriptions import Bundles, channel
 from tests.integration.cluster_pulls.world import DEFINITIONS
@@ -30,8 +31,10 @@ SHARED = (
     "--catalog-serving=shared",
     f"--catalog-serving-address={ADDRESS}",
     f"--catalog-serving-ports={PORTS[0]}-{PORTS[-1]}",
+    f"--catalogd-ca-secret={SYSTEM_NAMESPACE}/catalogd-ca",
 )
 SLICES = "discovery.k8s.io/v1"
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
 @pytest.fixture(scope="module")
@@ -168,6 +171,67 @@ def test_it_serves_at_once_after_it_was_killed(
     content = shared.work_dir / "cache" / "catalogs" / f"{place.name}.killed"
     wait_until(lambda: not content.exists(), what=f"{content} removed")
     wait_until(lambda: find(place, "services", "killed") is None, what="its Service removed")
+
+
+@pytest.fixture
+def catalogd(
+    tmp_path_factory: pytest.TempPathFactory, shared: Classic, registry: Registry
+) -> Iterator[Olm]:
+    """The catalogd of OLM v1 in the same cluster, whose CA is in the Secret that the flag names."""
+    olm = Olm(tmp_path_factory.mktemp("olm"), shared.control_plane, registry)
+    olm.install()
+    secret = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "catalogd-ca", "namespace": SYSTEM_NAMESPACE},
+        "stringData": {"ca.crt": olm.catalogs_ca.read_text()},
+    }
+    shared.control_plane.apply(json.dumps(secret))
+    olm.start_catalogd()
+    yield olm
+    olm.stop()
+    for plural in ("clustercatalogs", "clusterextensions", "clusterobjectsets"):
+        shared.control_plane.remove(f"{CRDS}/{plural}.olm.operatorframework.io")
+
+
+def test_what_catalogd_serves_is_not_pulled_again(
+    catalogd: Olm, shared: Classic, place: Place, registry: Registry, bundles: Bundles
+) -> None:
+    versions = bundles.of("taken", "1.0.0", "1.1.0")
+    image = push(registry, "taken", channel(versions[:1]))
+    catalog = {
+        "apiVersion": "olm.operatorframework.io/v1",
+        "kind": "ClusterCatalog",
+        "metadata": {"name": "taken"},
+        "spec": {"source": {"type": "Image", "image": {"ref": image}}},
+    }
+    shared.control_plane.apply(json.dumps(catalog))
+    path = "/apis/olm.operatorframework.io/v1/clustercatalogs/taken"
+    shared.api.wait_condition(path, "Serving", "True")
+    asked = len(registry.requests())
+
+    def pulled() -> list[str]:
+        targets = [each.target for each in registry.requests()[asked:]]
+        return [target for target in targets if "/taken/blobs/" in target]
+
+    create(place, "taken", image)
+    place.wait_catalog("taken")
+    assert not pulled()
+    pod = {"extractContent": {"cacheDir": "/cache", "catalogDir": "/configs"}}
+    create(place, "pulled", image, grpcPodConfig=pod)
+    place.wait_catalog("pulled")
+    assert pulled()
+    contents = shared.work_dir / "cache" / "catalogs"
+    taken, other = (
+        sorted(contents.glob(f"{place.name}.{name}/*/*")) for name in ("taken", "pulled")
+    )
+    assert [each.read_bytes() for each in taken] == [each.read_bytes() for each in other]
+    assert taken
+    catalogd.stop()
+    place.subscribe("taken", source="taken")
+    place.wait_csv("taken.v1.0.0")
+    push(registry, "taken", channel(versions))
+    place.wait_csv("taken.v1.1.0")
 
 
 def reachable(port: int) -> bool:

@@ -13,6 +13,7 @@ from api.objects import KubeObject, name_of
 from config import chart
 from e2e.olm.chart import CLASSIC
 from olm_classic.catalog_operator.settings import (
+    BundleUnpack,
     CatalogServing,
     Settings,
     parse_settings,
@@ -77,6 +78,8 @@ def test_the_program_takes_its_arguments(values: str, monkeypatch: pytest.Monkey
 def test_values_reach_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     read = settings("everything", monkeypatch)
     assert read.catalog_serving is CatalogServing.SHARED
+    assert read.catalogd_ca_secret == ("olmv1-system", "catalogd-service-cert")
+    assert read.bundle_unpack is BundleUnpack.JOB
     assert read.dialect is Dialect.UPSTREAM
     assert read.install_plan_retry_seconds == 300.0
     assert read.global_pull_secret == ("shared", "pull-secret")
