@@ -1,9 +1,11 @@
 """Figures of OLM Classic from Subscriptions to plans that are complete.
 
-Run: PYTHONPATH=. python tests/bench/bench_classic_install.py [--subscriptions 100]
+Run: PYTHONPATH=. python tests/bench/bench_classic_install.py [--subscriptions 100] [--shared]
 
-A global catalog has one operator. Namespaces and OperatorGroups are there; then a Subscription is
-created in each of them, at once. Real API server, registry and catalog server on this machine.
+A global catalog has one operator. With --shared there are four catalogs of 330 packages beside it,
+as generated for catalogd, and catalog-operator serves them itself. Namespaces and OperatorGroups
+are there; then a Subscription is created in each of them, at once. Real API server, registry and
+catalog server on this machine.
 """
 
 import argparse
@@ -16,12 +18,16 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from api.objects import KubeObject
 from api.operators.names import V1ALPHA1
 from e2e.harness.controlplane import ControlPlane
+from e2e.harness.images import catalog_image
 from e2e.harness.registry import Registry
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.classic import Classic, Place, status
 from e2e.olm.fbc import package_blobs
+from tests.bench.bench_catalogd import generate
+from tests.bench.bench_shared_serving import CATALOGS, MEGABYTES
 from tests.bench.catalogd.usage import processor
 
 CREATORS = 8
@@ -29,6 +35,7 @@ LOOK_SECONDS = 0.2
 PATIENCE_SECONDS = 600.0
 QUIET_SECONDS = 60.0
 PLANS = f"/apis/{V1ALPHA1}/installplans"
+CATALOG_SOURCES = f"/apis/{V1ALPHA1}/catalogsources"
 SUBSCRIPTIONS = f"/apis/{V1ALPHA1}/subscriptions"
 
 
@@ -36,6 +43,7 @@ def main() -> None:
     """Measures and prints a table, then the same as JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--subscriptions", type=int, default=100)
+    parser.add_argument("--shared", action="store_true")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="olmv1-bench-") as name:
         folder = Path(name)
@@ -44,10 +52,28 @@ def main() -> None:
             Registry(folder / "registry") as registry,
             Classic(folder / "classic", control_plane, registry) as classic,
         ):
+            if given.shared:
+                serve_catalogs(classic)
             figures = measure(classic, given.subscriptions)
     for key, value in figures.items():
         print(f"{key:64} {value:8.1f}")
     print(json.dumps(figures))
+
+
+def serve_catalogs(classic: Classic) -> None:
+    """Has catalog-operator serve the generated catalogs itself, and waits until it does."""
+    classic.stop()
+    classic.start("--catalog-serving=shared")
+    image = catalog_image({"catalog.json": b"".join(generate(MEGABYTES))})
+    olm, names = Place(classic, "olm"), [f"generated-{number}" for number in range(CATALOGS)]
+    for name in names:
+        reference = classic.registry.push(image, name, tag="v1").tag_reference
+        olm.create(V1ALPHA1, "CatalogSource", name, {"sourceType": "grpc", "image": reference})
+    wait(classic, CATALOG_SOURCES, is_ready, len(names))
+
+
+def is_ready(catalog: KubeObject) -> bool:
+    return (status(catalog, "connectionState") or {}).get("lastObservedState") == "READY"
 
 
 def measure(classic: Classic, count: int) -> dict[str, float]:
