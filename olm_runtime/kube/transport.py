@@ -1,23 +1,32 @@
 """Requests to the API server over aiohttp, as any identity.
 
-One session for requests, one without a limit of connections for watches. What comes back is JSON;
-which address serves which kind is for `mapper.py` to know.
+A session for requests; watches go by `long_answers.py`. What comes back is JSON; which address
+serves which kind is for `mapper.py` to know.
 """
 
 import asyncio
 import re
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Callable,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import orjson
+from yarl import URL
 
 from olm_runtime.http import request_log
 from olm_runtime.http.rootless_aiohttp import aiohttp
 from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.kube.errors import ApiError, error_from
+from olm_runtime.kube.long_answers import LongAnswers
 from olm_runtime.kube.media_types import JSON_TYPE
 from olm_runtime.kube.overrides import Headers
 from olm_runtime.kube.sockets import Sockets
@@ -45,7 +54,7 @@ class _Shared:
     access: ClusterAccess
     sockets: Sockets
     session: aiohttp.ClientSession
-    watch_session: aiohttp.ClientSession
+    watches: LongAnswers
     answers: Counter[tuple[str, str]] = field(default_factory=Counter)
 
 
@@ -64,7 +73,7 @@ class Transport:
         """A transport with the configuration's own identity; must be made in a running loop."""
         sockets = Sockets()
         requests, watches = (_session(access, sockets, limit) for limit in (MAX_CONNECTIONS, 0))
-        return cls(_Shared(access, sockets, requests, watches))
+        return cls(_Shared(access, sockets, requests, LongAnswers(access, watches)))
 
     def impersonating(self, user: str) -> Self:
         """The same connections, acting as a user."""
@@ -82,7 +91,7 @@ class Transport:
     async def close(self) -> None:
         """Closes the connections that all identities share."""
         await self._shared.session.close()
-        await self._shared.watch_session.close()
+        await self._shared.watches.close()
         await self._shared.sockets.end()
 
     async def request(
@@ -125,26 +134,24 @@ class Transport:
 
         Errors name `what` is watched. Raises ApiError.
         """
-        timeout = aiohttp.ClientTimeout(
-            total=None, sock_connect=self._connect_seconds, sock_read=WATCH_SILENCE_SECONDS
-        )
         headers = self._request_headers(accept)
+        url = URL(self._shared.access.server + path).update_query(params)
         began = time.monotonic()
         try:
-            async with self._shared.watch_session.get(
-                self._shared.access.server + path, params=params, headers=headers, timeout=timeout
-            ) as response:
-                self._shared.answers["GET", str(response.status)] += 1
-                _note(response, began, headers)
-                if response.status >= 400:
-                    raise error_from(response.status, await response.read())
+            async with self._shared.watches.get(
+                url, headers, connect=self._connect_seconds, silence=WATCH_SILENCE_SECONDS
+            ) as answer:
+                self._shared.answers["GET", str(answer.status)] += 1
+                _note(
+                    "GET", url, f"{answer.status} {answer.reason}", began, headers, answer.headers
+                )
+                if answer.status >= 400:
+                    content = b"".join([part async for part in answer.content])
+                    raise error_from(answer.status, content)
                 opened()
-                try:
-                    async for event in _events(response.content):
-                        yield event
-                finally:
-                    _abort(response)
-        except (aiohttp.ClientError, TimeoutError, orjson.JSONDecodeError) as error:
+                async for event in _events(answer.content):
+                    yield event
+        except (aiohttp.ClientError, OSError, orjson.JSONDecodeError) as error:
             raise ApiError(f"watch of {what} was cut: {error}") from error
 
     def _request_headers(self, accept: str) -> list[tuple[str, str]]:
@@ -185,7 +192,8 @@ class Transport:
             ) as response:
                 wait = response.headers.get("Retry-After", "1")
                 content = await response.read()
-                _note(response, began, headers)
+                status = f"{response.status} {response.reason}"
+                _note(method, response.url, status, began, headers, response.headers.items())
                 self._shared.answers[method, str(response.status)] += 1
                 if self._warned is not None:
                     for header in response.headers.getall("Warning", ()):
@@ -225,16 +233,17 @@ def _session(access: ClusterAccess, sockets: Sockets, limit: int) -> aiohttp.Cli
     return aiohttp.ClientSession(connector=connector, auto_decompress=True, proxy=access.proxy)
 
 
-def _note(response: aiohttp.ClientResponse, began: float, sent: Sequence[tuple[str, str]]) -> None:
+def _note(
+    method: str,
+    url: URL,
+    status: str,
+    began: float,
+    sent: Sequence[tuple[str, str]],
+    got: Iterable[tuple[str, str]],
+) -> None:
     if request_log.are_written():
-        request_log.note_request(
-            response.method,
-            str(response.url),
-            time.monotonic() - began,
-            f"{response.status} {response.reason}",
-            sent,
-            response.headers.items(),
-        )
+        seconds = time.monotonic() - began
+        request_log.note_request(method, str(url), seconds, status, sent, got)
 
 
 def _note_fault(method: str, url: str, began: float, fault: str) -> None:
@@ -249,10 +258,10 @@ def _decoded(content: bytes) -> Any:
         raise ApiError(f"the API server's answer cannot be read: {error}") from error
 
 
-async def _events(stream: aiohttp.StreamReader) -> AsyncIterator[dict[str, Any]]:
+async def _events(content: AsyncIterator[bytes]) -> AsyncIterator[dict[str, Any]]:
     """JSON lines of any length: aiohttp's own line reader refuses long ones."""
     pending = bytearray()
-    async for chunk in stream.iter_any():
+    async for chunk in content:
         pending += chunk
         if b"\n" not in chunk:
             continue
@@ -265,10 +274,3 @@ async def _events(stream: aiohttp.StreamReader) -> AsyncIterator[dict[str, Any]]
                     int(event["object"].get("code") or 500), orjson.dumps(event["object"])
                 )
             yield event
-
-
-def _abort(response: aiohttp.ClientResponse) -> None:
-    """Cuts an unfinished answer. A stuck server never returns TLS's closing message."""
-    connection = response.connection
-    if connection is not None and connection.transport is not None:
-        connection.transport.abort()

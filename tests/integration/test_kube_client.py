@@ -16,6 +16,7 @@ from e2e.harness.controlplane import ControlPlane
 from e2e.harness.pytest_plugin import Kubectl
 from olm_rollout.owned import field_migration, fingerprint, needs_migration
 from olm_runtime.kube import client as kube
+from olm_runtime.kube import long_answers
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import (
@@ -27,6 +28,8 @@ from olm_runtime.kube.errors import (
     NotFoundError,
 )
 from olm_runtime.kube.media_types import JSON_PATCH
+from olm_runtime.watch.informer import Hooks, Informer, Selection
+from olm_runtime.watch.packed_store import PackedStore
 from operator_controller.apply.owners import APPLIER
 
 pytestmark = pytest.mark.integration
@@ -35,6 +38,7 @@ CONFIG_MAP = GVK("", "v1", "ConfigMap")
 NAMESPACE = GVK("", "v1", "Namespace")
 DEPLOYMENT = GVK("apps", "v1", "Deployment")
 FIELD_MANAGER = APPLIER.field_manager
+RETRIED = Hooks(delay=lambda _: 0.2)
 NO_UID = "00000000-0000-0000-0000-000000000000"
 
 
@@ -42,6 +46,16 @@ NO_UID = "00000000-0000-0000-0000-000000000000"
 async def client(control_plane: ControlPlane) -> AsyncIterator[KubeClient]:
     async with KubeClient.connect(load_access(str(control_plane.kubeconfig))) as client:
         yield client
+
+
+@pytest.fixture(params=[long_answers.FEW, 0], ids=["a connection each", "shared connections"])
+def _connections_of_watches(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(long_answers, "FEW", request.param)
+
+
+both_connections = pytest.mark.usefixtures("_connections_of_watches")
 
 
 def config_map(namespace: str, name: str = "x", **data: str) -> KubeObject:
@@ -219,6 +233,7 @@ async def test_metadata_only_is_metadata_with_the_true_kind(
     assert version
 
 
+@both_connections
 async def test_a_watch_tells_what_happens_after_the_list(
     client: KubeClient, namespace: str
 ) -> None:
@@ -253,6 +268,7 @@ async def test_a_watch_tells_what_happens_after_the_list(
     assert told == [("ADDED", "red"), ("MODIFIED", "red"), ("DELETED", "red")]
 
 
+@both_connections
 async def test_a_watch_that_ends_by_itself_ends_without_error(
     client: KubeClient, namespace: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -269,6 +285,7 @@ async def test_a_watch_that_ends_by_itself_ends_without_error(
     assert set(events) <= {"BOOKMARK"}
 
 
+@both_connections
 async def test_a_watch_that_is_left_leaves_no_connection_even_to_a_server_that_hangs(
     client: KubeClient, control_plane: ControlPlane
 ) -> None:
@@ -283,6 +300,39 @@ async def test_a_watch_that_is_left_leaves_no_connection_even_to_a_server_that_h
         await asyncio.gather(watching, return_exceptions=True)
         await asyncio.sleep(0)
         assert open_files() == before
+
+
+async def test_many_watches_need_few_connections_and_go_on_after_a_restart(
+    tmp_path: Path,
+) -> None:
+    many = long_answers.FEW + 150
+    with ControlPlane(
+        tmp_path / "own", options=ControlPlaneOptions(controller_manager=False)
+    ) as own:
+        async with KubeClient.connect(load_access(str(own.kubeconfig))) as client:
+            await client.find(NAMESPACE, "default")
+            before = open_files()
+            stores = [PackedStore() for _ in range(many)]
+            selection = Selection(CONFIG_MAP, "default", cached=True)
+            informers = [Informer(client, selection, store, RETRIED) for store in stores]
+
+            async def seen_by_all(name: str) -> None:
+                await client.create(config_map("default", name), field_manager="m")
+                while any(s.get(name, "default") is None for s in stores):  # noqa: ASYNC110
+                    await asyncio.sleep(0.05)
+
+            async with asyncio.timeout(60), asyncio.TaskGroup() as group:
+                tasks = []
+                for informer in informers:  # each has listed before the next one does
+                    tasks.append(group.create_task(informer.run()))
+                    await informer.settled.wait()
+                await seen_by_all("one")
+                assert open_files() - before < long_answers.FEW + 150 / 10
+                await asyncio.to_thread(own.stop_apiserver)
+                await asyncio.to_thread(own.start_apiserver)
+                await seen_by_all("other")
+                for task in tasks:
+                    task.cancel()
 
 
 async def test_a_client_that_is_closed_leaves_no_connection_of_a_request_that_was_cut(
@@ -321,6 +371,7 @@ async def collect(events: AsyncIterator[dict[str, Any]]) -> list[dict[str, Any]]
     return [event async for event in events]
 
 
+@both_connections
 async def test_watching_from_a_version_that_is_too_old_is_gone(tmp_path: Path) -> None:
     """A server that was started anew knows nothing of what was before."""
     with ControlPlane(

@@ -1,0 +1,100 @@
+"""Answers that go on for minutes: watches.
+
+A few have a connection each, as requests have. Where there are many, those that come after them
+share connections by HTTP/2 (`http2.py`), if the server speaks it and no proxy is in between.
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from yarl import URL
+
+from olm_runtime.http.rootless_aiohttp import aiohttp
+from olm_runtime.kube.cluster_access import ClusterAccess
+
+if TYPE_CHECKING:
+    from olm_runtime.kube.http2 import Connections
+
+FEW = 32
+"""So many have a connection each: the module of HTTP/2 takes as much memory as they."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The status and headers of an answer, and its content as it comes.
+
+    Reading raises OSError or aiohttp.ClientError when it is cut.
+    """
+
+    status: int
+    reason: str
+    headers: Iterable[tuple[str, str]]
+    content: AsyncIterator[bytes]
+
+
+class LongAnswers:
+    """Of one API server; must be made inside a running loop."""
+
+    def __init__(self, access: ClusterAccess, session: aiohttp.ClientSession) -> None:
+        """`session` has no limit of connections, and is closed with this."""
+        self._access, self._session = access, session
+        self._alone = 0
+        self._shared: Connections | None = None
+
+    @asynccontextmanager
+    async def get(
+        self, url: URL, headers: Sequence[tuple[str, str]], *, connect: float, silence: float
+    ) -> AsyncGenerator[Answer, None]:
+        """Asks for `url`, with bounds in seconds: to connect, and for silence at any time after it.
+
+        Raises OSError, aiohttp.ClientError.
+        """
+        shared = self._connections(url)
+        stream = await shared.get(url, headers, connect_seconds=connect) if shared else None
+        if stream is not None:
+            try:
+                await stream.answered(silence)
+                yield Answer(stream.status, "", (), stream.chunks(silence))
+            finally:
+                stream.close()
+            return
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=connect, sock_read=silence)
+        self._alone += 1
+        try:
+            async with self._session.get(url, headers=headers, timeout=timeout) as response:
+                try:
+                    yield Answer(
+                        response.status,
+                        response.reason or "",
+                        response.headers.items(),
+                        response.content.iter_any(),
+                    )
+                finally:
+                    _abort(response)
+        finally:
+            self._alone -= 1
+
+    def _connections(self, url: URL) -> "Connections | None":
+        """Those to share; None where this answer is to have one of its own."""
+        if self._alone < FEW or url.scheme != "https" or self._access.proxy:
+            return None
+        if self._shared is None:
+            from olm_runtime.kube.http2 import Connections  # late: few programs need it
+
+            self._shared = Connections(url, self._access.tls)
+        return self._shared
+
+    async def close(self) -> None:
+        """Ends all of them."""
+        await self._session.close()
+        if self._shared is not None:
+            self._shared.close()
+
+
+def _abort(response: aiohttp.ClientResponse) -> None:
+    """Cuts an unfinished answer. A stuck server never returns TLS's closing message."""
+    connection = response.connection
+    if connection is not None and connection.transport is not None:
+        connection.transport.abort()
