@@ -12,7 +12,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install docs demo console-shots test debian faults test-quick test-unit test-property test-integration test-pages lint fmt bench bench-catalogd bench-controller bench-node e2e e2e-node generate verify chart image krew lock binaries helm clean
+.PHONY: help install docs demo console-shots test debian faults test-quick test-unit test-property test-integration test-pages lint fmt bench bench-catalogd bench-controller bench-thousand soak bench-node e2e e2e-node generate verify chart image krew lock binaries helm clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -147,6 +147,17 @@ bench-node: binaries ## Measure both programs in a cluster: at rest, start (root
 bench-controller: binaries ## Measure operator-controller: every figure (docs/benchmarks.md)
 	@mkdir -p build
 	@$(BIN)/python -m tests.bench.bench_controller --all --json build/controller.json
+
+COUNT ?= 1000
+bench-thousand: binaries ## Measure one life of 1 000 extensions (COUNT=1000; docs/benchmarks.md)
+	@mkdir -p build
+	@$(BIN)/python -m tests.bench.bench_thousand --count $(COUNT) --json build/extensions-$(COUNT).json
+
+SOAK_MINUTES ?= 120
+soak: binaries debian ## Two hours of life under faults: what grows, what is left over (root; SOAK_MINUTES=120)
+	@mkdir -p build
+	@$(BIN)/python -m tests.bench.soak --minutes $(SOAK_MINUTES) --json build/soak.json \
+	  --plot build/soak.png
 
 docs: $(STAMP) ## Write the documentation as a site with search (build/docs)
 	@$(BIN)/python -m config.docs_site

@@ -22,6 +22,7 @@ VERSIONS = ("1.0.0", "1.1.0")
 FIRST, SECOND = "1.0.0", ">=1.0.0 <2.0.0"
 POLL_SECONDS = 0.05
 CREATORS = 8
+LOOKS, PAUSE_SECONDS = 20, 0.5
 PATIENCE_SECONDS = 600.0
 WRITES = ("POST", "PUT", "PATCH", "APPLY", "DELETE")
 READS = ("GET", "LIST")
@@ -80,6 +81,13 @@ class World:
         )
         self.wait(packages, VERSIONS[0])
         self.installed += packages
+        return time.monotonic() - started
+
+    def arrive(self, package: str, api: Api) -> float:
+        """Installs one more, which `installed` does not name; seconds. From any one thread."""
+        started = time.monotonic()
+        api.create(f"{OLM}/clusterextensions", yaml.safe_load(extension(package, FIRST)))
+        api.wait_installed(package, VERSIONS[0], timeout=PATIENCE_SECONDS)
         return time.monotonic() - started
 
     def have(self, count: int) -> list[str]:
@@ -207,6 +215,16 @@ class World:
         patch = {"metadata": {"annotations": {"example.com/bench": value}}}
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(lambda p: self.api.patch(extension_path(p), patch), packages))
+
+    def look(self, packages: Sequence[str]) -> float:
+        """CPU milliseconds of a look at one of them, which is settled and asked for."""
+        self.quiet()
+        cpu = self.cpu()
+        for number in range(LOOKS):
+            self.annotate(packages, str(number))
+            time.sleep(PAUSE_SECONDS)  # two changes at once would be one look
+        self.quiet()
+        return 1000 * (self.cpu() - cpu) / (LOOKS * len(packages))
 
     def create_many(self, path: str, bodies: Sequence[KubeObject]) -> None:
         """POSTs objects, eight at a time."""
