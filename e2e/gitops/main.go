@@ -12,6 +12,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/argoproj/argo-cd/v3/resource_customizations"
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"github.com/fluxcd/pkg/apis/kustomize"
 	"github.com/fluxcd/pkg/runtime/cel"
@@ -100,9 +101,24 @@ func fluxHealth(object *unstructured.Unstructured, exprs *kustomize.HealthCheckE
 	return health{result.Status.String(), result.Message}, nil
 }
 
-// argoHealth runs a script in what Argo CD gives it without `useOpenLibs`: the object as the global
+// ownScript is what Argo CD itself has for a kind; empty if it has nothing, and takes it for healthy.
+func ownScript(object *unstructured.Unstructured) string {
+	kind := object.GroupVersionKind()
+	script, err := resource_customizations.Embedded.ReadFile(kind.Group + "/" + kind.Kind + "/health.lua")
+	if err != nil {
+		return ""
+	}
+	return string(script)
+}
+
+// argoHealth runs a script, Argo CD's own if there is none, in what Argo CD gives it without `useOpenLibs`: the object as the global
 // `obj`, the libraries for modules, basics and tables (none for strings), and a second of time.
 func argoHealth(object *unstructured.Unstructured, script string) (health, error) {
+	if script == "" {
+		if script = ownScript(object); script == "" {
+			return health{Status: "Healthy"}, nil
+		}
+	}
 	state := lua.NewState(lua.Options{SkipOpenLibs: true})
 	defer state.Close()
 	for name, open := range map[string]lua.LGFunction{

@@ -20,7 +20,9 @@ SECONDS = 60.0
 class Health:
     """By kstatus alone, by our script in Argo CD, and by our expressions in Flux.
 
-    Flux has no expressions of ours for ClusterObjectSets, which nobody keeps in Git.
+    Flux has no expressions of ours for ClusterObjectSets, which nobody keeps in Git. OLM Classic
+    has
+    neither: Argo CD has a script of its own for Subscriptions.
     """
 
     kstatus: str
@@ -34,7 +36,7 @@ def health_of(objects: Sequence[KubeObject]) -> list[Health]:
     cases = [
         {
             "object": obj,
-            "lua": scripts[obj["kind"]],
+            "lua": scripts.get(obj["kind"], ""),
             "cel": expressions.get(obj["kind"], {}),
         }
         for obj in objects
