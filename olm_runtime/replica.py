@@ -5,7 +5,7 @@ import socket
 import uuid
 from collections.abc import Callable
 
-from olm_runtime.controller.leader import Elector, LeasePlace
+from olm_runtime.controller.leader import Elector, LeasePlace, LeaseTimes
 from olm_runtime.controller.manager import Manager
 from olm_runtime.http.health import serve_health
 from olm_runtime.kube.client import KubeClient
@@ -26,11 +26,13 @@ class Replica:
         identity: str,
         lease: LeasePlace | None,
         begin: Callable[[asyncio.TaskGroup], Manager],
+        times: LeaseTimes | None = None,
     ) -> None:
         """Without a `lease` it works at once. `begin` starts that and gives what it runs in."""
         self._client = client
         self._identity = identity
         self._lease = lease
+        self._times = times
         self._begin = begin
         self._manager: Manager | None = None
         self._works = asyncio.Event()
@@ -51,7 +53,9 @@ class Replica:
             await self._control()
             return
         self._works.set()  # a replica that waits for the lease is as ready as it can be
-        elector = Elector(self._client, lease=self._lease, identity=self._identity)
+        elector = Elector(
+            self._client, lease=self._lease, identity=self._identity, times=self._times
+        )
         await elector.run(self._control)
 
     async def _control(self) -> None:

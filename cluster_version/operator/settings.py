@@ -10,12 +10,21 @@ import click
 
 from cluster_version.names import DEFAULT_NAMESPACE, DEFAULT_PROFILE
 from olm_runtime.cli.values import parse_duration, parse_interval
-from olm_runtime.daemon.settings import ControllerSettings, controller_options, read_options
+from olm_runtime.controller.leader import LeaseTimes
+from olm_runtime.daemon.settings import (
+    ControllerSettings,
+    controller_options,
+    lease_options,
+    read_lease_times,
+    read_options,
+)
 from olm_runtime.images.limits import RELEASE_LIMITS
 from olm_runtime.kube.access import SERVICE_ACCOUNT_FOLDER
 from olm_runtime.settings import daemon, optional_path, read_settings
 
 INTERVAL = "3m30s"
+LEASE_TIMES = LeaseTimes(duration=137.0, renew_deadline=107.0, retry=26.0)
+"""Upstream's: an update that restarts the only API server of a cluster takes no lead."""
 
 
 class Retrieval(StrEnum):
@@ -74,6 +83,7 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
 
 @daemon("cluster-version-operator", gates={}, namespace=DEFAULT_NAMESPACE, elects=True)
 @controller_options(interval="10m")
+@lease_options(LEASE_TIMES)
 @click.option(
     "--release-image",
     envvar="RELEASE_IMAGE",
@@ -207,4 +217,5 @@ def parse_settings(arguments: Sequence[str] | None = None) -> Settings:
 )
 def command(**given: Any) -> Settings:
     """Brings a cluster to the release that its ClusterVersion asks for, and keeps it there."""
-    return Settings(limits=RELEASE_LIMITS, **read_options(given))
+    times = read_lease_times(given)
+    return Settings(limits=RELEASE_LIMITS, lease_times=times, **read_options(given))

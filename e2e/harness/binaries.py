@@ -56,6 +56,7 @@ HELM = GoModule(
 )
 GITOPS = GoModule(name="gitops", title="evaluation of health", packages=615)
 KREW = GoModule(name="krew", title="krew", packages=330, program="sigs.k8s.io/krew/cmd/krew")
+KWOK = GoModule(name="kwok", title="KWOK", packages=700, program="sigs.k8s.io/kwok/cmd/kwok")
 OPENID = GoModule(name="openid", title="OpenID provider", packages=250)
 GRPCURL = GoModule(
     name="grpcurl",
@@ -126,6 +127,11 @@ def gitops_binary() -> Executable:
 def krew_binary() -> Executable:
     """Find krew, or build it (a minute, once). Errors: BinaryUnavailable, BuildFailed."""
     return Executable((str(built(KREW)),), "built")
+
+
+def kwok_binary() -> Executable:
+    """Find KWOK, or build it (two minutes, once). Errors: BinaryUnavailable, BuildFailed."""
+    return Executable((str(built(KWOK)),), "built")
 
 
 def openid_binary() -> Executable:

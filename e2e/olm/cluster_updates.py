@@ -128,6 +128,8 @@ class ClusterUpdates:
                 "--retrieve-by=registry",
                 f"--pull-cas-dir={authorities}",
                 f"--round-interval={ROUND_SECONDS}s",
+                *("--leader-elect-lease-duration=15s", "--leader-elect-renew-deadline=10s"),
+                "--leader-elect-retry-period=2s",  # else who follows a killed one waits two minutes
                 f"--metrics-bind-address={HOST}:{self.metrics_port}",
                 *flags,
             ],

@@ -97,6 +97,7 @@ class _Process(Generic[S, C]):
             client,
             identity=self._identity,
             lease=lease if settings.leader_elect else None,
+            times=settings.lease_times,
             begin=self._control,
         )
 

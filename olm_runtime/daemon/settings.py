@@ -2,13 +2,14 @@
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import click
 
 from olm_runtime.cli.values import Address, parse_address, parse_interval
+from olm_runtime.controller.leader import LeaseTimes
 from olm_runtime.settings import DaemonSettings, optional_path
 
 DEFAULT_METRICS_PORT, DEFAULT_METRICS_TLS_PORT = 8080, 8443
@@ -35,10 +36,12 @@ class ControllerSettings(DaemonSettings):
 
     metrics         None where they are not served
     resync_seconds  everything is looked at this often
+    lease_times     how long the lease holds, and how it is renewed
     """
 
     metrics: Metrics | None
     resync_seconds: float
+    lease_times: LeaseTimes = field(default_factory=LeaseTimes)
 
 
 def controller_options(*, interval: str) -> Option:
@@ -81,6 +84,48 @@ def _options(interval: str) -> tuple[Option, ...]:
             "--profiling", is_flag=True, expose_value=False, help="Accepted, without effect."
         ),
     )
+
+
+def lease_options(times: LeaseTimes) -> Option:
+    """Adds flags for `lease_times` to a command, by the names that Kubernetes' components have."""
+
+    def decorate(command: Any) -> Any:
+        for option in reversed(_lease_options(times)):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def _lease_options(times: LeaseTimes) -> tuple[Option, ...]:
+    flags = (
+        ("lease-duration", times.duration, "How long the lease of a leader that was killed holds."),
+        ("renew-deadline", times.renew_deadline, "A leader that cannot renew it this long ends."),
+        ("retry-period", times.retry, "How often a leader renews it."),
+    )
+    return tuple(
+        click.option(
+            f"--leader-elect-{name}",
+            type=parse_interval,
+            default=f"{seconds:g}s",
+            show_default=True,
+            metavar="DURATION",
+            help=text,
+        )
+        for name, seconds, text in flags
+    )
+
+
+def read_lease_times(given: dict[str, Any]) -> LeaseTimes:
+    """What the flags of `lease_options` say; they are taken out. Raises click.UsageError."""
+    parts = ("lease_duration", "renew_deadline", "retry_period")
+    times = LeaseTimes(*(given.pop(f"leader_elect_{part}") for part in parts))
+    if not times.duration > times.renew_deadline > times.retry:
+        raise click.UsageError(
+            "leader-elect-lease-duration has to be longer than leader-elect-renew-deadline, "
+            "and that longer than leader-elect-retry-period"
+        )
+    return times
 
 
 def read_options(given: dict[str, Any]) -> dict[str, Any]:

@@ -90,13 +90,21 @@ async def spec_of(client: KubeClient, version: KubeObject) -> dict[str, Any]:
 async def test_the_updates_are_shown_in_the_form_of_the_document(
     served: ControlPlane, updatable: KubeObject
 ) -> None:
-    shown = olm(served, "upgrade", "--include-not-recommended")
-    assert (shown.returncode, shown.stderr) == (0, "")
-    assert shown.stdout == (
+    recommended = (
         "Cluster version is 1.0.0\n\n"
         "Upstream is unset, so the cluster will use an appropriate default.\n"
         "Channel: stable-1.0 (available channels: fast-1.0, stable-1.0)\n\n"
-        f"Recommended updates:\n\n  VERSION     IMAGE\n  1.0.1       {IMAGE}\n\n"
+        f"Recommended updates:\n\n  VERSION     IMAGE\n  1.0.1       {IMAGE}\n"
+    )
+    hint = "Additional updates which are not recommended"
+    told = olm(served, "upgrade").stdout
+    assert told.startswith(recommended)
+    assert RISKY not in told
+    assert hint in told
+    shown = olm(served, "upgrade", "--include-not-recommended")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert shown.stdout == (
+        f"{recommended}\n"
         f"Supported but not recommended updates:\n\n  Version: 1.1.0\n  Image: {RISKY}\n"
         "  Recommended: False\n  Reason: Slow\n  Message: It is slow\n"
     )

@@ -1,8 +1,9 @@
-"""A control plane of their own, on which Jobs and budgets work, and nodes without a kubelet."""
+"""A control plane of their own, on which Jobs and budgets work, and whose nodes KWOK simulates."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from functools import partial
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -10,12 +11,13 @@ import pytest_asyncio
 from config.generate import CLUSTER_VERSION_CRD_FOLDER
 from e2e.harness.components import CONTROLLERS
 from e2e.harness.controlplane import ControlPlane
+from e2e.harness.kwok import SimulatedNodes
 from olm_runtime.controller.manager import Manager
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.cluster_access import ClusterAccess
 from tests.integration.clusters import own_control_plane
-from tests.integration.node_updates.kubelets import NODE, Kubelets, NodeEvents
+from tests.integration.node_updates.recorded import NODE, POD, Recorded, UpdatesRun
 from tests.integration.node_updates.running import at_work, updating_nodes
 
 NAMESPACE = "openshift-cluster-version"
@@ -43,18 +45,29 @@ async def client(access: ClusterAccess) -> AsyncIterator[KubeClient]:
         yield connected
 
 
+@pytest.fixture(scope="package")
+def simulated_nodes(
+    access: ClusterAccess, control_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """Nodes start, restart and run pods as stages.yaml says."""
+    folder = tmp_path_factory.mktemp("kwok")
+    with SimulatedNodes(folder, control_plane, Path(__file__).with_name("stages.yaml")):
+        yield
+
+
 @pytest_asyncio.fixture
-async def kubelets(client: KubeClient) -> AsyncIterator[Kubelets]:
-    """What acts for the kubelets of all nodes."""
-    made = Kubelets(client)
-    async with at_work(made.run()):
+async def updates_run(client: KubeClient) -> AsyncIterator[UpdatesRun]:
+    """The updates that are run from now on."""
+    made = UpdatesRun(client)
+    _, version = await client.list_all(POD)
+    async with at_work(made.run(version)):
         yield made
 
 
 @pytest_asyncio.fixture
-async def node_events(client: KubeClient) -> AsyncIterator[NodeEvents]:
+async def node_events(client: KubeClient) -> AsyncIterator[Recorded]:
     """What happens to nodes from now on."""
-    made = NodeEvents(client)
+    made = Recorded(client, NODE)
     _, version = await client.list_all(NODE)
     async with at_work(made.run(version)):
         yield made

@@ -10,47 +10,81 @@ import pytest
 
 from api.objects import GVK, KubeObject, annotations_of, condition, labels_of, metadata, name_of
 from cluster_version.controllers.node_stores import POOL
+from cluster_version.nodes.jobs import node_of
 from cluster_version.nodes.names import DESIRED, REASON, STATE
 from cluster_version.nodes.states import NodeState, state_of
 from e2e.harness.controlplane import ControlPlane
 from olm_runtime.kube.client import KubeClient
 from tests.integration.node_updates.conftest import NAMESPACE, Controllers
-from tests.integration.node_updates.kubelets import JOB, NODE, POD, Kubelets, NodeEvents
+from tests.integration.node_updates.recorded import JOB, NODE, POD, Recorded, UpdatesRun
 
 pytestmark = pytest.mark.integration
 
 WORKER, CONTROL_PLANE = "node-role.kubernetes.io/worker", "node-role.kubernetes.io/control-plane"
 BUDGET = GVK("policy", "v1", "PodDisruptionBudget")
+IMAGE, BROKEN = "registry.example.com/os", "registry.example.com/broken"
 SECONDS = 60.0
 
 
 class Cluster:
     """Pools and nodes of a test's own."""
 
-    def __init__(self, client: KubeClient, kubelets: Kubelets) -> None:
+    def __init__(self, client: KubeClient, updates_run: UpdatesRun) -> None:
         self.client = client
-        self.kubelets = kubelets
+        self._updates_run = updates_run
         self.key = f"test-{secrets.token_hex(4)}"
 
+    @property
+    def ran(self) -> list[str]:
+        """The nodes on which an update was run, one by one."""
+        return self._updates_run.nodes
+
     async def pool(self, name: str, count: int, role: str = WORKER, **spec: Any) -> str:
-        """A pool with so many nodes, and a pod on each; its name."""
+        """A pool with so many nodes that are ready, and a pod that runs on each; its name."""
         name = f"{name}-{self.key}"
         names = [f"{name}-{number:02}" for number in range(count)]
-        await asyncio.gather(
-            *(self.kubelets.add_node(each, {role: "", self.key: name}) for each in names)
-        )
+        await asyncio.gather(*(self.node(each, {role: "", self.key: name}) for each in names))
         await asyncio.gather(*(self.pod(each) for each in names))
+        await self.wait_running(name, count)
         selector = {"nodeSelector": {"matchLabels": {self.key: name}}}
-        configured = {"configuration": {"image": "registry.example.com/os", "command": ["update"]}}
+        configured = {"configuration": {"image": IMAGE, "command": ["update"]}}
         pool = {"apiVersion": POOL.api_version, "kind": POOL.kind, "metadata": {"name": name}}
         await self.client.create({**pool, "spec": selector | configured | spec}, field_manager="a")
         return name
 
-    async def pod(self, node: str, **labels: str) -> None:
-        meta = {"name": f"on-{node}", "namespace": "default", "labels": labels}
+    async def node(self, name: str, labels: Mapping[str, str]) -> None:
+        meta = {"name": name, "labels": dict(labels)}
+        node = {"apiVersion": "v1", "kind": "Node", "metadata": meta}
+        await self.client.create(node, field_manager="a")
+
+    async def pod(self, node: str) -> None:
+        meta = {"name": f"on-{node}", "namespace": "default"}
         spec = {"nodeName": node, "containers": [{"name": "a", "image": "a"}]}
         pod = {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
         await self.client.create(pod, field_manager="a")
+
+    async def wait_running(self, pool: str, count: int) -> None:
+        """Until its nodes are ready, and the pods on them run."""
+        until = time.monotonic() + SECONDS
+        while time.monotonic() < until:
+            pods, _ = await self.client.list_all(POD, "default", fields="status.phase=Running")
+            ready = [each for each in await self.nodes(pool) if state_of(each).is_available]
+            if len([each for each in pods if pool in name_of(each)]) == len(ready) == count:
+                return
+            await asyncio.sleep(0.1)
+        raise AssertionError(f"{pool}: {len(ready)} of {count} nodes are ready")
+
+    async def give_up(self, node: str) -> None:
+        """The update of a node failed, and is not tried again."""
+        until = time.monotonic() + SECONDS
+        while time.monotonic() < until:
+            jobs, _ = await self.client.list_all(JOB, NAMESPACE)
+            for job in jobs:
+                if node_of(job) == node and (job.get("status") or {}).get("failed"):
+                    await self.client.patch(job, {"spec": {"backoffLimit": 0}})
+                    return
+            await asyncio.sleep(0.1)
+        raise AssertionError(f"no update of {node} failed")
 
     async def budget(self, least: int) -> KubeObject:
         """So many pods with the label of the test have to be available, and are."""
@@ -116,11 +150,11 @@ def unavailable(nodes: Iterable[KubeObject]) -> set[str]:
     return {name_of(node) for node in nodes if not state_of(node).is_available}
 
 
-def replayed(events: NodeEvents, key: str, seen: Mapping[str, int]) -> list[dict[str, set[str]]]:
+def replayed(events: Recorded, key: str, seen: Mapping[str, int]) -> list[dict[str, set[str]]]:
     """Which nodes of each pool were unavailable, after each change; `seen` are limits by pool."""
     nodes: dict[str, KubeObject] = {}
     moments = []
-    for node in events.events:
+    for _, node in events.events:
         if key not in labels_of(node) or "conditions" not in node["status"]:
             continue
         nodes[name_of(node)] = node
@@ -136,12 +170,12 @@ def replayed(events: NodeEvents, key: str, seen: Mapping[str, int]) -> list[dict
 
 
 @pytest.fixture
-def cluster(client: KubeClient, kubelets: Kubelets) -> Cluster:
-    return Cluster(client, kubelets)
+def cluster(client: KubeClient, updates_run: UpdatesRun, simulated_nodes: None) -> Cluster:
+    return Cluster(client, updates_run)
 
 
 async def test_fifty_workers_beside_a_control_plane(
-    cluster: Cluster, controllers: Controllers, node_events: NodeEvents, control_plane: ControlPlane
+    cluster: Cluster, controllers: Controllers, node_events: Recorded, control_plane: ControlPlane
 ) -> None:
     workers = await cluster.pool("workers", 50, maxUnavailable="20%")
     masters = await cluster.pool("masters", 3, CONTROL_PLANE, maxUnavailable=3)
@@ -151,7 +185,7 @@ async def test_fifty_workers_beside_a_control_plane(
     assert any(each[workers] and each[masters] for each in moments), "both at once"
     assert max(len(each[workers]) for each in moments) == 10
     nodes = [*await cluster.nodes(workers), *await cluster.nodes(masters)]
-    assert sorted(cluster.kubelets.ran) == sorted(map(name_of, nodes)), "each once"
+    assert sorted(cluster.ran) == sorted(map(name_of, nodes)), "each once"
     for pool, count in zip(updated, (50, 3), strict=True):
         name = pool["status"]["configuration"]["name"]
         assert name.startswith(f"rendered-{name_of(pool)}-")
@@ -160,6 +194,43 @@ async def test_fifty_workers_beside_a_control_plane(
     assert {annotations_of(each)[STATE] for each in nodes} == {"Done"}
     pods, _ = await cluster.client.list_all(POD, "default")
     assert not [each for each in pods if cluster.key in name_of(each)], "all were evicted"
+
+
+async def test_five_workers_three_at_a_time_beside_the_control_plane(
+    cluster: Cluster, controllers: Controllers, node_events: Recorded
+) -> None:
+    """The example of the document; each node in the order of its steps."""
+    workers = await cluster.pool("workers", 5, maxUnavailable=3)
+    masters = await cluster.pool("masters", 3, CONTROL_PLANE)
+    async with controllers():
+        for each in (workers, masters):
+            await cluster.wait_updated(each)
+    moments = replayed(node_events, cluster.key, {workers: 3, masters: 1})
+    assert max(len(each[workers]) for each in moments) == 3
+    assert any(each[workers] and each[masters] for each in moments), "both at once"
+    for node in (*await cluster.nodes(workers), *await cluster.nodes(masters)):
+        assert steps(node_events, name_of(node)) == [
+            (False, False, "first"),
+            (True, False, "first"),
+            (True, True, "first"),
+            (True, True, "second"),
+            (False, False, "second"),
+        ]
+
+
+def steps(events: Recorded, name: str) -> list[tuple[bool, bool, str]]:
+    """Of a node: whether it was cordoned, whether its update had begun, and which start it was."""
+    seen: list[tuple[bool, bool, str]] = []
+    boots: list[str] = []
+    for _, node in events.events:
+        if name_of(node) != name or not (boot := node["status"]["nodeInfo"]["bootID"]):
+            continue
+        boots.extend({boot} - set(boots))
+        state = state_of(node)
+        step = (state.is_cordoned, bool(state.boot_id_before), ("first", "second")[len(boots) - 1])
+        if step not in seen:
+            seen.append(step)
+    return seen
 
 
 async def test_a_budget_holds_a_drain_until_it_allows_it(
@@ -183,10 +254,10 @@ async def test_a_budget_holds_a_drain_until_it_allows_it(
         assert f"pod default/on-{first}" in annotations_of(one)[REASON]
         assert "disruption budget" in annotations_of(one)[REASON]
         assert state_of(other).is_available, "the limit of one holds"
-        assert cluster.kubelets.ran == []
+        assert cluster.ran == []
         await cluster.client.delete(made)
         await cluster.wait_updated(pool)
-    assert cluster.kubelets.ran == [first, second]
+    assert cluster.ran == [first, second]
     assert all(REASON not in annotations_of(each) for each in await cluster.nodes(pool))
 
 
@@ -194,14 +265,14 @@ async def test_nodes_that_leave_all_pools_are_taken_into_use_again(
     cluster: Cluster, controllers: Controllers
 ) -> None:
     """One by its labels, one with its pool, while both are drained; one that failed stays."""
-    pool = await cluster.pool("workers", 3, maxUnavailable=3)
+    pool = await cluster.pool("workers", 3, maxUnavailable=3, configuration={"image": BROKEN})
     names = [name_of(each) for each in await cluster.nodes(pool)]
-    cluster.kubelets.failing = {names[2]}
     for name in names[:2]:
         pod = await cluster.client.get(POD, f"on-{name}", "default")
         await cluster.client.patch(pod, {"metadata": {"labels": {"app": cluster.key}}})
     await cluster.budget(2)
     async with controllers():
+        await cluster.give_up(names[2])
 
         def is_begun(found: KubeObject, _: list[KubeObject]) -> bool:
             status: dict[str, int] = found["status"]
@@ -216,7 +287,7 @@ async def test_nodes_that_leave_all_pools_are_taken_into_use_again(
         state = await cluster.wait_node(names[1], lambda state: state.is_available)
         assert (state.current, state.desired, state.failure) == ("", "", "")
         assert unavailable(await cluster.nodes(pool)) == {names[2]}, "what it has nobody knows"
-    assert cluster.kubelets.ran == [names[2]]
+    assert cluster.ran == [names[2]]
 
 
 async def test_a_paused_pool_begins_nothing(cluster: Cluster, controllers: Controllers) -> None:
@@ -248,32 +319,31 @@ async def test_a_node_that_is_unavailable_anyhow_counts(
         assert DESIRED not in annotations_of((await cluster.nodes(pool))[0])
         await cluster.client.patch(second, {"spec": {"unschedulable": None}})
         await cluster.wait_updated(pool)
-    assert cluster.kubelets.ran == [name_of(first), name_of(second)]
+    assert cluster.ran == [name_of(first), name_of(second)]
 
 
 async def test_an_update_that_fails_is_told_and_mended_by_another_configuration(
     cluster: Cluster, controllers: Controllers
 ) -> None:
-    pool = await cluster.pool("workers", 2)
+    pool = await cluster.pool("workers", 2, configuration={"image": BROKEN})
     [first, second] = [name_of(each) for each in await cluster.nodes(pool)]
-    cluster.kubelets.failing = {first}
     async with controllers():
+        await cluster.give_up(first)
         found = await cluster.wait(pool, lambda each, _: shown(each)["Degraded"] == "True", "told")
         assert found["status"]["degradedMachineCount"] == 1
         told = (condition(found, "NodeDegraded") or {})["message"]
         assert told.startswith(f'Node {first} is reporting: "Job {NAMESPACE}/node-update-')
         assert unavailable(await cluster.nodes(pool)) == {first}, "no other is begun with"
-        cluster.kubelets.failing = set()
         await cluster.change(pool, configuration={"image": "registry.example.com/better"})
         found = await cluster.wait_updated(pool)
     assert shown(found)["Degraded"] == "False"
-    assert cluster.kubelets.ran == [first, first, second]
+    assert cluster.ran == [first, first, second]
     jobs, _ = await cluster.client.list_all(JOB, NAMESPACE)
     assert not [each for each in jobs if cluster.key in str(each)], "none is left"
 
 
 async def test_a_program_that_ends_at_any_moment(
-    cluster: Cluster, controllers: Controllers, node_events: NodeEvents
+    cluster: Cluster, controllers: Controllers, node_events: Recorded
 ) -> None:
     pool = await cluster.pool("workers", 4, maxUnavailable=2)
     for moment in range(1, 12):
@@ -283,7 +353,7 @@ async def test_a_program_that_ends_at_any_moment(
     async with controllers():
         await cluster.wait_updated(pool)
     replayed(node_events, cluster.key, {pool: 2})
-    assert sorted(cluster.kubelets.ran) == [name_of(each) for each in await cluster.nodes(pool)]
+    assert sorted(cluster.ran) == [name_of(each) for each in await cluster.nodes(pool)]
 
 
 async def test_what_is_so_is_not_written_again(cluster: Cluster, controllers: Controllers) -> None:

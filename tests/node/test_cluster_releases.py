@@ -1,22 +1,36 @@
-"""The Cluster Version Operator as a Deployment, which a Job brings the next release to."""
+"""The Cluster Version Operator as a Deployment, which a Job brings the next release to.
+
+OLM v1 is a component of these releases, as release-with-olm.md says. Before the files that install
+its chart: it would be the same objects.
+"""
 
 import base64
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml
 
 from api.objects import KubeObject
+from api.olm.v1.names import GROUP
 from cluster_version.names import DEFAULT_PROFILE, INCLUDE_PREFIX, VERIFICATION_CONFIG_MAP
 from cluster_version.payload.retrieval_job import folder_of, job_name
 from cluster_version.signatures.stores import LABEL
 from cluster_version.signatures.stores import NAMESPACE as SIGNED
 from config.generate import CLUSTER_VERSION_CRD_FOLDER
+from e2e.harness.controlplane import wait_until
+from e2e.harness.images import Image
 from e2e.node.cluster import Node
 from e2e.node.product import product_image
+from e2e.olm.api import Api, catalog_path
+from e2e.olm.bundles import BundleSpec
+from e2e.olm.chart import NAMESPACE as OLM_NAMESPACE
+from e2e.olm.own_release import section
+from e2e.olm.reader import Reader
 from tests.openpgp import Signer, statement
 
 pytestmark = pytest.mark.node
@@ -26,6 +40,8 @@ OPERATOR = "cluster-version-operator"
 PRIORITY = "openshift-user-critical"
 INCLUDED = {f"{INCLUDE_PREFIX}{DEFAULT_PROFILE}": "true"}
 CRDS = ("-f", str(CLUSTER_VERSION_CRD_FOLDER))
+PROGRAMS = ("catalogd", "operator-controller")
+CATALOG = "greeter"
 
 
 def named(api_version: str, kind: str, name: str, namespace: str = "") -> KubeObject:
@@ -63,13 +79,17 @@ def deployment(payloads: Path) -> KubeObject:
 
 
 class Releases:
-    """Releases of a product on top of our image, in the registry of the node."""
+    """Releases of a product on top of our image, in the registry of the node.
 
-    def __init__(self, node: Node, folder: Path, signer: Signer) -> None:
+    `component` has OLM v1.
+    """
+
+    def __init__(self, node: Node, folder: Path, signer: Signer, component: Path) -> None:
         self.payloads = Path("/run/updatepayloads")  # /run is the box's own
         self._registry = node.registry
         self._base = node.registry.push(product_image(), "olmv1", tag="tested").reference
         self._folder = folder
+        self._component = component
         key = named("v1", "ConfigMap", "release-verification", SIGNED)
         key["metadata"]["annotations"][VERIFICATION_CONFIG_MAP] = ""
         trusted = {"verifier-public-key-test": signer.armoured(), "store-none": folder.as_uri()}
@@ -78,14 +98,20 @@ class Releases:
         self._write("product/0000_10_product_01_keys.json", key | {"data": trusted})
         self._write("operator/0000_00_operator_01_deployment.json", deployment(self.payloads))
 
-    def publish(self, version: str) -> str:
-        """Makes a release; its reference by digest."""
+    def publish_olm(self, version: str) -> str:
+        """Pushes an image of the programs of OLM v1 that no other version has; its digest."""
+        image = annotated(product_image(), version)
+        return self._registry.push(image, "olmv1", tag=version).reference
+
+    def publish(self, version: str, olm: str) -> str:
+        """Makes a release with these programs of OLM v1; its reference by digest."""
         assert self._registry.ca_file
         done = subprocess.run(
             [
                 str(Path(sys.executable).with_name("olm")),
-                *("cluster", "release", "new", str(self._folder / "product"), "--push"),
-                *(f"--version={version}", f"--from={self._base}"),
+                *("cluster", "release", "new", "--push"),
+                *(str(self._folder / "product"), str(self._component)),
+                *(f"--version={version}", f"--from={self._base}", f"--image=olm={olm}"),
                 f"--operator-manifests={self._folder / 'operator'}",
                 f"--tag={self._registry.address}/releases:{version}",
                 f"--cas-dir={self._registry.ca_file.parent}",
@@ -108,6 +134,12 @@ class Releases:
         file.write_text(json.dumps(obj))
 
 
+def annotated(image: Image, version: str) -> Image:
+    """The same image with another digest."""
+    content = json.loads(image.manifest.content) | {"annotations": {"version": version}}
+    return replace(image, manifest=replace(image.manifest, content=json.dumps(content).encode()))
+
+
 def signature(signer: Signer, image: str) -> KubeObject:
     """Of a release image, where clusters look for it."""
     digest = image.rpartition("@")[2]
@@ -125,9 +157,31 @@ def signer() -> Signer:
 
 
 @pytest.fixture
-def releases(node: Node, tmp_path: Path, signer: Signer) -> Iterator[Releases]:
-    """The first one is installed."""
-    made = Releases(node, tmp_path, signer)
+def component(node: Node, tmp_path: Path, publish: Callable[..., str]) -> Path:
+    """The folder with OLM v1, which brings a catalog."""
+    assert node.registry.ca_file
+    content = publish(BundleSpec(package=CATALOG, version="1.0.0").publish(node.registry))
+    values = {
+        "catalogs": [{"name": CATALOG, "image": content}],
+        "trustedCAs": {"pem": node.registry.ca_file.read_text()},
+    }
+    file = tmp_path / "values.yaml"
+    file.write_text(yaml.safe_dump(values))
+    folder = tmp_path / "reader"
+    folder.mkdir()
+    Reader(folder, node.control_plane, values=file).follow(section("Make the component"))
+    return folder / "components" / "olm"
+
+
+@pytest.fixture
+def releases(
+    node: Node, tmp_path: Path, signer: Signer, component: Path
+) -> Iterator[tuple[Releases, str]]:
+    """The first one is installed, with this image of OLM v1. In the end none of it is left."""
+    folder = tmp_path / "releases"
+    folder.mkdir()
+    made = Releases(node, folder, signer, component)
+    olm = made.publish_olm("1.0.0")
     admin = named("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", OPERATOR)
     role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"}
     subject = {"kind": "ServiceAccount", "name": "default", "namespace": NAMESPACE}
@@ -138,13 +192,17 @@ def releases(node: Node, tmp_path: Path, signer: Signer) -> Iterator[Releases]:
         named("scheduling.k8s.io/v1", "PriorityClass", PRIORITY) | {"value": 1_000_000_000},
         admin | {"roleRef": role, "subjects": [subject]},
         named("config.openshift.io/v1", "ClusterVersion", "version") | {"spec": spec},
-        made.operator(made.publish("1.0.0")),
+        made.operator(made.publish("1.0.0", olm)),
     ]
     node.kubectl("apply", "--server-side", *CRDS)
     node.kubectl("wait", "--for=condition=Established", *CRDS)
     node.kubectl("apply", "-f", "-", stdin="\n---\n".join(map(json.dumps, objects)))
-    yield made
+    yield made, olm
     node.kubectl("delete", "namespace", NAMESPACE, SIGNED)
+    node.kubectl("delete", "clustercatalog", CATALOG)
+    node.kubectl("delete", "clusterversion", "version")  # owns what was applied
+    gone = (f"namespace/{OLM_NAMESPACE}", f"crd/clustercatalogs.{GROUP}")
+    node.kubectl("wait", "--for=delete", *gone, "--timeout=120s")
     node.kubectl("delete", "clusterrolebinding", OPERATOR)
     node.kubectl("delete", "priorityclass", PRIORITY)
     node.kubectl("delete", *CRDS)
@@ -154,19 +212,37 @@ def wait_level(node: Node, version: str) -> KubeObject:
     """Until a release is applied; the status of the ClusterVersion."""
     path = '{.status.conditions[?(@.type=="Progressing")].message}'
     node.kubectl(
-        *("wait", "clusterversion/version", "--timeout=100s"),
+        *("wait", "clusterversion/version", "--timeout=180s"),
         f"--for=jsonpath={path}=Cluster version is {version}",
     )
     found = json.loads(node.kubectl("get", "clusterversion", "version", "-o=json"))
     return dict(found["status"])
 
 
+def assert_olm_runs(node: Node, api: Api, version: str, image: str) -> None:
+    """The pods of OLM v1 are those of a release, and work."""
+    told = "-o=jsonpath={.status.versions[0].version}"
+    assert node.kubectl("get", "clusteroperator", "olm", told) == version
+    for program in PROGRAMS:
+        deployment = f"deployment/{program}-controller-manager"
+        node.kubectl("rollout", "status", deployment, f"-n={OLM_NAMESPACE}", "--timeout=120s")
+    images = ("pods", "-o=jsonpath={.items[*].spec.containers[0].image}", f"-n={OLM_NAMESPACE}")
+    wait_until(lambda: set(node.kubectl("get", *images).split()) == {image}, what="no others run")
+    api.wait_condition(catalog_path(CATALOG), "Serving", "True")
+
+
 def test_a_job_brings_a_release_to_the_operator(
-    node: Node, releases: Releases, signer: Signer
+    node: Node, api: Api, releases: tuple[Releases, str], signer: Signer
 ) -> None:
-    """Images on top of ours have no shell. The new release replaces the operator meanwhile."""
+    """Images on top of ours have no shell. The new release replaces the operator meanwhile.
+
+    It is complete once the new operator-controller is at work.
+    """
+    made, olm = releases
     wait_level(node, "1.0.0")
-    image = releases.publish("1.0.1")
+    assert_olm_runs(node, api, "1.0.0", olm)
+    newer = made.publish_olm("1.0.1")
+    image = made.publish("1.0.1", newer)
     node.kubectl("apply", "-f", "-", stdin=json.dumps(signature(signer, image)))
     asked = {"spec": {"desiredUpdate": {"image": image, "version": "1.0.1"}}}
     node.kubectl(
@@ -179,9 +255,10 @@ def test_a_job_brings_a_release_to_the_operator(
     job = json.loads(node.kubectl("get", "jobs", f"-n={NAMESPACE}", "-o=json"))["items"][0]
     assert job["metadata"]["name"] == job_name("1.0.1", image)
     assert job["status"]["succeeded"] == 1
-    assert [file.name for file in releases.payloads.iterdir()] == [folder_of(image)]
+    assert [file.name for file in made.payloads.iterdir()] == [folder_of(image)]
     said = node.kubectl("get", "configmap", "product", f"-n={NAMESPACE}", "-o=jsonpath={.data.is}")
     assert said == "1.0.1"
     node.kubectl("rollout", "status", f"deployment/{OPERATOR}", f"-n={NAMESPACE}", "--timeout=90s")
     path = "-o=jsonpath={.items[*].spec.containers[0].image}"
     assert node.kubectl("get", "pods", f"-l=k8s-app={OPERATOR}", f"-n={NAMESPACE}", path) == image
+    assert_olm_runs(node, api, "1.0.1", newer)
