@@ -1,10 +1,11 @@
 """Figures of rounds over the manifests of a release, on an empty control plane, and of the program.
 
-Run: PYTHONPATH=. python tests/bench/bench_cluster_version.py [--manifests 800] [--rest 420]
+Run: python -m tests.bench.bench_cluster_version [--manifests 800] [--rest 420] [--foreign 0]
 
 The release has components of eight manifests each on ten runlevels: namespace, CRD, account, role,
 binding, ConfigMap, Service, Deployment. Nothing runs its pods, and nothing is waited for. The
-program is given the same manifests on another control plane.
+program is given the same manifests on another control plane. `--foreign` is for ConfigMaps of
+others on both.
 """
 
 import argparse
@@ -31,6 +32,7 @@ from olm_runtime.kube.client import KubeClient
 from tests.bench.processes import cpu_seconds, status_mib
 
 RUNLEVELS, IN_COMPONENT = 10, 8
+AT_ONCE = 50
 SCHEMA = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 
@@ -39,18 +41,32 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--manifests", type=int, default=800)
     parser.add_argument("--rest", type=float, default=420.0, help="seconds for which it is at rest")
+    parser.add_argument("--foreign", type=int, default=0, help="ConfigMaps of others")
     given = parser.parse_args()
     release = list(manifests(given.manifests // IN_COMPONENT))
     with tempfile.TemporaryDirectory(prefix="olmv1-bench-") as name:
         with ControlPlane(Path(name, "rounds")) as control_plane:
             control_plane.kubectl("apply", "-f", str(CLUSTER_VERSION_CRD_FOLDER))
             control_plane.kubectl("wait", "--for=condition=Established", "crd", "--all")
+            asyncio.run(fill(control_plane, given.foreign))
             figures = asyncio.run(measure(control_plane, release))
         with ControlPlane(Path(name, "program")) as control_plane:
+            asyncio.run(fill(control_plane, given.foreign))
             figures |= of_program(Path(name), control_plane, release, given.rest)
     for key, value in figures.items():
         print(f"{key:64} {value:8.1f}")
     print(json.dumps(figures))
+
+
+async def fill(control_plane: ControlPlane, count: int) -> None:
+    """Makes objects that no release has."""
+    async with KubeClient.connect(load_access(str(control_plane.kubeconfig))) as client:
+        for start in range(0, count, AT_ONCE):
+            names = (f"foreign-{number}" for number in range(start, min(start + AT_ONCE, count)))
+            maps = (
+                made("v1", "ConfigMap", name, "default", data={"a": "b" * 500}) for name in names
+            )
+            await asyncio.gather(*(client.create(each, field_manager="bench") for each in maps))
 
 
 async def measure(control_plane: ControlPlane, release: list[Manifest]) -> dict[str, float]:

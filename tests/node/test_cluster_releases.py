@@ -162,6 +162,8 @@ def component(node: Node, tmp_path: Path, publish: Callable[..., str]) -> Path:
     assert node.registry.ca_file
     content = publish(BundleSpec(package=CATALOG, version="1.0.0").publish(node.registry))
     values = {
+        "catalogd": {"replicas": 1},
+        "operatorController": {"replicas": 1},
         "catalogs": [{"name": CATALOG, "image": content}],
         "trustedCAs": {"pem": node.registry.ca_file.read_text()},
     }
