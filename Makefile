@@ -139,10 +139,11 @@ bench-catalogd: binaries ## Measure catalogd: ingest, answers, restart (docs/ben
 	@test -z "$(UPSTREAM_CATALOGD)" || $(BIN)/python -m tests.bench.bench_catalogd \
 	  --megabytes 132 --program $(UPSTREAM_CATALOGD) --json build/catalogd-132mb-upstream.json
 
-bench-node: binaries ## Measure both programs in a cluster: at rest, start (root; docs/benchmarks.md)
+bench-node: binaries ## Measure OLM v1 and Classic in a cluster: at rest, start, installs (root; docs/benchmarks.md)
 	@mkdir -p build
 	@$(BIN)/python -m e2e.node prepare && \
-	  $(BIN)/python -m e2e.node run -- $(BIN)/python -m tests.bench.bench_node --json build/node.json
+	  $(BIN)/python -m e2e.node run -- $(BIN)/python -m tests.bench.bench_node --json build/node.json && \
+	  $(BIN)/python -m e2e.node run -- $(BIN)/python -m tests.bench.bench_classic_node
 
 bench-controller: binaries ## Measure operator-controller: every figure (docs/benchmarks.md)
 	@mkdir -p build

@@ -2,7 +2,7 @@
 
 Image, chart and pods are real; so it runs in a box:
 
-    python -m e2e.node run -- python -m tests.bench.bench_classic_node [--installs 10]
+    make bench-node, or python -m e2e.node run -- python -m tests.bench.bench_classic_node
 
 Each operator has one Deployment, whose image the node has, and a namespace of its own. The catalog
 is served without a pod, as its own start is not of the install.
@@ -44,7 +44,7 @@ def main() -> None:
     parser.add_argument("--installs", type=int, default=10)
     count = parser.parse_args().installs
     if not in_box():
-        raise SystemExit("error: pods run in a box only\nhint: python -m e2e.node run -- ...")
+        raise SystemExit("error: pods run in a box only\nhint: make bench-node")
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="olmv1-bench-")))
         node = stack.enter_context(Node(work_folder()))
