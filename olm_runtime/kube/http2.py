@@ -105,7 +105,9 @@ class Stream:
             async with asyncio.timeout(seconds):
                 await self._wake
         except TimeoutError:
-            raise TimeoutError(f"nothing came for {seconds:g} s") from None
+            silent = f"nothing came for {seconds:g} s"
+            self._connection.close(silent)  # it is dead: what asked anew over it would wait again
+            raise TimeoutError(silent) from None
         finally:
             self._wake = None
 

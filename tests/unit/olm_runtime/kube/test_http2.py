@@ -228,11 +228,15 @@ async def test_one_that_the_server_resets_ends_alone(tmp_path: Path) -> None:
         assert await anext(other.chunks(SECONDS)) == b"still here"
 
 
-async def test_silence_is_an_error_that_says_so(tmp_path: Path) -> None:
+async def test_silence_is_an_error_that_says_so_and_ends_the_connection(tmp_path: Path) -> None:
     async with serving(tmp_path) as world:
-        stream = await world.ask()
+        stream, other = await world.ask(), await world.ask()
         with pytest.raises(TimeoutError, match=r"nothing came for 0\.01 s"):
             await stream.answered(0.01)
+        with pytest.raises(ConnectionError, match=r"nothing came for 0\.01 s"):
+            await other.answered(SECONDS)
+        await world.ask()
+        await world.until(lambda: len(world.made) == 2)
 
 
 async def test_a_server_that_cannot_be_reached_is_an_error(tmp_path: Path) -> None:
