@@ -118,7 +118,7 @@ def test_hosts_can_be_excepted_from_a_proxy_that_is_not_the_charts() -> None:
     assert environments == [{"NO_PROXY": "*"}] * 2
 
 
-class UniqueKeys(yaml.SafeLoader):
+class UniqueKeys(yaml.CSafeLoader):
     """Refuses a key that is given twice, of which Helm and the API server would take the last."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:

@@ -26,17 +26,17 @@ class Case:
     stored: dict[str, Any]
 
 
-class CaseLoader(yaml.SafeLoader):
+class CaseLoader(yaml.CSafeLoader):
     """YAML with `!text [part, times, ...]` and `!list [entry, times]`."""
 
 
-def _text(loader: yaml.SafeLoader, node: yaml.Node) -> str:
+def _text(loader: yaml.CSafeLoader, node: yaml.Node) -> str:
     assert isinstance(node, yaml.SequenceNode)
     parts = loader.construct_sequence(node)
     return "".join(part * times for part, times in zip(parts[::2], parts[1::2], strict=True))
 
 
-def _list(loader: yaml.SafeLoader, node: yaml.Node) -> list[Any]:
+def _list(loader: yaml.CSafeLoader, node: yaml.Node) -> list[Any]:
     assert isinstance(node, yaml.SequenceNode)
     entry, times = loader.construct_sequence(node, deep=True)
     return [entry] * times
@@ -61,7 +61,7 @@ def full_case(plural: str) -> Case:
 def load_versions(verdict: str) -> list[str]:
     """The version ranges that are `accepted` or `refused`."""
     text = (FOLDER / "versions.yaml").read_text(encoding="utf-8")
-    versions: list[str] = yaml.safe_load(text)[verdict]
+    versions: list[str] = yaml.load(text, yaml.CSafeLoader)[verdict]
     return versions
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from e2e.harness.controlplane import ControlPlane, wait_until
 from e2e.harness.errors import CommandFailed
-from e2e.harness.images import build_image, catalog_image
+from e2e.harness.images import Image, build_image, catalog_image
 from e2e.harness.registry import Registry
 from e2e.olm.api import Api, catalog_path
 from e2e.olm.manifests import catalog as catalog_manifest
@@ -30,17 +30,24 @@ def bomb() -> bytes:
     return info.tobuf() + b" " * info.size + bytes(1024)
 
 
-HOSTILE = {
-    "bomb": (build_image([bomb()], labels={LABEL: "/configs"}), "more than 300 times its size"),
-    "aliases": (catalog_image({"a.yaml": LAUGHS.encode()}), "configs/a.yaml: document 1, line "),
-    "depth": (catalog_image({"a.json": b'{"a":' + b"[" * DEEP}), "configs/a.json: document 1"),
-    "values": (
-        catalog_image({"a.json": b'{"schema":"s","a":[' + b",".join([b"{}"] * 1_000_000) + b"]}"}),
-        "holds more than 1000000 values",
-    ),
-    "colliding": (catalog_image({"a.json": b'{"schema":"s","SCHEMA":"t"}'}), "duplicate keys"),
-    "no tar": (build_image([b"no tar at all" * 99], labels={LABEL: "/configs"}), "layer[0]"),
-}
+def hostile() -> dict[str, tuple[Image, str]]:
+    """Images, and what is said of each; made by who needs them: a second, and 128 MiB."""
+    return {
+        "bomb": (build_image([bomb()], labels={LABEL: "/configs"}), "more than 300 times its size"),
+        "aliases": (
+            catalog_image({"a.yaml": LAUGHS.encode()}),
+            "configs/a.yaml: document 1, line ",
+        ),
+        "depth": (catalog_image({"a.json": b'{"a":' + b"[" * DEEP}), "configs/a.json: document 1"),
+        "values": (
+            catalog_image(
+                {"a.json": b'{"schema":"s","a":[' + b",".join([b"{}"] * 1_000_000) + b"]}"}
+            ),
+            "holds more than 1000000 values",
+        ),
+        "colliding": (catalog_image({"a.json": b'{"schema":"s","SCHEMA":"t"}'}), "duplicate keys"),
+        "no tar": (build_image([b"no tar at all" * 99], labels={LABEL: "/configs"}), "layer[0]"),
+    }
 
 
 @pytest.fixture
@@ -73,8 +80,8 @@ class Watcher(threading.Thread):
 def test_hostile_catalogs_say_why_and_the_good_one_is_unharmed(
     olm: Olm, registry: Registry, control_plane: ControlPlane
 ) -> None:
-    run = secrets.token_hex(4)
-    good, names = f"good-{run}", {kind: f"{kind.replace(' ', '-')}-{run}" for kind in HOSTILE}
+    run, images = secrets.token_hex(4), hostile()
+    good, names = f"good-{run}", {kind: f"{kind.replace(' ', '-')}-{run}" for kind in images}
     pushed = registry.push(catalog_image({"a.json": b'{"schema":"good"}'}), good, tag="v1")
     with Api(control_plane) as api:
         control_plane.apply(catalog_manifest(good, pushed.tag_reference))
@@ -82,11 +89,11 @@ def test_hostile_catalogs_say_why_and_the_good_one_is_unharmed(
         watcher = Watcher(olm, good)
         watcher.start()
         try:
-            for kind, (image, _) in HOSTILE.items():
+            for kind, (image, _) in images.items():
                 reference = registry.push(image, names[kind], tag="v1").tag_reference
                 manifest = catalog_manifest(names[kind], reference)
                 control_plane.apply(manifest)
-            for kind, (_, fault) in HOSTILE.items():
+            for kind, (_, fault) in images.items():
                 path = catalog_path(names[kind])
                 api.wait_condition(path, "Progressing", "True", message=fault)
         finally:
