@@ -223,6 +223,15 @@ class Classic:
         place.create(V1, "OperatorGroup", "group", spec)
         return place
 
+    def remove(self, *namespaces: str) -> None:
+        """Has namespaces deleted that are there; does not wait for their ends."""
+        for name in namespaces:
+            self.control_plane.remove(f"/api/v1/namespaces/{name}")
+
+    def remove_definition(self, name: str) -> None:
+        """Has a definition deleted, if it is there; does not wait for its end."""
+        self.control_plane.remove(f"{DEFINITIONS}/{name}")
+
 
 class Place:
     """A namespace, and what its users do in it."""

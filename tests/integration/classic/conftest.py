@@ -26,4 +26,4 @@ def place(classic: Classic) -> Iterator[Place]:
     """A namespace of the test's own, with an OperatorGroup for all namespaces."""
     place = classic.place()
     yield place
-    classic.control_plane.remove(f"/api/v1/namespaces/{place.name}")
+    classic.remove(place.name)

@@ -88,7 +88,7 @@ def group(classic: Classic) -> Iterator[str]:
     """A group of an API, whose definition is deleted afterwards."""
     group = f"g{secrets.token_hex(4)}.example.com"
     yield group
-    classic.control_plane.kubectl("delete", "crd", f"things.{group}", "--ignore-not-found")
+    classic.remove_definition(f"things.{group}")
 
 
 def test_objects_are_owned_and_what_a_later_version_leaves_out_goes(place: Place) -> None:
@@ -246,7 +246,7 @@ def test_a_plan_has_the_rights_of_its_service_account(classic: Classic, group: s
         },
     )
     complete(place, "one")
-    classic.control_plane.remove(f"/api/v1/namespaces/{place.name}")
+    classic.remove(place.name)
 
 
 def test_warnings_of_the_api_server_are_told(place: Place) -> None:

@@ -35,7 +35,7 @@ def everywhere(classic: Classic) -> Iterator[Place]:
     """Where the catalogs for all namespaces are."""
     place = classic.place()
     yield place
-    classic.control_plane.remove(f"/api/v1/namespaces/{place.name}")
+    classic.remove(place.name)
 
 
 @pytest.fixture(scope="module")

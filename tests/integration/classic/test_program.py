@@ -7,7 +7,6 @@ from pathlib import Path
 import httpx
 import pytest
 
-from api.objects import KubeObject, name_of
 from e2e.harness.controlplane import wait_until
 from e2e.harness.pki import CertificateAuthority
 from e2e.harness.registry import Registry
@@ -74,51 +73,6 @@ def test_series_follow_what_they_are_about(
     place.delete("catalogsources", "ours")
     wait_value(classic, [], "catalogsource_ready", **catalog)
     wait_value(classic, [], "catalog_source_snapshots_total", **catalog)
-
-
-def test_a_kill_leaves_healthy_catalogs_as_they_are(
-    classic: Classic, place: Place, registry: Registry
-) -> None:
-    spec = BundleSpec(package="kept", version="1.0.0")
-    image = f"registry.example.com/{place.name}:v1"
-    classic.stand_ins.push(image, package_blobs([spec.publish(registry)]))
-    place.create(
-        "operators.coreos.com/v1alpha1",
-        "CatalogSource",
-        "ours",
-        {"sourceType": "grpc", "image": image},
-    )
-    place.wait_catalog("ours")
-    before = made_for(place)
-    assert before["pods"]
-
-    classic.restart(kill=True)
-    catalog = {"namespace": place.name, "name": "ours"}
-    wait_for_snapshot(classic, catalog)
-    place.subscribe("kept", source="ours")
-    place.wait_csv("kept.v1.0.0")
-    assert made_for(place) == before
-
-
-def made_for(place: Place) -> dict[str, dict[str, str]]:
-    """Names and UIDs of what the catalog of a namespace has."""
-
-    def uids(found: list[KubeObject]) -> dict[str, str]:
-        return {name_of(obj): obj["metadata"]["uid"] for obj in found}
-
-    label = "olm.catalogSource=ours"
-    api = place.classic.api
-    services = api.list(place.path("services", version="v1"))
-    return {
-        "pods": uids(api.list(place.path("pods", version="v1"), label)),
-        "services": uids(services),
-    }
-
-
-def test_it_leads_again_after_it_was_killed(classic: Classic) -> None:
-    lease = "catalog-operator.operators.coreos.com"
-    classic.restart(kill=True)
-    wait_value(classic, [1.0], "leader_election_master_status", name=lease)
 
 
 def test_metrics_over_tls_are_for_who_may_read_them(classic: Classic, tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def installed(classic: Classic, registry: Registry) -> Iterator[Install]:
         if each["resource"]["kind"] == "CustomResourceDefinition"
     }
     for place in places:
-        classic.control_plane.remove(f"/api/v1/namespaces/{place.name}")
+        classic.remove(place.name)
     for name in definitions:
         classic.control_plane.remove(f"{DEFINITIONS}/{name}")
 

@@ -56,7 +56,7 @@ def bundles(registry: Registry) -> Bundles:
 def place(shared: Classic) -> Iterator[Place]:
     place = shared.place()
     yield place
-    shared.control_plane.remove(f"/api/v1/namespaces/{place.name}")
+    shared.remove(place.name)
 
 
 def push(registry: Registry, name: str, *packages: list[KubeObject]) -> str:

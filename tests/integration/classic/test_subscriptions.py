@@ -3,7 +3,6 @@
 import base64
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -513,19 +512,3 @@ def test_a_plan_that_fails_is_left_behind_where_that_is_asked_for(
     place.wait_condition("subscriptions", "forward", "InstallPlanFailed")
     server.serve(channel([good, bad, best]))
     place.wait_csv("forward.v1.2.0")
-
-
-def test_updates_go_on_whenever_it_is_killed(place: Place, bundles: Bundles) -> None:
-    versions = bundles.of("killed", "1.0.0", "1.1.0", "1.2.0")
-    place.catalog("operators", channel(versions))
-    place.subscribe("killed", source="operators", startingCSV="killed.v1.0.0")
-    for number in (1, 2):
-        place.wait("subscriptions", "killed", partial(is_planned, number), what="a plan")
-        place.classic.restart(kill=True)
-    latest(place, "killed", "1.2.0")
-    generations = [each["spec"]["generation"] for each in place.install_plans()]
-    assert len(generations) == len(set(generations)) == 3
-
-
-def is_planned(number: int, subscription: KubeObject) -> bool:
-    return (status(subscription, "installPlanGeneration") or 0) >= number

@@ -41,21 +41,6 @@ class TestLife:
         world.api.wait_gone(world.path())
         world.api.wait_gone(world.map_path("one"))
 
-    def test_a_kill_in_the_middle_of_a_rollout_leaves_nothing_to_mend(self, world: World) -> None:
-        maps = [world.config_map(f"m{i:02}", n=str(i)) for i in range(40)]
-        world.apply(world.object_set(*([maps[i : i + 4] for i in range(0, 40, 4)])))
-        world.api.wait(world.map_path("m08"), lambda o: o is not None, what="the third phase")
-        world.product.kill(world.product.operator_controller)
-        left = len(world.api.list(f"/api/v1/namespaces/{world.namespace}/configmaps"))
-        world.product.start_operator_controller()
-        world.wait("Succeeded", "True")
-        found = world.api.list(
-            f"/api/v1/namespaces/{world.namespace}/configmaps",
-            f"{names.LABEL_OWNER_NAME}={world.set_name()}",
-        )
-        assert len(found) == 40
-        assert left < 41, "the kill came too late to prove anything"
-
     def test_a_steady_state_makes_no_requests_at_all(self, world: World) -> None:
         world.apply(world.object_set([world.config_map(a="1"), deployment(world, replicas=0)]))
         world.wait("Available", "True")

@@ -27,4 +27,4 @@ def place(olm: Classic) -> Iterator[Place]:
     """A namespace of the test's own, with an OperatorGroup for it alone."""
     place = olm.place(own=True)
     yield place
-    olm.control_plane.remove(f"/api/v1/namespaces/{place.name}")
+    olm.remove(place.name)

@@ -157,7 +157,7 @@ def test_operators_of_two_namespaces_are_called_the_same(olm: Classic, place: Pl
     assert "APIServiceResourceIssue" not in [each["reason"] for each in reasons]
     other.delete(CSVS, "things.v1.0.0")
     olm.api.wait(READERS, lambda _: other.name not in readers(), what="the end of the other")
-    olm.control_plane.kubectl("delete", "namespace", other.name, "--wait=false")
+    olm.remove(other.name)
 
 
 def test_a_conflict_about_an_api_service_ends_with_its_owner(olm: Classic, place: Place) -> None:
@@ -171,7 +171,7 @@ def test_a_conflict_about_an_api_service_ends_with_its_owner(olm: Classic, place
     other.wait_csv("things.v1.0.0", "Installing")
     found = olm.api.get(f"{API_SERVICES}/v1.{group_of(place)}") or {}
     assert labels_of(found)["olm.owner.namespace"] == other.name
-    olm.control_plane.kubectl("delete", "namespace", other.name, "--wait=false")
+    olm.remove(other.name)
 
 
 def test_a_secret_that_is_lost_leaves_its_ca_trusted(olm: Classic, place: Place) -> None:

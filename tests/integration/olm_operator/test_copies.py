@@ -26,7 +26,7 @@ def teams(olm: Classic) -> Iterator[Sequence[Place]]:
     teams = [olm.place(group={"targetNamespaces": ["nowhere"]}) for _ in range(2)]
     yield teams
     for team in teams:
-        olm.control_plane.kubectl("delete", "namespace", team.name, "--wait=false")
+        olm.remove(team.name)
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def everywhere(olm: Classic) -> Iterator[Place]:
     place.wait_csv(NAME)
     yield place
     place.delete(CSVS, NAME)
-    olm.control_plane.kubectl("delete", "namespace", place.name, "--wait=false")
+    olm.remove(place.name)
 
 
 def copied(place: Place, phase: str = "Succeeded", name: str = NAME) -> KubeObject:

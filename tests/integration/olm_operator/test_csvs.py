@@ -25,7 +25,7 @@ def group(olm: Classic) -> Iterator[str]:
     """A group of an API, whose definition is deleted afterwards."""
     group = f"g{secrets.token_hex(4)}.example.com"
     yield group
-    olm.control_plane.kubectl("delete", "crd", f"things.{group}", "--ignore-not-found")
+    olm.remove_definition(f"things.{group}")
 
 
 def live(place: Place, name: str = "controller") -> KubeObject | None:
@@ -312,7 +312,7 @@ def test_the_same_definition_is_owned_in_another_namespace(
         each.csv("operator.v1", owned=[entry(crd)])
     for each in places:
         each.wait_csv("operator.v1")
-        olm.control_plane.kubectl("delete", "namespace", each.name, "--wait=false")
+        olm.remove(each.name)
 
 
 def names(count: int) -> list[str]:

@@ -23,7 +23,7 @@ def group(olm: Classic) -> Iterator[str]:
     """A group of an API, whose definition is deleted afterwards."""
     group = f"g{secrets.token_hex(4)}.example.com"
     yield group
-    olm.control_plane.kubectl("delete", "crd", f"things.{group}", "--ignore-not-found")
+    olm.remove_definition(f"things.{group}")
 
 
 def live(place: Place, name: str) -> KubeObject | None:
@@ -181,7 +181,7 @@ def test_what_failed_is_replaced_by_fail_forward(olm: Classic) -> None:
     place.csv("operator.v2", replaces="operator.v1", deployments=["second"])
     place.wait_csv("operator.v2")
     wait_gone(place, "operator.v1")
-    olm.control_plane.kubectl("delete", "namespace", place.name, "--wait=false")
+    olm.remove(place.name)
 
 
 def test_several_that_failed_go_once_the_last_works(olm: Classic) -> None:
@@ -196,7 +196,7 @@ def test_several_that_failed_go_once_the_last_works(olm: Classic) -> None:
     place.wait_csv("operator.v3")
     wait_gone(place, "operator.v1")
     wait_gone(place, "operator.v2")
-    olm.control_plane.kubectl("delete", "namespace", place.name, "--wait=false")
+    olm.remove(place.name)
 
 
 def condition(place: Place, name: str, **spec: Any) -> None:
@@ -232,19 +232,6 @@ def test_an_operator_condition_holds_up_its_replacement(place: Place) -> None:
     place.wait_csv("operator.v1", "Replacing")
     override = {key: told("True", "go")[key] for key in ("type", "status", "reason", "message")}
     place.classic.api.patch(conditions, {"spec": {"overrides": [override]}})
-    place.wait_csv("operator.v2")
-    wait_gone(place, "operator.v1")
-
-
-def test_a_kill_in_the_middle_of_an_update(olm: Classic, place: Place) -> None:
-    place.csv("operator.v1", deployments=["first"])
-    place.wait_csv("operator.v1")
-    late = broken(olm, "second")
-    place.csv("operator.v2", replaces="operator.v1", deployments=[late])
-    place.wait_csv("operator.v2", "Installing")
-    olm.restart_operator(kill=True)
-    place.wait_csv("operator.v1", "Replacing")
-    mend(olm, place, late)
     place.wait_csv("operator.v2")
     wait_gone(place, "operator.v1")
 

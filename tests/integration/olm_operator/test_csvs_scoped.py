@@ -59,7 +59,7 @@ def test_insufficient_permissions_resolved_by_removal_of_the_account(olm: Classi
     path = place.path("operatorgroups", "group", version=GROUPS)
     place.classic.api.patch(path, {"spec": {"serviceAccountName": None}})
     place.wait_csv("operator.v1")
-    place.classic.control_plane.kubectl("delete", "namespace", place.name, "--wait=false")
+    place.classic.remove(place.name)
 
 
 def test_an_account_that_is_gone(olm: Classic) -> None:

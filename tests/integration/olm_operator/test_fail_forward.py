@@ -57,4 +57,4 @@ def test_a_failed_version_is_left_behind(olm: Classic, registry: Registry, by: s
     place.wait_subscription(package, state="AtLatestKnown", installedCSV=best.name)
     for left in (good, bad):
         olm.api.wait_gone(place.path("clusterserviceversions", left.name))
-    olm.control_plane.kubectl("delete", "namespace", place.name, "--wait=false")
+    olm.remove(place.name)

@@ -47,7 +47,7 @@ def places(olm: Classic) -> Iterator[Callable[..., Place]]:
     yield make
     names = [place.name for place in made]
     if names:
-        olm.control_plane.kubectl("delete", "namespace", *names, "--wait=false")
+        olm.remove(*names)
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def crd(olm: Classic) -> Iterator[dict[str, str]]:
         }
     )
     yield {"name": f"things.{group}", "version": "v1", "kind": "Thing"}
-    olm.control_plane.kubectl("delete", "crd", f"things.{group}", "--wait=false")
+    olm.remove_definition(f"things.{group}")
 
 
 def api_of(crd: Mapping[str, str]) -> str:
@@ -444,7 +444,7 @@ def test_many_namespaces_are_one_write(olm: Classic, places: Callable[..., Place
         wait_label(one, label)
         wait_label(Place(olm, names[-1]), label, there=False)
     finally:
-        olm.control_plane.kubectl("delete", "namespace", *names, "--wait=false")
+        olm.remove(*names)
 
 
 def versions_of(olm: Classic, label: str) -> list[str]:
@@ -561,4 +561,4 @@ def test_the_page_of_operator_groups(
         [plan] = place.install_plans()
         assert status(plan, "attenuatedServiceAccountRef")["name"] == "installer"
     finally:
-        olm.control_plane.kubectl("delete", "namespace", *names.values(), "--wait=false")
+        olm.remove(*names.values())

@@ -87,7 +87,7 @@ def test_an_operator_shows_the_components_of_what_a_subscription_installed(
     uid = metadata(operator)["uid"]
     olm.api.delete(f"{OPERATORS}/{name}")
     wait_operator(olm, name, lambda obj: holds(obj) and metadata(obj)["uid"] != uid)
-    olm.control_plane.kubectl("delete", "namespace", place.name, "--wait=false")
+    olm.remove(place.name)
 
 
 def test_objects_become_components_and_cease_to_be_by_their_label(

@@ -177,7 +177,7 @@ def test_an_api_service_of_another_namespace_is_not_adopted(olm: Classic, place:
     other.csv("things.v1.0.0", apiservicedefinitions={"owned": [described]})
     csv = other.wait_reason("things.v1.0.0", "OwnerConflict")
     assert csv["status"]["message"] == "unable to adopt APIService"
-    olm.control_plane.kubectl("delete", "namespace", other.name, "--wait=false")
+    olm.remove(other.name)
 
 
 def test_a_conversion_webhook_is_armed_once_its_deployment_serves(olm: Classic) -> None:
@@ -224,7 +224,7 @@ def test_a_conversion_webhook_is_armed_once_its_deployment_serves(olm: Classic) 
         lambda obj: obj is not None and obj["spec"]["conversion"]["strategy"] == "None",
         what="no conversion any more",
     )
-    olm.control_plane.kubectl("delete", "namespace", place.name, "--wait=false")
+    olm.remove(place.name)
     olm.control_plane.kubectl("delete", "crd", name)
 
 
@@ -247,7 +247,7 @@ def test_conversion_is_for_own_definitions_everywhere(
         name,
         lambda csv: message in str(status(csv, "message")),
     )
-    olm.control_plane.kubectl("delete", "namespace", place.name, "--wait=false")
+    olm.remove(place.name)
 
 
 def test_two_webhooks_of_one_name_and_rules_of_olm_itself_are_refused(

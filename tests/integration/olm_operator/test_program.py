@@ -131,4 +131,4 @@ def test_other_namespaces_than_those_that_are_watched_are_left_alone(
         olm._operator_flags = ()
         olm.restart_operator()
     other.wait_csv("left.v1.0.0")
-    olm.control_plane.kubectl("delete", "namespace", other.name, "--wait=false")
+    olm.remove(other.name)

@@ -27,7 +27,7 @@ def everywhere(olm: Classic) -> Iterator[Place]:
     """A namespace whose operators watch all."""
     place = olm.place()
     yield place
-    olm.control_plane.kubectl("delete", "namespace", place.name, "--wait=false")
+    olm.remove(place.name)
 
 
 def installed(place: Place, csv: str) -> KubeObject:
@@ -54,18 +54,6 @@ def test_a_subscription_comes_to_run_is_updated_and_removed(
     place.delete("subscriptions", "whole")
     place.delete("clusterserviceversions", "whole.v1.3.0")
     olm.api.wait_gone(place.path("deployments", "whole-operator", version="apps/v1"))
-
-
-def test_both_programs_die_in_the_middle_and_go_on(
-    olm: Classic, everywhere: Place, versions: list[PublishedBundle]
-) -> None:
-    place = everywhere
-    place.catalog("operators", package_blobs(versions))
-    place.wait_catalog("operators")
-    place.subscribe("whole", source="operators", startingCSV="whole.v1.0.0")
-    place.wait("clusterserviceversions", "whole.v1.0.0", lambda _: True)
-    olm.restart(kill=True)
-    installed(place, "whole.v1.3.0")
 
 
 def test_a_restart_writes_nothing_where_all_is_well(olm: Classic, place: Place) -> None:
