@@ -24,13 +24,19 @@ def need_a_machine() -> None:
         leave_out("machine", reason)
 
 
-def run(world: World, lives: Lives, undisturbed: Measure, *, together: bool) -> list[Result]:
-    """Lets them live, side by side or each phase alone; what came of each phase."""
+def run(world: World, lives: Lives, undisturbed: Measure) -> list[Result]:
+    """Lets them live; what came of each phase.
+
+    Those whose fault concerns the whole program live through a phase alone, others side by side.
+    All are judged together: that takes a while of silence, and a list of each kind there is.
+    """
     results: list[Result] = []
     for phase in world.phases:
         cases = {key: life[phase] for key, life in lives.items() if phase in life}
-        for batch in [cases] if together else [{key: case} for key, case in cases.items()]:
-            world.live(phase, batch)
+        alone = {key: case for key, case in cases.items() if one_at_a_time(case[0])}
+        world.live(phase, {key: case for key, case in cases.items() if key not in alone})
+        for key, case in alone.items():
+            world.live(phase, {key: case})
         untouched = {key: None for key in lives if key not in cases}
         world.live(phase, untouched)
         results += world.judge(phase, cases, undisturbed[phase])
@@ -68,7 +74,7 @@ def every_write(world: World, undisturbed: Measure, fault: Fault) -> None:
         need_a_machine()
         numbers = numbers[::MACHINE_STEP]
     lives = whole(world.publish(len(numbers)), fault, numbers, undisturbed)
-    results = run(world, lives, undisturbed, together=not one_at_a_time(fault))
+    results = run(world, lives, undisturbed)
     report(results)
     assert sum(bool(result.met) for result in results) > 0.9 * len(results)
 
@@ -92,7 +98,6 @@ def sample(world: World, undisturbed: Measure, *, lives: int, kills: int) -> Non
         }
 
     keys = world.publish(lives + kills)
-    together: Lives = {key: dict(life(quick)) for key in keys[kills:]}
-    alone: Lives = {key: dict(life(sorted(KILLS))) for key in keys[:kills]}
-    results = run(world, together, undisturbed, together=True)
-    report(results + run(world, alone, undisturbed, together=False))
+    faults = [sorted(KILLS)] * kills + [quick] * lives
+    sampled: Lives = {key: dict(life(each)) for key, each in zip(keys, faults, strict=True)}
+    report(run(world, sampled, undisturbed))

@@ -18,7 +18,7 @@ from tests.integration.faults.matrix import (
     sample,
 )
 
-SAMPLED_LIVES = 14
+SAMPLED_LIVES = 8
 SAMPLED_KILLS = 2
 
 
@@ -34,7 +34,7 @@ def test_a_sample_of_faults_of_the_machine(world: World, undisturbed: Measure) -
     faults = [Fault.DISK_FULL, Fault.CLOCK_BACK, Fault.CLOCK_FORTH, Fault.DISK_READ_ONLY]
     [key] = world.publish(1)
     life = {phase: (fault, 2) for phase, fault in zip(Phase, faults, strict=True)}
-    results = run(world, {key: life}, undisturbed, together=False)
+    results = run(world, {key: life}, undisturbed)
     report(results)
     assert all(result.met for result in results)
 
