@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-unt
 from playwright.sync_api import Browser, Page, expect
 
 from e2e.harness.pytest_plugin import Kubectl
-from tests.integration.console.visits import Console, Visit
+from tests.integration.console.visits import Console, Visit, notice
 
 CRDS = Path(__file__).parents[3] / "config" / "crd" / "cluster-version"
 KINDS = ("clusterversions", "clusteroperators")
@@ -58,7 +58,7 @@ def _ask(page: Page, spec: Callable[[], dict[str, Any]]) -> None:
     page.get_by_text("Take updates from another channel").click()
     page.get_by_label("Channel").fill("fast-4.10")
     page.get_by_role("button", name="Change the channel").click()
-    expect(page.get_by_role("status")).to_contain_text("Requested channel fast-4.10")
+    expect(notice(page)).to_contain_text("Requested channel fast-4.10")
     assert spec()["channel"] == "fast-4.10"
 
     page.get_by_role("link", name="Update to 4.10.3 …").click()
@@ -68,11 +68,11 @@ def _ask(page: Page, spec: Callable[[], dict[str, Any]]) -> None:
     assert "desiredUpdate" not in spec()
     page.get_by_label("I know, and accept this risk").check()
     page.get_by_role("button", name="Update", exact=True).click()
-    expect(page.get_by_role("status")).to_contain_text("Requested update to 4.10.3")
+    expect(notice(page)).to_contain_text("Requested update to 4.10.3")
     assert spec()["desiredUpdate"]["version"] == "4.10.3"
 
     page.get_by_role("button", name="Take back what was asked for").click()
-    expect(page.get_by_role("status")).to_contain_text("Cancelled requested upgrade to 4.10.3")
+    expect(notice(page)).to_contain_text("Cancelled requested upgrade to 4.10.3")
     assert "desiredUpdate" not in spec()
 
 

@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 
 from e2e.olm.api import Api, extension_path
 from e2e.olm.bundles import BundleSpec
+from tests.integration.console.visits import notice
 
 pytestmark = pytest.mark.integration
 
@@ -58,7 +59,7 @@ def test_a_package_is_found_installed_updated_and_removed(
     expect(page.get_by_label("Plan")).to_contain_text("created")
     assert api.get(extension_path(served)) is None
     page.get_by_role("button", name="Install", exact=True).click()
-    expect(page.get_by_role("status")).to_contain_text(f"{served}.v1.0.0 is being installed")
+    expect(notice(page)).to_contain_text(f"{served}.v1.0.0 is being installed")
     installed = page.locator("dl").get_by_text(f"{served}.v1.0.0", exact=True)
     expect(installed).to_be_visible(timeout=SECONDS)  # by itself: nobody has loaded the page again
 
@@ -96,13 +97,13 @@ def test_a_package_is_found_installed_updated_and_removed(
     page.goto(f"/extensions/{served}/uninstall")
     page.get_by_label(f"Type {served}").fill("something else")
     page.get_by_role("button", name="Delete").click()
-    expect(page.get_by_role("status")).to_contain_text("Nothing was deleted")
+    expect(notice(page)).to_contain_text("Nothing was deleted")
     page.get_by_label(f"Type {served}").fill(served)
     page.get_by_role("button", name="Delete").click()
     expect(page.locator("h1")).to_contain_text("What is left", timeout=SECONDS)
     page.get_by_label(f"Type {served}").fill(served)
     page.get_by_role("button", name="Delete").click()
-    expect(page.get_by_role("status")).to_contain_text("is deleted")
+    expect(notice(page)).to_contain_text("is deleted")
     api.wait_gone(f"/api/v1/namespaces/{served}/serviceaccounts/{served}-installer")
 
 
@@ -127,12 +128,12 @@ def test_a_catalog_is_added_switched_off_and_removed(
     page.get_by_role("button", name="Add").click()
     expect(page.locator("h1")).to_contain_text("Serving", timeout=SECONDS)
     page.get_by_role("button", name="Look for new content now").click()
-    expect(page.get_by_role("status")).to_contain_text("is being asked")
+    expect(notice(page)).to_contain_text("is being asked")
     page.get_by_role("button", name="Disable").click()
     expect(page.locator("h1")).to_contain_text("Off", timeout=SECONDS)
     page.get_by_role("button", name="Enable").click()
     expect(page.locator("h1")).to_contain_text("Serving", timeout=SECONDS)
     page.get_by_role("link", name="Remove …").click()
     page.get_by_role("button", name="Remove").click()
-    expect(page.get_by_role("status")).to_contain_text("is being removed")
+    expect(notice(page)).to_contain_text("is being removed")
     api.wait_gone(f"/apis/olm.operatorframework.io/v1/clustercatalogs/{package}")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request
 
 from tests.integration.olm_shell import Shell
 
@@ -89,3 +89,8 @@ class Visit:
         """Ends it."""
         self.context.close()
         assert not self.complaints, "\n".join(self.complaints)
+
+
+def notice(page: Page) -> Locator:
+    """What a page says of what was just asked for; outside of `main` is how the connection is."""
+    return page.get_by_role("main").get_by_role("status")
