@@ -1,5 +1,6 @@
 """`olm console` on the machine of its user: their kubeconfig, loopback, an address for once."""
 
+import asyncio
 from collections.abc import Callable
 from http import HTTPStatus
 from socket import socket
@@ -9,12 +10,14 @@ from fastapi import APIRouter, Request, Response
 from starlette.responses import RedirectResponse
 
 from console.app import console_app
+from console.offers import WARMING, warm
 from console.rendering import page
 from console.sessions import KeySessions
 from console.settings import Place
 from console.users import User
 from olm_client.reach import ClusterOptions
 from olm_runtime.http.server import listen, serve
+from olm_runtime.memory import keep_small
 
 LOOPBACK = "127.0.0.1"
 
@@ -28,11 +31,14 @@ async def run_local(options: ClusterOptions, port: int, tell: Callable[[str], No
     place = place_of(listener)
     user = User.connect("you", options)
     sessions = KeySessions(user, lambda key: tell(entry(place, key)))
+    keeping = asyncio.create_task(keep_small())
+    user.works.begin(WARMING, lambda: warm(user))
     try:
         sessions.offer()
         app = console_app(place, sessions, entry_routes(place, sessions))
         await serve(app, listener, None, user.changes.end)
     finally:
+        keeping.cancel()
         await user.close()
 
 

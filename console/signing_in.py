@@ -12,9 +12,11 @@ from starlette.responses import RedirectResponse
 from api.objects import GVK
 from console.attempts import Attempts
 from console.identities import Credential, IdentitySessions
+from console.offers import WARMING, warm
 from console.rendering import page
 from console.sessions import Session
 from console.settings import Place
+from console.summary_cache import SummaryCache
 from console.users import User
 from olm_client.reach import ClusterOptions, Reach
 from olm_runtime.errors import TransientError
@@ -54,6 +56,7 @@ class SignIn:
     reach    the cluster, as yet without a token
     cas_dir  CAs of catalogd, where it is not asked through the API server
     issuer   name of the OpenID provider; empty where there is none
+    summaries  packages that were read, shared by all
     """
 
     place: Place
@@ -62,6 +65,7 @@ class SignIn:
     cas_dir: Path | None
     attempts: Attempts
     issuer: str = ""
+    summaries: SummaryCache = field(default_factory=SummaryCache)
 
     def may_try(self, request: Request) -> bool:
         """Whether one more attempt is taken, which then counts."""
@@ -74,6 +78,7 @@ class SignIn:
             return None
         reach = replace(self.reach, credential=credential)
         user = User.connect("", ClusterOptions(reach, self.cas_dir))
+        user.summaries = self.summaries
         try:
             user.name = await _name(user)
         except ApiError as error:
@@ -86,7 +91,9 @@ class SignIn:
     async def begin(self, credential: Credential, user: User) -> Session:
         """A session: always another, so that none can be prepared for somebody."""
         session = self.sessions.begin(credential, user)
-        if session.user is not user:
+        if session.user is user:
+            user.works.begin(WARMING, lambda: warm(user))
+        else:
             await user.close()
         return session
 

@@ -12,6 +12,8 @@ from typing import Any, Self
 
 from api.objects import GVK, KubeObject, name_of, namespace_of
 from console.changes import CONNECTION, Changes
+from console.summary_cache import SummaryCache
+from console.works import Works
 from olm_client.reach import ClusterOptions
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError, NotFoundError, is_away
@@ -21,6 +23,8 @@ from olm_runtime.watch.informer import Selection
 REVIEW = GVK("authorization.k8s.io", "v1", "SelfSubjectAccessReview")
 REMEMBERED_SECONDS = 10.0
 """For which an answer about rights, or about a kind that is served, counts."""
+LIST_PAGE = 100
+"""Objects: a list that is read whole takes memory that is not given back."""
 VERSION_PATH = "/version"
 """Whoever may ask for nothing else may ask for this."""
 
@@ -29,19 +33,26 @@ VERSION_PATH = "/version"
 class User:
     """One identity, and what is watched for its pages.
 
-    options  how the stages of the command line reach the cluster in their name
-    kube     the API server, in their name
-    changes  tells open pages of what changed
+    options    how the stages of the command line reach the cluster in their name
+    kube       the API server, in their name
+    changes    tells open pages of what changed
+    summaries  packages that were read, by this user or another
+    works      what goes on without a page
     """
 
     name: str
     options: ClusterOptions
     kube: KubeClient
     changes: Changes = field(default_factory=Changes)
+    summaries: SummaryCache = field(default_factory=SummaryCache)
     now: Callable[[], float] = time.monotonic
+    works: Works = field(init=False)
     _watched: dict[GVK, Followed[KubeObject]] = field(default_factory=dict)
     _answers: dict[tuple[str, ...], tuple[float, bool]] = field(default_factory=dict)
     _lost: str = ""
+
+    def __post_init__(self) -> None:
+        self.works = Works(self.now)
 
     @classmethod
     def connect(cls, name: str, options: ClusterOptions) -> Self:
@@ -49,8 +60,9 @@ class User:
         return cls(name, options, KubeClient.connect(options.reach.access()))
 
     async def close(self) -> None:
-        """Ends the watches, the connections, and what tells pages of changes."""
+        """Ends the watches, the works, the connections, and what tells pages of changes."""
         self.changes.end()
+        await self.works.close()
         await asyncio.gather(*(each.close() for each in self._watched.values()))
         await self.kube.close()
 
@@ -72,7 +84,7 @@ class User:
         async def changed() -> None:
             self.changes.note(gvk.kind)
 
-        selection = Selection(gvk, cached=True, keep=_without_fields)
+        selection = Selection(gvk, page_size=LIST_PAGE, keep=_without_fields)
         return Followed(self.kube, selection, _same, changed, lambda: self.changes.note(CONNECTION))
 
     @property

@@ -9,6 +9,7 @@ import click
 from olm_cli.cluster_options import ClusterCommand, cluster_options
 from olm_cli.lifecycle.interrupt import run
 from olm_client.reach import ClusterOptions, Reach
+from olm_runtime.memory import share_one_arena
 
 SERVER = "console.local"
 """Imported by name: the console stands beside the command line, and neither imports the other."""
@@ -36,6 +37,7 @@ def console(
       olm console
       olm console --port 8899 --no-open
     """
+    share_one_arena()
     run_local = import_module(SERVER).run_local
     first = opens
 

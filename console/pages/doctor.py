@@ -1,4 +1,7 @@
-"""What `olm doctor` finds wrong in the cluster, and the commands that mend it."""
+"""What `olm doctor` finds wrong in the cluster, and the commands that mend it.
+
+Its checks read certificates: what that takes, 10 MiB, is imported by the first who examines.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -10,8 +13,6 @@ from starlette.responses import Response
 from console.asked import AskedBy
 from console.rendering import page
 from console.users import User
-from olm_client.diagnosis.checks.every import CHECKS
-from olm_client.diagnosis.collecting import Collector
 from olm_client.diagnosis.findings import Severity, Verdict, examine
 
 AT_ONCE = asyncio.Semaphore(2)
@@ -25,6 +26,8 @@ async def doctor(
     request: Request, user: AskedBy, asked: Annotated[str, Query(alias="examine")] = ""
 ) -> Response:
     """What there is to examine; with `examine` what was found, the worst first. Only reads."""
+    from olm_client.diagnosis.checks.every import CHECKS
+
     verdicts = await _verdicts(user) if asked else ()
     order = list(Severity)
     findings = [(each.check, finding) for each in verdicts for finding in each.findings]
@@ -38,6 +41,9 @@ async def doctor(
 
 
 async def _verdicts(user: User) -> Sequence[Verdict]:
+    from olm_client.diagnosis.checks.every import CHECKS
+    from olm_client.diagnosis.collecting import Collector
+
     options = user.options
     wanted = frozenset(fact for check in CHECKS for fact in check.reads)
     async with AT_ONCE:

@@ -56,6 +56,7 @@ async def packages(
         chosen=chosen,
         facets=_facets(matching, chosen),
         faults=offers.faults,
+        reading=offers.reading,
         query=query,
         live=(CATALOG.kind,),
     )

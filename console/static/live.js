@@ -16,6 +16,13 @@ if (mark) {
   }
 }
 
+// The page that is shown, which a search has made another than the one that was loaded.
+document.addEventListener("htmx:configRequest", (event) => {
+  if (event.detail.elt.id === "content") {
+    event.detail.path = location.pathname + location.search;
+  }
+});
+
 // What the reader has opened or is typing stays as it is.
 document.addEventListener("DOMContentLoaded", () => {
   Idiomorph.defaults.ignoreActiveValue = true;

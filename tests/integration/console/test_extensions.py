@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import Page, expect
 
-from e2e.olm.api import Api, extension_path
+from e2e.olm.api import Api, catalog_path, extension_path
 from e2e.olm.bundles import BundleSpec
 from tests.integration.console.visits import notice
 
@@ -36,6 +36,8 @@ def test_a_package_is_found_installed_updated_and_removed(
     page.goto("/packages")
     page.get_by_label("Find packages by words").press_sequentially(served)
     expect(page.locator(".console-cards > li")).to_have_count(1)
+    with page.expect_response(lambda answer: answer.url.endswith(f"/packages?words={served}")):
+        api.patch(catalog_path(served), {"metadata": {"annotations": {"looked": "at"}}})
     page.locator(".console-cards a").click()
     expect(page.get_by_role("heading", level=1)).to_have_text(served)
     page.get_by_text("Show the rights that its account will get").click()
