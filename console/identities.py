@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import math
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 
 from console.sessions import Session
@@ -22,13 +22,17 @@ RENEWED_SECONDS = 120.0
 class Credential:
     """What the API server is sent, as it is now: a bearer token.
 
-    expires  when it ends, by the clock of the sessions
-    renew    gets the next one, if it can
+    expires    when it ends, by the clock of the sessions
+    renew      gets the next one, if it can
+    revoke     has what it is renewed with count no longer
+    elsewhere  address at which a browser ends the session of who gave it; empty for none
     """
 
     token: str
     expires: float = math.inf
     renew: Callable[[], Awaitable[None]] | None = None
+    revoke: Callable[[], Awaitable[None]] | None = None
+    elsewhere: str = ""
 
 
 @dataclass(slots=True)
@@ -72,14 +76,24 @@ class IdentitySessions:
             held.used = self.now()
         return held.session
 
-    async def end(self, session: Session) -> None:
-        """Signs out."""
-        self._held.pop(session.id, None)
+    async def end(self, session: Session) -> str:
+        """Signs out; the address at which the browser does so elsewhere, empty for none."""
+        held = self._held.pop(session.id, None)
         await self.tidy()
+        if held is None:
+            return ""
+        await _revoke([held.credential])
+        return held.credential.elsewhere
 
     async def tidy(self) -> None:
         """Forgets the sessions that are over, and closes users who have none left."""
-        self._held = {name: each for name, each in self._held.items() if not self._over(each)}
+        over = [each for each in self._held.values() if self._over(each)]
+        for each in over:
+            del self._held[each.session.id]
+        await self._close_unused()
+        await _revoke([each.credential for each in over])
+
+    async def _close_unused(self) -> None:
         used = {each.identity for each in self._held.values()}
         left = [self._users.pop(each) for each in self._users.keys() - used]
         await asyncio.gather(*(each.close() for each in left))
@@ -98,12 +112,16 @@ class IdentitySessions:
     async def close(self) -> None:
         """Ends all."""
         self._held.clear()
-        await self.tidy()
+        await self._close_unused()
 
     def _over(self, held: _Held) -> bool:
         now = self.now()
         ended = now >= held.credential.expires
         return ended or now - held.used > IDLE_SECONDS or now - held.began > LONGEST_SECONDS
+
+
+async def _revoke(credentials: Iterable[Credential]) -> None:
+    await asyncio.gather(*(each.revoke() for each in credentials if each.revoke))
 
 
 def _identity(token: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import aiohttp
+from authlib.common.urls import add_params_to_uri
 from authlib.oauth2.auth import ClientAuth
 from authlib.oauth2.rfc6749.parameters import prepare_grant_uri
 from authlib.oauth2.rfc7636 import create_s256_code_challenge
@@ -100,6 +101,31 @@ class Provider:
         answer = await self._tokens(about, form)
         return await self._taken(about, {**form, **answer}, {"sub": old.subject})
 
+    async def revoke(self, about: Mapping[str, Any], old: Tokens) -> None:
+        """Has a refresh token count no longer (RFC 7009), where the provider lets that be done.
+
+        Raises TransientError, TerminalError.
+        """
+        address = _endpoint(about, "revocation_endpoint")
+        if not address or not old.refresh:
+            return
+        form = {"token": old.refresh, "token_type_hint": "refresh_token"}
+        status, body = await self._send_form(about, address, form)
+        if status != HTTPStatus.OK:
+            why = bounded(body.decode(errors="replace"), 300)
+            raise TerminalError(f"the provider answered {status}: {why}")
+
+    def leaving(self, about: Mapping[str, Any], back: str) -> str:
+        """Where a browser ends its session there (OpenID Connect RP-Initiated Logout 1.0).
+
+        Empty for nowhere.
+        No ID token is sent along, which the API server would take from whoever reads addresses; so
+        the provider may ask whether that is meant.
+        """
+        address = _endpoint(about, "end_session_endpoint")
+        given = {"client_id": self.client, "post_logout_redirect_uri": back}
+        return str(add_params_to_uri(address, list(given.items()))) if address else ""
+
     async def _taken(
         self, about: Mapping[str, Any], answer: Mapping[str, Any], bound: Mapping[str, str]
     ) -> Tokens:
@@ -114,12 +140,19 @@ class Provider:
 
     async def _tokens(self, about: Mapping[str, Any], form: Mapping[str, str]) -> dict[str, Any]:
         address = about["token_endpoint"]
-        client = ClientAuth(self.client, self._secret(), self._method(about))
-        _, headers, body = client.prepare("POST", address, dict(_FORM), urlencode(form))
-        status, answer = await self._ask("POST", address, headers=headers, data=body)
+        status, body = await self._send_form(about, address, form)
+        answer = _object(address, status, body)
         if status != HTTPStatus.OK or "error" in answer:
             raise TerminalError(f"the provider gave no token: {told(answer)}")
         return answer
+
+    async def _send_form(
+        self, about: Mapping[str, Any], address: str, form: Mapping[str, str]
+    ) -> tuple[int, bytes]:
+        """The status and the body that are answered to the console as the provider's client."""
+        client = ClientAuth(self.client, self._secret(), self._method(about))
+        _, headers, body = client.prepare("POST", address, dict(_FORM), urlencode(form))
+        return await self._send("POST", address, headers=headers, data=body)
 
     def _method(self, about: Mapping[str, Any]) -> str:
         if self.secret_file is None:
@@ -138,8 +171,13 @@ class Provider:
                 f"cannot read the secret of the provider's client, {self.secret_file}: {error}"
             ) from error
 
-    async def _ask(self, method: str, address: str, **how: Any) -> tuple[int, dict[str, Any]]:
+    async def _ask(self, method: str, address: str) -> tuple[int, dict[str, Any]]:
         """The status and the object that is answered."""
+        status, body = await self._send(method, address)
+        return status, _object(address, status, body)
+
+    async def _send(self, method: str, address: str, **how: Any) -> tuple[int, bytes]:
+        """The status and the body, up to a little more than MAX_BYTES."""
         try:
             context = ssl.create_default_context(cafile=self.ca_file)
         except (OSError, ssl.SSLError) as error:
@@ -166,16 +204,23 @@ class Provider:
                 f"the provider {self.issuer} cannot be reached: {bounded(why, 300)}",
                 hint="try again, or sign in by a token",
             ) from error
-        return response.status, self._object(address, response.status, body)
+        return response.status, body
 
-    def _object(self, address: str, status: int, body: bytes) -> dict[str, Any]:
-        try:
-            answer = json.loads(body) if len(body) <= MAX_BYTES else None
-        except ValueError:
-            answer = None
-        if not isinstance(answer, dict):
-            raise TransientError(f"the provider's answer {status} at {address} is no JSON object")
-        return answer
+
+def _endpoint(about: Mapping[str, Any], name: str) -> str:
+    """The address of what not every provider has; empty if this has it not, or not over TLS."""
+    address = str(about.get(name) or "")
+    return address if urlsplit(address).scheme == "https" else ""
+
+
+def _object(address: str, status: int, body: bytes) -> dict[str, Any]:
+    try:
+        answer = json.loads(body) if len(body) <= MAX_BYTES else None
+    except ValueError:
+        answer = None
+    if not isinstance(answer, dict):
+        raise TransientError(f"the provider's answer {status} at {address} is no JSON object")
+    return answer
 
 
 def told(answer: Mapping[str, Any]) -> str:

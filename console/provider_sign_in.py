@@ -15,7 +15,7 @@ from starlette.responses import RedirectResponse
 from console.identities import Credential
 from console.provider import Provider, Tokens, told
 from console.rendering import page
-from console.signing_in import CALLBACK, PROVIDER, SignIn
+from console.signing_in import CALLBACK, PROVIDER, SIGN_IN, SignIn
 from olm_runtime.errors import OLMError, TerminalError, TransientError
 
 COOKIE = "__Host-olm-console-sign-in"
@@ -31,12 +31,17 @@ class Pending:
     """A browser that was sent to the provider, and what proves that it is this one that is back."""
 
     about: dict[str, Any]
-    back: str
+    host: str
     began: float
     id: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     state: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     nonce: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     verifier: str = field(default_factory=lambda: secrets.token_urlsafe(48))
+
+    @property
+    def back(self) -> str:
+        """Where the provider sends it back to."""
+        return f"https://{self.host}{CALLBACK}"
 
 
 @dataclass(slots=True)
@@ -46,13 +51,13 @@ class Waiting:
     now: Callable[[], float] = time.monotonic
     _pending: dict[str, Pending] = field(default_factory=dict)
 
-    def add(self, about: dict[str, Any], back: str) -> Pending:
+    def add(self, about: dict[str, Any], host: str) -> Pending:
         """One more."""
         now = self.now()
         self._pending = {
             name: each for name, each in self._pending.items() if now - each.began < WAIT_SECONDS
         }
-        pending = Pending(about, back, now)
+        pending = Pending(about, host, now)
         self._pending[pending.id] = pending
         return pending
 
@@ -77,7 +82,7 @@ def provider_routes(how: SignIn, provider: Provider, waiting: Waiting) -> APIRou
             about = await provider.about()
         except OLMError as error:
             return _failed(request, how, error)
-        pending = waiting.add(about, f"https://{request.headers['host'].lower()}{CALLBACK}")
+        pending = waiting.add(about, request.headers["host"].lower())
         address = provider.address(
             about,
             back=pending.back,
@@ -152,7 +157,15 @@ def _follow(
         else:
             _follow(how, provider, back, credential, newer)
 
+    async def revoke() -> None:
+        try:
+            await provider.revoke(back.about, tokens)
+        except OLMError as error:  # whoever signs out does not wait for that
+            log.warning("a refresh token is not revoked: %s", error.message)
+
     credential.renew = renew if tokens.refresh else None
+    credential.revoke = revoke if tokens.refresh else None
+    credential.elsewhere = provider.leaving(back.about, f"https://{back.host}{SIGN_IN}")
 
 
 def _failed(request: Request, how: SignIn, error: OLMError) -> Response:

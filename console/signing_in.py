@@ -147,9 +147,13 @@ def sign_in_routes(how: SignIn) -> APIRouter:
 
     @router.post("/sign-out")
     async def leave(request: Request) -> Response:
-        """Ends the session."""
-        await how.sessions.end(request.state.session)
-        response = RedirectResponse(SIGN_IN, HTTPStatus.SEE_OTHER)
+        """Ends the session, and has the browser end that at the provider."""
+        elsewhere = await how.sessions.end(request.state.session)
+        request.state.session = request.state.user = None
+        request.state.mark, request.state.parts = "", ()
+        response: Response = RedirectResponse(SIGN_IN, HTTPStatus.SEE_OTHER)
+        if elsewhere:  # a page, for a form may lead nowhere else
+            response = page(request, "leaving.html", elsewhere=elsewhere, issuer=how.issuer)
         response.delete_cookie(how.place.cookie, secure=True, httponly=True, samesite="strict")
         response.headers["Clear-Site-Data"] = '"cache", "storage"'
         return response

@@ -20,16 +20,23 @@ CLIENT, SECRET, PASSWORD = "console", "a secret", "a password"
 class OpenIdProvider(Running):
     """One of them, at `localhost`, which to browsers is another site than 127.0.0.1.
 
-    It knows one client, whose people it sends back to `redirect`. `people` has the mail
-    address of each name. ID tokens last for `lifetime`.
+    It knows one client, whose people it sends back to `redirect`, and to `left` once they have
+    signed out. `people` has the mail address of each name. ID tokens last for `lifetime`.
     """
 
     def __init__(
-        self, work_dir: Path, *, redirect: str, people: Mapping[str, str], lifetime: str = "1h"
+        self,
+        work_dir: Path,
+        *,
+        redirect: str,
+        left: str,
+        people: Mapping[str, str],
+        lifetime: str = "1h",
     ) -> None:
         """Describe it; nothing is started, written or built yet."""
         self.work_dir = work_dir
         self.redirect = redirect
+        self.left = left
         self.people = people
         self.lifetime = lifetime
         self.port = free_port()
@@ -67,7 +74,7 @@ class OpenIdProvider(Running):
                 *("-address", f"127.0.0.1:{self.port}", "-issuer", self.issuer),
                 *("-cert", str(certificate), "-key", str(key), "-users", str(users)),
                 *("-client", CLIENT, "-secret", SECRET, "-redirect", self.redirect),
-                *("-lifetime", self.lifetime),
+                *("-left", self.left, "-lifetime", self.lifetime),
             ),
             log=self.work_dir / "openid.log",
         )

@@ -5,16 +5,18 @@ import re
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
+import yaml
 from playwright.async_api import async_playwright, expect
 
 import console.__main__ as program
 from console.__main__ import COOKIE
 from console.flags import parse_settings
-from console.provider import Provider
+from console.provider import Provider, Tokens
 from e2e.harness.components import ControlPlaneOptions
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.openid import CLIENT, PASSWORD, OpenIdProvider
@@ -27,6 +29,7 @@ from tests.integration.console.visits import CHROMIUM
 HOST = "127.0.0.1"
 LIFETIME_SECONDS = 6
 PROVIDER = "/sign-in/provider"
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "console.md"
 
 pytestmark = pytest.mark.integration
 
@@ -41,6 +44,7 @@ def provider(port: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Op
     made = OpenIdProvider(
         tmp_path_factory.mktemp("openid"),
         redirect=f"https://{HOST}:{port}/sign-in/callback",
+        left=f"https://{HOST}:{port}/sign-in",
         people={"alice": "alice@example.com", "nameless": ""},
         lifetime=f"{LIFETIME_SECONDS}s",
     )
@@ -52,16 +56,17 @@ def provider(port: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Op
 def control_plane(
     provider: OpenIdProvider, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ControlPlane]:
-    """An API server as docs/reference/console.md says; people are called by their addresses."""
-    flags = (
-        f"--oidc-issuer-url={provider.issuer}",
-        f"--oidc-client-id={CLIENT}",
-        f"--oidc-ca-file={provider.ca_file}",
-        "--oidc-username-claim=email",
-        "--oidc-username-prefix=oidc:",
-    )
+    """An API server with the AuthenticationConfiguration of docs/reference/console.md."""
+    folder = tmp_path_factory.mktemp("control-plane")
+    config = yaml.safe_load(PAGE.read_text().split("```yaml\n")[1].split("```")[0])
+    issuer = config["jwt"][0]["issuer"]
+    assert issuer["audiences"] == [CLIENT]
+    issuer["url"], issuer["certificateAuthority"] = provider.issuer, provider.ca_file.read_text()
+    file = folder / "authentication.yaml"
+    file.write_text(yaml.safe_dump(config))
+    flags = (f"--authentication-config={file}",)
     options = ControlPlaneOptions(apiserver_args=flags, controller_manager=False)
-    with ControlPlane(tmp_path_factory.mktemp("control-plane"), options=options) as running:
+    with ControlPlane(folder, options=options) as running:
         yield running
 
 
@@ -141,8 +146,15 @@ async def test_a_browser_signs_in_and_out(
         await page.locator("[type=submit]").click()
         await expect(page.get_by_text("signed in as oidc:alice@example.com")).to_be_visible()
         assert page.url == f"https://{HOST}:{port}/"
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
         await page.get_by_role("button", name="Sign out").click()
         await expect(page.get_by_role("heading", name="Sign in", exact=True)).to_be_visible()
+        (ended,) = [each for each in asked if each.startswith(f"{provider.issuer}/end_session?")]
+        assert set(parse_qs(urlsplit(ended).query)) == {"client_id", "post_logout_redirect_uri"}
+        assert page.url == f"https://{HOST}:{port}/sign-in"
+        await page.goto("/doctor")
+        await expect(page.get_by_role("link", name="Sign in")).to_be_visible()
         await context.close()
         await chromium.close()
 
@@ -196,6 +208,38 @@ async def test_a_session_lasts_as_long_as_tokens_are_renewed(
         await browser.get(await _way_back(browser))
         await asyncio.sleep(LIFETIME_SECONDS)
         assert (await browser.get("/nothing")).status_code == 401, "it had no refresh token"
+
+
+async def test_a_refresh_token_ends_with_its_session(
+    port: int,
+    tmp_path: Path,
+    control_plane: ControlPlane,
+    provider: OpenIdProvider,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given: list[Tokens] = []
+    exchange = Provider.exchange
+
+    async def noted(*args: Any, **how: Any) -> Tokens:
+        given.append(await exchange(*args, **how))
+        return given[-1]
+
+    monkeypatch.setattr(Provider, "exchange", noted)
+    scopes = ("openid", "email", "offline_access")
+    asked = [f"--oidc-scope={each}" for each in scopes]
+    same = Provider(provider.issuer, CLIENT, provider.secret_file, provider.ca_file, scopes)
+    about = await same.about()
+    async with serving(port, tmp_path, control_plane, provider, *asked) as browser:
+        entered = await browser.get(await _way_back(browser))
+        assert "are signed in" in entered.text
+        page = await browser.get("/doctor")
+        token = page.text.split('name="token" value="')[1].split('"')[0]
+        headers = {"Origin": str(browser.base_url).rstrip("/")}
+        left = await browser.post("/sign-out", data={"token": token}, headers=headers)
+        assert "You are signed out of the console" in left.text
+        assert given[0].id_token not in left.text
+        with pytest.raises(TerminalError, match="gave no token"):
+            await same.refresh(about, given[0])
 
 
 async def test_a_provider_that_is_away_or_another_is_told(

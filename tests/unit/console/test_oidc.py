@@ -83,7 +83,7 @@ def test_a_newer_token_is_of_the_same_person() -> None:
 def test_who_comes_back_is_known_once_and_for_a_while() -> None:
     time = 0.0
     waiting = Waiting(now=lambda: time)
-    first, second, third = (waiting.add({}, "https://console/back") for _ in range(3))
+    first, second, third = (waiting.add({}, "console") for _ in range(3))
     assert len({first.state, second.state, first.nonce, first.verifier}) == 4
     assert waiting.take(first.id, second.state) is None
     assert waiting.take(first.id, first.state) is None, "a wrong state ends it"
