@@ -1,8 +1,11 @@
 """Start-up of the console in a cluster."""
 
 import asyncio
+from collections.abc import Sequence
+from typing import Any, cast
 
 from fastapi import APIRouter
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from console.app import console_app
 from console.attempts import Attempts
@@ -11,6 +14,7 @@ from console.identities import IdentitySessions
 from console.settings import Place
 from console.signing_in import SIGN_IN, SignIn, TokenReach, sign_in_routes
 from olm_runtime.errors import TerminalError
+from olm_runtime.http.asgi import Asgi
 from olm_runtime.http.health import serve_health
 from olm_runtime.http.server import listen
 from olm_runtime.http.server import serve as serve_http
@@ -41,7 +45,7 @@ async def serve(settings: Settings) -> None:
     sessions = IdentitySessions()
     issuer = settings.oidc.issuer if settings.oidc else ""
     how = SignIn(place, sessions, _reach(settings), settings.cas_dir, Attempts(), issuer)
-    app = console_app(place, sessions, _sign_in(how, settings.oidc))
+    app = behind(settings.proxies, console_app(place, sessions, _sign_in(how, settings.oidc)))
     listener = listen(settings.address)
     try:
         async with asyncio.TaskGroup() as group:
@@ -52,6 +56,14 @@ async def serve(settings: Settings) -> None:
             group.create_task(keep_small())
     finally:
         await sessions.close()
+
+
+def behind(proxies: Sequence[str], app: Asgi) -> Asgi:
+    """The application, for which who asks is who asked the proxies that are trusted."""
+    if not proxies:
+        return app
+    # Attempts are counted by addresses; those of others than the proxies anybody may make up.
+    return cast("Asgi", ProxyHeadersMiddleware(cast("Any", app), list(proxies)))
 
 
 def _sign_in(how: SignIn, oidc: OidcSettings | None) -> APIRouter:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -49,6 +50,7 @@ class Settings:
     authority  file of its CAs; None: those of the system
     cas_dir    CAs of catalogd, where it is not asked through the API server
     oidc       the OpenID provider where people may sign in
+    proxies    addresses and networks of those whose X-Forwarded-For counts
     """
 
     hosts: frozenset[str]
@@ -56,6 +58,7 @@ class Settings:
     authority: Path | None
     cas_dir: Path | None
     oidc: OidcSettings | None
+    proxies: tuple[str, ...]
     address: Address
     tls_cert: Path
     tls_key: Path
@@ -94,6 +97,13 @@ def _issuer(text: str) -> str:
     return text
 
 
+def _network(text: str) -> str:
+    try:
+        return str(ip_network(text))
+    except ValueError as error:
+        raise click.BadParameter(f"{text!r} is no address and no network: {error}") from error
+
+
 def _of_pod() -> str | None:
     """The API server as a pod finds it. Its credentials are not looked at."""
     variables = ("KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT")
@@ -125,6 +135,8 @@ def _of_console() -> tuple[Option, ...]:
         option("--oidc-scope", "scopes", multiple=True, metavar="SCOPE",
                default=("openid", "profile", "email"), show_default=True,
                help="What it is asked for, and may be given again."),
+        option("--trusted-proxy", "proxies", type=_network, multiple=True, metavar="ADDRESS|CIDR",
+               help="Proxy whose X-Forwarded-For says from where people come; may be given again."),
         option("--bind-address", "address", type=parse_served_address, default=":8443",
                show_default=True, metavar="ADDRESS", help="Address of the pages, over TLS."),
         option("--metrics-bind-address", expose_value=False, type=parse_address, metavar="ADDRESS",
