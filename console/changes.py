@@ -24,13 +24,13 @@ class _Listener:
 class Changes:
     """What changed, and who listens.
 
-    `mark` names a moment: whoever was away since another is told of everything.
+    `mark` names a moment: whoever was away since another is told of what changed since then.
     """
 
     def __init__(self) -> None:
         self._run = secrets.token_hex(4)
         self._count = 0
-        self._known: set[str] = set()
+        self._noted: dict[str, int] = {}
         self._listeners: set[_Listener] = set()
         self._ended = False
 
@@ -42,7 +42,7 @@ class Changes:
     def note(self, kind: str) -> None:
         """Objects of the kind changed."""
         self._count += 1
-        self._known.add(kind)
+        self._noted[kind] = self._count
         for each in self._listeners:
             each.kinds.add(kind)
             each.woken.set()
@@ -58,11 +58,17 @@ class Changes:
         for each in self._listeners:
             each.woken.set()
 
+    def _changed_since(self, mark: str) -> set[str]:
+        """All that ever changed, where a mark is of another run, or none at all."""
+        run, _, number = mark.rpartition("-")
+        before = int(number) if run == self._run and number.isdecimal() else -1
+        return {kind for kind, count in self._noted.items() if count > before}
+
     async def since(self, mark: str, quiet: float) -> AsyncIterator[frozenset[str]]:
         """The kinds that changed, as they do, until the end; none after so many quiet seconds."""
         listener = _Listener()
-        if mark != self.mark:
-            listener.kinds |= self._known
+        listener.kinds |= self._changed_since(mark)
+        if listener.kinds:
             listener.woken.set()
         self._listeners.add(listener)
         try:
