@@ -9,7 +9,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from console.parts import parts_for
+from console.parts import is_offered, parts_for
 from console.rendering import page
 from console.sessions import Session, Sessions
 from console.settings import HEADERS, Place
@@ -77,7 +77,7 @@ class Guard:
             request.state.mark = session.user.changes.mark
             request.state.token = session.token
             if not _is_open(request):
-                await _find_parts(request, session)
+                return await _with_parts(request, session)
         elif not _is_open(request):
             status, sign_in = HTTPStatus.UNAUTHORIZED, self._place.sign_in
             return page(request, "signed_out.html", status=status, sign_in=sign_in)
@@ -103,11 +103,22 @@ def _by_person(request: Request) -> bool:
     return request.url.path != "/live" and "HX-Request" not in request.headers
 
 
-async def _find_parts(request: Request, session: Session) -> None:
+async def _with_parts(request: Request, session: Session) -> Response | None:
+    """Says which parts there are; the answer for a page of another."""
     try:
         request.state.parts = await parts_for(session.user)
     except OLMError:
         request.state.parts = ()  # the page asks the API server, too, and says what is wrong
+        return None
+    if is_offered(request.url.path, request.state.parts):
+        return None
+    message = "This cluster does not have what this page is about."
+    hint = "its API is not served: it may have been uninstalled"
+    again = request.method in SAFE_METHODS
+    return page(
+        request, "error.html", status=HTTPStatus.NOT_FOUND, message=message, hint=hint,
+        repeatable=again,
+    )  # fmt: skip
 
 
 def _bounded(receive: Receive) -> Receive:

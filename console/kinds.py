@@ -18,6 +18,7 @@ from operator_controller.io.catalogs import CATALOG
 
 EVENT = GVK("events.k8s.io", "v1", "Event")
 NAMESPACE = GVK("", "v1", "Namespace")
+PACKAGE_MANIFEST = GVK("packages.operators.coreos.com", "v1", "PackageManifest")
 POD = GVK("", "v1", "Pod")
 REPLICA_SET = GVK("apps", "v1", "ReplicaSet")
 SERVICE = GVK("", "v1", "Service")
@@ -34,6 +35,7 @@ __all__ = [
     "NAMESPACE",
     "OBJECT_SET",
     "OPERATOR_GROUP",
+    "PACKAGE_MANIFEST",
     "POD",
     "REPLICA_SET",
     "SERVICE",

@@ -29,6 +29,12 @@ PARTS = (
 )
 
 
+def is_offered(path: str, parts: Sequence[Part]) -> bool:
+    """Whether a path is of one of these parts, or of none."""
+    own = (each for each in PARTS if path == each.path or path.startswith(f"{each.path}/"))
+    return all(each in parts for each in own)
+
+
 async def parts_for(user: User) -> Sequence[Part]:
     """Those that the user's cluster has."""
 

@@ -1,5 +1,6 @@
 """OLM Classic: Subscriptions, InstallPlans and operators, by namespace."""
 
+from dataclasses import asdict
 from http import HTTPStatus
 from typing import Annotated
 
@@ -17,7 +18,15 @@ from console.classic_facts import (
     subscription_facts,
     waits,
 )
-from console.kinds import CATALOG_SOURCE, CSV, INSTALL_PLAN, OPERATOR_GROUP, SUBSCRIPTION
+from console.classic_packages import classic_packages
+from console.kinds import (
+    CATALOG_SOURCE,
+    CSV,
+    INSTALL_PLAN,
+    OPERATOR_GROUP,
+    PACKAGE_MANIFEST,
+    SUBSCRIPTION,
+)
 from console.paging import Paged
 from console.rendering import page, say
 from console.users import User
@@ -30,6 +39,7 @@ PARTS = {
     "operators": ("Operators", CSV),
     "sources": ("Catalog sources", CATALOG_SOURCE),
     "groups": ("Operator groups", OPERATOR_GROUP),
+    "packages": ("Packages", PACKAGE_MANIFEST),
 }
 
 
@@ -67,6 +77,8 @@ async def _listed(user: User, part: str) -> list[Facts]:
             return own_operators(await user.objects(CSV))
         case "sources":
             return [source_facts(each) for each in await user.objects(CATALOG_SOURCE)]
+        case "packages":
+            return [{**asdict(each), "path": each.path} for each in await classic_packages(user)]
         case "groups":
             return [group_facts(each) for each in await user.objects(OPERATOR_GROUP)]
         case _:
@@ -89,6 +101,7 @@ async def subscription(request: Request, user: AskedBy, namespace: str, name: st
         "classic_subscription.html",
         facts=subscription_facts(found),
         conditions=conditions,
+        may_delete=await user.may("delete", SUBSCRIPTION, namespace, name),
         live=(SUBSCRIPTION.kind,),
     )
 

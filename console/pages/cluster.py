@@ -1,5 +1,6 @@
 """The version of a cluster: how far its update is, what may come, and asking for it."""
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -28,6 +29,8 @@ from olm_client.field_manager import FIELD_MANAGER
 from olm_runtime.clocks import utc_now
 from olm_runtime.errors import TerminalError
 
+_STEPS = re.compile(r"\b(\d{1,6}) of (\d{1,6}) done\b")
+
 router = APIRouter(prefix="/cluster")
 
 Text = Annotated[str, Form()]
@@ -42,12 +45,14 @@ async def cluster(request: Request, user: AskedBy) -> Response:
     found = await read_cluster(user.kube)
     warnings: list[str] = []
     updates = [update_facts(each) for each in updates_of(found.version, warnings.append)]
+    progressing = condition(found.version, "Progressing") or {}
     spec, status = found.version.get("spec") or {}, found.version.get("status") or {}
     return page(
         request,
         "cluster.html",
         facts=status_facts(found, utc_now()),
-        progressing=condition(found.version, "Progressing") or {},
+        progressing=progressing,
+        steps=steps_of(progressing.get("message") or ""),
         updates=updates,
         warnings=warnings,
         channel=spec.get("channel") or "",
@@ -57,6 +62,15 @@ async def cluster(request: Request, user: AskedBy) -> Response:
         may_patch=await _may_change(user),
         live=(CLUSTER_VERSION.kind, CLUSTER_OPERATOR.kind),
     )
+
+
+def steps_of(message: str) -> tuple[int, int] | None:
+    """How many manifests of the release are applied, and of how many; None where it is not said.
+
+    Runlevels are in the release image alone: nothing in a cluster says which one is being applied.
+    """
+    found = _STEPS.search(message)
+    return (int(found[1]), int(found[2])) if found else None
 
 
 async def _may_change(user: User) -> bool:

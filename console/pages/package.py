@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from console.asked import AskedBy
+from console.classic_packages import path_to_install
 from console.kinds import CATALOG, EXTENSION
 from console.offers import blobs_of
 from console.orders import Asked, find_order
@@ -47,6 +48,8 @@ async def package(
         catalog=where,
         description=await asyncio.to_thread(markdown, facts["description"]),
         versions_shown=VERSIONS_SHOWN,
+        by_classic=await path_to_install(user, name),
+        offers_v1=await user.serves(EXTENSION),
         may_install=await user.serves(EXTENSION) and await user.may("create", EXTENSION),
         live=(CATALOG.kind,),
     )

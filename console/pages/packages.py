@@ -10,25 +10,28 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import RedirectResponse, Response
 
 from console.asked import AskedBy
-from console.kinds import CATALOG
+from console.classic_packages import classic_names
+from console.kinds import CATALOG, EXTENSION
 from console.offers import Offered, of_catalog, offers_of
 from console.paging import Paged
 from console.rendering import page
 from console.settings import SANDBOXED
+from console.users import User
 from console.words import picture_of
 from olm_client.catalogs.ranking import ranked
 
-INSTALLABLE = "by OLM v1"
+BY_V1, BY_CLASSIC = "by OLM v1", "by OLM Classic"
 ICON_SECONDS = 86_400
 
-FACETS: Mapping[str, Callable[[Offered], Iterable[str]]] = {
+FACETS = {
     "catalog": lambda each: (each[0],),
     "category": lambda each: each[1].categories,
     "provider": lambda each: filter(None, (each[1].provider,)),
     "capability": lambda each: filter(None, (each[1].capability,)),
-    "installable": lambda each: () if each[1].obstacle else (INSTALLABLE,),
 }
 """What packages are chosen by, and which values one has."""
+
+Facets = Mapping[str, Callable[[Offered], Iterable[str]]]
 
 router = APIRouter()
 
@@ -42,11 +45,12 @@ async def packages(
 ) -> Response:
     """Those in which all words occur, the best first, of the facets that are chosen."""
     offers = await offers_of(user)
+    facets = FACETS | {"installable": await _ways(user)}
     chosen = {
-        facet: value for facet in FACETS if (value := request.query_params.get(facet, "").strip())
+        facet: value for facet in facets if (value := request.query_params.get(facet, "").strip())
     }
     matching = await asyncio.to_thread(_matching, offers.packages, words)
-    found = [each for each in matching if _has(each, chosen)]
+    found = [each for each in matching if _has(each, facets, chosen)]
     query = urlencode({"words": words, **chosen})
     return page(
         request,
@@ -54,7 +58,7 @@ async def packages(
         found=Paged.of(found, number),
         words=words,
         chosen=chosen,
-        facets=_facets(matching, chosen),
+        facets=_counted(matching, facets, chosen),
         faults=offers.faults,
         reading=offers.reading,
         query=query,
@@ -68,18 +72,34 @@ def _matching(offered: Sequence[Offered], words: str) -> Sequence[Offered]:
     return sorted(offered, key=lambda each: (each[1].name, each[0]))
 
 
-def _has(each: Offered, chosen: Mapping[str, str]) -> bool:
-    return all(value in FACETS[facet](each) for facet, value in chosen.items())
+async def _ways(user: User) -> Callable[[Offered], Iterable[str]]:
+    """By which OLM of this cluster a package can be installed."""
+    v1 = await user.serves(EXTENSION)
+    by_classic = await classic_names(user)
+
+    def ways(each: Offered) -> Iterable[str]:
+        if v1 and not each[1].obstacle:
+            yield BY_V1
+        if each[1].name in by_classic:
+            yield BY_CLASSIC
+
+    return ways
 
 
-def _facets(
-    matching: Sequence[Offered], chosen: Mapping[str, str]
+def _has(each: Offered, facets: Facets, chosen: Mapping[str, str]) -> bool:
+    return all(value in facets[facet](each) for facet, value in chosen.items())
+
+
+def _counted(
+    matching: Sequence[Offered], facets: Facets, chosen: Mapping[str, str]
 ) -> dict[str, list[tuple[str, int]]]:
     """The values of each facet and how many packages have them, if the others stay as chosen."""
     found = {}
-    for facet, values in FACETS.items():
+    for facet, values in facets.items():
         others = {name: value for name, value in chosen.items() if name != facet}
-        counts = Counter(value for each in matching if _has(each, others) for value in values(each))
+        counts = Counter(
+            value for each in matching if _has(each, facets, others) for value in values(each)
+        )
         found[facet] = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return found
 

@@ -109,7 +109,13 @@ def main() -> None:
             time.sleep(0.05)
         with httpx.Client(follow_redirects=True, trust_env=False, timeout=120) as browser:
             origin = str(browser.get(address(printed)).url).rstrip("/")
-            timed(child, "first search", lambda: get(browser, f"{origin}/packages?words=a"), 1)
+            first = f"{origin}/packages?words=a"
+            timed(child, "first search", lambda: get(browser, first), 1)
+            begun = time.perf_counter()
+            while "Being read" in browser.get(first).text:
+                time.sleep(0.1)
+            show("all catalogs known", f"{time.perf_counter() - begun:.1f} s later")
+            show("resident with them", f"{status_mib(child, 'VmRSS'):.0f} MiB")
             words = itertools.cycle(TYPED)
             timed(
                 child, "search", lambda: get(browser, f"{origin}/packages?words={next(words)}"), 48

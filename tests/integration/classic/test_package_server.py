@@ -22,6 +22,7 @@ from e2e.olm.reader import Reader
 from olm_runtime.certificates.issuer import issuer
 from olm_runtime.certificates.rotation import issued
 from olm_runtime.clocks import utc_now
+from tests.integration.console.inside import console_of
 
 pytestmark = pytest.mark.integration
 
@@ -209,6 +210,34 @@ def test_a_catalog_goes_and_comes_back(server: PackageServer, place: Place) -> N
     assert "package_server_packages" in server.metrics()
     place.delete("catalogsources", "restless")
     wait_packages(place)
+
+
+async def test_the_console_installs_what_is_listed(server: PackageServer, place: Place) -> None:
+    catalog(place, "community", package("gadget", "1.0.0"), package("gizmo", "1.0.0"))
+    wait_packages(place, "gadget", "gizmo")
+    async with console_of(place.classic.control_plane) as browser:
+        listed_page = await browser.get(f"/classic?part=packages&words={place.name} gadget")
+        path = f"/classic/packages/{place.name}/gadget"
+        assert f'href="{path}"' in listed_page.text
+        assert "gizmo" not in listed_page.text
+
+        target = f"{place.name}-gadget"
+        asked = {"target": target, "scope": "own", "preview": "yes"}
+        refused = await browser.get(path, params=asked)
+        assert refused.status_code == 422
+        assert "does not support the install mode OwnNamespace" in refused.text
+        asked["scope"] = ""
+        shown = await browser.get(path, params=asked)
+        assert "kind: OperatorGroup" in shown.text
+        assert kubectl(place, "get", "namespaces", target, "--ignore-not-found") == ""
+        token = shown.text.split('name="token" value="')[1].split('"')[0]
+        installed = await browser.post(path, data={**asked, "token": token})
+        assert installed.headers["location"] == f"/classic/subscriptions/{target}/gadget"
+        spec = orjson.loads(kubectl(place, "get", "sub", "gadget", "-n", target, "-o=json"))
+        assert spec["spec"]["source"] == "community"
+        again = await browser.get(path, params=asked)
+        assert "is installed in namespace" in again.text
+    place.classic.control_plane.remove(f"/api/v1/namespaces/{target}")
 
 
 def direct(server: PackageServer, certificate: tuple[str, str] | None = None) -> httpx.Client:

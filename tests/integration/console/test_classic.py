@@ -103,3 +103,39 @@ def test_a_plan_that_waits_is_found_looked_at_and_approved(
     assert kubectl("get", "installplan", "install-1", "-n", namespace, approved) == "true"
     _status(kubectl, namespace, "installplan/install-1", {"phase": "Complete"})
     expect(page.get_by_text("Complete")).to_be_visible()
+
+
+def test_an_operator_is_uninstalled_with_what_stays_shown(
+    visit: Visit, kubectl: Kubectl, namespace: str
+) -> None:
+    spec: dict[str, Any] = {"name": "widget", "source": "community", "sourceNamespace": namespace}
+    _create(kubectl, namespace, "Subscription", "widget", spec)
+    status = {"installedCSV": "widget.v1", "lastUpdated": "2026-01-01T00:00:00Z"}
+    _status(kubectl, namespace, "subscription/widget", status)
+    owned = {"name": "installplans.operators.coreos.com", "kind": "InstallPlan"}
+    deployment = {"name": "widget-operator", "spec": {"selector": {}, "template": {}}}
+    _create(
+        kubectl,
+        namespace,
+        "ClusterServiceVersion",
+        "widget.v1",
+        {
+            "displayName": "Widget",
+            "customresourcedefinitions": {"owned": [{**owned, "version": "v1alpha1"}]},
+            "install": {"strategy": "deployment", "spec": {"deployments": [deployment]}},
+        },
+    )
+    page = visit.page
+    page.goto(f"/classic/subscriptions/{namespace}/widget")
+    page.get_by_role("link", name="Uninstall …").click()
+    preview = page.get_by_label("What would be deleted")
+    expect(preview).to_contain_text("Deployment widget-operator")
+    expect(preview).to_contain_text(f"CustomResourceDefinition {owned['name']}, with")
+    assert not Axe().run(page).response["violations"]
+    page.get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("status")).to_contain_text("Nothing was deleted")
+    page.get_by_label("Type widget").fill("widget")
+    page.get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("status")).to_contain_text("widget is being deleted")
+    left = kubectl("get", "subscriptions,clusterserviceversions", "-n", namespace, "-o=name")
+    assert left.strip() == ""

@@ -70,8 +70,10 @@ def test_a_package_is_found_installed_updated_and_removed(
     tree = page.locator(".console-tree")
     expect(tree.filter(has_text=f"{served}-old")).to_be_visible()
 
+    page.get_by_label("Leave it as it is, because of").fill("the move of disks")
     page.get_by_role("button", name="Suspend").click()
     expect(page.locator("h1")).to_contain_text("Suspended", timeout=SECONDS)
+    expect(page.get_by_text("suspended: the move of disks").first).to_be_visible()
     page.get_by_role("button", name="Resume").click()
 
     page.get_by_role("link", name="Next version …").click()

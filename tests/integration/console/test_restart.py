@@ -64,6 +64,10 @@ async def test_pages_say_so_and_go_on_by_themselves(control_plane: ControlPlane)
         await page.evaluate("document.body.dataset.same = 'page'")
 
         here = page.url.removesuffix("/catalogs")
+        await page.goto(f"{here}/classic")
+        await expect(page.get_by_text("This cluster does not have what")).to_be_visible()
+        await page.go_back()
+        await page.evaluate("document.body.dataset.same = 'page'")
         for path in OPEN:
             await (await context.new_page()).goto(here + path)
 

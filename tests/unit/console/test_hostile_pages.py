@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from api.objects import GVK, ObjectKey
+from console.classic_packages import ClassicPackage
 from console.object_tree import Happened, Node
 from console.rendering import environment
 from console.revision_changes import Changed, Comparison
 from console.schemas import Definition, level
+from olm_client.classic.installing import Channel, Offer
 
 HARMLESS = "word"
 TRICKS = [
@@ -153,8 +155,27 @@ def _package(text: str) -> str:
         "deprecations": gone,
         "versions": [{"name": text, "version": text, "channels": [text]}],
     }
-    found = {"description": "", "versions_shown": 1, "may_install": True}
-    return _rendered("package.html", facts=facts, catalog=text, **found)
+    found = {"description": "", "versions_shown": 1, "may_install": True, "offers_v1": True}
+    path = ClassicPackage(text, text, text).path
+    return _rendered("package.html", facts=facts, catalog=text, by_classic=path, **found)
+
+
+def _classic_install(text: str) -> str:
+    return _rendered(
+        "classic_install.html",
+        offer=Offer(text, text, text, text, (Channel(text, text, frozenset()),)),
+        asked={"target": text, "channel": text, "approval": text, "scope": text},
+        channels=[(text, text)],
+        error=SimpleNamespace(message=text, hint=text),
+        yaml=text,
+        command=text,
+        rights=[(text, False)],
+    )
+
+
+def _classic_uninstall(text: str) -> str:
+    given = {"namespace": text, "name": text, "text": text, "command": text}
+    return _rendered("classic_uninstall.html", rights=[(text, False)], **given)
 
 
 def _doctor(text: str) -> str:
@@ -171,7 +192,13 @@ def _rendered(template: str, **values: Any) -> str:
     return environment().get_template(template).render({**FRAME, **values})
 
 
-@pytest.mark.parametrize("make", [_definition, _changes, _extension, _package, _doctor])
+@pytest.mark.parametrize(
+    "make",
+    [
+        *(_definition, _changes, _extension, _package, _doctor),
+        *(_classic_install, _classic_uninstall),
+    ],
+)
 @pytest.mark.parametrize("trick", TRICKS)
 def test_a_page_stays_the_page_that_it_is(make: Callable[[str], str], trick: str) -> None:
     honest, tricked = _Structure(make(HARMLESS)), _Structure(make(trick))

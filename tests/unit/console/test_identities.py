@@ -94,6 +94,31 @@ def test_attempts_are_counted_by_address_and_in_all() -> None:
     assert attempts.allow("a")
 
 
+async def test_what_a_session_is_renewed_with_ends_with_it() -> None:
+    time, revoked = 0.0, []
+    sessions = IdentitySessions(now=lambda: time)
+
+    def credential(token: str) -> Credential:
+        async def revoke() -> None:
+            revoked.append(token)
+
+        return Credential(token, revoke=revoke, elsewhere=f"https://provider/{token}")
+
+    user = somebody()
+    left, idle = (sessions.begin(credential(each), user) for each in ("left", "idle"))
+    assert await sessions.end(left) == "https://provider/left"
+    assert await sessions.end(left) == "", "it has ended"
+    assert revoked == ["left"]
+    await sessions.tidy()
+    assert revoked == ["left"]
+    time = IDLE_SECONDS + 1
+    assert sessions.find(idle.id, used=True) is None
+    await sessions.tidy()
+    await sessions.tidy()
+    assert revoked == ["left", "idle"]
+    await sessions.close()
+
+
 def test_flags_say_what_browsers_call_it() -> None:
     given = ("--host", "Console.example.com:443", "-host=other:8443", "--server=https://api:6443/")
     settings = parse_settings([*given, *TLS])

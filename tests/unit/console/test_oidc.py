@@ -8,7 +8,9 @@ from joserfc import jwt
 from joserfc.jwk import ECKey, KeySet
 
 from console.id_tokens import LEEWAY_SECONDS, RefusedTokenError, verified
+from console.provider import Provider, Tokens
 from console.provider_sign_in import WAIT_SECONDS, Waiting
+from olm_runtime.errors import TransientError
 
 NOW = 1_800_000_000
 KEY = ECKey.generate_key("P-256", parameters={"kid": "a"})
@@ -78,6 +80,32 @@ def test_a_newer_token_is_of_the_same_person() -> None:
     assert verified(token(nonce=None), KEYS, expected=expected, now=NOW)
     with pytest.raises(RefusedTokenError, match="sub"):
         verified(token(sub="mallory"), KEYS, expected=expected, now=NOW)
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "address"),
+    [
+        ("https://issuer/end", "https://issuer/end?client_id=console&post_logout_redirect_uri="),
+        ("https://issuer/end?a=b", "https://issuer/end?a=b&client_id=console&"),
+        ("http://issuer/end", ""),
+        ("javascript:alert(1)", ""),
+        (None, ""),
+    ],
+)
+def test_a_browser_is_sent_to_a_provider_over_tls_alone(endpoint: str, address: str) -> None:
+    provider = Provider("https://issuer", "console", None, None, ("openid",))
+    left = provider.leaving({"end_session_endpoint": endpoint}, "https://console/sign-in")
+    assert left.startswith(address)
+    assert bool(left) == bool(address)
+
+
+async def test_a_provider_that_revokes_nothing_is_not_asked() -> None:
+    provider = Provider("https://127.0.0.1:1", "console", None, None, ("openid",))
+    await provider.revoke({}, Tokens("", "alice", 0, "refresh"))
+    away = {"revocation_endpoint": "https://127.0.0.1:1/revoke"}
+    await provider.revoke(away, Tokens("", "alice", 0, ""))
+    with pytest.raises(TransientError, match="cannot be reached"):
+        await provider.revoke(away, Tokens("", "alice", 0, "refresh"))
 
 
 def test_who_comes_back_is_known_once_and_for_a_while() -> None:
