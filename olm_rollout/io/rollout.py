@@ -11,13 +11,13 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from api.objects import KubeObject, ObjectKey, gvk_of, key_of, namespace_of
+from api.objects import GVK, KubeObject, ObjectKey, gvk_of, key_of
 from olm_rollout.adoption import Policy, Situation, situation_of
 from olm_rollout.contention import DELETED, Contention, after, message_of
 from olm_rollout.io.objects import Newer, ObjectWriter, Result, Write, find_metadata, naming
 from olm_rollout.io.probing import NEW, Probed, Prober
 from olm_rollout.io.together import together
-from olm_rollout.io.watches import ManagedWatches, OwnerKey, Scope
+from olm_rollout.io.watches import ManagedWatches, OwnerKey, Scope, few_of, scope_of
 from olm_rollout.managed_fields import Held
 from olm_rollout.owned import Fingerprint, Sighting, fingerprint, record
 from olm_rollout.ownership import Owner
@@ -88,6 +88,8 @@ class Rollout:
     _writer: ObjectWriter = field(init=False)
     _prober: Prober = field(init=False)
     _created: set[ObjectKey] = field(default_factory=set)
+    _few: frozenset[GVK] = frozenset()
+    """Kinds of the revision that are watched by name."""
 
     def __post_init__(self) -> None:
         self._key = (self.owner.kind, self.owner.name)
@@ -100,8 +102,9 @@ class Rollout:
 
         Raises TransientError with one line for each object that could not be applied.
         """
+        objects = self._noted(phases)
         if not self.owner.newer:
-            self.watches.keep_only(self._key, _scopes(o for p in phases for o in p.objects))
+            self.watches.keep_only(self._key, self._scopes(objects))
         self.applied.complete = False
         unhealthy: list[str] = []
         for phase in phases:
@@ -128,7 +131,7 @@ class Rollout:
         """Learns what was applied if all objects are as they were left, by a record of that."""
         if self.applied.left or not known:
             return
-        objects = [obj for phase in phases for obj in phase.objects]
+        objects = self._noted(phases)
         await self._watch(objects)
         left: dict[ObjectKey, Fingerprint] = {}
         for obj in objects:
@@ -145,7 +148,7 @@ class Rollout:
         What differs from what was applied is told of the newest revision, once that rolled out;
         `known` is the record of how it was left.
         """
-        objects = [obj for phase in phases for obj in phase.objects]
+        objects = self._noted(phases)
         await self._watch(objects)
         await self.restore(phases, known)
         drifted: list[str] = []
@@ -182,9 +185,18 @@ class Rollout:
         """How the objects were left."""
         return record(self.owner, self.applied.left)
 
+    def _noted(self, phases: Sequence[Phase]) -> list[KubeObject]:
+        """The objects of all phases, from which follows how they are watched."""
+        objects = [obj for phase in phases for obj in phase.objects]
+        self._few = few_of(map(key_of, objects))
+        return objects
+
+    def _scopes(self, objects: Iterable[KubeObject]) -> set[Scope]:
+        return {scope_of(key_of(obj), self._few) for obj in objects}
+
     async def _watch(self, objects: Iterable[KubeObject]) -> None:
         self.watches.ensure(
-            self._key, self.client, _scopes(objects), every_change_of=self.probes.ask
+            self._key, self.client, self._scopes(objects), every_change_of=self.probes.ask
         )
         await self.watches.settle(self._key, SETTLE_SECONDS)
 
@@ -247,7 +259,3 @@ class Rollout:
     def _messages(self, contended: Mapping[ObjectKey, Contention]) -> tuple[str, ...]:
         subject = self.owner.applier.subject
         return tuple(message_of(key, found, subject) for key, found in contended.items())
-
-
-def _scopes(objects: Iterable[KubeObject]) -> set[Scope]:
-    return {(gvk_of(obj), namespace_of(obj)) for obj in objects}

@@ -1,10 +1,13 @@
 """Metadata-only watches of what we manage: the memory of the controller follows our objects only.
 
 One watch per owner, kind and namespace, as the owner's identity and with its label as the
-selector: nothing wider, so that an identity needs rights only where its objects are. Their stores
-are also a cache: while nothing changes, nothing is asked for. A watch that is denied or cannot be
-opened is tried again with back-off; the owner is enqueued when that begins, so that it says so and
-looks by itself from time to time, and when it ends.
+selector: nothing wider, so that an identity needs rights only where its objects are. Where an owner
+has few objects of a kind without namespaces, there is one for each, by its name: the API server
+holds each change of such a kind against every watch of it, but for those of other names.
+
+Their stores are also a cache: while nothing changes, nothing is asked for. A watch that is denied
+or cannot be opened is tried again with back-off; the owner is enqueued when that begins, so that it
+says so and looks by itself from time to time, and when it ends.
 
 A first list is as old as the API server remembers: for one of the moment it waits for etcd, up to
 a tenth of a second. Nobody relies on what is missing in it, and the watch shows what is newer.
@@ -13,7 +16,8 @@ a tenth of a second. Nobody relies on what is missing in it, and the watch shows
 import asyncio
 import logging
 import random
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import NoReturn
@@ -34,12 +38,16 @@ LONGEST_RETRY_SECONDS = 15.0
 API_SECONDS = 20.0
 """An API that is gone is noticed within a minute, at a request for each group and version."""
 
+FEW = 2
+"""So many objects of a cluster-scoped kind are watched by their names."""
+
 log = logging.getLogger(__name__)
 
 OwnerKey = tuple[str, str]
 """Kind and name of the owner, as in the owner labels."""
-Scope = tuple[GVK, str]
-"""A kind, and the namespace of its objects (empty for cluster-scoped kinds)."""
+Scope = tuple[GVK, str, str]
+"""A kind, the namespace of its objects (empty for cluster-scoped kinds), and the name of the only
+one that is watched, empty for all."""
 OnChange = Callable[[OwnerKey, ObjectKey], None]
 """Called with an object that changed; an empty name says that it is about the watch itself."""
 
@@ -112,8 +120,9 @@ class ManagedWatches:
                 continue
             if known is not None:
                 known.task.cancel()
-            selection = Selection(*scope, labels=labels, metadata_only=True, cached=True)
-            running[scope] = self._start(owner, client, selection, every_change=every_change)
+            running[scope] = self._start(
+                owner, client, _selection(scope, labels), every_change=every_change
+            )
 
     def _start(
         self, owner: OwnerKey, client: KubeClient, selection: Selection, *, every_change: bool
@@ -164,15 +173,19 @@ class ManagedWatches:
                         watch.task = asyncio.create_task(watch.informer.run())
 
     def keep_only(self, owner: OwnerKey, scopes: Iterable[Scope]) -> None:
-        """Stops the watches of what the owner no longer has."""
+        """Stops the watches of what the owner no longer has.
+
+        One of a name goes on until the object is gone: an older revision may be about to delete it.
+        """
         running = self._watches.get(owner, {})
         for scope in set(running) - set(scopes):
-            running.pop(scope).task.cancel()
+            if not (scope[2] and running[scope].informer.store.objects()):
+                running.pop(scope).task.cancel()
 
     def stop(self, owner: OwnerKey) -> None:
         """Stops all watches of an owner."""
-        self.keep_only(owner, ())
-        self._watches.pop(owner, None)
+        for watch in self._watches.pop(owner, {}).values():
+            watch.task.cancel()
         self._leaving.pop(owner, None)
 
     def owners(self) -> list[OwnerKey]:
@@ -191,13 +204,16 @@ class ManagedWatches:
 
     def sighting(self, owner: OwnerKey, key: ObjectKey) -> Sighting | None:
         """An object as last seen, None when it was not seen or nobody looks reliably."""
-        store = self.store(owner, (key.gvk, key.namespace))
-        return store.get(key.name, key.namespace) if store is not None else None
+        for scope in _scopes_with(key):
+            store = self.store(owner, scope)
+            if store is not None:
+                return store.get(key.name, key.namespace)
+        return None
 
     def reports_every_change(self, owner: OwnerKey, key: ObjectKey) -> bool:
         """Whether whatever changes of an object counts, because its kind is probed."""
-        watch = self._watches.get(owner, {}).get((key.gvk, key.namespace))
-        return watch is not None and watch.every_change
+        found = self._watches.get(owner, {})
+        return any(found[scope].every_change for scope in _scopes_with(key) if scope in found)
 
     def call_when_deleted(
         self,
@@ -237,7 +253,11 @@ class ManagedWatches:
         """Why watches of an owner do not run, sorted; empty when all do."""
         watches = self._watches.get(owner, {})
         return sorted(
-            _problem(gvk, watch) for (gvk, _), watch in watches.items() if watch.informer.problem
+            {
+                _problem(scope[0], watch)
+                for scope, watch in watches.items()
+                if watch.informer.problem
+            }
         )
 
     async def close(self) -> None:
@@ -260,6 +280,29 @@ class ManagedWatches:
             self._on_gone(owner, key)
         if watch.relied_upon and (watch.every_change or _concerns_us(event)):
             self._on_change(owner, key)
+
+
+def few_of(keys: Iterable[ObjectKey]) -> frozenset[GVK]:
+    """The cluster-scoped kinds of which there are few objects."""
+    counts = Counter(key.gvk for key in set(keys) if not key.namespace)
+    return frozenset(gvk for gvk, count in counts.items() if count <= FEW)
+
+
+def scope_of(key: ObjectKey, few: Container[GVK]) -> Scope:
+    """What is watched for an object, where kinds with few objects are known."""
+    by_name = not key.namespace and key.gvk in few
+    return key.gvk, key.namespace, key.name if by_name else ""
+
+
+def _scopes_with(key: ObjectKey) -> tuple[Scope, Scope]:
+    """Those in which an object may be seen."""
+    return (key.gvk, key.namespace, key.name), (key.gvk, key.namespace, "")
+
+
+def _selection(scope: Scope, labels: str) -> Selection:
+    gvk, namespace, name = scope
+    fields = f"metadata.name={name}" if name else ""
+    return Selection(gvk, namespace, labels=labels, fields=fields, metadata_only=True, cached=True)
 
 
 def _concerns_us(event: Event[Sighting]) -> bool:

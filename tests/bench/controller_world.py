@@ -115,8 +115,16 @@ class World:
             self.api.wait_installed(packages[0], version)
             return
         wanted = set(packages)
-        poll = _pause(wanted)
-        until(lambda: wanted <= self._having(version), f"{len(wanted)} have {version}", poll=poll)
+        try:
+            until(
+                lambda: wanted <= self._having(version),
+                f"{len(wanted)} have {version}",
+                poll=_pause(wanted),
+                patience=_patience(wanted),
+            )
+        except TimeoutError as error:
+            behind = sorted(wanted - self._having(version))
+            raise TimeoutError(f"{error}; {len(behind)} have not, such as {behind[:5]}") from error
 
     def _having(self, version: str) -> set[str]:
         found = self._list(f"{OLM}/clusterextensions")
@@ -139,7 +147,12 @@ class World:
             list(pool.map(lambda p: self.api.delete(extension_path(p)), packages))
         gone = set(packages)
         self.installed = [p for p in self.installed if p not in gone]
-        until(lambda: not self._left(gone), f"{len(gone)} are gone", poll=_pause(gone))
+        until(
+            lambda: not self._left(gone),
+            f"{len(gone)} are gone",
+            poll=_pause(gone),
+            patience=_patience(gone),
+        )
         return time.monotonic() - started
 
     def _left(self, packages: set[str]) -> set[str]:
@@ -239,6 +252,11 @@ def _pause(packages: set[str]) -> float:
     return max(POLL_SECONDS, len(packages) / 400)
 
 
+def _patience(packages: set[str]) -> float:
+    """A machine with other work takes seconds for each."""
+    return max(PATIENCE_SECONDS, 3.0 * len(packages))
+
+
 def _is_of(line: str, verbs: Sequence[str]) -> bool:
     verb = any(f'verb="{each}"' in line for each in verbs)
     return verb and not any(f'resource="{each}"' in line for each in NOT_COUNTED)
@@ -249,9 +267,15 @@ def chunks(items: Sequence[str], size: int) -> list[Sequence[str]]:
     return [items[i : i + size] for i in range(0, len(items), size)]
 
 
-def until(holds: Callable[[], bool], what: str, *, poll: float = POLL_SECONDS) -> None:
+def until(
+    holds: Callable[[], bool],
+    what: str,
+    *,
+    poll: float = POLL_SECONDS,
+    patience: float = PATIENCE_SECONDS,
+) -> None:
     """Polls. TimeoutError naming `what`."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + patience
     while not holds():
         if time.monotonic() > deadline:
             raise TimeoutError(what)

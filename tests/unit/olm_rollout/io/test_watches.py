@@ -9,7 +9,7 @@ import pytest
 
 from api.objects import GVK, KubeObject, ObjectKey
 from olm_rollout.io import watches as module
-from olm_rollout.io.watches import ManagedWatches
+from olm_rollout.io.watches import FEW, ManagedWatches, Scope, few_of, scope_of
 from olm_runtime.kube.errors import ApiError, ForbiddenError, GoneError
 from olm_runtime.watch import informer
 from tests.unit.olm_rollout.values import APPLIER, GROUP, KIND
@@ -17,7 +17,8 @@ from tests.unit.olm_rollout.values import APPLIER, GROUP, KIND
 OWNER = (KIND, "ext")
 CONFIG_MAP = GVK("", "v1", "ConfigMap")
 DEPLOYMENT = GVK("apps", "v1", "Deployment")
-SCOPE = (CONFIG_MAP, "ns")
+ROLE = GVK("rbac.authorization.k8s.io", "v1", "ClusterRole")
+SCOPE = (CONFIG_MAP, "ns", "")
 ITSELF = ObjectKey(CONFIG_MAP, "ns", "")
 
 
@@ -41,18 +42,23 @@ class World:
         self.told: asyncio.Queue[tuple[str, KubeObject] | Exception] = asyncio.Queue()
         self.lists = 0
         self.watches = 0
+        self.asked: list[str] = []
 
-    async def list_all(self, *_: Any, labels: str, **__: Any) -> tuple[list[KubeObject], str]:
+    async def list_all(
+        self, *_: Any, labels: str, fields: str, **__: Any
+    ) -> tuple[list[KubeObject], str]:
         assert labels == (f"{GROUP}/owner-kind={KIND},{GROUP}/owner-name=ext")
         self.lists += 1
+        self.asked.append(fields)
         if self.list_error:
             raise self.list_error
         return list(self.objects), "1"
 
     async def watch(
-        self, *_: Any, opened: Callable[[], None], **__: Any
+        self, *_: Any, opened: Callable[[], None], fields: str, **__: Any
     ) -> AsyncIterator[dict[str, Any]]:
         self.watches += 1
+        self.asked.append(fields)
         if self.watch_error:
             raise self.watch_error
         opened()
@@ -90,7 +96,7 @@ def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @asynccontextmanager
 async def watching(
-    world: World, *, scope: tuple[GVK, str] = SCOPE, patience: float = 2.0
+    world: World, *, scope: Scope = SCOPE, patience: float = 2.0
 ) -> AsyncIterator[tuple[ManagedWatches, Rung]]:
     rung = Rung()
     watches = ManagedWatches(rung, APPLIER)
@@ -135,7 +141,7 @@ async def test_kinds_that_have_health_ring_whenever_their_status_may_have_change
     world = World()
     deployment = obj("d", gvk=DEPLOYMENT)
     world.objects = [deployment]
-    async with watching(world, scope=(DEPLOYMENT, "ns")) as (_, rung):
+    async with watching(world, scope=(DEPLOYMENT, "ns", "")) as (_, rung):
         world.told.put_nowait(("MODIFIED", deployment))
         await rung.until(key("d", DEPLOYMENT))
 
@@ -238,7 +244,7 @@ async def test_a_list_that_came_too_late_for_who_waited_rings() -> None:
 async def test_watches_end_with_their_owner_and_with_what_it_no_longer_has() -> None:
     before = len(asyncio.all_tasks())
     async with watching(World()) as (watches, _):
-        watches.ensure(OWNER, World(), [(DEPLOYMENT, "ns")])  # type: ignore[arg-type]
+        watches.ensure(OWNER, World(), [(DEPLOYMENT, "ns", "")])  # type: ignore[arg-type]
         assert len(asyncio.all_tasks()) == before + 2
         watches.keep_only(OWNER, [SCOPE])
         await quiet()
@@ -246,3 +252,47 @@ async def test_watches_end_with_their_owner_and_with_what_it_no_longer_has() -> 
         watches.stop(OWNER)
         await quiet()
         assert len(asyncio.all_tasks()) == before
+
+
+def role(name: str) -> ObjectKey:
+    return ObjectKey(ROLE, "", name)
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        pytest.param([role("a"), role("b")], {(ROLE, "", "a"), (ROLE, "", "b")}, id="few"),
+        pytest.param([role(f"r{i}") for i in range(FEW + 1)], {(ROLE, "", "")}, id="many"),
+        pytest.param([key("a")], {SCOPE}, id="in a namespace, whose watches meet no others"),
+    ],
+)
+def test_objects_without_namespace_are_watched_by_name_where_they_are_few(
+    keys: list[ObjectKey], expected: set[Scope]
+) -> None:
+    assert {scope_of(each, few_of(keys)) for each in keys} == expected
+
+
+async def test_a_watch_of_one_name_asks_for_it_and_shows_it() -> None:
+    world = World()
+    found = obj("a", gvk=ROLE)
+    del found["metadata"]["namespace"]
+    world.objects = [found]
+    async with watching(world, scope=(ROLE, "", "a")) as (watches, _):
+        await quiet()
+        assert world.asked == ["metadata.name=a"] * 2
+        assert watches.sighting(OWNER, role("a")) is not None
+        assert watches.sighting(OWNER, role("b")) is None
+
+
+async def test_a_watch_of_one_name_goes_on_until_the_object_is_gone() -> None:
+    world = World()
+    found = obj("a", gvk=ROLE)
+    del found["metadata"]["namespace"]
+    world.objects = [found]
+    async with watching(world, scope=(ROLE, "", "a")) as (watches, rung):
+        watches.keep_only(OWNER, [SCOPE])
+        assert watches.sighting(OWNER, role("a")) is not None
+        world.told.put_nowait(("DELETED", found))
+        await rung.until(role("a"))
+        watches.keep_only(OWNER, [SCOPE])
+        assert watches.running() == (0, 0)
