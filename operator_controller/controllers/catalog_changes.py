@@ -37,6 +37,9 @@ class Catalogs(Protocol):
     async def forget(self, catalog: str) -> None:
         """Drops what is known of a catalog."""
 
+    async def forget_package(self, catalog: str, package: str) -> None:
+        """Drops what is known of a package of a catalog."""
+
 
 @dataclass(slots=True)
 class CatalogChanges:
@@ -56,6 +59,7 @@ class CatalogChanges:
             self._seen = {key: seen for key, seen in self._seen.items() if key[0] != name}
             await self.catalogs.forget(name)
             return Done()
+        await self._drop_unwanted(name)
         found = {package for (_, package), (_, is_there) in self._seen.items() if is_there}
         # Those first that no catalog had so far: somebody waits for them.
         packages = sorted(self.index.packages_from(labels_of(raw)), key=lambda p: (p in found, p))
@@ -63,6 +67,15 @@ class CatalogChanges:
         faults = [fault for fault in await asyncio.gather(*compared) if fault is not None]
         # One that does not serve enqueues itself when it does.
         return faults[0] if faults and is_true(raw, "Serving") else Done()
+
+    async def _drop_unwanted(self, name: str) -> None:
+        """Packages of extensions that are gone: else there would be more and more of them.
+
+        Only those that were compared here: after a start not all extensions may be known yet.
+        """
+        for key in [k for k in self._seen if k[0] == name and not self.index.is_wanted(k[1])]:
+            del self._seen[key]
+            await self.catalogs.forget_package(*key)
 
     async def report_failure(self, name: Request, failed: Failed) -> None:
         """A catalog's status is not ours; the log has it."""

@@ -25,6 +25,8 @@ class PackageIndex:
     """What all extensions ask for, as their specs say it."""
 
     _requests: dict[str, Request] = field(default_factory=dict)
+    _by_package: dict[str, dict[str, None]] = field(default_factory=dict)
+    """The extensions of each package, in order: with many of both, all are too many to look at."""
 
     def update(self, extension: KubeObject) -> None:
         """Indexes an extension; one that cannot be read asks for nothing."""
@@ -35,12 +37,24 @@ class PackageIndex:
         except InvalidObjectError:
             self.remove(name_of(extension))
             return
-        package = str(catalog.get("packageName") or "")
-        self._requests[name_of(extension)] = Request(package, selector)
+        package, name = str(catalog.get("packageName") or ""), name_of(extension)
+        self.remove(name)
+        self._requests[name] = Request(package, selector)
+        self._by_package.setdefault(package, {})[name] = None
 
     def remove(self, extension: str) -> None:
         """Forgets an extension."""
-        self._requests.pop(extension, None)
+        known = self._requests.pop(extension, None)
+        if known is None:
+            return
+        others = self._by_package[known.package]
+        others.pop(extension, None)
+        if not others:
+            del self._by_package[known.package]
+
+    def is_wanted(self, package: str) -> bool:
+        """Whether any extension asks for a package, from whatever catalog."""
+        return package in self._by_package
 
     def packages_from(self, labels: Labels) -> set[str]:
         """The packages that are asked for from a catalog with these labels."""
@@ -57,5 +71,5 @@ class PackageIndex:
 
     def extensions_of(self, package: str, labels: Labels) -> list[str]:
         """The extensions that ask for the package from a catalog with these labels."""
-        found = self.extensions_from(labels)
-        return [name for name in found if self._requests[name].package == package]
+        names = self._by_package.get(package, ())
+        return [name for name in names if selects(self._requests[name].selector, labels)]

@@ -113,6 +113,17 @@ class CatalogCache:
         except OSError as error:
             log.warning("cannot remove the cache of catalog %s: %s", catalog, error)
 
+    def forget_package(self, catalog: str, package: str) -> None:
+        """Drops what is known of a package; on disk, if that can be written."""
+        known = self._memory.pop((catalog, package), None)
+        self._bytes -= known.size if known is not None else 0
+        try:
+            self._path(catalog, package).unlink(missing_ok=True)
+        except OSError as error:
+            log.warning(
+                "cannot remove %s from the cache of catalog %s: %s", package, catalog, error
+            )
+
     def _remember(self, key: tuple[str, str], known: Known) -> None:
         old = self._memory.pop(key, None)
         self._bytes += known.size - (old.size if old else 0)

@@ -92,6 +92,10 @@ class CatalogClient:
         """Drops what is known of a catalog that is gone."""
         await asyncio.to_thread(self._cache.forget, catalog)
 
+    async def forget_package(self, catalog: str, package: str) -> None:
+        """Drops what is known of a package that nobody asks for any more."""
+        await asyncio.to_thread(self._cache.forget_package, catalog, package)
+
     async def _content(self, raw: KubeObject, package: str) -> CatalogContent | None:
         """What one catalog has of a package; None if it is switched off."""
         found: Package | None = None

@@ -2,10 +2,13 @@
 
 from dataclasses import dataclass, field
 
+import pytest
+
 from api.objects import KubeObject
 from olm_runtime.controller.priority import Priority
 from olm_runtime.errors import TransientError
 from olm_runtime.outcome import Done, Outcome, Retry
+from operator_controller.controllers import package_index
 from operator_controller.controllers.catalog_changes import CatalogChanges
 from operator_controller.controllers.package_index import PackageIndex
 
@@ -20,6 +23,7 @@ class Catalogs:
     gone: bool = False
     serving: str = "True"
     forgotten: list[str] = field(default_factory=list)
+    dropped: list[tuple[str, str]] = field(default_factory=list)
 
     def find_catalog(self, name: str) -> KubeObject | None:
         serving = {"type": "Serving", "status": self.serving}
@@ -35,12 +39,15 @@ class Catalogs:
     async def forget(self, catalog: str) -> None:
         self.forgotten.append(catalog)
 
+    async def forget_package(self, catalog: str, package: str) -> None:
+        self.dropped.append((catalog, package))
+
 
 class World:
     def __init__(self) -> None:
         self.catalogs = Catalogs(changed={"p": "one", "q": "one"})
         self.enqueued: list[str] = []
-        index = PackageIndex()
+        index = self.index = PackageIndex()
         for name, package in (("a", "p"), ("b", "p"), ("c", "q")):
             source = {"catalog": {"packageName": package}}
             index.update({"metadata": {"name": name}, "spec": {"source": source}})
@@ -144,3 +151,35 @@ async def test_a_catalog_that_is_gone_is_forgotten() -> None:
     assert world.catalogs.forgotten == ["catalog"]
     world.catalogs.gone = False
     assert await world.see("one") == ["a", "b", "c"]
+
+
+async def test_a_package_that_nobody_asks_for_any_more_is_dropped_with_the_next_content() -> None:
+    world = World()
+    await world.see("one")
+    world.index.remove("a")
+    world.index.remove("c")
+    await world.see("two")
+    await world.see("three")
+    assert world.catalogs.dropped == [("catalog", "q")]
+
+
+async def test_nothing_is_dropped_that_was_not_compared_since_the_start() -> None:
+    world = World()
+    for name in "abc":
+        world.index.remove(name)
+    await world.see("one")
+    assert world.catalogs.dropped == []
+
+
+def test_who_asks_for_a_package_is_found_without_a_look_at_all_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world, looked = World(), list[object]()
+
+    def selects(*of: object) -> bool:
+        looked.append(of)
+        return True
+
+    monkeypatch.setattr(package_index, "selects", selects)
+    assert sorted(world.index.extensions_of("q", {})) == ["c"]
+    assert len(looked) == 1

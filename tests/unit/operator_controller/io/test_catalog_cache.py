@@ -80,3 +80,15 @@ async def test_a_disk_that_cannot_be_written_costs_nothing_but_requests(tmp_path
     assert await cache.find("c", "p") == known
     cache.forget("c")
     assert await cache.find("c", "p") is None
+
+
+async def test_a_package_that_is_dropped_leaves_no_file_and_the_others_stay(tmp_path: Path) -> None:
+    cache = CatalogCache(tmp_path)
+    await cache.put("c", "p", "one", Blobs(LINES))
+    [file] = (tmp_path / "c").iterdir()
+    other = await cache.put("c", "q", "one", Blobs(()))
+    cache.forget_package("c", "p")
+    cache.forget_package("c", "p")
+    assert not file.exists()
+    assert await cache.find("c", "p") is None
+    assert await cache.find("c", "q") == other
