@@ -48,7 +48,7 @@ class Phase:
     etcd_cpu: float = 0.0
     resident_mib: float = 0.0
     api_server_mib: float = 0.0
-    watches: int = 0
+    descriptors: int = 0
     newcomers: list[float] = field(default_factory=list)
     """Seconds from creation to Installed of each that was created meanwhile."""
 
@@ -102,7 +102,7 @@ class Life:
         phase.resident_mib = self._world.resident()
         children = self._world.olm.control_plane.children
         phase.api_server_mib = status_mib(children["kube-apiserver"], "VmRSS")
-        phase.watches = len(list(Path(f"/proc/{self._world.controller.pid}/fd").iterdir()))
+        phase.descriptors = len(list(Path(f"/proc/{self._world.controller.pid}/fd").iterdir()))
         self.phases.append(phase)
         print(_line(phase), flush=True)
 
@@ -141,7 +141,7 @@ def _line(phase: Phase) -> str:
         f"{phase.name:14} {phase.seconds:7.1f} s  CPU {phase.controller_cpu:6.1f} s, API server "
         f"{phase.api_server_cpu:6.1f} s, etcd {phase.etcd_cpu:5.1f} s  resident "
         f"{phase.resident_mib:6.1f} MiB, API server {phase.api_server_mib:7.1f} MiB  "
-        f"{phase.watches} descriptors  new one {latency}"
+        f"{phase.descriptors} descriptors  new one {latency}"
     )
 
 
