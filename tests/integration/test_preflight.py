@@ -413,6 +413,8 @@ async def granted_exactly(holder: Holder, missing: set[Permission]) -> tuple[lis
     return given
 
 
+SAMPLED = 20
+"""So many permissions of a bundle are asked for before they are given."""
 ESCALATE = Permission("", "escalate", RBAC, "clusterroles")
 """Some bundles hand it out; who has it need hold nothing else of what they hand out."""
 
@@ -426,9 +428,9 @@ async def test_what_is_reported_is_what_installing_needs(
     """Granting exactly the report makes every request of an install succeed."""
     objects = served(rendered(corpus / "bundles" / bundle, holder.account.namespace))
     missing = await holder.lacks(*objects)
-    for permission in missing:
-        if not permission.url:
-            assert not await holder.is_allowed(permission), permission
+    asked = sorted(permission for permission in missing if not permission.url)
+    for permission in asked[:: max(1, len(asked) // SAMPLED)]:  # the next test asks for all
+        assert not await holder.is_allowed(permission), permission
     cluster, namespaced = await granted_exactly(holder, without_implied(missing))
     assert await holder.lacks(*objects) == set()
     await install_and_remove(holder, objects)
