@@ -96,7 +96,8 @@ test-pages: helm ## Follow the pages of docs; make test does when they or comman
 faults: binaries debian ## Every fault at every write of installs, updates, rollbacks, deletions, plans and releases; all of the corpus (hours)
 	@$(PYTEST) -q -n 2 --dist load -m faults tests/integration/faults \
 	  tests/integration/cluster_version_operator/test_faults.py \
-	  tests/integration/test_uninstalling.py tests/integration/classic/test_real_bundles.py
+	  tests/integration/test_uninstalling.py tests/integration/test_real_bundles.py \
+	  tests/integration/classic/test_real_bundles.py
 
 e2e-node: binaries ## Tests with pods that run, on a real node (root, Linux, Debian packages)
 	@$(BIN)/python -m e2e.node prepare && \
