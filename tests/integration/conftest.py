@@ -20,31 +20,32 @@ from tests.integration.logs import tracebacks
 
 HERE = Path(__file__).parent
 LONGEST = (
-    "object_sets",
     "pages",
     "faults",
-    "classic",
     "olm_operator",
+    "object_sets",
+    "classic",
     "cluster_version_operator",
+    "test_preflight",
+    "console",
     "catalogd",
     "doctor",
-    "test_preflight",
     "test_least_rights",
-    "test_real_bundles",
+    "test_extensions",
     "from_upstream",
     "test_installing",
     "cluster_pulls",
     "cluster_version",
     "node_updates",
+    "test_krew",
     "test_catalog_changes",
     "test_opm_catalogs",
-    "test_extensions",
+    "test_real_bundles",
     "test_stored_objects",
     "test_opm_indexes",
     "cluster_updates",
     "test_chart_install",
     "test_own_release",
-    "console",
 )
 """Files and folders that take a minute or more, the longest first. Each stays with one worker."""
 
