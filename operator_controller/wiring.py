@@ -140,7 +140,10 @@ class Controllers:
             Registration(
                 name=CATALOGS,
                 reconciler=CatalogChanges(
-                    self.catalogs, handlers.index, partial(self.manager.enqueue, EXTENSIONS)
+                    self.catalogs,
+                    handlers.index,
+                    partial(self.manager.enqueue, EXTENSIONS),
+                    all_known=lambda: self.manager.store(EXTENSION).synced,
                 ),
                 watches=[Watch(CATALOG, predicates=[content_changed])],
                 workers=CATALOG_WORKERS,

@@ -7,6 +7,7 @@ have the package, which changes nothing but what they say of catalogs.
 """
 
 import asyncio
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -37,8 +38,8 @@ class Catalogs(Protocol):
     async def forget(self, catalog: str) -> None:
         """Drops what is known of a catalog."""
 
-    async def forget_package(self, catalog: str, package: str) -> None:
-        """Drops what is known of a package of a catalog."""
+    async def keep_only(self, catalog: str, packages: Collection[str]) -> None:
+        """Drops what is known of other packages of a catalog."""
 
 
 @dataclass(slots=True)
@@ -48,6 +49,8 @@ class CatalogChanges:
     catalogs: Catalogs
     index: PackageIndex
     enqueue: Enqueue
+    all_known: Callable[[], bool]
+    """Whether the index has all extensions, which takes a moment after a start."""
     _seen: dict[tuple[str, str], tuple[str, bool]] = field(default_factory=dict)
     """Of each catalog and package what `changed_in` said last."""
     _asking: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(ASKED_AT_ONCE))
@@ -69,13 +72,12 @@ class CatalogChanges:
         return faults[0] if faults and is_true(raw, "Serving") else Done()
 
     async def _drop_unwanted(self, name: str) -> None:
-        """Packages of extensions that are gone: else there would be more and more of them.
-
-        Only those that were compared here: after a start not all extensions may be known yet.
-        """
-        for key in [k for k in self._seen if k[0] == name and not self.index.is_wanted(k[1])]:
-            del self._seen[key]
-            await self.catalogs.forget_package(*key)
+        """Packages of extensions that are gone: else there would be more and more of them."""
+        if not self.all_known():
+            return
+        wanted = self.index.packages()
+        self._seen = {k: seen for k, seen in self._seen.items() if k[0] != name or k[1] in wanted}
+        await self.catalogs.keep_only(name, wanted)
 
     async def report_failure(self, name: Request, failed: Failed) -> None:
         """A catalog's status is not ours; the log has it."""

@@ -52,9 +52,9 @@ class PackageIndex:
         if not others:
             del self._by_package[known.package]
 
-    def is_wanted(self, package: str) -> bool:
-        """Whether any extension asks for a package, from whatever catalog."""
-        return package in self._by_package
+    def packages(self) -> set[str]:
+        """The packages that are asked for, from whatever catalog."""
+        return set(self._by_package)
 
     def packages_from(self, labels: Labels) -> set[str]:
         """The packages that are asked for from a catalog with these labels."""

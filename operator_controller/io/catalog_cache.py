@@ -11,7 +11,7 @@ import logging
 import os
 import shutil
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -113,16 +113,18 @@ class CatalogCache:
         except OSError as error:
             log.warning("cannot remove the cache of catalog %s: %s", catalog, error)
 
-    def forget_package(self, catalog: str, package: str) -> None:
-        """Drops what is known of a package; on disk, if that can be written."""
-        known = self._memory.pop((catalog, package), None)
-        self._bytes -= known.size if known is not None else 0
+    def keep_only(self, catalog: str, packages: Collection[str]) -> None:
+        """Drops what is known of other packages; on disk, if that can be written."""
+        for key in [k for k in self._memory if k[0] == catalog and k[1] not in packages]:
+            self._bytes -= self._memory.pop(key).size
+        wanted = {self._path(catalog, package).name for package in packages}
+        folder = self._folder / catalog
         try:
-            self._path(catalog, package).unlink(missing_ok=True)
+            for file in folder.iterdir() if folder.is_dir() else ():
+                if file.stem not in wanted:
+                    file.unlink(missing_ok=True)
         except OSError as error:
-            log.warning(
-                "cannot remove %s from the cache of catalog %s: %s", package, catalog, error
-            )
+            log.warning("cannot tidy the cache of catalog %s: %s", catalog, error)
 
     def _remember(self, key: tuple[str, str], known: Known) -> None:
         old = self._memory.pop(key, None)

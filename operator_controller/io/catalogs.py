@@ -8,6 +8,7 @@ package once, however many extensions wait for it.
 
 import asyncio
 from collections import Counter
+from collections.abc import Collection
 from enum import StrEnum
 from typing import Protocol
 
@@ -92,9 +93,9 @@ class CatalogClient:
         """Drops what is known of a catalog that is gone."""
         await asyncio.to_thread(self._cache.forget, catalog)
 
-    async def forget_package(self, catalog: str, package: str) -> None:
-        """Drops what is known of a package that nobody asks for any more."""
-        await asyncio.to_thread(self._cache.forget_package, catalog, package)
+    async def keep_only(self, catalog: str, packages: Collection[str]) -> None:
+        """Drops what is known of packages that nobody asks for any more."""
+        await asyncio.to_thread(self._cache.keep_only, catalog, packages)
 
     async def _content(self, raw: KubeObject, package: str) -> CatalogContent | None:
         """What one catalog has of a package; None if it is switched off."""

@@ -1,5 +1,6 @@
 """Which extensions are enqueued for new content: those whose package it changed, no others."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 import pytest
@@ -23,7 +24,7 @@ class Catalogs:
     gone: bool = False
     serving: str = "True"
     forgotten: list[str] = field(default_factory=list)
-    dropped: list[tuple[str, str]] = field(default_factory=list)
+    kept: list[set[str]] = field(default_factory=list)
 
     def find_catalog(self, name: str) -> KubeObject | None:
         serving = {"type": "Serving", "status": self.serving}
@@ -39,8 +40,9 @@ class Catalogs:
     async def forget(self, catalog: str) -> None:
         self.forgotten.append(catalog)
 
-    async def forget_package(self, catalog: str, package: str) -> None:
-        self.dropped.append((catalog, package))
+    async def keep_only(self, catalog: str, packages: Collection[str]) -> None:
+        assert catalog == "catalog"
+        self.kept.append(set(packages))
 
 
 class World:
@@ -52,7 +54,10 @@ class World:
             source = {"catalog": {"packageName": package}}
             index.update({"metadata": {"name": name}, "spec": {"source": source}})
         self.urgent: list[str] = []
-        self.changes = CatalogChanges(self.catalogs, index, self.enqueue)
+        self.all_known = True
+        self.changes = CatalogChanges(
+            self.catalogs, index, self.enqueue, all_known=lambda: self.all_known
+        )
         self.outcomes: list[Outcome] = []
 
     def enqueue(
@@ -153,22 +158,20 @@ async def test_a_catalog_that_is_gone_is_forgotten() -> None:
     assert await world.see("one") == ["a", "b", "c"]
 
 
-async def test_a_package_that_nobody_asks_for_any_more_is_dropped_with_the_next_content() -> None:
+async def test_packages_that_nobody_asks_for_any_more_are_dropped_with_the_next_content() -> None:
     world = World()
     await world.see("one")
     world.index.remove("a")
     world.index.remove("c")
     await world.see("two")
-    await world.see("three")
-    assert world.catalogs.dropped == [("catalog", "q")]
+    assert world.catalogs.kept == [{"p", "q"}, {"p"}]
 
 
-async def test_nothing_is_dropped_that_was_not_compared_since_the_start() -> None:
+async def test_nothing_is_dropped_before_all_extensions_are_known() -> None:
     world = World()
-    for name in "abc":
-        world.index.remove(name)
+    world.all_known = False
     await world.see("one")
-    assert world.catalogs.dropped == []
+    assert world.catalogs.kept == []
 
 
 def test_who_asks_for_a_package_is_found_without_a_look_at_all_others(

@@ -87,8 +87,8 @@ async def test_a_package_that_is_dropped_leaves_no_file_and_the_others_stay(tmp_
     await cache.put("c", "p", "one", Blobs(LINES))
     [file] = (tmp_path / "c").iterdir()
     other = await cache.put("c", "q", "one", Blobs(()))
-    cache.forget_package("c", "p")
-    cache.forget_package("c", "p")
+    cache.keep_only("c", {"q", "never asked for"})
+    cache.keep_only("no such catalog", set())
     assert not file.exists()
     assert await cache.find("c", "p") is None
     assert await cache.find("c", "q") == other
