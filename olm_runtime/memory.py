@@ -14,6 +14,9 @@ TIDY_SECONDS = 10.0
 WORTH_TIDYING_SECONDS = 0.3
 """Processor time in which garbage worth looking for comes up; at rest that takes minutes."""
 
+TIMES_THE_COST = 20
+"""So much else is done between two times while there is work."""
+
 
 def share_one_arena() -> None:
     """Lets all threads allocate from one heap; before any thread is started.
@@ -58,12 +61,32 @@ async def keep_small() -> NoReturn:
     import asyncio  # late: processes without a loop would wait for it
 
     settle()
-    tidied = time.process_time()
+    tidied = looked = time.process_time()
+    cost = 0.0
     while True:
         await asyncio.sleep(TIDY_SECONDS)
-        if time.process_time() - tidied > WORTH_TIDYING_SECONDS:
-            await asyncio.to_thread(return_unused)
+        now = time.process_time()
+        if is_worth_tidying(now - tidied, lately=now - looked, cost=cost):
+            cost = await asyncio.to_thread(_returned)
             tidied = time.process_time()
+        looked = time.process_time()
+
+
+def _returned() -> float:
+    """Processor seconds that it took this thread to return what is unused."""
+    began = time.thread_time()
+    return_unused()
+    return time.thread_time() - began
+
+
+def is_worth_tidying(used: float, *, lately: float, cost: float) -> bool:
+    """Whether to, by processor seconds since the last time and since the last look.
+
+    `cost` is what the last time took: it grows with all that is there, so that a large process that
+    is busy must not do it at each look. When it is calm again it does.
+    """
+    busy = lately > WORTH_TIDYING_SECONDS
+    return used > max(WORTH_TIDYING_SECONDS, TIMES_THE_COST * cost if busy else 0.0)
 
 
 def _function(name: str) -> "ctypes._NamedFuncPointer | None":

@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
-from olm_runtime.memory import return_unused
+import pytest
+
+from olm_runtime.memory import is_worth_tidying, return_unused
 
 
 def anonymous() -> int:
@@ -18,3 +20,19 @@ def test_what_was_freed_is_given_back() -> None:
     return_unused()
     assert anonymous() < full - 40_000
     assert last
+
+
+@pytest.mark.parametrize(
+    ("used", "lately", "cost", "expected"),
+    [
+        pytest.param(0.1, 0.1, 0.0, False, id="nothing was done"),
+        pytest.param(1.0, 1.0, 0.0, True, id="work, and it costs little"),
+        pytest.param(1.0, 1.0, 0.5, False, id="work, and it costs as much as the half of that"),
+        pytest.param(11.0, 1.0, 0.5, True, id="work that lasts"),
+        pytest.param(1.0, 0.1, 0.5, True, id="the work is over"),
+    ],
+)
+def test_tidying_costs_little_of_the_work_and_is_done_when_that_is_over(
+    *, used: float, lately: float, cost: float, expected: bool
+) -> None:
+    assert is_worth_tidying(used, lately=lately, cost=cost) is expected
