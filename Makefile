@@ -153,7 +153,7 @@ bench-controller: binaries ## Measure operator-controller: every figure (docs/be
 COUNT ?= 1000
 bench-thousand: binaries ## Measure one life of 1 000 extensions (COUNT=1000; docs/benchmarks.md)
 	@mkdir -p build
-	@$(BIN)/python -m tests.bench.bench_thousand --count $(COUNT) --json build/extensions-$(COUNT).json
+	@$(BIN)/python -m tests.bench.many_extensions --count $(COUNT) --json build/extensions-$(COUNT).json
 
 SOAK_MINUTES ?= 120
 soak: binaries debian ## Two hours of life under faults: what grows, what is left over (root; SOAK_MINUTES=120)

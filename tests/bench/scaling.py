@@ -17,7 +17,7 @@ SIZES = {"seconds": "seconds", "cpu_s": "processor seconds"}
 
 
 def of_extensions(lives: Sequence[Mapping[str, Any]]) -> list[Chart]:
-    """From lives of `bench_thousand` with different counts."""
+    """From lives of `many_extensions` with different counts."""
     every = sorted(lives, key=lambda life: int(life["count"]))
 
     def lines(names: Sequence[str], field: str) -> list[Series]:

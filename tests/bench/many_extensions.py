@@ -1,7 +1,7 @@
 """Many extensions in one life: installed, updated, restarted, deleted; what each phase costs.
 
-    python -m tests.bench.bench_thousand                      # 1 000 of them
-    python -m tests.bench.bench_thousand --count 100 --json FILE
+    python -m tests.bench.many_extensions                      # 1 000 of them
+    python -m tests.bench.many_extensions --count 100 --json FILE
 
 API server, registry and TLS are real. Each extension brings a definition, a Deployment, its rights
 and a ConfigMap, in a namespace and by an account of its own; its pods are ready at once. While a
