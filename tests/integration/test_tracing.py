@@ -155,7 +155,7 @@ def test_an_install_is_one_tree_from_the_spec_to_the_objects(
     for step in ("read_revisions", "resolve", "render", "preflight", "revise"):
         same = [s for s in traced.find(CONTROLLER, step) if s.trace == revise.trace]
         assert [traced.ancestors(each) for each in same] == [[reconcile]], step
-    [pull] = traced.find(CONTROLLER, "pull")
+    [pull] = [s for s in traced.find(CONTROLLER, "pull") if s.trace == revise.trace]
     assert traced.ancestors(pull) == [(CONTROLLER, "render"), reconcile]
     apply = [
         span
