@@ -148,7 +148,7 @@ class TestControlPlane:
         control_plane.apply(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
         control_plane.apply(json.dumps({**config_map(namespace), "data": {"b": "2"}}))
 
-        assert kubectl("get", "things", namespace, "-n", "default", "-o", "name")
+        assert kubectl("get", f"things.{group}", namespace, "-n", "default", "-o", "name")
         found = json.loads(kubectl("get", "configmap", namespace, "-n", "default", "-o", "json"))
         assert found["data"] == {"b": "2"}
         with pytest.raises(httpx.HTTPStatusError, match="field not declared in schema"):

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from e2e.harness.required import is_required
 from e2e.olm.programs import Olm
-from tests.integration.console.visits import CHROMIUM, Console, Visit
+from tests.integration.console.visits import CHROMIUM, PATIENCE_MILLISECONDS, Console, Visit
 from tests.integration.olm_shell import Shell, trusting
 
 
@@ -42,6 +42,7 @@ def browser() -> Iterator[Browser]:
         if is_required("machine"):
             pytest.fail("Debian's chromium is not there")
         pytest.skip("Debian's chromium is not there")
+    expect.set_options(PATIENCE_MILLISECONDS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield browser

@@ -13,6 +13,8 @@ from tests.integration.olm_shell import Shell
 CHROMIUM = Path("/usr/bin/chromium")
 PATIENCE_MILLISECONDS = 60_000
 EXPECTED = (404, 422)
+LEFT = ("htmx:sendAbort", "htmx:afterRequest")
+"""Said where a page is left while a part of it loads. What fails is said as an error of its own."""
 """Answers that a page may get and show."""
 
 
@@ -74,7 +76,8 @@ class Visit:
 
     def _note(self, message: ConsoleMessage) -> None:
         answered = any(f"status of {code}" in message.text for code in EXPECTED)
-        if message.type in ("error", "warning") and not answered:
+        was_left = message.text.startswith(LEFT)
+        if message.type in ("error", "warning") and not answered and not was_left:
             self.complaints.append(message.text)
 
     def _refuse(self, dialog: Any) -> None:
