@@ -85,7 +85,7 @@ debian:
 	    { apt-get update -qq && apt-get install -qq -y faketime zsh fish chromium; } > /dev/null; }
 
 # They wait as long as they compute. Each has a control plane or two, of half a GiB to one.
-WORKERS ?= 6
+WORKERS ?= 5
 test-integration: helm debian ## Tests against a real API server, registry and HTTPS
 	@$(PYTEST) -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations=5 \
 	  -m "$$($(BIN)/python -m tests.pages)" tests/integration
