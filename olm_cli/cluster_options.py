@@ -15,6 +15,7 @@ from click.shell_completion import CompletionItem
 
 from olm_client.reach import Reach
 from olm_client.usage import InvalidValueError, UsageError
+from olm_runtime.cli.option_lists import with_options
 from olm_runtime.kube.overrides import Overrides
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -233,7 +234,4 @@ _CATALOGD_OPTIONS = (
 
 def cluster_options(command: Command) -> Command:
     """Adds the options of commands that read the catalogs of a cluster, too: `ClusterOptions`."""
-    command = reach_options(command)
-    for option in reversed(_CATALOGD_OPTIONS):
-        command = option(command)
-    return command
+    return with_options(reach_options(command), _CATALOGD_OPTIONS)

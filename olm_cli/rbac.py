@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 import click
@@ -25,6 +26,7 @@ from olm_client.rbac.text import difference, facts
 from olm_content.render.options import CertificateProvider
 from olm_content.rights import as_rules, beyond, installer, least_while_replacing
 from olm_runtime.cli.async_work import run_async
+from olm_runtime.cli.option_lists import with_options
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -96,10 +98,7 @@ _OPTIONS = (
 )
 
 
-def _with_options(command: Command) -> Command:
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+_with_options = partial(with_options, options=_OPTIONS)
 
 
 @click.command("rbac", cls=ClusterCommand)

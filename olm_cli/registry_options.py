@@ -5,6 +5,8 @@ from typing import Any, TypeVar
 
 import click
 
+from olm_runtime.cli.option_lists import with_options
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -15,6 +17,4 @@ def registry_options(command: Command) -> Command:
         click.option("--cas-dir", metavar="DIR", help="Folder of CA files to trust as well."),
         click.option("--auth-file", metavar="FILE", help="File of logins, in place of your own."),
     )
-    for option in reversed(options):
-        command = option(command)
-    return command
+    return with_options(command, options)

@@ -12,6 +12,7 @@ import click
 
 from olm_runtime.cli.gates import Gate, feature_gates
 from olm_runtime.cli.go_command import GoCommand
+from olm_runtime.cli.option_lists import with_options
 from olm_runtime.cli.values import Address, log_level, parse_address, parse_secret
 from olm_runtime.http.tls import TlsProfile, profile_of
 from olm_runtime.images.limits import Limits
@@ -78,8 +79,7 @@ def daemon(
         callback = click.version_option(package_name=DISTRIBUTION, prog_name=name)(callback)
         log = logging.getLogger(settings.__module__)
         shared = _shared_options(gates, log, namespace_flag, elects=elects)
-        for option in reversed((*shared, *klog_options())):
-            callback = option(callback)
+        callback = with_options(callback, (*shared, *klog_options()))
         context = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
         return click.command(name, cls=GoCommand, context_settings=context)(callback)
 

@@ -14,6 +14,7 @@ from olm_classic.names import DEFAULT_NAMESPACE
 from olm_runtime.aggregation.front_proxy import FrontProxy
 from olm_runtime.certificates.wanted import DEFAULT_LIFETIME, DEFAULT_SETTLE
 from olm_runtime.cli.go_command import GoCommand
+from olm_runtime.cli.option_lists import with_options
 from olm_runtime.cli.values import Address, parse_address, parse_duration, parse_interval
 from olm_runtime.http.tls import TlsProfile, custom_profile
 from olm_runtime.kube.access import own_namespace
@@ -223,9 +224,7 @@ def _refuse_sni(_: object, __: object, text: str | None) -> None:
 
 def _options(function: Callable[..., Any]) -> Callable[..., Any]:
     options = (*_of_catalogs(), *_of_serving(), *_of_callers(), *_of_process())
-    for option in reversed(options):
-        function = option(function)
-    return function
+    return with_options(function, options)
 
 
 @click.command(

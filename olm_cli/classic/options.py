@@ -10,6 +10,7 @@ from olm_classic.dialect import Dialect
 from olm_cli.cluster_options import reach_options
 from olm_cli.kube_names import namespace_name
 from olm_cli.registry_options import registry_options
+from olm_runtime.cli.option_lists import with_options
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -42,7 +43,4 @@ def world_options(command: Command) -> Command:
             help="Whose rules are followed where the documents and upstream differ.",
         ),
     )  # fmt: skip
-    command = reach_options(registry_options(command))
-    for option in reversed(options):
-        command = option(command)
-    return command
+    return with_options(reach_options(registry_options(command)), options)

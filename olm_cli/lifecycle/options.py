@@ -11,6 +11,7 @@ from olm_cli.catalogs.completing import known_channels, known_versions
 from olm_cli.catalogs.options import catalog_option
 from olm_cli.kube_names import namespace_name
 from olm_content.render.options import CertificateProvider
+from olm_runtime.cli.option_lists import with_options
 from olm_runtime.cli.values import parse_patience
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -74,7 +75,7 @@ timeout_option = click.option(
 
 def spec_options(command: Command) -> Command:
     """Adds the options that are fields of a ClusterExtension's spec."""
-    return _with(command, _SPEC)
+    return with_options(command, _SPEC)
 
 
 def source_options(command: Command) -> Command:
@@ -82,10 +83,4 @@ def source_options(command: Command) -> Command:
     from olm_cli.cluster_options import cluster_options
     from olm_cli.registry_options import registry_options
 
-    return _with(cluster_options(registry_options(command)), (_CERTIFICATES,))
-
-
-def _with(command: Command, options: tuple[Callable[[Command], Command], ...]) -> Command:
-    for option in reversed(options):
-        command = option(command)
-    return command
+    return with_options(cluster_options(registry_options(command)), (_CERTIFICATES,))

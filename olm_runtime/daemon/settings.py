@@ -3,11 +3,13 @@
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
+from olm_runtime.cli.option_lists import with_options
 from olm_runtime.cli.values import Address, parse_address, parse_interval
 from olm_runtime.controller.leader import LeaseTimes
 from olm_runtime.settings import DaemonSettings, optional_path
@@ -46,13 +48,7 @@ class ControllerSettings(DaemonSettings):
 
 def controller_options(*, interval: str) -> Option:
     """Adds the flags to a command; `interval` is the default of --interval."""
-
-    def decorate(command: Any) -> Any:
-        for option in reversed(_options(interval)):
-            command = option(command)
-        return command
-
-    return decorate
+    return partial(with_options, options=_options(interval))
 
 
 def _options(interval: str) -> tuple[Option, ...]:
@@ -88,13 +84,7 @@ def _options(interval: str) -> tuple[Option, ...]:
 
 def lease_options(times: LeaseTimes) -> Option:
     """Adds flags for `lease_times` to a command, by the names that Kubernetes' components have."""
-
-    def decorate(command: Any) -> Any:
-        for option in reversed(_lease_options(times)):
-            command = option(command)
-        return command
-
-    return decorate
+    return partial(with_options, options=_lease_options(times))
 
 
 def _lease_options(times: LeaseTimes) -> tuple[Option, ...]:

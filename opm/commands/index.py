@@ -3,6 +3,7 @@
 import shutil
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,6 +11,7 @@ import click
 
 from olm_content.names import LABEL_INDEX_DATABASE
 from olm_runtime.cli.go_command import GoCommand
+from olm_runtime.cli.option_lists import with_options
 from olm_runtime.errors import TerminalError
 from opm.commands.databases import add_images, mode_option, names_of, overwrite_option
 from opm.commands.registries import registry_options
@@ -52,13 +54,7 @@ def _options(*pull_tool: str, index_needed: bool = True) -> Callable[[Command], 
         registry_options,
         click.pass_obj,
     )
-
-    def decorate(command: Command) -> Command:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
+    return partial(with_options, options=options)
 
 
 @index.command("add", cls=GoCommand)

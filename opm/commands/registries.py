@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 import click
 
+from olm_runtime.cli.option_lists import with_options
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -51,6 +53,4 @@ def registry_options(command: Command) -> Command:
             help="File of logins, in place of those of podman and docker.",
         ),
     )
-    for option in reversed(options):
-        command = option(command)
-    return command
+    return with_options(command, options)
