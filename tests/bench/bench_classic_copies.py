@@ -8,18 +8,15 @@ on this machine.
 
 import argparse
 import json
-import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 from api.operators.names import V1ALPHA1
-from e2e.harness.controlplane import ControlPlane
 from e2e.harness.process import ChildProcess
-from e2e.harness.registry import Registry
 from e2e.olm.classic import Classic, Place
 from olm_runtime.kube.media_types import METADATA_LIST
 from tests.bench.processes import cpu_seconds, status_mib
+from tests.bench.worlds import classic_world
 
 CREATORS = 4
 LOOK_SECONDS = 2.0
@@ -36,14 +33,8 @@ def main() -> None:
     parser.add_argument("--namespaces", type=int, default=1000)
     parser.add_argument("--operators", type=int, default=15)
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="olmv1-bench-") as name:
-        folder = Path(name)
-        with (
-            ControlPlane(folder / "control-plane") as control_plane,
-            Registry(folder / "registry") as registry,
-            Classic(folder / "classic", control_plane, registry, whole=True) as classic,
-        ):
-            figures = measure(classic, given.namespaces, given.operators)
+    with classic_world(whole=True) as classic:
+        figures = measure(classic, given.namespaces, given.operators)
     for key, value in figures.items():
         print(f"{key:64} {value:8.1f}")
     print(json.dumps(figures))

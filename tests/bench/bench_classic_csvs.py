@@ -9,7 +9,6 @@ deployment controller on this machine; pods are ready at once.
 import argparse
 import json
 import re
-import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,10 +16,9 @@ from pathlib import Path
 import yaml
 
 from api.operators.names import V1, V1ALPHA1
-from e2e.harness.controlplane import ControlPlane
-from e2e.harness.registry import Registry
 from e2e.olm.classic import Classic, status
 from e2e.olm.csvs import cluster_service_version
+from tests.bench.worlds import classic_world
 
 CREATORS = 4
 LOOK_SECONDS = 0.2
@@ -34,14 +32,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--csvs", type=int, default=100)
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="olmv1-bench-") as name:
-        folder = Path(name)
-        with (
-            ControlPlane(folder / "control-plane") as control_plane,
-            Registry(folder / "registry") as registry,
-            Classic(folder / "classic", control_plane, registry, whole=True) as classic,
-        ):
-            figures = measure(classic, given.csvs)
+    with classic_world(whole=True) as classic:
+        figures = measure(classic, given.csvs)
     for key, value in figures.items():
         print(f"{key:64} {value:8.1f}")
     print(json.dumps(figures))

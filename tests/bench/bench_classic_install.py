@@ -11,7 +11,6 @@ catalog server on this machine.
 import argparse
 import json
 import re
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -20,15 +19,14 @@ from typing import Any
 
 from api.objects import KubeObject
 from api.operators.names import V1ALPHA1
-from e2e.harness.controlplane import ControlPlane
 from e2e.harness.images import catalog_image
-from e2e.harness.registry import Registry
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.classic import Classic, Place, status
 from e2e.olm.fbc import package_blobs
 from tests.bench.bench_catalogd import generate
 from tests.bench.bench_shared_serving import CATALOGS, MEGABYTES
 from tests.bench.catalogd.usage import processor
+from tests.bench.worlds import classic_world
 
 CREATORS = 8
 LOOK_SECONDS = 0.2
@@ -45,16 +43,10 @@ def main() -> None:
     parser.add_argument("--subscriptions", type=int, default=100)
     parser.add_argument("--shared", action="store_true")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="olmv1-bench-") as name:
-        folder = Path(name)
-        with (
-            ControlPlane(folder / "control-plane") as control_plane,
-            Registry(folder / "registry") as registry,
-            Classic(folder / "classic", control_plane, registry) as classic,
-        ):
-            if given.shared:
-                serve_catalogs(classic)
-            figures = measure(classic, given.subscriptions)
+    with classic_world() as classic:
+        if given.shared:
+            serve_catalogs(classic)
+        figures = measure(classic, given.subscriptions)
     for key, value in figures.items():
         print(f"{key:64} {value:8.1f}")
     print(json.dumps(figures))

@@ -9,18 +9,15 @@ measured change happens meanwhile, so a figure of minutes would be that of a res
 import argparse
 import json
 import statistics
-import tempfile
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from api.objects import KubeObject
 from api.operators.names import V1, V2
-from e2e.harness.controlplane import ControlPlane
-from e2e.harness.registry import Registry
 from e2e.olm.classic import Classic, Place, status
 from e2e.olm.csvs import definition, entry, permission
+from tests.bench.worlds import classic_world
 
 LOOK_SECONDS, PATIENCE_SECONDS = 0.01, 60.0
 OLD, NEW = "operator.v1.0.0", "operator.v1.1.0"
@@ -36,14 +33,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="olmv1-bench-") as name:
-        folder = Path(name)
-        with (
-            ControlPlane(folder / "control-plane") as control_plane,
-            Registry(folder / "registry") as registry,
-            Classic(folder / "classic", control_plane, registry, whole=True) as classic,
-        ):
-            figures = {what: measure(classic, what, given.rounds) for what in TRIGGERS}
+    with classic_world(whole=True) as classic:
+        figures = {what: measure(classic, what, given.rounds) for what in TRIGGERS}
     for what, seconds in figures.items():
         print(f"{what:64} {statistics.median(seconds):6.2f} {max(seconds):6.2f}")
     print(json.dumps(figures))

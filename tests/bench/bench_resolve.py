@@ -10,7 +10,6 @@ import os
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,9 +18,7 @@ from random import Random
 import orjson
 
 from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter
-from e2e.harness.controlplane import ControlPlane
 from e2e.harness.images import Compression, catalog_image
-from e2e.harness.registry import Registry
 from e2e.olm.api import Api, catalog_path, extension_path
 from e2e.olm.manifests import catalog, installer, namespace
 from e2e.olm.programs import Olm
@@ -32,6 +29,7 @@ from operator_controller.io.catalog_cache import CatalogCache
 from operator_controller.io.catalogd import Catalogd
 from operator_controller.io.catalogs import CATALOG, CatalogClient
 from operator_controller.resolve import Request, resolve
+from tests.bench.worlds import olm_world
 
 CATALOGS = 4
 PACKAGES = 100
@@ -49,20 +47,13 @@ def main() -> None:
     figures = {}
     if (CORPUS / "catalog").is_dir():
         figures["olm resolve, cold, real catalog, median of 5 (ms)"] = cold()
-    with tempfile.TemporaryDirectory(prefix="olmv1-bench-") as name:
-        folder = Path(name)
-        with (
-            ControlPlane(folder / "control-plane") as control_plane,
-            Registry(folder / "registry") as registry,
-            Olm(folder / "olm", control_plane, registry) as olm,
-            Api(control_plane) as api,
-        ):
-            for number in range(CATALOGS):
-                offer(olm, number)
-            for number in range(CATALOGS):
-                api.wait_condition(catalog_path(f"c{number}"), "Serving", "True", timeout=600)
-            figures |= asyncio.run(warm(olm, folder / "cache"))
-            figures |= controller(olm, api)
+    with olm_world() as (folder, olm, api):
+        for number in range(CATALOGS):
+            offer(olm, number)
+        for number in range(CATALOGS):
+            api.wait_condition(catalog_path(f"c{number}"), "Serving", "True", timeout=600)
+        figures |= asyncio.run(warm(olm, folder / "cache"))
+        figures |= controller(olm, api)
     for key, value in figures.items():
         print(f"{key:60} {value:8.2f}")
     print(json.dumps(figures))

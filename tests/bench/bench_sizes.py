@@ -7,23 +7,20 @@ Catalogs are those of `bench_catalogd`, bundles have ConfigMaps of a line each. 
 
 import argparse
 import json
-import tempfile
 import time
 from pathlib import Path
 
 import yaml
 
-from e2e.harness.controlplane import ControlPlane
 from e2e.harness.images import catalog_image
-from e2e.harness.registry import Registry
-from e2e.olm.api import OLM, Api, catalog_path
+from e2e.olm.api import OLM, catalog_path
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.fbc import catalog_files, package_blobs
 from e2e.olm.manifests import catalog, extension, installer, namespace
-from e2e.olm.programs import Olm
 from tests.bench.bench_catalogd import Bench, generate
 from tests.bench.controller_world import VERSIONS, World
 from tests.bench.processes import status_mib
+from tests.bench.worlds import olm_world
 
 MEGABYTES = (1, 10, 33, 66, 132, 264)
 OBJECTS = (10, 50, 100, 200, 400)
@@ -41,21 +38,14 @@ def catalogs() -> Figures:
 
 def objects() -> Figures:
     """Bundles of each size: seconds and processor seconds of an installation, most MiB so far."""
-    with tempfile.TemporaryDirectory(prefix="olmv1-bench-") as name:
-        folder = Path(name)
-        with (
-            ControlPlane(folder / "control-plane") as control_plane,
-            Registry(folder / "registry") as registry,
-            Olm(folder / "olm", control_plane, registry) as olm,
-            Api(control_plane) as api,
-        ):
-            world = World(olm, api, 0)
-            specs = {f"of-{count}": _bundle(count) for count in OBJECTS}
-            blobs = [package_blobs([spec.publish(registry)]) for spec in specs.values()]
-            pushed = registry.push(catalog_image(catalog_files(blobs)), "sizes", tag="latest")
-            world.apply(catalog("sizes", pushed.tag_reference))
-            api.wait_condition(catalog_path("sizes"), "Serving", "True")
-            return {str(count): _install(world, f"of-{count}") for count in OBJECTS}
+    with olm_world() as (_, olm, api):
+        world, registry = World(olm, api, 0), olm.registry
+        specs = {f"of-{count}": _bundle(count) for count in OBJECTS}
+        blobs = [package_blobs([spec.publish(registry)]) for spec in specs.values()]
+        pushed = registry.push(catalog_image(catalog_files(blobs)), "sizes", tag="latest")
+        world.apply(catalog("sizes", pushed.tag_reference))
+        api.wait_condition(catalog_path("sizes"), "Serving", "True")
+        return {str(count): _install(world, f"of-{count}") for count in OBJECTS}
 
 
 def _bundle(count: int) -> BundleSpec:

@@ -11,21 +11,18 @@ phase lasts, one more extension after another is installed: how long each takes 
 import argparse
 import json
 import statistics
-import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from e2e.harness.controlplane import ControlPlane
-from e2e.harness.registry import Registry
 from e2e.olm.api import Api
-from e2e.olm.programs import Olm
 from e2e.olm.stand_ins import StandIns
 from tests.bench.controller_world import World
 from tests.bench.processes import cpu_seconds, status_mib
+from tests.bench.worlds import beside, olm_world
 
 FEW = 10
 """Of them looks are measured, when there are no others and when there are all."""
@@ -92,7 +89,7 @@ class Life:
     def _phase(self, name: str, act: Callable[[], float], *, newcomers: bool = True) -> None:
         """Until all is done and the controller is quiet again."""
         phase, before = Phase(name), self._used()
-        with self._arriving(phase) if newcomers else _nobody():
+        with self._arriving(phase) if newcomers else nullcontext():
             phase.seconds = act()
         self._world.quiet()
         after = self._used()
@@ -110,28 +107,15 @@ class Life:
         children = self._world.olm.control_plane.children
         return self._world.cpu(), *(cpu_seconds(children[each]) for each in SERVERS)
 
-    @contextmanager
-    def _arriving(self, phase: Phase) -> Iterator[None]:
+    def _arriving(self, phase: Phase) -> AbstractContextManager[None]:
         """One more extension after another, while this lasts."""
-        over = threading.Event()
 
-        def arrive() -> None:
+        def arrive(over: threading.Event) -> None:
             while self._newcomers and not over.is_set():
                 phase.newcomers.append(self._world.arrive(self._newcomers.pop(), self._visitor))
                 over.wait(NEWCOMER_PAUSE_SECONDS)
 
-        thread = threading.Thread(target=arrive, name="newcomers")
-        thread.start()
-        try:
-            yield
-        finally:
-            over.set()
-            thread.join()
-
-
-@contextmanager
-def _nobody() -> Iterator[None]:
-    yield
+        return beside("newcomers", arrive)
 
 
 def _line(phase: Phase) -> str:
@@ -151,21 +135,16 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=1000, help="extensions, more than ten")
     parser.add_argument("--json", type=Path, help="a file for the figures")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="olmv1-bench-") as name:
-        folder = Path(name)
-        with (
-            ControlPlane(folder / "control-plane") as control_plane,
-            Registry(folder / "registry") as registry,
-            Olm(folder / "olm", control_plane, registry) as olm,
-            Api(control_plane) as api,
-            StandIns(folder / "pods", control_plane, operator_runs=True),
-        ):
-            # The garbage collector learns of new kinds at its start, else every half minute.
-            control_plane.restart_controller_manager()
-            world = World(olm, api, given.count + NEWCOMERS)
-            world.publish()
-            life = Life(world, given.count)
-            life.run()
+    with (
+        olm_world() as (folder, olm, api),
+        StandIns(folder / "pods", olm.control_plane, operator_runs=True),
+    ):
+        # The garbage collector learns of new kinds at its start, else every half minute.
+        olm.control_plane.restart_controller_manager()
+        world = World(olm, api, given.count + NEWCOMERS)
+        world.publish()
+        life = Life(world, given.count)
+        life.run()
     for count, milliseconds in life.looks.items():
         print(f"a look at a settled extension of {count}: CPU {milliseconds:.2f} ms")
     figures = {

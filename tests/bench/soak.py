@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -37,6 +37,7 @@ from tests.bench.memory_limits import limited
 from tests.bench.plots import Chart, Series, write
 from tests.bench.processes import cpu_seconds, status_mib
 from tests.bench.samples import Sample, alarms, growth
+from tests.bench.worlds import beside
 from tests.integration.faults.extensions import Extensions, bundles
 from tests.integration.faults.life import KEY, Phase, World, injecting
 from tests.integration.scraping import Scraper, account, may_read_metrics
@@ -129,23 +130,16 @@ class Soak:
         self.rounds += 1
         time.sleep(max(0.0, ends - time.monotonic()))
 
-    @contextmanager
-    def _sampling(self) -> Iterator[None]:
-        over, begun = threading.Event(), time.monotonic()
+    def _sampling(self) -> AbstractContextManager[None]:
+        begun = time.monotonic()
 
-        def sample() -> None:
+        def sample(over: threading.Event) -> None:
             while not over.wait(SAMPLE_SECONDS):
                 for name, child in self.programs().items():
                     taken = sample_of(child, time.monotonic() - begun)
                     self.samples.setdefault(name, []).append(taken)
 
-        thread = threading.Thread(target=sample, name="samples")
-        thread.start()
-        try:
-            yield
-        finally:
-            over.set()
-            thread.join()
+        return beside("samples", sample)
 
     def left(self) -> Left:
         """What there is now."""
