@@ -30,6 +30,7 @@ from olm_runtime.controller.manager import Manager, Registration, Watch
 from olm_runtime.controller.reconciler import Reconciler
 from olm_runtime.controller.requests import Request
 from olm_runtime.disk import disk_errors
+from olm_runtime.errors import TransientError
 from olm_runtime.folders import collect
 from olm_runtime.http.health import serve_health
 from olm_runtime.http.server import listen
@@ -80,6 +81,7 @@ async def serve(settings: Settings) -> None:
                 await program.restore()
                 program.start_work(group, access)
         finally:
+            program.images.close()
             program.store.close()
             program.secrets.close()
             await program.cluster_pulls.close()
@@ -119,6 +121,7 @@ class Program:
     client: KubeClient
     cluster: Cluster
     store: Store
+    images: Images
     secrets: PullSecrets
     cluster_pulls: ClusterPulls
     replica: Replica
@@ -139,7 +142,9 @@ class Program:
             prefix="catalogd-global-pull-secret-",
         )
         cluster_pulls = ClusterPulls(client, settings.system_namespace)
-        images = Images(_image_settings(settings, secrets, cluster_pulls), metrics)
+        images = Images(
+            _image_settings(settings, secrets, cluster_pulls), metrics, settings.pull_cas_dir
+        )
         events = EventBroadcaster(client, controller=CONTROLLER, instance=instance)
         manager = Manager(client, events=events, clock=utc_now, jitter=random.random)
         steps = CatalogSteps(
@@ -150,6 +155,7 @@ class Program:
             client=client,
             cluster=cluster,
             store=store,
+            images=images,
             secrets=secrets,
             cluster_pulls=cluster_pulls,
             replica=Replica(
@@ -249,8 +255,16 @@ class Program:
 
     async def _work_as_leader(self) -> None:
         self.replica.leading = True
+        if not self.store.names():  # a new one, which is to get its first catalogs soon
+            self._prepare()
         await until_answered("listing all catalogs", self.manager.resync)
         await asyncio.Event().wait()
+
+    def _prepare(self) -> None:
+        try:
+            self.images.prepare()
+        except TransientError as error:
+            log.warning("nothing is loaded before the first catalog: %s", error.message)
 
     async def names(self) -> set[str]:
         """Every catalog that there is or that is stored here: one may be gone. Raises ApiError."""

@@ -1,5 +1,6 @@
 """What goes to an ingest process and what comes back. Pure."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,6 +25,19 @@ UNPACK_FOLDER, CATALOGS_FOLDER = "unpack", "catalogs"
 
 TURN = b"turn\n"
 """Written by the process when it has fetched and needs the processor; any line back grants it."""
+
+_END = re.compile(rb"\n(-?[0-9]+)\Z")
+
+
+def ended(code: int) -> bytes:
+    """What follows the output of a process that has ended; of a signal the code is negative."""
+    return b"\n%d" % code
+
+
+def read_end(output: bytes) -> tuple[bytes, int | None]:
+    """The output and the code of `ended`; None where nobody has said how the process ended."""
+    found = _END.search(output)
+    return (output[: found.start()], int(found[1])) if found else (output, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,11 +45,27 @@ class Fetched:
 class Images:
     """Resolves, pulls and writes catalogs."""
 
-    def __init__(self, settings: Callable[[], Awaitable[ImageSettings]], metrics: Metrics) -> None:
-        """`settings` is asked at each job, so that changes need no restart."""
+    def __init__(
+        self,
+        settings: Callable[[], Awaitable[ImageSettings]],
+        metrics: Metrics,
+        cas_dir: Path | None = None,
+    ) -> None:
+        """`settings` is asked at each job, so that changes need no restart.
+
+        The CAs in `cas_dir` are read ahead for those jobs that have it in their settings.
+        """
         self._settings = settings
         self._metrics = metrics
-        self._processes = Processes(INGEST)
+        self._processes = Processes(INGEST, [str(cas_dir)] if cas_dir else [])
+
+    def prepare(self) -> None:
+        """Makes ready for catalogs that are expected. Raises TransientError."""
+        self._processes.prepare()
+
+    def close(self) -> None:
+        """To be called when nothing is fetched any more."""
+        self._processes.close()
 
     async def fetch(self, name: str, reference: str, known: Stored | None) -> Fetched:
         """The content of a reference, written to disk if it is not `known`.

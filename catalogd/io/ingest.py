@@ -1,11 +1,13 @@
-"""What is stored of a catalog, written by a process of its own.
+"""What is stored of a catalog, written by processes of their own.
 
-Run as `python -m catalogd.io.ingest`.
+Run as `python -m catalogd.io.ingest [CAS_DIR]` by `olm_catalogs.io.fork_client`.
 """
 
+from functools import partial
 from pathlib import Path
 
 from catalogd.io.writer import write_content
+from olm_catalogs.io.fork_server import serve
 from olm_catalogs.io.ingest import run
 from olm_catalogs.job import Job
 from olm_content.fbc.files import CatalogFormat
@@ -19,4 +21,4 @@ def write(job: Job, root: Path, work: Path) -> str:
 
 
 if __name__ == "__main__":
-    run(write)
+    serve(partial(run, write))

@@ -5,11 +5,11 @@ process ends after one job, so its memory is returned, and hostile content can h
 It writes only below the catalog's own folders, and ends when its parent does. Its memory is
 bounded, and where the system has too little all the same, it is the first to be killed.
 
-A program gives `run` what it stores of a catalog, in a module that `io.processes` starts.
+A program gives `run` what it stores of a catalog, and `fork_server.serve` what runs it, in a module
+that `io.processes` starts.
 """
 
 import asyncio
-import logging
 import os
 import random
 import resource
@@ -20,6 +20,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 import orjson
 
@@ -41,7 +42,6 @@ from olm_runtime.disk import DiskError, disk_errors
 from olm_runtime.errors import OLMError, TerminalError, TransientError
 from olm_runtime.folders import remove_tree
 from olm_runtime.images.layers import Rules
-from olm_runtime.logs import configure_logging
 from olm_runtime.memory import share_one_arena
 from olm_runtime.registry.image_store import ImageStore
 from olm_runtime.registry.settings import PullSettings
@@ -200,6 +200,11 @@ def confine(memory: int) -> None:
     """
     share_one_arena()  # each arena would reserve 64 MiB
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    be_killed_first()
+
+
+def be_killed_first() -> None:
+    """Has the kernel end this process before any other when there is no memory left."""
     with suppress(OSError):  # not Linux
         Path("/proc/self/oom_score_adj").write_text("1000")
 
@@ -221,9 +226,8 @@ def _is_lack_of_memory(error: BaseException | None) -> bool:
     return error is not None
 
 
-def run(write: Write) -> None:
+def run(write: Write) -> NoReturn:
     """Does the one job on standard input, and ends the process."""
-    configure_logging(logging.WARNING)
     job = read_job(sys.stdin.buffer.readline())
     confine(job.memory)
     try:

@@ -3,36 +3,43 @@
 import asyncio
 import logging
 import signal
-import sys
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Sequence
 
 import orjson
 
-from olm_catalogs.job import MORE_MEMORY, TURN, Job, Result, out_of_memory
+from olm_catalogs.io.fork_client import ForkServer, JobProcess
+from olm_catalogs.job import MORE_MEMORY, TURN, Job, Result, out_of_memory, read_end
 from olm_runtime.errors import TerminalError, TransientError, bounded
 from olm_runtime.tracing import span
 
 PARSING_AT_ONCE = 2
 """Parsing takes a core and a half each; the serving loop must get its share."""
 PROCESSES_AT_ONCE = 16
-"""Those that wait for a registry take 30 MiB each, and so many may hang before others wait."""
+"""Those that wait for a registry take 30 MiB each at most; so many may hang before others wait."""
 TIMEOUT_SECONDS = 1800.0
-MAX_RESULT_BYTES = 1 << 20
 
 log = logging.getLogger(__name__)
 
 
 class Processes:
-    """Starts a module that calls `ingest.run`, and tells it what to do."""
+    """Has jobs done by a module that calls `fork_server.serve`."""
 
-    def __init__(self, module: str) -> None:
-        self._module = module
+    def __init__(self, module: str, arguments: Sequence[str] = ()) -> None:
+        """`arguments` are those of the module."""
+        self._forks = ForkServer(module, arguments)
         self._turns = asyncio.Semaphore(PARSING_AT_ONCE)
         self._processes = asyncio.Semaphore(PROCESSES_AT_ONCE)
 
+    def prepare(self) -> None:
+        """Loads what jobs need, for they are expected. Raises TransientError."""
+        self._forks.prepare()
+
+    def close(self) -> None:
+        """To be called when all jobs have ended."""
+        self._forks.close()
+
     async def run(self, job: Callable[[], Awaitable[Job]]) -> Result:
-        """What came of a job, which is asked for while the process loads its modules.
+        """What came of a job, which is asked for while the process begins.
 
         Raises TerminalError, TransientError with the condition's text.
         """
@@ -45,56 +52,29 @@ class Processes:
         return result
 
     async def _run(self, job: Callable[[], Awaitable[Job]]) -> Result:
-        process = await _start(self._module)
         try:
-            async with asyncio.timeout(TIMEOUT_SECONDS):
+            async with self._forks.job() as process, asyncio.timeout(TIMEOUT_SECONDS):
                 given = await job()
-                output = await self._converse(process, given)
-                return _result(output, await process.wait(), given)
+                output, code = read_end(await self._converse(process, given))
+                if code is None:
+                    code = await process.server_exit_code()
+                return _result(output, code, given)
         except TimeoutError as error:
             raise TransientError(
                 f"catalog was not unpacked within {TIMEOUT_SECONDS:.0f} s"
             ) from error
-        finally:
-            await _stop(process)
 
-    async def _converse(self, process: asyncio.subprocess.Process, job: Job) -> bytes:
+    async def _converse(self, process: JobProcess, job: Job) -> bytes:
         """Hands over the job, grants a turn if one is asked for, takes the result."""
-        if process.stdin is None or process.stdout is None:
-            raise TransientError("ingest process has no pipes")
         with span("pull", {"olm.image": job.reference}):
-            with suppress(ConnectionError):  # it has ended; how, its exit code says
-                if not process.stdin.is_closing():  # uvloop has an error of its own for that
-                    process.stdin.write(orjson.dumps(job) + b"\n")
-                    await process.stdin.drain()
-            first = await process.stdout.readline()
+            await process.write(orjson.dumps(job) + b"\n")
+            first = await process.read_line()
         if first != TURN:
-            return first + await process.stdout.read()
+            return first + await process.read()
         with span("unpack"):
             async with self._turns:
-                process.stdin.write(TURN)
-                return await process.stdout.read()
-
-
-async def _start(module: str) -> asyncio.subprocess.Process:
-    try:
-        return await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            module,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            limit=MAX_RESULT_BYTES,
-        )
-    except OSError as error:
-        raise TransientError(f"no process can be started to unpack: {error.strerror}") from error
-
-
-async def _stop(process: asyncio.subprocess.Process) -> None:
-    """Ends what was cancelled: the folder it wrote to is cleaned by the next attempt."""
-    if process.returncode is None:
-        process.kill()
-        await process.wait()
+                await process.write(TURN)
+                return await process.read()
 
 
 def _result(output: bytes, code: int, job: Job) -> Result:

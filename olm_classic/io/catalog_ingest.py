@@ -1,12 +1,14 @@
-"""The messages of a catalog image, written by a process of its own.
+"""The messages of a catalog image, written by processes of their own.
 
-Run as `python -m olm_classic.io.catalog_ingest`.
+Run as `python -m olm_classic.io.catalog_ingest` by `olm_catalogs.io.fork_client`.
 """
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 
 from olm_catalogs.io.folder import stream_folder
+from olm_catalogs.io.fork_server import serve
 from olm_catalogs.io.ingest import run
 from olm_catalogs.io.messages import INDEX, version_of, write_messages
 from olm_catalogs.job import Job
@@ -39,4 +41,4 @@ def _bounded(records: Iterable[Record], most: int) -> Iterator[Record]:
 
 
 if __name__ == "__main__":
-    run(write)
+    serve(partial(run, write))

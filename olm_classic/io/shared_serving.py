@@ -178,6 +178,7 @@ class SharedServing:
             if held.listener is not None:
                 await held.listener.stop()
         self._held.clear()
+        self._processes.close()
         self._store.close()
 
     async def _hold(self, wanted: Wanted) -> _Held:

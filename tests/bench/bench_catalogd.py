@@ -14,6 +14,7 @@ import asyncio
 import json
 import os
 import random
+import statistics
 import string
 import sys
 import tempfile
@@ -26,11 +27,12 @@ from urllib.parse import urlencode
 
 import httpx
 
+from api.objects import condition
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.images import catalog_image
 from e2e.harness.process import ChildProcess
 from e2e.harness.registry import Registry
-from e2e.olm.api import OLM, Api, catalog_path
+from e2e.olm.api import OLM
 from e2e.olm.programs import Olm
 from olm_runtime.memory import TIDY_SECONDS
 from tests.bench.catalogd.load import Load, generator, measure
@@ -42,20 +44,28 @@ SEED = 20260101
 MEAN_BLOB = 19_000
 BUNDLES_PER_PACKAGE = 21
 ROUND_SECONDS = 3
+SERVING_SECONDS = 600.0
 OTHERS = {"bench-two": 60, "bench-three": 60, "bench-four": 60}
 """Catalogs beside the one that is measured when restarting, in MB of indented JSON."""
-PARTS = ("machine", "ingest", "serving", "restart")
+WORDS_ALIKE, WORDS_OWN = 1 / 9, 1 / 47.5
+"""Of a bundle, by its bytes."""
+SMALL, SMALL_MEGABYTES, SMALL_BLOB, SMALL_SECONDS = 6, 0.9, 1_650, 1.0
+"""New small catalogs, about 400 bundles each, one after the other, so many seconds apart."""
+PARTS = ("machine", "small", "ingest", "serving", "restart")
 
 
-def generate(megabytes: int) -> Iterator[bytes]:
-    """FBC as indented JSON; bundles of a package repeat most of their text, as versions do."""
+def generate(megabytes: float, blob: int = MEAN_BLOB) -> Iterator[bytes]:
+    """FBC as indented JSON; bundles of a package repeat most of their text, as versions do.
+
+    `blob` is how large they are, in bytes.
+    """
     chance = random.Random(SEED)
     letters = string.ascii_lowercase
     words = ["".join(chance.choices(letters, k=chance.randint(3, 11))) for _ in range(4000)]
     size, number = 0, 0
     while size < megabytes * 1_000_000:
         package = f"package-{number}"
-        common = " ".join(chance.choices(words, k=int(MEAN_BLOB / 9)))
+        common = " ".join(chance.choices(words, k=int(blob * WORDS_ALIKE)))
         documents: list[dict[str, Any]] = [
             {"schema": "olm.package", "name": package, "defaultChannel": "stable"},
             {
@@ -66,7 +76,7 @@ def generate(megabytes: int) -> Iterator[bytes]:
             },
         ]
         for n in range(BUNDLES_PER_PACKAGE):
-            own = " ".join(chance.choices(words, k=int(chance.expovariate(1 / 400))))
+            own = " ".join(chance.choices(words, k=int(chance.expovariate(1 / (blob * WORDS_OWN)))))
             version = {"packageName": package, "version": f"1.{n}.0"}
             documents.append(
                 {
@@ -142,14 +152,28 @@ class Bench:
             "metadata": {"name": name},
             "spec": {"source": {"type": "Image", "image": {"ref": reference}}},
         }
-        with self.control_plane.client() as client, Api(self.control_plane) as api:
+        with self.control_plane.client() as client:
 
             async def work() -> None:
                 client.post(f"{OLM}/clustercatalogs", json=body).raise_for_status()
-                wait = api.wait_condition
-                await asyncio.to_thread(wait, catalog_path(name), "Serving", "True", timeout=600)
+                await asyncio.to_thread(_until_serving, client, name)
 
             return asyncio.run(timed(self.pid, work))
+
+    def small(self) -> dict[str, float]:
+        """New small catalogs: the first, for which nothing may be loaded yet, and later ones."""
+        files = {"catalog.json": b"".join(generate(SMALL_MEGABYTES, SMALL_BLOB))}
+        took = []
+        for number in range(SMALL):
+            time.sleep(SMALL_SECONDS)
+            took.append(self.ingest(f"small-{number}", files))
+        later = took[1:]
+        return {
+            "first": took[0]["seconds"],
+            "median": statistics.median(each["seconds"] for each in later),
+            "cpu_s": round(statistics.median(each["cpu_s"] for each in later), 2),
+            "peak_mib": max(each["peak_mib"] for each in took),
+        }
 
     def answers(self) -> dict[str, Any]:
         port, ca = int(self.olm.catalogs_url.rpartition(":")[2]), str(self.olm.catalogs_ca)
@@ -219,6 +243,18 @@ class Bench:
             return 0
 
 
+def _until_serving(client: httpx.Client, name: str) -> None:
+    """By a watch, which tells at once and does not keep the API server busy."""
+    asked = {"watch": "true", "fieldSelector": f"metadata.name={name}"}
+    path = f"{OLM}/clustercatalogs"
+    with client.stream("GET", path, params=asked, timeout=SERVING_SECONDS) as events:
+        for line in events.iter_lines():
+            serving = condition(json.loads(line)["object"], "Serving")
+            if serving is not None and serving["status"] == "True":
+                return
+    raise TimeoutError(f"catalog {name} is not served")
+
+
 def graphql_queries(packages: Iterable[str], more: str) -> tuple[str, ...]:
     """Of the bundles of each package, as targets of a load."""
     asked = "{ olmbundles(package: %s) { name image %s } }"
@@ -238,6 +274,8 @@ def bench(
 ) -> dict[str, Any]:
     found: dict[str, Any] = {"machine": machine()}
     with Bench(program) as running:
+        if program is None:
+            found["small"] = running.small()
         found["ingest"] = running.ingest(NAME, files)
         if ingest_only:
             return found

@@ -4,15 +4,23 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
+
+LOOKS_A_PSS = 5
+"""It is looked up seldomer, for the kernel has to walk over all pages for it."""
 
 
 @dataclass(slots=True)
 class Usage:
-    """Of a process tree: seconds of processor time, and the most memory at one moment, in MiB."""
+    """Of a process tree: seconds of processor time, and the most memory at one moment, in MiB.
+
+    `peak` counts what processes share for each of them, `peak_pss` once.
+    """
 
     cpu: float = 0.0
     peak: float = 0.0
+    peak_pss: float = 0.0
 
 
 def memory(pid: int) -> float:
@@ -29,23 +37,39 @@ async def timed(pid: int, work: Callable[[], Awaitable[None]]) -> dict[str, floa
     took = time.perf_counter() - started
     await asyncio.sleep(0.1)
     watching.cancel()
-    return {"seconds": round(took, 2), "cpu_s": round(usage.cpu, 2), "peak_mib": round(usage.peak)}
+    return {
+        "seconds": round(took, 3),
+        "cpu_s": round(usage.cpu, 2),
+        "peak_mib": round(usage.peak),
+        "peak_pss_mib": round(usage.peak_pss),
+    }
 
 
 async def _watch(pid: int, usage: Usage) -> None:
     start = processor(pid)
-    while True:
+    for look in count():
         try:
             usage.peak = max(usage.peak, memory(pid))
             usage.cpu = processor(pid) - start
+            if look % LOOKS_A_PSS == 0:
+                usage.peak_pss = max(usage.peak_pss, proportional(pid))
         except OSError:
             continue
         finally:
             await asyncio.sleep(0.02)
 
 
+def proportional(pid: int) -> float:
+    """MiB of the process and all below it; what several share counts once."""
+    return sum(_kilobytes(each, "smaps_rollup", "Pss:") for each in _tree(pid)) / 1024
+
+
 def processor(pid: int) -> float:
-    """Seconds of processor time: the process's own and that of ended children."""
+    """Seconds of processor time of the process and all below it, with ended children."""
+    return sum(map(_processor, _tree(pid)))
+
+
+def _processor(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return sum(map(int, fields[11:15])) / 100
 
@@ -59,7 +83,12 @@ def _tree(pid: int) -> list[int]:
 
 
 def _resident(pid: int) -> float:
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS"):
-            return int(line.split()[1]) / 1024
-    return 0.0
+    return _kilobytes(pid, "status", "VmRSS:") / 1024
+
+
+def _kilobytes(pid: int, file: str, field: str) -> int:
+    """A line of one of the process's files; 0 where there is none, as of one that has ended."""
+    for line in Path(f"/proc/{pid}/{file}").read_text().splitlines():
+        if line.startswith(field):
+            return int(line.split()[1])
+    return 0

@@ -307,10 +307,10 @@ async def test_a_look_that_is_killed_is_begun_again(registry: Registry, tmp_path
     async with opened(tmp_path, registry) as shop:
         image = shop.push("killed", {"c.json": text(records("k", "1.0.0"))})
         asked = wanted("killed", image)
-        before = set(children())
+        before = set(grandchildren())
         await shop.serving.ensure(asked)
         async with asyncio.timeout(PATIENCE_SECONDS):
-            while not (started := set(children()) - before):  # noqa: ASYNC110 - nobody tells
+            while not (started := set(grandchildren()) - before):  # noqa: ASYNC110 - nobody tells
                 await asyncio.sleep(0.005)
         for pid in started:
             os.kill(pid, signal.SIGKILL)
@@ -337,7 +337,11 @@ async def test_ports_are_given_out_once(registry: Registry, tmp_path: Path) -> N
                 await other.served(wanted("third", image))
 
 
-def children() -> list[int]:
-    """The processes that this one started."""
-    tasks = Path("/proc/self/task").iterdir()
+def grandchildren() -> list[int]:
+    """The processes that those started which this one started."""
+    return [pid for child in children("self") for pid in children(str(child))]
+
+
+def children(pid: str) -> list[int]:
+    tasks = Path(f"/proc/{pid}/task").iterdir()
     return [int(pid) for task in tasks for pid in (task / "children").read_text().split()]

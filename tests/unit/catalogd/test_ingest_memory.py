@@ -1,6 +1,5 @@
 """How much memory a catalog may take to be unpacked, measured in processes that are confined."""
 
-import asyncio
 import os
 import resource
 import signal
@@ -14,7 +13,6 @@ import pytest
 
 from catalogd.io.images import Images, ImageSettings
 from catalogd.metrics import Metrics
-from olm_catalogs.io import processes
 from olm_catalogs.io.ingest import refusal
 from olm_catalogs.io.processes import _result
 from olm_catalogs.job import CATALOGS_FOLDER, Job, Result
@@ -182,19 +180,15 @@ def test_a_process_that_could_say_nothing_is_told_by_how_it_ended(
 async def test_the_end_of_a_process_is_told_by_who_waits_for_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def killed(_: str) -> asyncio.subprocess.Process:
-        pipe = asyncio.subprocess.PIPE
-        probe = "import os; os.kill(os.getpid(), 9)"
-        return await asyncio.create_subprocess_exec(
-            sys.executable, "-c", probe, stdin=pipe, stdout=pipe
-        )
-
     async def settings() -> ImageSettings:
         return ImageSettings(cache_dir=tmp_path)
 
-    monkeypatch.setattr(processes, "_start", killed)
+    # It kills itself when it is sent what it does not know.
+    monkeypatch.setattr("catalogd.io.images.INGEST", "tests.unit.olm_catalogs.forked")
+    tried = Images(settings, Metrics())
     with pytest.raises(TransientError, match="unpacking was ended by SIGKILL"):
-        await Images(settings, Metrics()).fetch("c", "registry.test/c:v1", None)
+        await tried.fetch("c", "registry.test/c:v1", None)
+    tried.close()
 
 
 def test_a_process_is_confined_before_it_reads_anything() -> None:

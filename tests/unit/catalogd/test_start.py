@@ -60,6 +60,7 @@ async def test_one_error_at_the_election_does_not_end_it(tmp_path: Path) -> None
                 await asyncio.sleep(0.01)
         assert not leading.done(), leading.exception()
         leading.cancel()
+        program.images.close()
 
 
 async def test_neither_an_error_nor_an_unreadable_catalog_ends_the_start(tmp_path: Path) -> None:
