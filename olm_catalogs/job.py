@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from olm_content.fbc.limits import MAX_DOCUMENT_BYTES
+from olm_runtime.errors import OLMError, TerminalError, TransientError
 from olm_runtime.images.cluster_settings import ClusterSettings, read_settings
 from olm_runtime.images.limits import MIB, Limits
 
@@ -23,6 +24,10 @@ UNPACK_FOLDER, CATALOGS_FOLDER = "unpack", "catalogs"
 """Below the cache folder: images being read, and the contents that are served."""
 
 
+SOURCE_PREFIX = "source catalog content: "
+"""Of errors about an image."""
+TERMINAL_PREFIX = "terminal error: "
+"""How upstream's terminal errors print; catalogd has always shown it."""
 TURN = b"turn\n"
 """Written by the process when it has fetched and needs the processor; any line back grants it."""
 
@@ -125,3 +130,11 @@ def read_job(line: bytes) -> Job:
     fields["served"] = ServedCatalogs(**fields.get("served", {}))
     fields["limits"] = Limits(**fields.get("limits", {}))
     return Job(**fields)
+
+
+def prefixed(prefix: str, error: OLMError) -> OLMError:
+    """The same error, said of what it was met at."""
+    if isinstance(error, TerminalError):
+        message = f"{prefix}{TERMINAL_PREFIX}{error.message}"
+        return TerminalError(message, reason=error.reason, hint=error.hint)
+    return TransientError(prefix + error.message, hint=error.hint, after=error.after)

@@ -29,11 +29,13 @@ from olm_catalogs.io.versions import prepare_version, publish_version
 from olm_catalogs.job import (
     CATALOGS_FOLDER,
     MORE_MEMORY,
+    SOURCE_PREFIX,
     TURN,
     UNPACK_FOLDER,
     Job,
     Result,
     out_of_memory,
+    prefixed,
     read_job,
 )
 from olm_content.names import LABEL_INDEX_CONFIGS
@@ -46,10 +48,7 @@ from olm_runtime.memory import share_one_arena
 from olm_runtime.registry.image_store import ImageStore
 from olm_runtime.registry.settings import PullSettings
 
-SOURCE_PREFIX = "source catalog content: "
 STORE_PREFIX = "error storing fbc: "
-TERMINAL_PREFIX = "terminal error: "
-"""How upstream's terminal errors print; catalogd has always shown it."""
 
 
 def _pull_settings(job: Job) -> PullSettings:
@@ -83,7 +82,7 @@ async def ingest(job: Job, turn: Turn, write: Write) -> Result:
     try:
         content = await _content(job, images)
     except OLMError as error:
-        raise _prefixed(SOURCE_PREFIX, error) from error
+        raise prefixed(SOURCE_PREFIX, error) from error
     if content is None:
         return Result(source=job.known_source, version=job.known_version)
     await turn()
@@ -145,7 +144,7 @@ def write_version(job: Job, root: Path, write: Write) -> str:
         with disk_errors(f"write the content of catalog {job.catalog}", folder):
             return _write_version(job, root, folder, write)
     except DiskError as error:
-        raise _prefixed(STORE_PREFIX, error) from error
+        raise prefixed(STORE_PREFIX, error) from error
 
 
 def _write_version(job: Job, root: Path, folder: Path, write: Write) -> str:
@@ -156,17 +155,10 @@ def _write_version(job: Job, root: Path, folder: Path, write: Write) -> str:
             publish_version(work, version)
     except OLMError as error:
         prefix = f"{STORE_PREFIX}error walking FBC root: "
-        raise _prefixed(prefix, error) from error
+        raise prefixed(prefix, error) from error
     finally:
         remove_tree(work)
     return version
-
-
-def _prefixed(prefix: str, error: OLMError) -> OLMError:
-    if isinstance(error, TerminalError):
-        message = f"{prefix}{TERMINAL_PREFIX}{error.message}"
-        return TerminalError(message, reason=error.reason, hint=error.hint)
-    return TransientError(prefix + error.message, hint=error.hint, after=error.after)
 
 
 class _Parent:

@@ -1,26 +1,50 @@
-"""Which images a catalogd of OLM v1 serves the content of. Pure."""
+"""Which images a catalogd of OLM v1 serves the content of, or is about to. Pure."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from urllib.parse import urlsplit
 
-from api.objects import KubeObject, is_true
-from api.olm.v1.clustercatalog import ClusterCatalog
+from api.objects import KubeObject, is_deleting, is_true
+from api.olm.v1.clustercatalog import AvailabilityMode, ClusterCatalog
+from api.olm.v1.conditions import ConditionType
 from api.wire import InvalidObjectError
 
 
-def urls_by_digest(catalogs: Iterable[KubeObject]) -> dict[str, str]:
-    """The addresses of ClusterCatalogs that are served over HTTPS, by the digest of their image."""
-    found: dict[str, str] = {}
-    for raw in catalogs:
-        if not is_true(raw, "Serving"):
-            continue
-        try:
-            status = ClusterCatalog.from_object(raw).status
-        except InvalidObjectError:
-            continue  # catalogd tells what is wrong with it
+def url_of(catalogs: Iterable[KubeObject], digest: str) -> str:
+    """Where the image of a digest is served over HTTPS; empty for nowhere."""
+    for catalog in _read(each for each in catalogs if is_true(each, "Serving")):
+        status = catalog.status
         if status.resolved_source is None or status.urls is None:
             continue
-        _, at, digest = status.resolved_source.image.ref.rpartition("@")
-        if at and urlsplit(status.urls.base).scheme == "https":
-            found.setdefault(digest, status.urls.base)
-    return found
+        image, base = status.resolved_source.image.ref, status.urls.base
+        if image.endswith(f"@{digest}") and urlsplit(base).scheme == "https":
+            return base
+    return ""
+
+
+def is_coming(catalogs: Iterable[KubeObject], image: str, digest: str) -> bool:
+    """Whether catalogd has yet to say what came of an image, named so or by its digest.
+
+    One that it failed to fetch, or serves another digest of, takes as long as its next look.
+    """
+    return any(
+        (catalog.spec.source.image.ref == image or catalog.spec.source.image.ref.endswith(digest))
+        and catalog.spec.availability_mode is AvailabilityMode.AVAILABLE
+        and not _is_answered(catalog)
+        for catalog in _read(each for each in catalogs if not is_deleting(each))
+    )
+
+
+def _is_answered(catalog: ClusterCatalog) -> bool:
+    return any(
+        each.type == ConditionType.PROGRESSING
+        and (each.observed_generation or 0) >= catalog.metadata.generation
+        for each in catalog.status.conditions
+    )
+
+
+def _read(catalogs: Iterable[KubeObject]) -> Iterator[ClusterCatalog]:
+    for raw in catalogs:
+        try:
+            yield ClusterCatalog.from_object(raw)
+        except InvalidObjectError:
+            continue  # catalogd tells what is wrong with it

@@ -9,14 +9,21 @@ import asyncio
 import logging
 import random
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from olm_catalogs.io.messages import Catalog, open_version
 from olm_catalogs.io.processes import Processes
 from olm_catalogs.io.store import Serving, Store
-from olm_catalogs.job import CATALOGS_FOLDER, UNPACK_FOLDER, Job, ServedCatalogs
+from olm_catalogs.job import (
+    CATALOGS_FOLDER,
+    SOURCE_PREFIX,
+    UNPACK_FOLDER,
+    Job,
+    ServedCatalogs,
+    prefixed,
+)
 from olm_catalogs.stored import Stored
 from olm_classic.io.catalog_listener import Listener, Ports
 from olm_classic.io.catalogd import Catalogd
@@ -25,6 +32,7 @@ from olm_classic.io.registry import Key
 from olm_runtime.controller.attempt import failure_of
 from olm_runtime.controller.workqueue import Backoff
 from olm_runtime.errors import OLMError, bounded
+from olm_runtime.images.reference import ImageRef
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.registry.image_store import ImageStore
 from olm_runtime.registry.settings import PullSettings
@@ -110,9 +118,11 @@ class Pulls:
     settings: Callable[[], Awaitable[PullSettings]]
     catalogd: Catalogd | None = None
 
-    async def served(self) -> ServedCatalogs:
-        """What need not be pulled."""
-        return await self.catalogd.served() if self.catalogd is not None else ServedCatalogs()
+    async def served(self, wanted: "Wanted", source: ImageRef) -> ServedCatalogs:
+        """Whether that need not be pulled; with a folder of its own a catalog is another."""
+        if self.catalogd is None or wanted.root:
+            return ServedCatalogs()
+        return await self.catalogd.served(wanted.image, source.digest)
 
 
 class SharedServing:
@@ -225,9 +235,13 @@ class SharedServing:
     async def _fetched(self, wanted: Wanted, stored: Stored | None) -> Stored:
         """Raises OLMError."""
         known = stored if stored is not None and stored.requested == wanted.requested else None
-        pull, served = await self._pulls.settings(), await self._pulls.served()
+        pull = await self._pulls.settings()
         secrets = login_file(self._pulls.client, wanted.key[0], wanted.secrets, pull.auth_file)
         async with secrets as auth_file:
+            source = await _resolved(wanted, replace(pull, auth_file=auth_file))
+            if known is not None and str(source) == known.source:
+                return replace(known, polled=self._clock().timestamp())
+            served = await self._pulls.served(wanted, source)
             result = await self._processes.run(
                 lambda: _job(wanted, known, pull, auth_file, self._pulls.cache_dir, served)
             )
@@ -261,6 +275,15 @@ class SharedServing:
             problem=held.problem,
             again=again,
         )
+
+
+async def _resolved(wanted: Wanted, pull: PullSettings) -> ImageRef:
+    """What the reference means now: asked here, as most polls find nothing new. Raises OLMError."""
+    images = ImageStore(Path(), lambda: pull, jitter=random.random)
+    try:
+        return await images.resolve(wanted.image)
+    except OLMError as error:
+        raise prefixed(SOURCE_PREFIX, error) from error
 
 
 async def _job(

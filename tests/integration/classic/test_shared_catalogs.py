@@ -177,7 +177,7 @@ def test_it_serves_at_once_after_it_was_killed(
 def catalogd(
     tmp_path_factory: pytest.TempPathFactory, shared: Classic, registry: Registry
 ) -> Iterator[Olm]:
-    """The catalogd of OLM v1 in the same cluster, whose CA is in the Secret that the flag names."""
+    """The catalogd of OLM v1 in the same cluster, to be started; the flag names its CA's Secret."""
     olm = Olm(tmp_path_factory.mktemp("olm"), shared.control_plane, registry)
     olm.install()
     secret = {
@@ -187,7 +187,6 @@ def catalogd(
         "stringData": {"ca.crt": olm.catalogs_ca.read_text()},
     }
     shared.control_plane.apply(json.dumps(secret))
-    olm.start_catalogd()
     yield olm
     olm.stop()
     for plural in ("clustercatalogs", "clusterextensions", "clusterobjectsets"):
@@ -206,21 +205,24 @@ def test_what_catalogd_serves_is_not_pulled_again(
         "spec": {"source": {"type": "Image", "image": {"ref": image}}},
     }
     shared.control_plane.apply(json.dumps(catalog))
-    path = "/apis/olm.operatorframework.io/v1/clustercatalogs/taken"
-    shared.api.wait_condition(path, "Serving", "True")
-    asked = len(registry.requests())
 
-    def pulled() -> list[str]:
-        targets = [each.target for each in registry.requests()[asked:]]
-        return [target for target in targets if "/taken/blobs/" in target]
+    before = len(registry.requests())
+
+    def asked(kind: str) -> list[str]:
+        path = f"/shared-catalogs/taken/{kind}/"
+        return [each.target for each in registry.requests()[before:] if path in each.target]
 
     create(place, "taken", image)
+    wait_until(lambda: bool(asked("manifests")), what="the registry asked for its digest")
+    assert not asked("blobs")
+    catalogd.start_catalogd()
     place.wait_catalog("taken")
-    assert not pulled()
+    blobs = asked("blobs")
+    assert len(blobs) == len({*blobs}) > 0
     pod = {"extractContent": {"cacheDir": "/cache", "catalogDir": "/configs"}}
     create(place, "pulled", image, grpcPodConfig=pod)
     place.wait_catalog("pulled")
-    assert pulled()
+    assert len(asked("blobs")) > len(blobs)
     contents = shared.work_dir / "cache" / "catalogs"
     taken, other = (
         sorted(contents.glob(f"{place.name}.{name}/*/*")) for name in ("taken", "pulled")

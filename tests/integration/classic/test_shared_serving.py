@@ -20,6 +20,7 @@ from olm_catalogs.io.server import make_server
 from olm_catalogs.registry import registry_pb2 as messages
 from olm_catalogs.registry.registry_pb2 import DESCRIPTOR
 from olm_classic.io.catalog_listener import Ports
+from olm_classic.io.catalogd import Catalogd
 from olm_classic.io.registry import Key
 from olm_classic.io.shared_serving import Pulls, Shared, SharedServing, Wanted
 from olm_runtime.clocks import utc_now
@@ -83,10 +84,11 @@ class Shop:
         async def settings() -> PullSettings:
             return PullSettings(cas_dir=cas)
 
-        # Nobody asks it: only secrets of catalogs are read, and these have none.
+        # Nobody answers it, about secrets of catalogs, which these have none of, and catalogd.
         self.client = KubeClient.connect(ClusterAccess(server="https://127.0.0.1:1"))
+        catalogd = Catalogd(self.client, ("olm", "catalogd-ca"))
         self.serving = SharedServing(
-            Pulls(client=self.client, cache_dir=folder, settings=settings),
+            Pulls(client=self.client, cache_dir=folder, settings=settings, catalogd=catalogd),
             Ports("127.0.0.1", ports or (0,)),
             lambda key: self._changes[key].put_nowait(None),
             clock=utc_now,
@@ -100,6 +102,15 @@ class Shop:
         while (found := await self.serving.ensure(wanted)).again is None and wanted.every:
             await self.change(wanted)
         return found
+
+    async def polled(self, wanted: Wanted) -> Shared:
+        """How it is served after another look at its image, which is soon due."""
+        found = await self.serving.ensure(wanted)
+        if found.again is not None:
+            await asyncio.sleep(found.again)
+            return await self.polled(wanted)
+        await self.change(wanted)
+        return await self.serving.ensure(wanted)
 
     async def change(self, wanted: Wanted) -> None:
         """Waits until a look at the catalog's image has ended."""
@@ -240,6 +251,25 @@ async def test_each_catalog_answers_as_opm_serve_does(
                 async with channel(shared.port) as ours:
                     for each in calls:
                         assert await call(ours, *each) == await call(theirs, *each), each
+
+
+async def test_catalogd_is_asked_about_new_content_alone(
+    registry: Registry, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def asked() -> int:
+        return caplog.text.count("images of catalogs that catalogd serves are pulled")
+
+    async with opened(tmp_path, registry) as shop:
+        image = shop.push("asked", {"c.json": text(records("old", "1.0.0"))})
+        first = await shop.served(wanted("asked", image))
+        assert asked() == 1
+        polling = wanted("asked", image, every=0.01)
+        for _ in range(3):
+            assert (await shop.polled(polling)).content == first.content
+        assert asked() == 1
+        shop.push("asked", {"c.json": text(records("new", "1.0.0"))})
+        assert (await shop.polled(polling)).content != first.content
+        assert asked() == 2
 
 
 async def test_new_content_of_a_tag_is_served_at_the_same_port(
