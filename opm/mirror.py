@@ -15,8 +15,8 @@ from olm_runtime.errors import TerminalError
 from olm_runtime.images.reference import ImageRef, is_location
 from olm_runtime.suggestions import suggestion_or_all
 
-SIGNATURE_TAGS = (".sig", ".att", "")
-"""What tags of signatures, of attestations and of lists of referrers end in."""
+COSIGN_TAGS = (".sig", ".att", ".sbom")
+"""What the tags of signatures, attestations and SBOMs end in that cosign makes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,18 +186,19 @@ class Target:
         return ImageRef(self.registry, repository, tag)
 
 
-def signatures_of(digests: Mapping[ImageRef, str]) -> list[ImageRef]:
-    """Where signatures of images are if there are any, from images and their digests.
+def attachments_of(digests: Mapping[ImageRef, str]) -> dict[ImageRef, str]:
+    """Where what refers to images is, if there is any, from images and their digests.
 
-    cosign names them by a tag made of the digest; what refers to an image by OCI's `subject` has
-    the tag without an ending where a registry does not list it itself.
+    Names with, of lists of referrers, the digest of the image that they are about. cosign makes a
+    tag of the digest, and so does OCI for a list that a registry does not keep itself.
     """
-    tags = (
-        (ref, f"{digest.replace(':', '-', 1)}{ending}")
-        for ref, digest in digests.items()
-        for ending in SIGNATURE_TAGS
-    )
-    return list(dict.fromkeys(ImageRef(ref.registry, ref.repository, tag) for ref, tag in tags))
+    found: dict[ImageRef, str] = {}
+    for ref, digest in digests.items():
+        tag = digest.replace(":", "-", 1)
+        found[ImageRef(ref.registry, ref.repository, tag)] = digest
+        for ending in COSIGN_TAGS:
+            found[ImageRef(ref.registry, ref.repository, tag + ending)] = ""
+    return found
 
 
 def parse_target(text: str) -> Target:

@@ -58,6 +58,7 @@ GITOPS = GoModule(name="gitops", title="evaluation of health", packages=615)
 KREW = GoModule(name="krew", title="krew", packages=330, program="sigs.k8s.io/krew/cmd/krew")
 KWOK = GoModule(name="kwok", title="KWOK", packages=700, program="sigs.k8s.io/kwok/cmd/kwok")
 OPENID = GoModule(name="openid", title="OpenID provider", packages=250)
+REFERRERS = GoModule(name="referrers", title="registry with referrers", packages=150)
 GRPCURL = GoModule(
     name="grpcurl",
     title="grpcurl",
@@ -106,6 +107,14 @@ def registry_binary() -> Executable:
     Errors: BinaryUnavailable, BuildFailed.
     """
     return Executable((str(built(REGISTRY)),), "built")
+
+
+def referrers_binary() -> Executable:
+    """Find the registry that lists referrers, or build it (seconds, once).
+
+    Errors: BinaryUnavailable, BuildFailed.
+    """
+    return Executable((str(built(REFERRERS)),), "built")
 
 
 def helm_binary() -> Executable:

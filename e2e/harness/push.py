@@ -4,6 +4,7 @@ Written against the OCI distribution specification instead of a library, so that
 products' own registry client have an independent other side, and digests stay exactly ours.
 """
 
+import json
 import re
 import ssl
 from collections.abc import Generator
@@ -18,6 +19,7 @@ from e2e.harness.errors import RegistryFailed
 from e2e.harness.images import Blob, Family, Image, ImageIndex
 
 REQUEST_TIMEOUT = 60.0
+EMPTY = "application/vnd.oci.empty.v1+json"
 MANIFEST_TYPES = ", ".join(
     media_type for family in Family for media_type in (family.value.manifest, family.value.index)
 )
@@ -139,6 +141,38 @@ class RegistryClient:
         )
         _require(answer, httpx.codes.CREATED)
         return Published(f"{self._host}/{repository}", digest, tag)
+
+    def attach(self, subject: Published, name: str, content: bytes) -> str:
+        """Push an artifact that refers to an image, by digest alone; the digest of it."""
+        repository = subject.repository.partition("/")[2]
+        image = self.manifest(repository, subject.digest)
+        config, layer = Blob(EMPTY, b"{}"), Blob("application/octet-stream", content)
+        for blob in (config, layer):
+            self._push_blob(blob, repository)
+        document = {
+            "schemaVersion": 2,
+            "mediaType": Family.OCI.value.manifest,
+            "artifactType": f"application/vnd.example.{name}",
+            "config": config.descriptor(),
+            "layers": [layer.descriptor()],
+            "subject": image.descriptor(),
+        }
+        manifest = Blob(Family.OCI.value.manifest, json.dumps(document).encode())
+        answer = self._http.put(
+            f"/v2/{repository}/manifests/{manifest.digest}",
+            content=manifest.content,
+            headers={"content-type": manifest.media_type},
+        )
+        _require(answer, httpx.codes.CREATED)
+        return manifest.digest
+
+    def referrers(self, repository: str, digest: str) -> set[str]:
+        """The digests of what refers to an image, as the registry lists it.
+
+        Errors: RegistryFailed.
+        """
+        answer = self._http.get(f"/v2/{repository}/referrers/{digest}")
+        return {each["digest"] for each in _require(answer, httpx.codes.OK).json()["manifests"]}
 
     def manifest(self, repository: str, reference: str) -> Blob:
         """A manifest or index by tag or digest. Errors: RegistryFailed."""

@@ -24,6 +24,7 @@ from olm_runtime.images.mirror_sets import with_mirrors
 from olm_runtime.images.oci import (
     INDEX_TYPES,
     MANIFEST_TYPES,
+    OCI_INDEX,
     Descriptor,
     ImageContentError,
     Manifest,
@@ -37,8 +38,9 @@ from olm_runtime.images.oci import (
 from olm_runtime.images.reference import ImageRef, digest_fault
 from olm_runtime.images.registries_conf import RegistryBlockedError, Source
 from olm_runtime.registry.calls import Call, read_bounded, refusal
-from olm_runtime.registry.errors import RegistryError, UnreachableError
+from olm_runtime.registry.errors import ImageNotFoundError, RegistryError, UnreachableError
 from olm_runtime.registry.http import registry_path, retrying
+from olm_runtime.registry.referrers import list_referrers
 from olm_runtime.registry.registries_file import read_registries
 from olm_runtime.registry.settings import OnBytes, PullSettings, registry_http
 
@@ -105,6 +107,7 @@ class RegistryClient:
         self._insecure = settings.insecure
         self._on_bytes = settings.on_bytes
         self._http = registry_http(settings)
+        self._listless: set[str] = set()
 
     async def __aenter__(self) -> Self:
         return self
@@ -152,6 +155,35 @@ class RegistryClient:
         """What an image is made of, for every platform; no blob is fetched. Raises as `resolve`."""
         return await self._from_any(ref, self._whole, FETCH_SECONDS)
 
+    async def read_referrers(self, name: ImageRef, subject: str) -> WholeImage:
+        """What refers to the image with the digest `subject`, under an index that lists it.
+
+        As its registry lists it; where that keeps no list, as the index called `name` does.
+        Raises as `resolve`; ImageNotFoundError where nothing refers to it.
+        """
+
+        async def read(source: Source) -> WholeImage:
+            of_subject = replace(source, ref=source.ref.canonical(subject))
+            listed = await self._listed(of_subject)
+            if listed is None:
+                return await self._whole(source)
+            image = await self._made_of(of_subject, listed, OCI_INDEX)
+            if len(image.manifests) == 1:
+                raise ImageNotFoundError(f'nothing refers to image "{of_subject.ref}"')
+            return image
+
+        return await self._from_any(name, read, FETCH_SECONDS)
+
+    async def _listed(self, source: Source) -> bytes | None:
+        """As `list_referrers`; a registry that has no lists is asked for one once."""
+        registry = source.ref.registry
+        if registry in self._listless:
+            return None
+        listed = await list_referrers(self._http, source, self._jitter)
+        if listed is None:
+            self._listless.add(registry)
+        return listed
+
     async def fetch_blob(self, image: WholeImage, blob: Descriptor, target: Path) -> None:
         """Downloads a blob of an image, if it is not there. Raises as `resolve`."""
         await self._fetch_to(image.source, blob, target)
@@ -165,7 +197,9 @@ class RegistryClient:
             yield piece
 
     async def _whole(self, source: Source) -> WholeImage:
-        data, header = await self._manifest(source)
+        return await self._made_of(source, *await self._manifest(source))
+
+    async def _made_of(self, source: Source, data: bytes, header: str) -> WholeImage:
         root = described(data, header)
         manifests, blobs = [(root, data)], []
         for part in descriptors(data, root.media_type):

@@ -17,7 +17,7 @@ import httpx
 from olm_runtime.images.oci import Descriptor
 from olm_runtime.images.reference import ImageRef
 from olm_runtime.images.registries_conf import Source
-from olm_runtime.registry.calls import Call, once, refusal
+from olm_runtime.registry.calls import Call, once, read_bounded, refusal
 from olm_runtime.registry.client import ACCEPTED, FETCH_SECONDS, WholeImage, within
 from olm_runtime.registry.errors import RegistryError, UnauthorizedError
 from olm_runtime.registry.http import registry_path, retrying
@@ -61,6 +61,24 @@ class RegistryPush:
     async def has_manifest(self, name: ImageRef) -> bool:
         """Whether the registry has what a reference names. Raises as `push`."""
         return await self._exists(name, registry_path(name, "manifest"))
+
+    async def find_manifest(self, name: ImageRef) -> bytes | None:
+        """What a reference names in the registry; None for nothing. Raises as `push`."""
+        source = self._home(name)
+        source.check()
+
+        async def get() -> bytes | None:
+            call = Call(headers={"Accept": ACCEPTED})
+            path = registry_path(name, "manifest")
+            async with self._http.exchange(source, path, call) as answer:
+                if answer.status_code == 404:
+                    return None
+                if answer.status_code != 200:
+                    raise await refusal(answer, name)
+                limit = self._settings.limits.manifest_bytes
+                return await read_bounded(answer, limit, f'manifest of "{name}"')
+
+        return await retrying(get, self._jitter)
 
     async def put_manifests(self, name: ImageRef, image: WholeImage) -> None:
         """Names an image, all blobs of which are there. Raises as `push`."""

@@ -19,9 +19,9 @@ from opm.commands.registries import registry_options
 from opm.io.copying import PREFIX
 from opm.io.mirror_catalog import (
     Content,
+    copy_attachments,
     copy_catalog,
     copy_images,
-    copy_signatures,
     read_content,
     read_folder,
 )
@@ -78,7 +78,7 @@ SHOWN_EVERY_SECONDS = 0.2
     "--signatures/--no-signatures",
     default=True,
     show_default=True,
-    help="Whether signatures and attestations of images are copied along, where there are any.",
+    help="Whether what refers to images is copied along: signatures, attestations, SBOMs.",
 )
 @click.option("--dry-run", is_flag=True, help="Say which images would be copied, and copy none.")
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text")
@@ -113,11 +113,12 @@ def mirror(registries: dict[str, Any], /, *, output: str, **given: Any) -> None:
         done = copy_images(copies, content, target, access, progress, at_once=given["parallel"])
     outcome = _Outcome(done)
     if given["signatures"]:
-        signatures = copy_signatures(done.digests, content, target, access)
-        outcome.signatures = signatures.digests
-        done.failures |= signatures.failures
+        outcome.add_attachments(copy_attachments(done.digests, content, target, access))
     if given["allow_missing"] or not done.failures:
         outcome.catalog = copy_catalog(content, target, access)
+        if given["signatures"] and content.records is None:
+            made = {content.catalog: outcome.catalog.partition("@")[2]}
+            outcome.add_attachments(copy_attachments(made, content, target, access))
         if isinstance(target, Target):
             outcome.files = _write_files(given["output_dir"], content, target, copies)
     _conclude(outcome, output)
@@ -191,8 +192,13 @@ class _Outcome:
 
     images: Mirrored
     catalog: str = ""
-    signatures: Mapping[ImageRef, str] = field(default_factory=dict)
+    signatures: dict[ImageRef, str] = field(default_factory=dict)
     files: Sequence[str] = field(default_factory=tuple)
+
+    def add_attachments(self, copied: Mirrored) -> None:
+        """What refers to some of the images was copied, or was not."""
+        self.signatures |= copied.digests
+        self.images.failures |= copied.failures
 
 
 def _write_files(
@@ -234,7 +240,12 @@ def _conclude(outcome: _Outcome, output: str) -> None:
         copied, there = len(images.copied), len(images.digests) - len(images.copied)
         click.echo(f"{copied} {'image' if copied == 1 else 'images'} copied, {there} there before")
         if outcome.signatures:
-            click.echo(f"{counted(len(outcome.signatures), 'signature')} copied along")
+            found = counted(
+                len(outcome.signatures),
+                "signature or other referrer",
+                "signatures or other referrers",
+            )
+            click.echo(f"{found} copied along")
         for line in (*map("wrote {}".format, outcome.files), outcome.catalog):
             if line:
                 click.echo(line)

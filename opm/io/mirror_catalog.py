@@ -25,7 +25,7 @@ from opm.io.mirror_places import (
 )
 from opm.io.mirroring import AT_ONCE, Copy, Mirrored, Progress
 from opm.io.references import Reading, read_reference
-from opm.mirror import Target, Wanted, chosen, images_of, signatures_of
+from opm.mirror import Target, Wanted, attachments_of, chosen, images_of
 from opm.text import json_text
 
 SHOWN_FAULTS = 10
@@ -120,16 +120,17 @@ def copy_images(
     return asyncio.run(mirror_into_layout(copies, target, access, progress, at_once))
 
 
-def copy_signatures(
+def copy_attachments(
     digests: Mapping[ImageRef, str], content: Content, target: Target | Path, access: Registries
 ) -> Mirrored:
-    """Copies what signs images, named with their digests, where there is any. Raises OLMError."""
-    wanted = signatures_of(digests)
+    """Copies what refers to images, named with their digests, where there is any. OLMError."""
+    wanted = attachments_of(digests)
     if content.layout is not None:
         layout = Layout(content.layout)
-        wanted = [ref for ref in wanted if layout.has(str(ref))]
+        wanted = {ref: subject for ref, subject in wanted.items() if layout.has(str(ref))}
     copies = [
-        Copy(ref, target.place_of(ref) if isinstance(target, Target) else None) for ref in wanted
+        Copy(ref, target.place_of(ref) if isinstance(target, Target) else None, subject)
+        for ref, subject in wanted.items()
     ]
     done = copy_images(copies, content, target, access, Progress())
     absent = [ref for ref, e in done.failures.items() if isinstance(e, ImageNotFoundError)]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import orjson
 
-from olm_runtime.images.oci import Descriptor
+from olm_runtime.images.oci import INDEX_TYPES, OCI_INDEX, Descriptor, described, descriptors
 from olm_runtime.images.reference import ImageRef
 from olm_runtime.registry.client import RegistryClient, WholeImage
 from olm_runtime.registry.layout_files import blob_path, read_whole, stream_blob
@@ -33,6 +33,10 @@ class FromLayout:
     async def read_whole(self, ref: ImageRef) -> WholeImage:
         """As `From` says."""
         return await read_whole(self.layout.root, self.layout.find(str(ref)), ref)
+
+    async def read_referrers(self, name: ImageRef, subject: str) -> WholeImage:  # noqa: ARG002
+        """As `From` says."""
+        return await self.read_whole(name)
 
     def stream_blob(self, image: WholeImage, blob: Descriptor) -> AsyncIterator[bytes]:  # noqa: ARG002
         """As `From` says."""
@@ -103,8 +107,25 @@ class IntoRegistry:
         return sent
 
     async def put_manifests(self, copy: Copy, image: WholeImage) -> None:
-        """As `Into` says."""
-        await self.registry.put_manifests(_target(copy), image)
+        """As `Into` says. What a mirror's own people have signed stays in a list."""
+        target = _target(copy)
+        if copy.subject and image.root.media_type in INDEX_TYPES:
+            image = with_entries_of(await self.registry.find_manifest(target), image)
+        await self.registry.put_manifests(target, image)
+
+
+def with_entries_of(there: bytes | None, image: WholeImage) -> WholeImage:
+    """A list of referrers that keeps those of the list that is there. Raises ImageContentError."""
+    if there is None:
+        return image
+    descriptors(there, OCI_INDEX)  # refuses what is no index
+    index = orjson.loads(image.manifests[-1][1])
+    new = {each["digest"] for each in index["manifests"]}
+    more = [each for each in orjson.loads(there)["manifests"] if each["digest"] not in new]
+    if not more:
+        return image
+    data = orjson.dumps({**index, "manifests": [*index["manifests"], *more]})
+    return replace(image, manifests=(*image.manifests[:-1], (described(data, OCI_INDEX), data)))
 
 
 def _target(copy: Copy) -> ImageRef:

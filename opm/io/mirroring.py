@@ -22,10 +22,14 @@ READ_AT_ONCE = 32
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """An image to be copied: from where, and its place in a registry (None: in the folder)."""
+    """An image to be copied: from where, and its place in a registry (None: in the folder).
+
+    `subject` is the digest of the image whose referrers it lists; empty for other images.
+    """
 
     source: ImageRef
     target: ImageRef | None = None
+    subject: str = ""
 
 
 @dataclass(slots=True)
@@ -65,6 +69,9 @@ class From(Protocol):
 
     async def read_whole(self, ref: ImageRef) -> WholeImage:
         """What an image is made of. Raises OLMError."""
+
+    async def read_referrers(self, name: ImageRef, subject: str) -> WholeImage:
+        """What refers to the image of a digest; its list is called `name`. Raises OLMError."""
 
     def stream_blob(self, image: WholeImage, blob: Descriptor) -> AsyncIterator[bytes]:
         """The bytes of a blob. Raises OLMError."""
@@ -121,7 +128,7 @@ class _Work:
             if await self.target.has(copy):
                 self.found.digests[copy.source] = copy.source.digest
                 return
-            image = await self.source.read_whole(copy.source)
+            image = await self._read(copy)
         new = [blob for blob in image.blobs if blob.digest not in self._counted]
         self._counted |= {blob.digest for blob in new}
         self.progress.advance(total=sum(blob.size for blob in new))
@@ -129,6 +136,11 @@ class _Work:
         await self.target.put_manifests(copy, image)
         self.found.digests[copy.source] = image.root.digest
         self.found.copied.add(copy.source)
+
+    async def _read(self, copy: Copy) -> WholeImage:
+        if copy.subject:
+            return await self.source.read_referrers(copy.source, copy.subject)
+        return await self.source.read_whole(copy.source)
 
     async def _blob(self, copy: Copy, image: WholeImage, blob: Descriptor, *, first: bool) -> None:
         """One image at a time sends a blob; the others then find it."""

@@ -5,7 +5,7 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,9 @@ import pytest
 import yaml
 from click.testing import Result
 
-from e2e.harness.images import Platform, build_image, build_index
+from e2e.harness.images import Blob, Family, ImageIndex, Platform, build_image, build_index
+from e2e.harness.push import Published
+from e2e.harness.referrers import ReferrersRegistry
 from e2e.harness.registry import PasswordAuth, Registry, TokenAuth
 from olm_runtime.errors import OLMError
 from tests.integration.conftest import Opm
@@ -219,12 +221,76 @@ def test_signatures_go_along_unless_they_are_not_wanted(
     without = succeeded(opm("mirror", catalog, target, "--no-signatures"))
     assert "signature" not in without
     assert opm("copy", f"{target}/{path}:{stem}.sig", "oci:check:x").exit_code != 0
-    assert "2 signatures copied along" in succeeded(opm("mirror", catalog, "oci:media"))
+    assert "2 signatures or other referrers copied along" in succeeded(
+        opm("mirror", catalog, "oci:media")
+    )
     done = json.loads(succeeded(opm("mirror", "oci:media", target, "-o", "json")))
     [content] = {reference.partition("@")[2] for reference in pushed}
     assert done["signatures"] == {f"{registry.address}/{path}:{tag}": content for tag in tags}
     for tag in tags:
         assert opm("copy", f"{target}/{path}:{tag}", "oci:check:x").exit_code == 0
+
+
+@pytest.fixture
+def listing(opm: Opm, tmp_path: Path) -> Iterator[ReferrersRegistry]:
+    """A registry that lists what refers to an image; `opm` trusts it, too."""
+    with ReferrersRegistry(tmp_path) as running:
+        with (tmp_path / "ca.pem").open("ab") as trusted:
+            trusted.write(running.ca_file.read_bytes())
+        yield running
+
+
+def test_what_refers_to_images_goes_along_from_where_it_is_listed_to_where_it_is_not_and_back(
+    opm: Opm, mirror: Registry, listing: ReferrersRegistry, tmp_path: Path
+) -> None:
+    with listing.client() as client:
+        image = client.push(build_image([{"own": b"signed"}]), "team/signed", tag="v1")
+        attached = {client.attach(image, kind, kind.encode()) for kind in ("signature", "sbom")}
+    write_catalog(tmp_path / "catalog", image.reference, [])
+    name = f"{listing.address}/team/catalog:v1"
+    succeeded(opm("build", "catalog", "-t", name, "--push"))
+    target = f"{mirror.address}/olm"
+    assert "1 signature or other referrer copied" in succeeded(opm("mirror", name, target))
+    tag = image.digest.replace(":", "-")
+    with mirror.client() as client:
+        found = json.loads(client.manifest("olm/team/signed", tag).content)
+        assert {each["digest"] for each in found["manifests"]} == attached
+        for digest in attached:
+            manifest = json.loads(client.manifest("olm/team/signed", digest).content)
+            assert client.blob("olm/team/signed", manifest["layers"][0]["digest"])
+        own = client.attach(Published(f"{target}/team/signed", image.digest), "own", b"own")
+        found["manifests"].append(client.manifest("olm/team/signed", own).descriptor())
+        client.push(
+            ImageIndex(Blob(Family.OCI.value.index, json.dumps(found).encode()), ()),
+            "olm/team/signed",
+            tag=tag,
+        )
+    sent = sent_blobs(mirror)
+    succeeded(opm("mirror", name, target))
+    assert sent_blobs(mirror) == sent, "the second run sends nothing"
+    with mirror.client() as client:
+        kept = json.loads(client.manifest("olm/team/signed", tag).content)["manifests"]
+    assert {each["digest"] for each in kept} == {*attached, own}, "what the mirror has stays"
+    succeeded(opm("mirror", name, "oci:media"))
+    back = f"{listing.address}/back"
+    succeeded(opm("mirror", "oci:media", back))
+    with listing.client() as client:
+        assert client.referrers("back/team/signed", image.digest) == attached
+
+
+def test_what_signs_the_catalog_itself_goes_along(
+    opm: Opm, catalog: str, mirror: Registry, listing: ReferrersRegistry, registry: Registry
+) -> None:
+    source = f"{listing.address}/team/catalog:v1"
+    succeeded(opm("copy", catalog, source))
+    with listing.client() as client:
+        digest = client.manifest("team/catalog", "v1").digest
+        signed = Published(f"{listing.address}/team/catalog", digest)
+        attached = client.attach(signed, "signature", b"of a catalog")
+    succeeded(opm("mirror", source, mirror.address))
+    with mirror.client() as client:
+        found = json.loads(client.manifest("team/catalog", digest.replace(":", "-")).content)
+    assert [each["digest"] for each in found["manifests"]] == [attached]
 
 
 def test_what_the_folder_lost_is_an_error_of_its_image(
