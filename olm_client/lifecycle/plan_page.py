@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from math import ceil
 
 from olm_client.lifecycle.changes import Change, value_text
 from olm_client.lifecycle.obstacle import Obstacle
@@ -10,13 +11,17 @@ from olm_client.lifecycle.plan_text import PURPOSES, SIGNS, by_purpose, counts_t
 from olm_client.lifecycle.removal import instances_line
 from olm_client.paint import Paint, plain
 from olm_client.short_hashes import short_names
-from olm_content.rights import NeededRule
+from olm_content.rights import NeededRule, Purpose
 from olm_runtime.plurals import counted
 
 WIDTH = 90
 """Characters of a list of names."""
-SHOWN = 3
-"""Lines of a part whose rest is counted."""
+ROWS, COLUMNS = 24, 80
+"""Of a terminal, as they are where nobody made it larger."""
+AROUND = 3
+"""Rows for the verdict, for where to find the rest, and for the next command."""
+BOUNDS = (3, 2, 1)
+"""Lines of a part whose rest is counted: as many as fit. The last has a part in a line."""
 NAMED = 2
 """Objects of a kind that are named; more are counted."""
 DETAILS = "all of it: the same command with --details"
@@ -25,27 +30,43 @@ DETAILS = "all of it: the same command with --details"
 
 def page_lines(plan: Plan, paint: Paint = plain) -> Iterator[str]:
     """The step, what changes in numbers and names, what is in the way, and the verdict."""
-    yield from body_lines(plan, paint)
-    yield from obstacle_lines(plan.obstacles, paint)
+    yield from summary_lines(plan, plan.obstacles, paint)
     yield verdict(plan, paint)
 
 
-def body_lines(plan: Plan, paint: Paint = plain) -> Iterator[str]:
-    """The step, and what changes in numbers and names."""
+def summary_lines(plan: Plan, obstacles: Sequence[Obstacle], paint: Paint = plain) -> Iterator[str]:
+    """The same without the verdict: as much of each part as fits onto a screen."""
+
+    def made(shown: int, paint: Paint) -> Iterator[str]:
+        yield from _body_lines(plan, paint, shown)
+        yield from _obstacle_lines(obstacles, paint, shown)
+
+    fitting = (shown for shown in BOUNDS if _rows(made(shown, plain)) <= ROWS - AROUND)
+    return made(next(fitting, BOUNDS[-1]), paint)
+
+
+def _rows(lines: Iterable[str]) -> int:
+    return sum(max(1, ceil(len(line) / COLUMNS)) for line in lines)
+
+
+def _body_lines(plan: Plan, paint: Paint, shown: int) -> Iterator[str]:
     yield paint(f"{plan.extension}: {step(plan)}", bold=True)
-    yield from (f"note: {note}" for note in plan.notes)
+    if shown == 1:
+        yield from _part("note", plan.notes, shown)
+    else:
+        yield from (f"note: {note}" for note in plan.notes)
     fields = [f"{f.path}: {value_text(f.old)} -> {value_text(f.new)}" for f in plan.spec]
-    yield from _part("spec", fields)
+    yield from _part("spec", fields, shown)
     if plan.bundle:
         yield from object_lines(plan.changes, paint)
-        yield from _part("custom resources", [*map(instances_line, plan.instances)])
-        yield from _part("definitions", [*_definitions(plan)])
-        yield from _rights(plan, paint)
+        yield from _part("custom resources", [*map(instances_line, plan.instances)], shown)
+        yield from _part("definitions", [*_definitions(plan)], shown)
+        yield from _rights(plan, paint, shown)
         images = [
             *(f"{paint('+', fg='green')} {image}" for image in plan.images_added),
             *(f"{paint('-', fg='red')} {image}" for image in plan.images_removed),
         ]
-        yield from _part("images", images)
+        yield from _part("images", images, shown)
     if plan.deletions_unknown:
         yield f"what would be deleted is not known: {plan.deletions_unknown}"
 
@@ -85,7 +106,7 @@ def _definitions(plan: Plan) -> Iterator[str]:
         yield f"{change.crd}: version {change.version} is {state}"
 
 
-def _rights(plan: Plan, paint: Paint) -> Iterator[str]:
+def _rights(plan: Plan, paint: Paint, shown: int) -> Iterator[str]:
     rights = plan.rights
     if rights.unknown:
         yield f"whether the account may do this is not known: {rights.unknown}"
@@ -93,14 +114,20 @@ def _rights(plan: Plan, paint: Paint) -> Iterator[str]:
         ("rights needed in addition", "+", "green", rights.added),
         ("rights no longer needed", "-", "red", rights.removed),
     ):
-        if rules:
+        grouped = by_purpose(rules).items()
+        if shown == 1 and rules:
+            parts = (f"{len(those)} {PURPOSES[purpose]}" for purpose, those in grouped)
+            yield f"{title}: {counted(len(rules), 'rule')}, {', '.join(parts)}"
+        elif rules:
             yield f"{title}:"
-        for purpose, those in by_purpose(rules).items():
-            resources = dict.fromkeys(
-                text for needed in those for text in (*_resources(needed), *needed.rule.urls)
-            )
-            head = f"{PURPOSES[purpose]}, {counted(len(those), 'rule')}"
-            yield f"  {paint(sign, fg=colour)} {head}: {_bounded(resources)}"
+            yield from (f"  {paint(sign, fg=colour)} {_group(*each)}" for each in grouped)
+
+
+def _group(purpose: Purpose, rules: Sequence[NeededRule]) -> str:
+    resources = dict.fromkeys(
+        text for needed in rules for text in (*_resources(needed), *needed.rule.urls)
+    )
+    return f"{PURPOSES[purpose]}, {counted(len(rules), 'rule')}: {_bounded(resources)}"
 
 
 def _resources(needed: NeededRule) -> Iterator[str]:
@@ -108,29 +135,32 @@ def _resources(needed: NeededRule) -> Iterator[str]:
     return (f"{resource}{group}" for resource in sorted(needed.rule.resources))
 
 
-def obstacle_lines(obstacles: Sequence[Obstacle], paint: Paint = plain) -> Iterator[str]:
+def _obstacle_lines(obstacles: Sequence[Obstacle], paint: Paint, shown: int) -> Iterator[str]:
     """The first things that are in the way, each with what to do, and how many more there are."""
-    for each in obstacles[:SHOWN]:
+    for each in obstacles[:shown]:
         first, *rest = each.message.splitlines() or [""]
         yield paint("in the way: ", fg="red") + first
-        yield from _rest(rest)
-        yield from (f"  hint: {hint}" for hint in each.hint.splitlines())
-    if len(obstacles) > SHOWN:
-        more = counted(len(obstacles) - SHOWN, "thing more is", "things more are")
+        yield from _rest(rest, shown)
+        yield from (f"  hint: {hint}" for hint in each.hint.splitlines()[:shown])
+    if len(obstacles) > shown:
+        more = counted(len(obstacles) - shown, "thing more is", "things more are")
         yield paint(f"{more} in the way", fg="red")
 
 
-def _part(title: str, lines: Sequence[str]) -> Iterator[str]:
-    if lines:
+def _part(title: str, lines: Sequence[str], shown: int) -> Iterator[str]:
+    if shown == 1 and lines:
+        more = f" and {len(lines) - 1} more" if len(lines) > 1 else ""
+        yield f"{title}: {lines[0]}{more}"
+    elif lines:
         yield f"{title}:"
-        yield from _rest([f"  {line}" for line in lines])
+        yield from _rest([f"  {line}" for line in lines], shown)
 
 
-def _rest(lines: Sequence[str]) -> Iterator[str]:
+def _rest(lines: Sequence[str], shown: int) -> Iterator[str]:
     """The first of some lines, and how many more there are."""
-    yield from lines[:SHOWN]
-    if len(lines) > SHOWN:
-        yield f"  and {len(lines) - SHOWN} more"
+    yield from lines[:shown]
+    if len(lines) > shown:
+        yield f"  and {len(lines) - shown} more"
 
 
 def _bounded(texts: Iterable[str]) -> str:

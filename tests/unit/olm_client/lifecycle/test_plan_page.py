@@ -22,6 +22,14 @@ def shown(plan: Plan) -> list[str]:
     return [*page_lines(plan)]
 
 
+def rows(lines: list[str]) -> int:
+    return sum(max(1, -(-len(line) // 80)) for line in lines)
+
+
+def text(lines: list[str]) -> str:
+    return "\n".join(lines)
+
+
 def rule(resource: str, purpose: Purpose, group: str = "") -> NeededRule:
     words = (frozenset(each) for each in ([resource], [], ["get"], []))
     resources, names, verbs, urls = words
@@ -99,9 +107,34 @@ def test_however_much_there_is_it_is_a_page() -> None:
     )
     lines = shown(plan)
     assert len([*plan_lines(plan)]) > 400
-    assert len(lines) <= 2 * SCREEN
-    assert max(len(line) for line in lines if "hint: " not in line) < 160
-    assert "  and 47 more" in lines  # of the rules that are missing
-    assert "1 thing more is in the way" in lines
+    assert rows(lines) < SCREEN
+    assert "in the way: fault 0" in lines
+    assert "3 things more are in the way" in lines
+    assert "rights needed in addition: 250 rules, 50 to own what is installed, " in text(lines)
     usual = replace(QUIET, rights=Rights(added=[rule(f"r{n}", Purpose.MANAGE) for n in range(50)]))
-    assert len(shown(usual)) <= SCREEN
+    assert len(shown(usual)) < SCREEN
+
+
+def test_where_rights_are_missing_it_is_a_page_with_the_first_of_them_and_what_grants_them() -> (
+    None
+):
+    missing = [f'  Namespace:"shop" APIGroups:[] Resources:[r{n}] Verbs:[get]' for n in range(12)]
+    plan = replace(
+        QUIET,
+        spec=[FieldChange("spec.source.catalog.version", "0.1.x", "0.2.0")],
+        changes=[
+            change("ConfigMap", f"c{n}", action)
+            for n in range(3)
+            for action in (Action.CREATE, Action.CHANGE, Action.DELETE)
+        ],
+        rights=Rights(
+            missing="\n".join(["pre-authorization failed: the following permissions", *missing]),
+            added=[rule(f"a{n}", purpose) for n in range(3) for purpose in Purpose],
+            removed=[rule(f"b{n}", purpose) for n in range(3) for purpose in Purpose],
+        ),
+    )
+    lines = shown(plan)
+    assert rows(lines) < SCREEN
+    assert missing[0] in lines
+    assert "  and 11 more" in lines
+    assert any(line.startswith("  hint: grant them: olm upgrade") for line in lines)
