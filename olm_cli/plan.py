@@ -16,8 +16,7 @@ from olm_cli.kube_names import object_name
 from olm_cli.lifecycle.interrupt import run
 from olm_cli.lifecycle.options import source_options, spec_options
 from olm_cli.output import Output, fail, object_output_option, show, typed_name
-from olm_client.extension import EXTENSION
-from olm_client.history import read_record
+from olm_client.extension import EXTENSION, find_extension
 from olm_client.lifecycle.applying import apply
 from olm_client.lifecycle.changes import Action, Change
 from olm_client.lifecycle.dry_run import namespaces_in, users_write, with_accepted_spec
@@ -147,7 +146,7 @@ async def _answer(
     async with KubeClient.connect(access) as kube:
         planner = Planner(kube, access, given)
         if documents is None:
-            before = after = (await read_record(kube, target)).raw
+            before = after = await find_extension(kube, target)
             if not fields.is_empty:
                 spec = with_fields(before["spec"], fields)
                 after = await with_accepted_spec(kube, before, spec)

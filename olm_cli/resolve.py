@@ -12,8 +12,8 @@ from olm_cli.catalogs.options import catalog_options
 from olm_cli.cluster_options import ClusterCommand
 from olm_cli.output import Output, batch_option, output_option, show, show_answers
 from olm_client.catalogs.choice import CatalogChoice, Form
+from olm_client.catalogs.near import near_packages
 from olm_client.catalogs.offered import offered, read_catalogs
-from olm_client.catalogs.sources import near_packages
 from olm_client.resolution.text import explanation, facts, lines
 from olm_client.usage import RequestError
 from operator_controller.resolve import (

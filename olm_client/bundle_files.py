@@ -23,13 +23,18 @@ KEPT_BUNDLES = 2
 """A batch asks for one bundle in several ways, one after the other: it is parsed once."""
 
 
-def registries(given: dict[str, Any]) -> Registries:
-    """What the options of `registry_options` say; pulls are shown as they go."""
+def registries(given: dict[str, Any], *, bulk: bool = False) -> Registries:
+    """What the options of `registry_options` say; pulls are shown as they go.
+
+    `bulk` is for whoever asks a cluster, too: its client of HTTP carries them, and no other is
+    imported.
+    """
     progress = Progress()
     return Registries(
         plain_http=given["plain_http"],
         cas_dir=Path(given["cas_dir"]) if given["cas_dir"] else None,
         auth_file=Path(given["auth_file"]) if given["auth_file"] else None,
+        bulk=bulk,
         on_bytes=lambda image, came, total: progress.show_bytes(f"pulling {image}", came, total),
     )
 

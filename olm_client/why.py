@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from api.olm.v1.conditions import ConditionType
-from olm_client.catalogs.sources import near_packages
+from olm_client.catalogs.near import near_packages
 from olm_client.lifecycle.commands import command_of_patch
 from olm_client.resolution.hints import hints, unknown_channels
 from olm_client.resolution.situation import Situation

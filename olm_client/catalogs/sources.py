@@ -200,15 +200,6 @@ def unavailable(offers: Sequence[Offer]) -> list[dict[str, str]]:
     ]
 
 
-def near_packages(package: str, options: Mapping[str, Any]) -> str:
-    """Asks whether another package was meant; empty if none is near or that is not known."""
-    try:
-        offers = Sources(options).offers()
-    except OLMError:
-        return ""
-    return suggestion(package, package_names(offers))
-
-
 def package_names(offers: Sequence[Offer]) -> Iterator[str]:
     """The packages of all catalogs that could be read."""
     return (

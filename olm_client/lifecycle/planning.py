@@ -9,7 +9,7 @@ from api.objects import GVK, KubeObject, gvk_of, metadata, name_of
 from api.olm.v1 import names
 from api.olm.v1.clusterextension import ClusterExtension
 from api.wire import InvalidObjectError
-from olm_client.catalogs.sources import near_packages
+from olm_client.catalogs.near import near_packages
 from olm_client.crds.comparing import compare
 from olm_client.crds.report import Comparison
 from olm_client.history import OBJECT_SET

@@ -74,7 +74,7 @@ async def rendered(
             pass  # then from the image, as operator-controller does
         else:
             return Rendered(content, existing.properties)
-    access = registries(dict(options))
+    access = registries(dict(options), bulk=True)
     files = await asyncio.to_thread(read_image, choice.bundle.image, access)
     bundle = loaded(tuple(files.items()))
     if forced is None and bundle.csv.webhooks:

@@ -8,8 +8,8 @@ from pathlib import Path
 from api.olm.v1.clusterextension import CatalogFilter
 from olm_client.bundle_files import read_source, registries
 from olm_client.catalogs.bundle_source import read_offered
+from olm_client.catalogs.near import near_packages
 from olm_client.catalogs.offered import Catalogs, Options
-from olm_client.catalogs.sources import near_packages
 from olm_client.resolution.hints import hint_text
 from olm_content.bundle.files import MANIFESTS
 from olm_runtime.errors import TerminalError

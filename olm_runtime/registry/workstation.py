@@ -27,13 +27,15 @@ DEFAULT_LIMITS = Limits()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registries:
     """How to reach registries: without TLS, whatever their certificate, with CAs of a folder, with
-    credentials of one file in place of the user's logins. `on_bytes` is told of what comes.
+    credentials of one file in place of the user's logins. `bulk` as in PullSettings. `on_bytes` is
+    told of what comes.
     """
 
     plain_http: bool = False
     skip_tls_verify: bool = False
     cas_dir: Path | None = None
     auth_file: Path | None = None
+    bulk: bool = False
     on_bytes: "OnBytes | None" = None
 
     def settings(self, ref: ImageRef, limits: Limits = DEFAULT_LIMITS) -> "PullSettings":
@@ -58,6 +60,7 @@ class Registries:
             plain_http=here if self.plain_http else frozenset(),
             insecure=here if self.skip_tls_verify else frozenset(),
             limits=limits,
+            bulk=self.bulk,
             on_bytes=self.on_bytes,
         )
 
