@@ -9,21 +9,8 @@ from starlette.middleware.gzip import GZipMiddleware
 
 from console import live
 from console.guard import SAFE_METHODS, Guard, check_token
-from console.pages import (
-    acts,
-    catalogs,
-    classic,
-    classic_acts,
-    cluster,
-    definitions,
-    doctor,
-    extension,
-    extensions,
-    install,
-    overview,
-    package,
-    packages,
-)
+from console.late_pages import LatePages
+from console.pages import extensions, overview, packages
 from console.rendering import page
 from console.sessions import Sessions
 from console.settings import Place
@@ -36,27 +23,13 @@ COMPRESSED_FROM_BYTES = 1024
 COMPRESSION = 5
 """A page is sent once; the highest takes three times as long for a hundredth."""
 _FAULT = "The console has a fault, which it has written to its log."
-PAGES = (
-    overview,
-    packages,
-    install,
-    definitions,
-    package,
-    extensions,
-    extension,
-    acts,
-    catalogs,
-    classic,
-    classic_acts,
-    cluster,
-    doctor,
-    live,
-)
+PAGES = (overview, packages, extensions, live)
+"""Those that most people begin with; `late_pages.py` has all others."""
 
 
 def console_app(place: Place, sessions: Sessions, sign_in: APIRouter) -> Asgi:
     """All pages; `sign_in` has those by which sessions begin."""
-    return Guard(_pages(sign_in), place, sessions)
+    return Guard(LatePages(_pages(sign_in)), place, sessions)
 
 
 def _pages(sign_in: APIRouter) -> FastAPI:

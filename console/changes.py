@@ -3,10 +3,13 @@
 import asyncio
 import secrets
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
 
 GATHER_SECONDS = 0.2
 """Changes that come together are told together."""
+
+APART_SECONDS = 0.8
+"""How far apart pages are told of changes where there is always one: they still show each within a
+second, and all ask at once, so that one answer does for many."""
 
 CONNECTION = "connection"
 """What is told like a kind: that the API server went away, or is there again."""
@@ -15,37 +18,48 @@ MAX_LISTENERS = 1000
 """One serves all tabs of a browser."""
 
 
-@dataclass(slots=True, eq=False)
-class _Listener:
-    kinds: set[str] = field(default_factory=set)
-    woken: asyncio.Event = field(default_factory=asyncio.Event)
-
-
 class Changes:
     """What changed, and who listens.
 
     `mark` names a moment: whoever was away since another is told of what changed since then.
+    `count` is how many changes there were, and `told` how many of them were told.
     """
 
     def __init__(self) -> None:
+        self.count = self.told = 0
         self._run = secrets.token_hex(4)
-        self._count = 0
         self._noted: dict[str, int] = {}
-        self._listeners: set[_Listener] = set()
+        self._listeners: set[asyncio.Event] = set()
+        self._timer: asyncio.TimerHandle | None = None
+        self._last = 0.0
         self._ended = False
 
     @property
     def mark(self) -> str:
         """This moment."""
-        return f"{self._run}-{self._count}"
+        return f"{self._run}-{self.count}"
+
+    @property
+    def told_mark(self) -> str:
+        """The moment up to which all was told."""
+        return f"{self._run}-{self.told}"
 
     def note(self, kind: str) -> None:
-        """Objects of the kind changed."""
-        self._count += 1
-        self._noted[kind] = self._count
+        """Objects of the kind changed. Must be called inside a running loop."""
+        self.count += 1
+        self._noted[kind] = self.count
+        if self._timer is None:
+            loop = asyncio.get_running_loop()
+            due = max(loop.time() + GATHER_SECONDS, self._last + APART_SECONDS)
+            self._timer = loop.call_at(due, self._tell, due)
+
+    def _tell(self, now: float) -> None:
+        self._timer, self._last, self.told = None, now, self.count
+        self._wake()
+
+    def _wake(self) -> None:
         for each in self._listeners:
-            each.kinds.add(kind)
-            each.woken.set()
+            each.set()
 
     @property
     def full(self) -> bool:
@@ -55,36 +69,33 @@ class Changes:
     def end(self) -> None:
         """Tells no more: who listens leaves."""
         self._ended = True
-        for each in self._listeners:
-            each.woken.set()
+        if self._timer is not None:
+            self._timer.cancel()
+        self._wake()
 
-    def _changed_since(self, mark: str) -> set[str]:
-        """All that ever changed, where a mark is of another run, or none at all."""
+    def _number(self, mark: str) -> int:
+        """How many changes there were at a mark: none, where it is of another run, or no mark."""
         run, _, number = mark.rpartition("-")
-        before = int(number) if run == self._run and number.isdecimal() else -1
-        return {kind for kind, count in self._noted.items() if count > before}
+        return int(number) if run == self._run and number.isdecimal() else 0
 
     async def since(self, mark: str, quiet: float) -> AsyncIterator[frozenset[str]]:
         """The kinds that changed, as they do, until the end; none after so many quiet seconds."""
-        listener = _Listener()
-        listener.kinds |= self._changed_since(mark)
-        if listener.kinds:
-            listener.woken.set()
-        self._listeners.add(listener)
+        seen, woken = self._number(mark), asyncio.Event()
+        self._listeners.add(woken)
         try:
             while not self._ended:
+                told = self.told
+                kinds = frozenset(kind for kind, at in self._noted.items() if seen < at <= told)
+                seen = max(seen, told)
+                if kinds:
+                    yield kinds
+                    continue
                 try:
                     async with asyncio.timeout(quiet):
-                        await listener.woken.wait()
+                        await woken.wait()
                 except TimeoutError:
-                    yield frozenset()
-                    continue
-                if self._ended:
-                    return
-                await asyncio.sleep(GATHER_SECONDS)
-                kinds = frozenset(listener.kinds)
-                listener.kinds.clear()
-                listener.woken.clear()
-                yield kinds
+                    if self._timer is None and not woken.is_set():  # else there is news
+                        yield kinds
+                woken.clear()
         finally:
-            self._listeners.discard(listener)
+            self._listeners.discard(woken)

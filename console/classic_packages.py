@@ -7,7 +7,6 @@ from urllib.parse import quote
 from api.objects import labels_of, name_of
 from console.kinds import PACKAGE_MANIFEST, SUBSCRIPTION
 from console.users import User
-from olm_classic.package_manifests.manifests import CATALOG_LABEL, CATALOG_NAMESPACE_LABEL
 from olm_runtime.errors import OLMError
 from olm_runtime.kube.errors import ForbiddenError
 
@@ -58,6 +57,9 @@ async def path_to_install(user: User, package: str) -> str:
 
 async def _listed(user: User) -> list[ClassicPackage] | OLMError:
     """By their metadata: what packages say of themselves takes megabytes."""
+    # late: it brings the registry API's messages, which a cluster without OLM Classic never needs
+    from olm_classic.package_manifests.manifests import CATALOG_LABEL, CATALOG_NAMESPACE_LABEL
+
     try:
         found, _ = await user.kube.list_all(PACKAGE_MANIFEST, metadata_only=True)
     except OLMError as error:

@@ -1,6 +1,7 @@
 """What is asked before any page: that it is our address, our page, and somebody who signed in."""
 
 from collections.abc import MutableMapping
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -10,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from console.parts import is_offered, parts_for
+from console.reloads import is_reload
 from console.rendering import page
 from console.sessions import Session, Sessions
 from console.settings import HEADERS, Place
@@ -46,7 +48,7 @@ class Guard:
                 self._complete(MutableHeaders(scope=message))
             await send(message)
 
-        answer: Asgi = self._refusal(request) or await self._for_user(request) or self._app
+        answer = self._refusal(request) or self._for_user(request)
         await answer(scope, _bounded(receive), send_with_headers)
 
     def _complete(self, headers: MutableHeaders) -> None:
@@ -67,8 +69,8 @@ class Guard:
             return PlainTextResponse(text, HTTPStatus.FORBIDDEN)
         return None
 
-    async def _for_user(self, request: Request) -> Response | None:
-        """Says who asks; the answer for those who have to sign in first."""
+    def _for_user(self, request: Request) -> Asgi:
+        """Says who asks; what answers them, which may be that they have to sign in first."""
         cookie = request.cookies.get(self._place.cookie, "")
         session = self._sessions.find(cookie, used=_by_person(request))
         if session is not None:
@@ -76,12 +78,21 @@ class Guard:
             # Before anything is read: what changes from here on is told to the page.
             request.state.mark = session.user.changes.mark
             request.state.token = session.token
-            if not _is_open(request):
-                return await _with_parts(request, session)
-        elif not _is_open(request):
-            status, sign_in = HTTPStatus.UNAUTHORIZED, self._place.sign_in
-            return page(request, "signed_out.html", status=status, sign_in=sign_in)
-        return None
+            if _is_open(request):
+                return self._app
+            if is_reload(request):
+                return partial(session.reloads.serve, self._of_parts, session.user.changes)
+            return self._of_parts
+        if _is_open(request):
+            return self._app
+        status, sign_in = HTTPStatus.UNAUTHORIZED, self._place.sign_in
+        return page(request, "signed_out.html", status=status, sign_in=sign_in)
+
+    async def _of_parts(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """A page, if it is of a part that the user's cluster has."""
+        request = Request(scope)
+        answer = await _with_parts(request, request.state.session) or self._app
+        await answer(scope, receive, send)
 
 
 async def check_token(request: Request) -> None:

@@ -1,6 +1,8 @@
 """The kinds that pages show."""
 
 from api.objects import GVK
+from api.olm.v1 import names as olm
+from api.openshift.config.v1 import names as openshift
 from olm_classic.kinds import (
     CATALOG_SOURCE,
     INSTALL_PLAN,
@@ -10,14 +12,14 @@ from olm_classic.kinds import (
 from olm_classic.kinds import (
     CLUSTER_SERVICE_VERSION as CSV,
 )
-from olm_client.cluster.reading import CLUSTER_OPERATOR
-from olm_client.extension import EXTENSION
-from olm_client.history import OBJECT_SET
-from olm_client.lifecycle.openshift import CLUSTER_VERSION
-from operator_controller.io.catalogs import CATALOG
 
+CATALOG = GVK(olm.GROUP, olm.VERSION, olm.CLUSTER_CATALOG)
+CLUSTER_OPERATOR = GVK(openshift.GROUP, openshift.VERSION, "ClusterOperator")
+CLUSTER_VERSION = GVK(openshift.GROUP, openshift.VERSION, "ClusterVersion")
 EVENT = GVK("events.k8s.io", "v1", "Event")
+EXTENSION = GVK(olm.GROUP, olm.VERSION, olm.CLUSTER_EXTENSION)
 NAMESPACE = GVK("", "v1", "Namespace")
+OBJECT_SET = GVK(olm.GROUP, olm.VERSION, olm.CLUSTER_OBJECT_SET)
 PACKAGE_MANIFEST = GVK("packages.operators.coreos.com", "v1", "PackageManifest")
 POD = GVK("", "v1", "Pod")
 REPLICA_SET = GVK("apps", "v1", "ReplicaSet")

@@ -28,7 +28,7 @@ async def live(user: AskedBy, since: str = "") -> StreamingResponse:
             if not kinds:
                 await user.look()
             data = " ".join(sorted(kinds))
-            yield f"event: changed\nid: {user.changes.mark}\ndata: {data}\n\n".encode()
+            yield f"event: changed\nid: {user.changes.told_mark}\ndata: {data}\n\n".encode()
 
     return StreamingResponse(events(), media_type="text/event-stream")
 

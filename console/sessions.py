@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from console.reloads import Reloads
 from console.users import User
 
 TOKEN_BYTES = hashlib.sha256().digest_size
@@ -20,6 +21,7 @@ class Session:
     secret  what its tokens for forms are made with
     said    texts for the next page
     leaves  whether it can be signed out of
+    reloads answers to its open pages
     """
 
     user: User
@@ -27,6 +29,7 @@ class Session:
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32))
     said: list[str] = field(default_factory=list)
     leaves: bool = False
+    reloads: Reloads = field(default_factory=Reloads)
 
     @property
     def token(self) -> str:

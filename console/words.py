@@ -1,17 +1,11 @@
 """Texts of catalogs, which anybody may have written, as safe HTML. Pure."""
 
-import base64
-import binascii
 import re
-from dataclasses import dataclass
 
 import nh3
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from opm.icon import media_type
-
-MAX_ICON_BYTES = 512 << 10
 MAX_TEXT = 64 << 10
 """Characters of Markdown, which take half a second at most; descriptions are a tenth of that."""
 _TAGS = {
@@ -19,9 +13,6 @@ _TAGS = {
     *("p", "pre", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul"),
 }
 _HEADING = re.compile(r"(</?h)([1-4])\b")
-_SHOWN_BY_BROWSERS = frozenset(
-    {"image/png", "image/jpeg", "image/gif", "image/webp", "image/svg+xml"}
-)
 
 
 def markdown(text: str) -> Markup:
@@ -47,23 +38,3 @@ def _outward(_tag: str, attribute: str, value: str) -> str | None:
     """Links of a catalog lead out: one to a page of ours could look like a button of it."""
     outward = value.lower().startswith(("http://", "https://"))
     return value if attribute == "rel" or (attribute == "href" and outward) else None
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """An image that a browser may be given."""
-
-    media_type: str
-    content: bytes
-
-
-def picture_of(text: str) -> Picture | None:
-    """The image that base64 text has, by its content whatever it is said to be; None for none."""
-    try:
-        content = base64.b64decode("".join(text.split()), validate=True)
-    except (binascii.Error, ValueError):
-        return None
-    found = media_type(content)
-    if found not in _SHOWN_BY_BROWSERS or len(content) > MAX_ICON_BYTES:
-        return None
-    return Picture(found, content)

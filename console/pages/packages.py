@@ -14,10 +14,10 @@ from console.classic_packages import classic_names
 from console.kinds import CATALOG, EXTENSION
 from console.offers import Offered, of_catalog, offers_of
 from console.paging import Paged
+from console.pictures import picture_of
 from console.rendering import page
 from console.settings import SANDBOXED
 from console.users import User
-from console.words import picture_of
 from olm_client.catalogs.ranking import ranked
 
 BY_V1, BY_CLASSIC = "by OLM v1", "by OLM Classic"

@@ -23,9 +23,11 @@ document.addEventListener("htmx:configRequest", (event) => {
   }
 });
 
-// What the reader has opened or is typing stays as it is.
+// What the reader has opened or is typing stays as it is, and so does what a page says once.
 document.addEventListener("DOMContentLoaded", () => {
   Idiomorph.defaults.ignoreActiveValue = true;
   Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, node) =>
     !(name === "open" && node.tagName === "DETAILS");
+  Idiomorph.defaults.callbacks.beforeNodeRemoved = (node) =>
+    !(node instanceof Element && node.classList.contains("console-said"));
 });

@@ -35,6 +35,9 @@ from tests.bench.processes import cpu_seconds, status_mib
 
 CATALOGS, PACKAGES, EXTENSIONS = 4, 330, 1000
 OPEN, SECONDS = 200, 20
+LIVE = ("/extensions", "/", "/extensions?page=7", "/extensions/extension-0001")
+"""Pages that show what changes; open are as many of each."""
+RELOAD = {"HX-Request": "true", "HX-Trigger": "content"}
 TYPED = (
     "operator sto",
     "storage",
@@ -175,20 +178,23 @@ def first_visit(entry: str) -> None:
 def open_pages(
     child: ChildProcess, control_plane: ControlPlane, origin: str, browser: httpx.Client
 ) -> None:
-    """What streams cost, at rest and while an object changes each second."""
+    """What open pages cost, at rest and while an object changes each second that all show."""
+    pages = itertools.cycle(LIVE)
     mark = browser.get(f"{origin}/extensions").text.split('data-mark="')[1].split('"')[0]
 
-    def listen() -> None:
+    def listen(page: str) -> None:
+        """A page that gets itself anew when it is told to, as live.js does."""
         with (
-            suppress(httpx.RemoteProtocolError),  # the console ends first
+            suppress(httpx.RemoteProtocolError, httpx.ConnectError),  # the console ends first
             httpx.Client(cookies=browser.cookies, trust_env=False, timeout=None) as own,
             own.stream("GET", f"{origin}/live", params={"since": mark}) as stream,
         ):
-            for _ in stream.iter_lines():
-                pass
+            for line in stream.iter_lines():
+                if line.startswith("data: ") and line != "data: ":
+                    own.get(origin + page, headers=RELOAD).raise_for_status()
 
     for _ in range(OPEN):
-        Thread(target=listen, daemon=True).start()
+        Thread(target=listen, args=(next(pages),), daemon=True).start()
     time.sleep(5)
     before = cpu_seconds(child)
     time.sleep(SECONDS)
@@ -203,7 +209,7 @@ def open_pages(
             ).raise_for_status()
             time.sleep(1)
     busy = (cpu_seconds(child) - before) / SECONDS
-    show(f"{OPEN} streams", f"{quiet:.1%} of a core; with a change each second {busy:.1%}")
+    show(f"{OPEN} open pages", f"{quiet:.1%} of a core; with a change each second {busy:.1%}")
 
 
 if __name__ == "__main__":

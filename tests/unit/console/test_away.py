@@ -8,6 +8,7 @@ import pytest
 from fastapi.routing import APIRoute
 
 from console.app import PAGES
+from console.late_pages import LATE_PAGES, late_routers
 from console.users import User
 from tests.unit.console.visitors import ORIGIN
 
@@ -18,8 +19,9 @@ NO_PAGES = frozenset({"/live"})
 
 def _paths() -> Iterator[str]:
     """Of all that can be read."""
-    for each in PAGES:
-        for route in each.router.routes:
+    late = (router for start in LATE_PAGES for router in late_routers(start))
+    for router in (*(each.router for each in PAGES), *late):
+        for route in router.routes:
             assert isinstance(route, APIRoute)
             if "GET" in (route.methods or ()) and route.path not in NO_PAGES:
                 yield re.sub(r"{[^}]*}", "name", route.path)

@@ -5,7 +5,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from console.words import MAX_ICON_BYTES, MAX_TEXT, markdown, picture_of
+from console.pictures import MAX_ICON_BYTES, picture_of
+from console.words import MAX_TEXT, markdown
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 32
 VOID = {"br", "hr"}
