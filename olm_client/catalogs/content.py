@@ -16,7 +16,7 @@ from olm_content.fbc.packages import package_of
 from olm_runtime.cli.progress import Progress
 from olm_runtime.plurals import counted
 
-FORMAT = 4
+FORMAT = 5
 """Part of the names of files: those of another format are made anew."""
 
 _SCHEMA = """

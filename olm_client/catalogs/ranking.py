@@ -16,14 +16,9 @@ Item = TypeVar("Item")
 
 
 def fields(package: Summary) -> tuple[str, ...]:
-    """What is searched, the field that counts most first."""
-    return (
-        package.name,
-        package.display_name,
-        " ".join(package.keywords),
-        package.provider,
-        package.text,
-    )
+    """What is searched, casefolded, the field that counts most first."""
+    short = (package.name, package.display_name, " ".join(package.keywords), package.provider)
+    return (*map(str.casefold, short), package.text)
 
 
 NOISE = frozenset({"operator", "operators"})
@@ -44,7 +39,7 @@ def ranked(
     sought = [_pattern(word) for word in telling]
     found = []
     for item, package in offers:
-        texts = tuple(text.casefold() for text in fields(package))
+        texts = fields(package)
         ranks = [_rank(word, whole, texts) for word, whole in sought]
         matches = [rank for rank in ranks if rank is not None]
         if len(matches) == len(sought):

@@ -37,7 +37,7 @@ Value = Mapping[str, Any]
 class Summary:
     """A package, and what its default channel's head says.
 
-    text        all that it says in words
+    text        all that it says in words, casefolded: folding takes as long as searching
     categories  as it names them, such as `Database`
     capability  its level, such as `Seamless Upgrades`
     obstacle    why OLM v1 cannot install it; empty if nothing is known to be in the way
@@ -98,7 +98,9 @@ def summary_of(package: str, blobs: Iterable[Value]) -> Summary:
         categories=tuple(_listed(annotations.text("categories"))),
         capability=annotations.text("capabilities"),
         obstacle="; ".join(problems),
-        text="\n".join(dict.fromkeys(filter(None, (summary, description, csv_description)))),
+        text="\n".join(
+            dict.fromkeys(filter(None, (summary, description, csv_description)))
+        ).casefold(),
     )
 
 

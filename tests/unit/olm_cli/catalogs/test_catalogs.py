@@ -109,7 +109,7 @@ def catalog(write: Write) -> Path:
 )
 def test_words_are_ranked_by_where_they_stand(words: list[str], names: list[str]) -> None:
     entries = [
-        Summary(name="told", text="It speaks to Kafka."),
+        Summary(name="told", text="it speaks to kafka."),
         Summary(name="made", provider="Kafka Inc."),
         Summary(name="tagged", keywords=("queue", "kafka")),
         Summary(name="shown", display_name="Kafka for all"),
