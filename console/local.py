@@ -10,11 +10,11 @@ from fastapi import APIRouter, Request, Response
 from starlette.responses import RedirectResponse
 
 from console.app import console_app
-from console.offers import WARMING, warm
 from console.rendering import page
 from console.sessions import KeySessions
 from console.settings import Place
 from console.users import User
+from console.warming import WARMING, warm_up
 from olm_client.reach import ClusterOptions
 from olm_runtime.http.server import listen, serve
 from olm_runtime.memory import keep_small
@@ -32,7 +32,7 @@ async def run_local(options: ClusterOptions, port: int, tell: Callable[[str], No
     user = User.connect("you", options)
     sessions = KeySessions(user, lambda key: tell(entry(place, key)))
     keeping = asyncio.create_task(keep_small())
-    user.works.begin(WARMING, lambda: warm(user))
+    user.works.begin(WARMING, lambda: warm_up(user))
     try:
         sessions.offer()
         app = console_app(place, sessions, entry_routes(place, sessions))

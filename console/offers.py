@@ -27,7 +27,6 @@ T = TypeVar("T")
 Offered = tuple[str, Summary]
 """Name of a catalog, package."""
 
-WARMING = "warm"
 PATIENCE_SECONDS = 0.2
 """For which a list waits for catalogs that are being read."""
 

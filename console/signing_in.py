@@ -12,12 +12,12 @@ from starlette.responses import RedirectResponse
 from api.objects import GVK
 from console.attempts import Attempts
 from console.identities import Credential, IdentitySessions
-from console.offers import WARMING, warm
 from console.rendering import page
 from console.sessions import Session
 from console.settings import Place
 from console.summary_cache import SummaryCache
 from console.users import User
+from console.warming import WARMING, warm_up
 from olm_client.reach import ClusterOptions, Reach
 from olm_runtime.errors import TransientError
 from olm_runtime.kube.cluster_access import ClusterAccess
@@ -92,7 +92,7 @@ class SignIn:
         """A session: always another, so that none can be prepared for somebody."""
         session = self.sessions.begin(credential, user)
         if session.user is user:
-            user.works.begin(WARMING, lambda: warm(user))
+            user.works.begin(WARMING, lambda: warm_up(user))
         else:
             await user.close()
         return session

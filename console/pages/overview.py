@@ -1,5 +1,7 @@
 """The first page: what needs a person comes first."""
 
+import asyncio
+
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
@@ -20,14 +22,17 @@ router = APIRouter()
 @router.get("/")
 async def overview(request: Request, user: AskedBy) -> Response:
     """Extensions and catalogs that need a person, and how many of all are how."""
-    facts = overview_facts(await served(user, EXTENSION), await served(user, CATALOG))
+    extensions, catalogs, classic = await asyncio.gather(
+        served(user, EXTENSION), served(user, CATALOG), _urgent_of_classic(user)
+    )
+    facts = overview_facts(extensions, catalogs)
     both = [
         {**each, "kind": kind, "path": f"/{part}/{each['name']}"}
         for part, kind in (("extensions", "Extension"), ("catalogs", "Catalog"))
         for each in facts[part]
     ]
     urgent = [each for each in both if each["phase"] in URGENT]
-    urgent += await _urgent_of_classic(user)
+    urgent += classic
     parts = {part.path: part.title for part in request.state.parts}
     counted = [
         (parts[path], facts[path.strip("/")], path)
@@ -45,10 +50,13 @@ async def overview(request: Request, user: AskedBy) -> Response:
 
 
 async def _urgent_of_classic(user: User) -> list[Facts]:
+    subscriptions, plans, csvs = await asyncio.gather(
+        *(_readable(user, gvk) for gvk in (SUBSCRIPTION, INSTALL_PLAN, CSV))
+    )
     return urgent_facts(
-        [subscription_facts(each) for each in await _readable(user, SUBSCRIPTION)],
-        [plan_facts(each) for each in await _readable(user, INSTALL_PLAN)],
-        own_operators(await _readable(user, CSV)),
+        [subscription_facts(each) for each in subscriptions],
+        [plan_facts(each) for each in plans],
+        own_operators(csvs),
     )
 
 
