@@ -6,7 +6,7 @@ from http import HTTPStatus
 from typing import Any
 
 from fastapi import HTTPException
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
@@ -38,6 +38,8 @@ class Guard:
         self._app = app
         self._place = place
         self._sessions = sessions
+        transport = {"Strict-Transport-Security": "max-age=31536000"} if place.secure else {}
+        self._headers = Headers(HEADERS | transport).raw
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
@@ -45,17 +47,13 @@ class Guard:
 
         async def send_with_headers(message: MutableMapping[str, Any]) -> None:
             if message["type"] == "http.response.start":
-                self._complete(MutableHeaders(scope=message))
+                present = {name for name, _ in message["headers"]}
+                missing = (each for each in self._headers if each[0] not in present)
+                message["headers"] = [*message["headers"], *missing]
             await send(message)
 
         answer = self._refusal(request) or self._for_user(request)
         await answer(scope, _bounded(receive), send_with_headers)
-
-    def _complete(self, headers: MutableHeaders) -> None:
-        for name, value in HEADERS.items():
-            headers.setdefault(name, value)
-        if self._place.secure:
-            headers["Strict-Transport-Security"] = "max-age=31536000"
 
     def _refusal(self, request: Request) -> Response | None:
         """Where a browser was led here by a name or a page of somebody else."""
@@ -77,22 +75,21 @@ class Guard:
             request.state.session, request.state.user = session, session.user
             # Before anything is read: what changes from here on is told to the page.
             request.state.mark = session.user.changes.mark
-            request.state.token = session.token
-            if _is_open(request):
-                return self._app
             if is_reload(request):
-                return partial(session.reloads.serve, self._of_parts, session.user.changes)
-            return self._of_parts
+                return partial(session.reloads.serve, self._of_session, session.user.changes)
+            return self._of_session
         if _is_open(request):
             return self._app
         status, sign_in = HTTPStatus.UNAUTHORIZED, self._place.sign_in
         return page(request, "signed_out.html", status=status, sign_in=sign_in)
 
-    async def _of_parts(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _of_session(self, scope: Scope, receive: Receive, send: Send) -> None:
         """A page, if it is of a part that the user's cluster has."""
         request = Request(scope)
-        answer = await _with_parts(request, request.state.session) or self._app
-        await answer(scope, receive, send)
+        session: Session = request.state.session
+        request.state.token = session.token
+        refusal = None if _is_open(request) else await _with_parts(request, session)
+        await (refusal or self._app)(scope, receive, send)
 
 
 async def check_token(request: Request) -> None:

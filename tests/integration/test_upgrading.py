@@ -76,7 +76,7 @@ def test_an_upgrade_asks_for_rights_then_brings_them_and_the_version(
     refused = shell("upgrade", served)
     assert refused.returncode == 1, refused.stdout
     assert f"{served}: {served}.v1.0.0 -> {served}.v2.0.0 from catalog {served}" in refused.stdout
-    assert '  spec.source.catalog.version: "1.0.0" -> "2.0.0"' in refused.stdout
+    assert 'spec.source.catalog.version: "1.0.0" -> "2.0.0"' in refused.stdout
     assert f"grant them: olm upgrade {served} --version 2.0.0 --grant\n" in refused.stdout
     assert refused.stdout.endswith("nothing was written\n")
     dry = shell("upgrade", served, "--grant", "--dry-run")

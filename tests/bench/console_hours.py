@@ -1,0 +1,134 @@
+"""One page of the console that stays open while its watches expire again and again.
+
+Run: python -m tests.bench.console_hours [--minutes 10]
+
+Watches last two seconds in place of 290, the API server forgets versions after five, and it is
+restarted each minute: ten minutes have as many ends of watches as a day. Each second a catalog
+changes, and it is measured how long until the page says so. Then: what grew.
+"""
+
+import argparse
+import asyncio
+import statistics
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+from playwright.async_api import Page, async_playwright
+
+from console.local import run_local
+from e2e.harness.components import ControlPlaneOptions
+from e2e.harness.controlplane import ControlPlane
+from olm_client.reach import ClusterOptions, Reach
+from olm_runtime.kube import client as kube_client
+from tests.bench.bench_console import CHROMIUM, show
+
+CRDS = Path(__file__).parents[2] / "config" / "crd"
+KIND = "/apis/olm.operatorframework.io/v1/clustercatalogs"
+NAME = "changing"
+WATCH_SECONDS, FORGET_SECONDS, RESTART_SECONDS = 2, 5, 60.0
+PATIENCE_MILLISECONDS = 60_000
+
+
+@contextmanager
+def cluster(work: Path) -> Iterator[ControlPlane]:
+    """An API server that soon forgets, with a catalog that nobody serves."""
+    forgets = (f"--etcd-compaction-interval={FORGET_SECONDS}s",)
+    options = ControlPlaneOptions(controller_manager=False, apiserver_args=forgets)
+    with ControlPlane(work / "control-plane", options=options) as running:
+        running.kubectl("apply", "--server-side", "-f", str(CRDS))
+        arguments = ("--recursive=false", "--for=condition=Established", "-f", str(CRDS))
+        running.kubectl("wait", *arguments)
+        made: dict[str, Any] = {
+            "apiVersion": "olm.operatorframework.io/v1",
+            "kind": "ClusterCatalog",
+            "metadata": {"name": NAME},
+            "spec": {"source": {"type": "Image", "image": {"ref": image(0)}}},
+        }
+        with running.client() as client:
+            client.post(KIND, json=made).raise_for_status()
+        yield running
+
+
+@asynccontextmanager
+async def open_page(control_plane: ControlPlane) -> AsyncIterator[Page]:
+    """The page of the catalog, in a browser."""
+    entries: asyncio.Queue[str] = asyncio.Queue()
+    options = ClusterOptions(Reach(str(control_plane.kubeconfig)))
+    console = asyncio.create_task(run_local(options, 0, entries.put_nowait))
+    async with async_playwright() as playwright:
+        chromium = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = await chromium.new_page()
+        await page.goto(await entries.get())
+        await page.goto(f"{page.url.rstrip('/')}/catalogs/{NAME}")
+        yield page
+        await chromium.close()
+    console.cancel()
+    await asyncio.wait([console])
+
+
+def image(number: int) -> str:
+    """What the catalog is of, at a change."""
+    return f"registry.example.com/a:v{number:06}"
+
+
+def change(control_plane: ControlPlane, number: int) -> None:
+    """Changes the catalog."""
+    with control_plane.client() as client:
+        client.patch(
+            f"{KIND}/{NAME}",
+            json={"spec": {"source": {"image": {"ref": image(number)}}}},
+            headers={"Content-Type": "application/merge-patch+json"},
+        ).raise_for_status()
+
+
+async def live(control_plane: ControlPlane, page: Page, minutes: float, took: list[float]) -> None:
+    """Adds the seconds from each change until the page shows it."""
+    begun = restarted = time.monotonic()
+    while time.monotonic() < begun + minutes * 60:
+        if time.monotonic() > restarted + RESTART_SECONDS:
+            await asyncio.to_thread(control_plane.stop_apiserver)
+            await asyncio.to_thread(control_plane.start_apiserver)
+            restarted = time.monotonic()
+        await asyncio.to_thread(change, control_plane, len(took) + 1)
+        changed = time.monotonic()
+        shown = page.get_by_text(image(len(took) + 1)).first
+        await shown.wait_for(timeout=PATIENCE_MILLISECONDS)
+        took.append(time.monotonic() - changed)
+        await asyncio.sleep(max(0.0, 1 - took[-1]))
+
+
+def resident() -> float:
+    """MiB of this process: the console, and what asks it."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * 4096 / 2**20
+
+
+async def run(minutes: float) -> None:
+    """Prints a line for each figure. Raises playwright's TimeoutError where the page stays old."""
+    kube_client.WATCH_SECONDS = WATCH_SECONDS
+    with tempfile.TemporaryDirectory(prefix="olm-bench-") as name, cluster(Path(name)) as running:
+        async with open_page(running) as page:
+            took: list[float] = []
+            await live(running, page, minutes / 4, took)
+            before, tasks = resident(), len(asyncio.all_tasks())
+            await live(running, page, minutes * 3 / 4, took)
+            show("changes shown", str(len(took)))
+            slowest = max(took)
+            show("until shown", f"{statistics.median(took):.2f} s median, {slowest:.2f} s slowest")
+            show("resident, before and after", f"{before:.0f}, {resident():.0f} MiB")
+            show("tasks, before and after", f"{tasks}, {len(asyncio.all_tasks())}")
+
+
+def main() -> None:
+    """Reads how long."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--minutes", type=float, default=10.0)
+    asyncio.run(run(parser.parse_args().minutes))
+
+
+if __name__ == "__main__":
+    main()
