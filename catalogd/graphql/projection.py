@@ -40,6 +40,8 @@ class StoredField:
 
     def read(self, source: Json) -> Any:
         """The value of an object's field, None without one."""
+        if len(self.keys) == 1:
+            return source.get(self.keys[0])
         return next((source[key] for key in self.keys if source.get(key) is not None), None)
 
 
@@ -97,22 +99,15 @@ class ProjectingExecutor(Executor[Any]):
             if reader is None or forbidden:
                 return None
             readers[key] = reader
-        return lambda source: {key: reader(source) for key, reader in readers.items()}
+        pairs = tuple(readers.items())
+        return lambda source: {key: reader(source) for key, reader in pairs}
 
     def _read_one(self, field: GraphQLField, details: FieldDetailsList) -> Project | None:
         stored = field.extensions.get(STORED)
         item = self._item(get_named_type(field.type), details)
         if not isinstance(stored, StoredField) or item is None:
             return None
-        read = stored.read
-        if not stored.listed:
-            return lambda source: _or_none(item, read(source))
-
-        def read_list(source: Json) -> list[Any] | None:
-            values = read(source)
-            return None if values is None else [_or_none(item, value) for value in values]
-
-        return read_list
+        return _read_list(stored, item) if stored.listed else _read_value(stored, item)
 
     def _item(self, of_type: GraphQLNamedType, details: FieldDetailsList) -> Project | None:
         if isinstance(of_type, GraphQLObjectType):
@@ -123,8 +118,26 @@ class ProjectingExecutor(Executor[Any]):
         return leaf.coerce_output_value if leaf is not None else None
 
 
-def _or_none(project: Project, value: Any) -> Any:
-    return None if value is None else project(value)
+def _read_value(field: StoredField, item: Project) -> Project:
+    read, is_text = field.read, item is as_text
+
+    def read_value(source: Json) -> Any:
+        value = read(source)
+        return value if value is None or (is_text and type(value) is str) else item(value)
+
+    return read_value
+
+
+def _read_list(field: StoredField, item: Project) -> Project:
+    read = field.read
+
+    def read_list(source: Json) -> list[Any] | None:
+        values = read(source)
+        if values is None:
+            return None
+        return [None if value is None else item(value) for value in values]
+
+    return read_list
 
 
 def _constant(value: str) -> Project:

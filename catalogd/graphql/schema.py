@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
-import orjson
 from graphql import (
     DocumentNode,
     GraphQLArgument,
@@ -36,6 +35,7 @@ from graphql import (
 from catalogd.graphql.limits import TooComplexError, check_complexity
 from catalogd.graphql.names import root_name, type_name
 from catalogd.graphql.projection import STORED, ProjectingExecutor, StoredField, as_text
+from catalogd.graphql.reading import reader
 from catalogd.graphql.shape import CatalogShape, Field, Fields, Kind
 
 MAX_FORMS = 32
@@ -226,9 +226,10 @@ def _read(
         offset=max(0, offset),
         limit=limit if 0 < limit <= MAX_OBJECTS else MAX_OBJECTS,
     )
+    read = reader(info)
     for raw in found:
         reading.check()
-        yield orjson.loads(raw)
+        yield read(raw)
 
 
 _SUMMARY = GraphQLObjectType(
