@@ -9,7 +9,7 @@ Guarantee: a lookup equals reading the whole file and keeping what matches, in f
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from olm_runtime.errors import TransientError
 
@@ -19,9 +19,8 @@ MAX_WORDS_LENGTH = 32 << 20
 NOTHING: Sequence[int] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A stretch of bytes in a file."""
+class Section(NamedTuple):
+    """A stretch of bytes in a file; a tuple, as an answer may have thousands."""
 
     offset: int
     length: int
@@ -184,14 +183,15 @@ class Index:
             return list(range(len(self)))
         asked = {f: getattr(query, f) for f in ("schema", "package", "name") if getattr(query, f)}
         numbers = {field: self._words.get(value) for field, value in asked.items()}
-        candidates = min((self._with(f, n) for f, n in numbers.items()), key=len)
-        schemas, none = self._columns["schema"], self._words.get("")
-        return [
-            blob
-            for blob in candidates
-            if schemas[blob] != none
-            and all(self._columns[field][blob] == number for field, number in numbers.items())
-        ]
+        fewest = min(numbers, key=lambda field: len(self._with(field, numbers[field])))
+        found = list(self._with(fewest, numbers.pop(fewest)))
+        for field, number in numbers.items():
+            column = self._columns[field]
+            found = [blob for blob in found if column[blob] == number]
+        if not query.schema:
+            schemas, none = self._columns["schema"], self._words.get("")
+            found = [blob for blob in found if schemas[blob] != none]
+        return found
 
     def sections(self, blobs: Iterable[int]) -> Iterator[Section]:
         """The bytes of blobs; neighbours are joined. `blobs` is sorted."""

@@ -8,13 +8,13 @@ holds on to the version it began with.
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 
 from catalogd.http import problems
 from catalogd.http.answers import Answer, Version, answer_all, answer_metas, problem
 from catalogd.index import Section
-from catalogd.io.content import FILES, Content
+from catalogd.io.content import FILES, Content, OpenFile
 from catalogd.io.store import Serving
 from catalogd.query import name_fault
 from olm_runtime.http.asgi import Receive, Scope, Send
@@ -63,12 +63,13 @@ class ContentApp:
 
     def _pieces(self, answer: Answer, content: Content | None) -> Iterator[bytes]:
         """The body in pieces; small parts are gathered."""
-        gathered, size = [], 0
+        gathered: list[bytes] = []
+        size = 0
         for part in answer.parts:
             for piece in _read(part, answer.coding, content, self._piece_bytes):
                 gathered.append(piece)
                 size += len(piece)
-                if size >= self._piece_bytes():
+                if size >= SMALLEST_PIECE_BYTES and size >= self._piece_bytes():
                     yield b"".join(gathered)
                     gathered, size = [], 0
         if gathered:
@@ -155,14 +156,27 @@ async def _disconnected(receive: Receive) -> None:
 
 def _read(
     part: Section | bytes, coding: str, content: Content | None, piece_bytes: Callable[[], int]
-) -> Iterator[bytes]:
+) -> Iterable[bytes]:
     if isinstance(part, bytes):
-        yield part
-        return
-    offset, end = part.offset, part.offset + part.length
-    while content and offset < end:
-        piece = content.files[coding].read(offset, min(end - offset, piece_bytes()))
-        if not piece:
-            raise OSError("catalog file is shorter than its index says")
-        yield piece
-        offset += len(piece)
+        return (part,)
+    if content is None:
+        return ()
+    file = content.files[coding]
+    if part.length > SMALLEST_PIECE_BYTES:
+        return _read_long(part, file, piece_bytes)
+    # A generator takes longer than reading what is most often a few hundred bytes.
+    return (_whole(file.read(part.offset, part.length), part.length),)
+
+
+def _read_long(part: Section, file: OpenFile, piece_bytes: Callable[[], int]) -> Iterator[bytes]:
+    begin = 0
+    while begin < part.length:
+        length = min(part.length - begin, piece_bytes())
+        yield _whole(file.read(part.offset + begin, length), length)
+        begin += length
+
+
+def _whole(piece: bytes, length: int) -> bytes:
+    if len(piece) != length:
+        raise OSError("catalog file is shorter than its index says")
+    return piece
