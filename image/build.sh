@@ -68,7 +68,8 @@ ca=${PIP_CERT:-/etc/ssl/certs/ca-certificates.crt}
 index=${PIP_INDEX_URL:-$(python3 -m pip config get global.index-url 2> /dev/null || true)}
 [ -n "$index" ] && arguments+=(--build-arg "PIP_INDEX_URL=$index")
 bud() { b bud --quiet --isolation=chroot --layers --pull-never "${arguments[@]}" "$@" . > /dev/null; }
-# By a name, so that pruning does not take it: it changes with the requirements only.
+# By names, so that pruning does not take them: they change with their sources only.
+bud --target copier --tag localhost/olmv1-copier
 bud --target dependencies --tag localhost/olmv1-dependencies
 bud --tag "$name"
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes what an image holds as CycloneDX JSON: `sbom.py FOLDER DPKG_STATUS > sbom.cdx.json`.
+"""Writes what an image holds as CycloneDX JSON: `sbom.py FOLDER DPKG_STATUS GO_VERSION`.
 
-FOLDER has the Python distributions, DPKG_STATUS is the package database of the base. It runs inside
-the build, where nothing but Python is installed. The same image has the same list: no time, no
-serial number.
+FOLDER has the Python distributions, DPKG_STATUS is the package database of the base, GO_VERSION the
+file VERSION of the Go whose library is in our one static program. It runs inside the build, where
+nothing but Python is installed. The same image has the same list: no time, no serial number.
 """
 
 import json
@@ -50,6 +50,13 @@ def debian_components(status: str) -> Iterator[Component]:
         }
 
 
+def go_component(version: str) -> Component:
+    """Go's own library; `version` is the text of Go's file VERSION."""
+    number = version.split(maxsplit=1)[0].removeprefix("go")
+    purl = f"pkg:golang/stdlib@{number}"
+    return {"type": "library", "name": "stdlib", "version": number, "purl": purl}
+
+
 def document(components: list[Component]) -> Component:
     """The list of parts, sorted."""
     return {
@@ -62,8 +69,8 @@ def document(components: list[Component]) -> Component:
 
 def main() -> None:
     """Both lists as one document on standard output."""
-    folder, status = map(Path, sys.argv[1:])
-    components = [*python_components(folder)]
+    folder, status, go = map(Path, sys.argv[1:])
+    components = [*python_components(folder), go_component(go.read_text(encoding="utf-8"))]
     if status.is_file():
         components += debian_components(status.read_text(encoding="utf-8"))
     json.dump(document(components), sys.stdout, indent=1)

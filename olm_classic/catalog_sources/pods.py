@@ -41,8 +41,10 @@ class Images:
     """The images of ours that catalogs are served with.
 
     opm         serves content that was extracted
-    util        has `/bin/copy-content`
+    util        has `/bin/cp` and `/bin/copy-content`
     config_map  serves ConfigMaps
+
+    Kubernetes decides when they are pulled: those of a release may be on the nodes already.
     """
 
     opm: str
@@ -128,6 +130,8 @@ def _spec(source: CatalogSource, settings: PodSettings, account: str) -> dict[st
         container["command"] = ["configmap-server", "-c", names[0], "-n", names[1]]
     else:
         container = _container(SERVER, images.opm if extract else source.spec.image)
+        if not extract:
+            container["imagePullPolicy"] = pull_policy(source.spec.image)
     spec = {
         "containers": [container],
         "nodeSelector": {"kubernetes.io/os": "linux"},
@@ -143,7 +147,6 @@ def _container(name: str, image: str) -> dict[str, Any]:
     return {
         "name": name,
         "image": image,
-        "imagePullPolicy": pull_policy(image),
         "ports": [{"name": "grpc", "containerPort": PORT}],
         "readinessProbe": probe | {"initialDelaySeconds": READINESS_DELAY_SECONDS},
         "livenessProbe": probe | {"initialDelaySeconds": LIVENESS_DELAY_SECONDS},
@@ -165,7 +168,6 @@ def _extract(spec: dict[str, Any], image: str, util: str, extract: ExtractConten
         {
             "name": EXTRACT_UTILITIES,
             "image": util,
-            "imagePullPolicy": pull_policy(util),
             "command": ["cp"],
             "args": ["/bin/copy-content", f"{_UTILITIES}/copy-content"],
             "volumeMounts": [utilities],

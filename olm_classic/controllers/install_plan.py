@@ -36,10 +36,11 @@ from olm_classic.install_plans.phases import (
 from olm_classic.install_plans.steps import BUNDLE_SECRET, UNKNOWN
 from olm_classic.io.applying import Applier
 from olm_classic.io.step_errors import ForbiddenStepError, StepError, UnsupportedStepError
-from olm_classic.io.unpacking import CONFIG_MAP, read_config_map
+from olm_classic.io.unpacking import CONFIG_MAP
 from olm_classic.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, OPERATOR_GROUP
 from olm_classic.metrics import Metrics
 from olm_classic.resolve import SourceKey
+from olm_content.bundle.config_map import read_config_map
 from olm_runtime.controller.handlers import Change, Enqueue, enqueue_mapped
 from olm_runtime.controller.manager import NAMESPACE, Manager, Registration, Watch
 from olm_runtime.controller.requests import Request, namespaced_name, request_of

@@ -26,7 +26,8 @@ _BUNDLE, _UTIL = {"name": "bundle", "mountPath": "/bundle"}, {"name": "util", "m
 class JobSettings:
     """What the pods of all Jobs are made with.
 
-    opm, util  images that have opm, and `/bin/cpb`, which copies a bundle out of its own image
+    opm, util  images that have opm, and `/bin/cp` with `/bin/cpb`, which copies a bundle out of the
+               image that it runs in; the product's own has both
     user       that they run as; None leaves it to the images
     """
 
@@ -112,7 +113,10 @@ def _pod(
         "securityContext": confined,
         "initContainers": [
             _container("util", settings.util, ["/bin/cp", "-Rv", "/bin/cpb", "/util/cpb"], _UTIL),
-            _container("pull", image, ["/util/cpb", "/bundle"], _BUNDLE, _UTIL),
+            {
+                **_container("pull", image, ["/util/cpb", "/bundle"], _BUNDLE, _UTIL),
+                "imagePullPolicy": "IfNotPresent" if "@" in image else "Always",
+            },
         ],
         "containers": [
             {
@@ -129,10 +133,10 @@ def _pod(
 
 
 def _container(name: str, image: str, command: list[str], *mounts: Mapping[str, str]) -> Any:
+    """Pulled as Kubernetes has it: an image of a release may be loaded onto nodes beforehand."""
     return {
         "name": name,
         "image": image,
-        "imagePullPolicy": "IfNotPresent" if "@" in image else "Always",
         "command": command,
         "volumeMounts": list(mounts),
         "resources": {"requests": {"cpu": "10m", "memory": "50Mi"}},

@@ -31,10 +31,10 @@ from olm_classic.io.unpacking import (
     CONFIG_MAP,
     config_map_name,
     empty_config_map,
-    is_filled,
     unpacked,
 )
 from olm_classic.names import FIELD_MANAGER, LABEL_BUNDLE_UNPACK
+from olm_content.bundle.config_map import is_filled
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import AlreadyExistsError
 from olm_runtime.watch.store import Store

@@ -5,18 +5,13 @@ the image, and goes with the catalog.
 """
 
 import asyncio
-import base64
-import gzip
 import hashlib
 import random
-import re
-import zlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from api.objects import GVK, KubeObject, annotations_of, metadata, name_of, namespace_of
+from api.objects import GVK, KubeObject, annotations_of, name_of, namespace_of
 from olm_classic.catalog_sources.labels import owner_reference
 from olm_classic.install_plans.lookups import (
     BundleLookup,
@@ -27,8 +22,8 @@ from olm_classic.install_plans.lookups import (
 )
 from olm_classic.io.pull_logins import login_file
 from olm_classic.names import FIELD_MANAGER, LABEL_MANAGED
-from olm_content.bundle.files import ANNOTATIONS_FILE, MANIFESTS, BundleError, files_of
-from olm_content.formats.kube_yaml import YamlError, load_all
+from olm_content.bundle.config_map import filled_config_map, is_filled, read_config_map
+from olm_content.bundle.files import BundleError
 from olm_runtime.errors import OLMError, TerminalError
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import AlreadyExistsError
@@ -44,13 +39,6 @@ AGAIN_SECONDS = 5.0
 """After a pull that failed."""
 ANEW_SECONDS = 15.0
 """What was given up stays so, whoever asks: nothing flickers, and a mended registry counts soon."""
-_KEY = re.compile(r"[^-._a-zA-Z0-9]")
-
-ANNOTATION_IMAGE, ANNOTATION_ENCODING = "olm.sourceImage", "olm.contentEncoding"
-GZIP_BASE64 = "gzip+base64"
-MAX_BYTES = 1 << 20
-"""Of the data of a ConfigMap."""
-_GZIP = b"\x1f\x8b"
 
 
 @dataclass(slots=True)
@@ -172,11 +160,6 @@ def config_map_name(image: str) -> str:
     return hashlib.sha256(image.encode()).hexdigest()[:NAME_LENGTH]
 
 
-def is_filled(config_map: KubeObject) -> bool:
-    """Whether a bundle was unpacked into it."""
-    return bool(config_map.get("binaryData") or config_map.get("data"))
-
-
 def unpacked(lookup: BundleLookup, config_map: KubeObject) -> Unpacked | UnpackFailed:
     """The bundle that a ConfigMap holds, unless somebody spoilt it."""
     key = namespace_of(config_map), name_of(config_map)
@@ -185,14 +168,6 @@ def unpacked(lookup: BundleLookup, config_map: KubeObject) -> Unpacked | UnpackF
     except BundleError as error:
         message = f"ConfigMap {'/'.join(key)}: {error.message}; delete it to unpack the bundle anew"
         return UnpackFailed("BundleUnpackFailed", f"Bundle unpacking failed - {message}")
-
-
-def read_config_map(config_map: KubeObject) -> tuple[KubeObject, ...]:
-    """The objects that a ConfigMap holds, in the order of its keys. Raises BundleError."""
-    files = {name: text.encode() for name, text in (config_map.get("data") or {}).items()}
-    for name, value in (config_map.get("binaryData") or {}).items():
-        files[name] = _unpacked(name, value)
-    return tuple(each for name in sorted(files) for each in _documents(name, files[name]))
 
 
 def empty_config_map(key: tuple[str, str], source: KubeObject | None) -> KubeObject:
@@ -208,48 +183,3 @@ def empty_config_map(key: tuple[str, str], source: KubeObject | None) -> KubeObj
             "ownerReferences": owners,
         },
     }
-
-
-def filled_config_map(config_map: KubeObject, files: Mapping[str, bytes], image: str) -> KubeObject:
-    """The same with a bundle's files, as `opm alpha bundle extract` writes it. Raises BundleError.
-
-    A bundle that is too large so is written without base64, which others do not read.
-    """
-    manifests = files_of(files, MANIFESTS)
-    if not manifests:
-        raise BundleError("the image has no manifests: it is no bundle")
-    found = _documents(ANNOTATIONS_FILE, files.get(ANNOTATIONS_FILE, b""))
-    annotations = (found[0].get("annotations") if found else None) or {}
-    noted = {str(key): str(value) for key, value in annotations.items()}
-    noted[ANNOTATION_IMAGE] = image
-    packed = {
-        _KEY.sub("_", path.removeprefix(MANIFESTS)): gzip.compress(files[path], mtime=0)
-        for path in manifests
-    }
-    encoded = {name: base64.b64encode(content) for name, content in packed.items()}
-    if sum(map(len, encoded.values())) <= MAX_BYTES:
-        packed = encoded
-        noted[ANNOTATION_ENCODING] = GZIP_BASE64
-    return {
-        **config_map,
-        "metadata": metadata(config_map) | {"annotations": noted},
-        "binaryData": {name: base64.b64encode(each).decode() for name, each in packed.items()},
-    }
-
-
-def _unpacked(name: str, value: str) -> bytes:
-    """The file behind a value of binaryData: of gzip, perhaps in base64 once more."""
-    try:
-        content = base64.b64decode(value)
-        if not content.startswith(_GZIP):
-            content = base64.b64decode(content, validate=True)
-        return gzip.decompress(content)
-    except (ValueError, EOFError, OSError, zlib.error) as error:
-        raise BundleError(f"{name} is not compressed by gzip: {error}") from error
-
-
-def _documents(name: str, content: bytes) -> list[Any]:
-    try:
-        return [each for each in load_all(content) if isinstance(each, dict)]
-    except YamlError as error:
-        raise BundleError(f"{name} cannot be read: {error.message}") from error

@@ -1,4 +1,4 @@
-"""`opm alpha`: lists, pictures of update graphs, and templates."""
+"""`opm alpha`: lists, pictures of update graphs, templates; its bundles are in `extract`."""
 
 import sys
 from pathlib import Path
@@ -12,6 +12,7 @@ from olm_content.fbc.records import Record
 from olm_runtime.errors import TerminalError
 from olm_runtime.suggestions import suggestion_or_all
 from opm import listing
+from opm.commands.extract import bundle
 from opm.commands.output import output_option, show
 from opm.commands.registries import registry_options
 from opm.commands.render import migrate_level_option
@@ -41,6 +42,9 @@ table_output_option = click.option(
 @registry_options
 def alpha() -> None:
     """Work with catalogs in ways that may still change."""
+
+
+alpha.add_command(bundle)
 
 
 @alpha.group("list")

@@ -94,7 +94,7 @@ def read_all(root: Path) -> tuple[list[Record], list[FbcError | RecordError]]:
 def _bundle(folder: Path, image_for: ImageFor, how: Reading) -> Record:
     if not how.bundles_allowed:
         raise TerminalError("this is a bundle, and a catalog is needed")
-    bundle = read_bundle(_bundle_files(folder))
+    bundle = read_bundle(bundle_files(folder))
     for remark in bundle.remarks:
         how.remark(f"{folder}: {remark}")
     return to_record(bundle, image_for(bundle))
@@ -109,7 +109,7 @@ def bundle_image(reference: str, how: Reading) -> Iterator[tuple[Contents, Path]
                 f"{reference} is no bundle: it has no folders {MANIFESTS} and {METADATA}"
             )
         try:
-            bundle = read_bundle(_bundle_files(image.folder))
+            bundle = read_bundle(bundle_files(image.folder))
         except OLMError as error:
             raise TerminalError(f"{reference}: {error.message}", hint=error.hint) from error
         for remark in bundle.remarks:
@@ -117,7 +117,8 @@ def bundle_image(reference: str, how: Reading) -> Iterator[tuple[Contents, Path]
         yield bundle, image.folder
 
 
-def _bundle_files(folder: Path) -> dict[str, bytes]:
+def bundle_files(folder: Path) -> dict[str, bytes]:
+    """The files of a bundle folder by their path in it. Raises TerminalError."""
     try:
         return {
             path.relative_to(folder).as_posix(): path.read_bytes()

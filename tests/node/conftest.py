@@ -43,9 +43,10 @@ def product(node: Node) -> Release:
 
 @pytest.fixture(scope="session")
 def classic(node: Node) -> Release:
-    """The chart of OLM Classic, which rotates certificates quickly."""
+    """The chart of OLM Classic, which unpacks bundles by Jobs and rotates certificates quickly."""
     release = Release(node, product_image(), CLASSIC)
-    release.install({"olmOperator": {"extraArgs": ["--serving-cert-settle=3s"]}})
+    jobs = {"catalogOperator": {"bundleUnpack": "job"}}
+    release.install({"olmOperator": {"extraArgs": ["--serving-cert-settle=3s"]}, **jobs})
     return release
 
 

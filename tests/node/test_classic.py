@@ -1,20 +1,22 @@
 """The life of an operator of OLM Classic, whose catalog is served by its pod and then without.
 
-Each test goes on where the one before it ended.
+Its bundles are unpacked by Jobs. Each test goes on where the one before it ended.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 
 import pytest
 
-from api.objects import KubeObject, labels_of, metadata, name_of
+from api.objects import KubeObject, condition, labels_of, metadata, name_of
 from api.operators.names import V1ALPHA1
 from e2e.harness.controlplane import wait_until
 from e2e.harness.errors import CommandFailed
 from e2e.node.cluster import Node
 from e2e.node.release import Release
 from e2e.olm.api import Api
+from e2e.olm.bundles import BundleSpec
 from e2e.olm.chart import CLASSIC
 from e2e.olm.classic import DEFINITIONS, Classic, Place, status
 from e2e.operator import bundles
@@ -26,7 +28,8 @@ from tests.node.greetings import GREETINGS, greet, greeting, wait_said
 
 pytestmark = [pytest.mark.node, pytest.mark.usefixtures("source")]
 
-CATALOG = "greetings"
+CATALOG, EXTRACTED = "greetings", "extracted"
+UNPACKS = "operatorframework.io/bundle-unpack-ref"
 FIRST, SECOND = (f"{PACKAGE}.v{version}" for version in WORDS)
 HOOKS = "/apis/admissionregistration.k8s.io/v1"
 BOUND = "/apis/rbac.authorization.k8s.io/v1"
@@ -52,17 +55,19 @@ def team(users: Classic) -> Iterator[Place]:
 
 @pytest.fixture(scope="module")
 def source(users: Classic, classic: Release, greeter_catalog: str) -> Iterator[Place]:
-    """A catalog for all namespaces, whose image serves it."""
+    """A catalog for all namespaces, whose image serves it; another has its content alone."""
     catalogs = Place(users, CLASSIC.namespace)
     base = f"{classic.repository}:{classic.tag}"
     versions = (*WORDS, bundles.BAD)
     image = bundles.publish_catalog(users.registry, versions, base=base)
     spec = {"sourceType": "grpc", "image": image, "displayName": "Greetings"}
     catalogs.create(V1ALPHA1, "CatalogSource", CATALOG, spec)
+    extracted = {"extractContent": {"catalogDir": "/configs"}}
+    without = {"sourceType": "grpc", "image": greeter_catalog, "grpcPodConfig": extracted}
+    catalogs.create(V1ALPHA1, "CatalogSource", EXTRACTED, without)
     yield catalogs
-    users.control_plane.kubectl(
-        *("delete", "catalogsource", CATALOG, "--ignore-not-found", f"-n={CLASSIC.namespace}")
-    )
+    names = (CATALOG, EXTRACTED, "--ignore-not-found", f"-n={CLASSIC.namespace}")
+    users.control_plane.kubectl("delete", "catalogsource", *names)
 
 
 def serving_pods(source: Place) -> list[KubeObject]:
@@ -88,6 +93,11 @@ def test_an_image_that_opm_built_is_served_by_its_pod(source: Place) -> None:
     assert container["ready"]
 
 
+def test_content_of_an_image_without_programs_is_served_by_ours(source: Place) -> None:
+    source.wait_catalog(EXTRACTED)
+    source.delete("catalogsources", EXTRACTED)
+
+
 def test_its_packages_are_listed_by_the_api_server(node: Node, team: Place) -> None:
     path = team.path("packagemanifests", PACKAGE, version="packages.operators.coreos.com/v1")
     team.classic.api.wait(path, lambda found: found is not None, what="the package")
@@ -109,6 +119,20 @@ def test_an_approved_plan_brings_the_operator_to_run(
     team.wait_csv(FIRST)
     greet(node, "ada", name="Ada")
     wait_said(api, "ada", "Hello, Ada!")
+
+
+def test_its_bundles_were_unpacked_by_jobs(source: Place) -> None:
+    """Also that of the next version, whose plan waits for approval."""
+    paths = source.path("jobs", version="batch/v1"), source.path("pods", version="v1")
+
+    def unpacked() -> set[str]:
+        jobs = source.classic.api.list(paths[0], UNPACKS)
+        return {name_of(each) for each in jobs if status(each, "succeeded")}
+
+    wait_until(lambda: len(unpacked()) == len(WORDS), what="complete Jobs", timeout=60.0)
+    pods = source.classic.api.list(paths[1], UNPACKS)
+    assert {labels_of(each)[UNPACKS] for each in pods} == unpacked()
+    assert [status(each, "phase") for each in pods] == ["Succeeded"] * len(WORDS)
 
 
 def test_its_webhooks_are_called(node: Node, api: Api) -> None:
@@ -143,6 +167,24 @@ def test_an_update_is_served_without_a_pod(
     team.wait_csv(SECOND)
     api.wait_gone(team.path("clusterserviceversions", FIRST))
     wait_said(api, "ada", "Good day, Ada!")
+
+
+def test_a_bundle_that_cannot_be_pulled_is_told_with_its_pod(
+    users: Classic, publish: Callable[..., str]
+) -> None:
+    image = f"{users.registry.address}/nobody/has:bundle"
+    spec = BundleSpec(package="unheard", version="1.0.0")
+    catalog = publish(replace(spec.publish(users.registry), image=image))
+    place = users.place()
+    place.create(V1ALPHA1, "CatalogSource", "unheard", {"sourceType": "grpc", "image": catalog})
+    place.subscribe("unheard", source="unheard")
+
+    def is_told(subscription: KubeObject) -> bool:
+        said = (condition(subscription, "BundleUnpacking") or {}).get("message", "")
+        return f"Unpack pod({place.name}/" in said and "container(pull)" in said and image in said
+
+    place.wait("subscriptions", "unheard", is_told, what="what keeps the unpacking")
+    users.remove(place.name)
 
 
 def test_certificates_are_rotated_without_a_failed_call(node: Node, team: Place) -> None:

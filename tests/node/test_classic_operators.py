@@ -89,8 +89,8 @@ def offer(place: Place, name: str, *packages: Blobs) -> None:
 
 @pytest.fixture(scope="module")
 def shared(classic: Release) -> None:
-    """Catalogs need no pods."""
-    classic.upgrade({"catalogOperator": {"catalogServing": "shared"}})
+    """Neither catalogs nor bundles need pods."""
+    classic.upgrade({"catalogOperator": {"catalogServing": "shared", "bundleUnpack": "process"}})
 
 
 @pytest.fixture(scope="module")

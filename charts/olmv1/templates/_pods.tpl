@@ -85,16 +85,19 @@ topologySpreadConstraints:
 {{- end }}
 {{- end -}}
 
+{{- define "olmv1.image" -}}
+{{- /* $: the reference of the image of all programs. */ -}}
+{{- $image := .Values.image -}}
+{{- if $image.digest }}{{ printf "%s@%s" $image.repository $image.digest }}
+{{- else }}{{ printf "%s:%s" $image.repository ($image.tag | default .Chart.AppVersion) }}
+{{- end }}
+{{- end -}}
+
 {{- define "olmv1.container.common" -}}
 {{- $root := index . 0 -}}{{- $values := include "olmv1.component" . | fromJson -}}
-{{- $image := $root.Values.image -}}
 name: manager
-{{- if $image.digest }}
-image: {{ printf "%s@%s" $image.repository $image.digest | quote }}
-{{- else }}
-image: {{ printf "%s:%s" $image.repository ($image.tag | default $root.Chart.AppVersion) | quote }}
-{{- end }}
-imagePullPolicy: {{ $image.pullPolicy }}
+image: {{ include "olmv1.image" $root | quote }}
+imagePullPolicy: {{ $root.Values.image.pullPolicy }}
 securityContext:
   allowPrivilegeEscalation: false
   readOnlyRootFilesystem: true

@@ -112,16 +112,19 @@ topologySpreadConstraints:
 {{- end }}
 {{- end -}}
 
+{{- define "update-service.image" -}}
+{{- /* $: the reference of the image of all programs. */ -}}
+{{- $image := .Values.image -}}
+{{- if $image.digest }}{{ printf "%s@%s" $image.repository $image.digest }}
+{{- else }}{{ printf "%s:%s" $image.repository ($image.tag | default .Chart.AppVersion) }}
+{{- end }}
+{{- end -}}
+
 {{- define "update-service.container.common" -}}
 {{- $root := index . 0 -}}{{- $values := include "update-service.component" . | fromJson -}}
-{{- $image := $root.Values.image -}}
 name: {{ index . 1 }}
-{{- if $image.digest }}
-image: {{ printf "%s@%s" $image.repository $image.digest | quote }}
-{{- else }}
-image: {{ printf "%s:%s" $image.repository ($image.tag | default $root.Chart.AppVersion) | quote }}
-{{- end }}
-imagePullPolicy: {{ $image.pullPolicy }}
+image: {{ include "update-service.image" $root | quote }}
+imagePullPolicy: {{ $root.Values.image.pullPolicy }}
 securityContext:
   allowPrivilegeEscalation: false
   readOnlyRootFilesystem: true

@@ -1,8 +1,13 @@
-"""Bundles that Jobs unpack; nodes and the controller of Jobs are stood in for."""
+"""Bundles that Jobs unpack; nodes and the controller of Jobs are stood in for.
 
-import base64
-import gzip
+With pods: tests/node/test_classic_operators.py.
+"""
+
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -33,23 +38,20 @@ def unpacking(classic: Classic) -> Iterator[Classic]:
     classic.start()
 
 
-def twice(content: bytes) -> str:
-    """In base64, and that as a value of binaryData, as opm writes it."""
-    return base64.b64encode(base64.b64encode(content)).decode()
-
-
-def extract(place: Place, config_map: str) -> None:
-    """Does what the pod of a Job does."""
-    data = {
-        path.removeprefix("manifests/"): twice(gzip.compress(content))
-        for path, content in BUNDLE.files().items()
-        if path.startswith("manifests/")
-    }
-    place.patch("configmaps", config_map, {"binaryData": data}, version="v1")
+def extract(place: Place, config_map: str, folder: Path, image: str) -> None:
+    """Does what the pod of a Job does. Its command: that of the container `extract`."""
+    for path, content in BUNDLE.files().items():
+        (folder / path).parent.mkdir(exist_ok=True)
+        (folder / path).write_bytes(content)
+    opm = str(Path(sys.executable).with_name("opm"))
+    argv = (opm, "alpha", "bundle", "extract", "-m", f"{folder}/", "-n", place.name)
+    cluster = f"--kubeconfig={place.classic.control_plane.kubeconfig}"
+    environment = {**os.environ, "CONTAINER_IMAGE": image}
+    subprocess.run((*argv, "-c", config_map, "-z", cluster), env=environment, check=True)
 
 
 def test_a_job_that_fails_has_a_successor_whose_content_is_installed(
-    unpacking: Classic, place: Place, registry: Registry
+    unpacking: Classic, place: Place, registry: Registry, tmp_path: Path
 ) -> None:
     published = BUNDLE.publish(registry)
     place.catalog("operators", package_blobs([published]))
@@ -78,6 +80,6 @@ def test_a_job_that_fails_has_a_successor_whose_content_is_installed(
         return len(jobs) == 2 and all(name_of(job).startswith(name[:57]) for job in jobs)
 
     unpacking.api.wait(path, again, what="another Job")
-    extract(place, name)
+    extract(place, name, tmp_path, published.image)
     place.wait_plan("Complete")
     place.wait_csv("jobs.v1.0.0")

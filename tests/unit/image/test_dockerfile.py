@@ -22,7 +22,7 @@ def test_every_stage_begins_with_another_or_with_what_is_named_by_digest() -> No
     for reference, name in re.findall(r"^FROM (\S+)(?: AS (\w+))?$", DOCKERFILE, re.MULTILINE):
         assert reference in stages or PINNED.fullmatch(resolved(reference)), reference
         stages.add(name)
-    assert {"base", "dependencies", "programs"} <= stages
+    assert {"base", "copier", "dependencies", "programs"} <= stages
 
 
 def test_the_base_has_a_python_that_we_run_on_and_says_which() -> None:

@@ -72,7 +72,8 @@ def test_the_pod_copies_the_bundle_out_of_its_image_and_keeps_it() -> None:
         ("pull", IMAGE, "/util/cpb"),
         ("extract", "opm:latest", "opm"),
     ]
-    assert containers[1]["imagePullPolicy"] == "IfNotPresent"
+    policies = [each.get("imagePullPolicy") for each in containers]
+    assert policies == [None, "IfNotPresent", None]
     assert containers[2]["command"][-5:] == ["-n", "olm", "-c", NAME, "-z"]
     assert containers[2]["env"] == [{"name": "CONTAINER_IMAGE", "value": IMAGE}]
     assert all(each["securityContext"]["readOnlyRootFilesystem"] for each in containers)

@@ -1,0 +1,3 @@
+module olmv1.dev/image/copier
+
+go 1.24.0
