@@ -7,13 +7,13 @@ import gzip
 import io
 import shutil
 import tarfile
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Protocol
 
 import zstandard
+from zlib_ng import gzip_ng, zlib_ng
 
 from olm_runtime.images.layers import Action, Decision, Entry, Gate, Kind, LayerError, Rules
 from olm_runtime.images.limits import raise_hint
@@ -50,7 +50,8 @@ def unpack(layers: Sequence[LayerFile], into: Path, rules: Rules) -> None:
             raise LayerError(f"error reading layer[{number}]: {error}") from error
 
 
-_BROKEN = (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile, zstandard.ZstdError)
+_ZLIB: type[Exception] = zlib_ng.error  # type: ignore[assignment]  # its stub has an instance
+_BROKEN = (tarfile.TarError, EOFError, _ZLIB, gzip.BadGzipFile, zstandard.ZstdError)
 
 
 class _ForwardStream(io.RawIOBase):
@@ -101,7 +102,7 @@ def _tar_stream(path: Path, gate: Gate) -> Iterator[_ForwardStream]:
         magic = raw.read(4)
         raw.seek(0)
         if magic.startswith(GZIP_MAGIC):
-            with gzip.GzipFile(fileobj=raw) as plain:
+            with gzip_ng.GzipNGFile(fileobj=raw) as plain:  # type: ignore[no-untyped-call]
                 yield _ForwardStream(raw, plain, gate)
         elif magic == ZSTD_MAGIC:
             with _zstd(raw, gate.limits.window_bytes) as plain:
