@@ -35,6 +35,8 @@ CONFIG_MAP = GVK("", "v1", "ConfigMap")
 NAME_LENGTH = 63
 PROMPT_SECONDS = 1.0
 """What is unpacked so soon is not said to be under way."""
+UNDER_WAY_SECONDS = 0.05
+"""Until it is waited for again, as long as it is prompt."""
 AGAIN_SECONDS = 5.0
 """After a pull that failed."""
 ANEW_SECONDS = 15.0
@@ -84,7 +86,7 @@ class Unpacker:
             return pull.failed
         await asyncio.wait([pull.task], timeout=PROMPT_SECONDS)
         if not pull.task.done():
-            return Unpacking()
+            return Unpacking(again=UNDER_WAY_SECONDS)
         try:
             objects = pull.task.result()
         except OLMError as error:
