@@ -16,6 +16,7 @@ from cluster_version.decisions.preconditions import failures
 from cluster_version.decisions.target import Target
 from cluster_version.payload.contents import Payload
 from olm_content.formats.go_text import quote
+from olm_runtime.images.reference import digest_of
 
 RELEASE_ACCEPTED = "ReleaseAccepted"
 
@@ -178,11 +179,7 @@ def taken_back(acceptance: Acceptance, applied: Acceptance) -> Acceptance:
 
     It is told anew where another release was tried meanwhile.
     """
-    if acceptance.is_accepted and _digest(acceptance.target.image) == _digest(applied.target.image):
+    tried, running = (digest_of(each.target.image) for each in (acceptance, applied))
+    if acceptance.is_accepted and tried == running:  # perhaps of another mirror
         return acceptance
     return replace(applied, message=f"Payload loaded {_named(applied.target)}")
-
-
-def _digest(image: str) -> str:
-    """What tells images apart that may be mirrors of each other."""
-    return image.rpartition("@")[2]

@@ -16,6 +16,7 @@ from olm_runtime.errors import TransientError
 from olm_runtime.folders import remove_tree
 from olm_runtime.http.proxied import http_client
 from olm_runtime.http.transport_faults import reason
+from olm_runtime.images.reference import digest_of
 
 CONNECT_SECONDS, READ_SECONDS = 5.0, 30.0
 CONTENT = "catalog.json"
@@ -60,7 +61,7 @@ async def _download(
         if answer.status_code != httpx.codes.OK:
             raise TransientError(f"it answered {answer.status_code}")
         source = answer.headers.get(HEADER_RESOLVED_SOURCE, "")
-        if source.rpartition("@")[2] != digest:
+        if digest_of(source) != digest:
             raise TransientError(f"it has {source or 'content of an image that it does not name'}")
         size = 0
         with file.open("wb") as out:

@@ -16,6 +16,7 @@ from olm_client.reach import ClusterOptions, Reach
 from olm_content.names import PACKAGE
 from olm_runtime.cli.async_work import run_async
 from olm_runtime.errors import OLMError, TerminalError, bounded
+from olm_runtime.images.reference import digest_of
 
 ANSWER_SECONDS, CONNECT_SECONDS = 300.0, 5.0
 
@@ -36,7 +37,7 @@ class Served:
         image = ((status.get("resolvedSource") or {}).get("image") or {}).get("ref", "")
         mode = (catalog.get("spec") or {}).get("availabilityMode", "Available")
         base = (status.get("urls") or {}).get("base", "")
-        return cls(catalog["metadata"]["name"], image.rpartition("@")[2], base, mode == "Available")
+        return cls(catalog["metadata"]["name"], digest_of(image), base, mode == "Available")
 
 
 @dataclass(frozen=True, slots=True)

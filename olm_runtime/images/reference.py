@@ -51,6 +51,11 @@ class ImageRef:
         return self.name + tag + (f"@{self.digest}" if self.digest else "")
 
 
+def digest_of(reference: str) -> str:
+    """The digest of a canonical reference; of a digest, itself."""
+    return reference.rpartition("@")[2]
+
+
 def named_as(canonical: str, reference: str) -> str:
     """A canonical reference with the tag that `reference` names it by, if that is what it does."""
     name, _, digest = canonical.partition("@")

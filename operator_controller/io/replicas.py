@@ -13,6 +13,7 @@ import httpx
 
 from api.olm.v1.names import HEADER_RESOLVED_SOURCE
 from olm_runtime.errors import TransientError
+from olm_runtime.images.reference import digest_of
 
 TRIES = 8
 PAUSE_SECONDS = 0.25
@@ -58,11 +59,6 @@ async def answer_of(
 def names_source(response: httpx.Response) -> bool:
     """Whether an answer says which content it is of."""
     return HEADER_RESOLVED_SOURCE in response.headers
-
-
-def digest_of(source: str) -> str:
-    """The digest of a reference; of a digest, itself."""
-    return source.rpartition("@")[2]
 
 
 async def _other_content(response: httpx.Response, source: str) -> str:

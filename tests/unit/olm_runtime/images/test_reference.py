@@ -5,6 +5,7 @@ import pytest
 from olm_runtime.errors import TerminalError
 from olm_runtime.images.reference import (
     ImageRef,
+    digest_of,
     is_host,
     is_location,
     named_as,
@@ -106,3 +107,7 @@ def test_repositories_have_neither_tag_nor_digest() -> None:
     for text in ("quay.io/cat:v1", f"quay.io/cat@{DIGEST}", "cat", "quay.io/", ""):
         with pytest.raises(TerminalError, match="error parsing repository"):
             parse_repository(text)
+
+
+def test_the_digest_of_a_reference_and_of_a_digest() -> None:
+    assert digest_of(f"quay.io/org/cat@{DIGEST}") == digest_of(DIGEST) == DIGEST
