@@ -2,8 +2,9 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -102,6 +103,17 @@ async def serving(
         await asyncio.wait([running])
 
 
+Serve = Callable[..., AbstractAsyncContextManager[httpx.AsyncClient]]
+
+
+@pytest.fixture
+def serve(
+    port: int, tmp_path: Path, control_plane: ControlPlane, provider: OpenIdProvider
+) -> Serve:
+    """The console, with more flags."""
+    return partial(serving, port, tmp_path, control_plane, provider)
+
+
 async def _answers(client: httpx.AsyncClient) -> bool:
     try:
         return (await client.get("/sign-in")).status_code == httpx.codes.OK
@@ -128,11 +140,11 @@ async def _way_back(browser: httpx.AsyncClient, name: str = "alice") -> str:
 
 
 async def test_a_browser_signs_in_and_out(
-    port: int, tmp_path: Path, control_plane: ControlPlane, provider: OpenIdProvider
+    serve: Serve, port: int, provider: OpenIdProvider
 ) -> None:
     if not CHROMIUM.exists():
         (pytest.fail if is_required("machine") else pytest.skip)("Debian's chromium is not there")
-    async with serving(port, tmp_path, control_plane, provider), async_playwright() as playwright:
+    async with serve(), async_playwright() as playwright:
         chromium = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         context = await chromium.new_context(
             base_url=f"https://{HOST}:{port}", ignore_https_errors=True
@@ -159,10 +171,8 @@ async def test_a_browser_signs_in_and_out(
         await chromium.close()
 
 
-async def test_a_way_back_counts_once_and_for_its_browser(
-    port: int, tmp_path: Path, control_plane: ControlPlane, provider: OpenIdProvider
-) -> None:
-    async with serving(port, tmp_path, control_plane, provider) as browser:
+async def test_a_way_back_counts_once_and_for_its_browser(serve: Serve) -> None:
+    async with serve() as browser:
         back = await _way_back(browser)
         held = dict(browser.cookies)
         browser.cookies.clear()
@@ -190,32 +200,24 @@ async def test_a_way_back_counts_once_and_for_its_browser(
 
 
 async def test_a_session_lasts_as_long_as_tokens_are_renewed(
-    port: int,
-    tmp_path: Path,
-    control_plane: ControlPlane,
-    provider: OpenIdProvider,
-    monkeypatch: pytest.MonkeyPatch,
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(program, "TIDY_SECONDS", 1.0)
     scopes = [f"--oidc-scope={each}" for each in ("email", "offline_access")]
-    async with serving(port, tmp_path, control_plane, provider, *scopes) as browser:
+    async with serve(*scopes) as browser:
         await browser.get(await _way_back(browser))
         await asyncio.sleep(LIFETIME_SECONDS + 2)
         shown = await browser.get("/doctor")
         assert "oidc:alice@example.com" in shown.text
         assert "Unauthorized" not in shown.text
-    async with serving(port, tmp_path, control_plane, provider) as browser:
+    async with serve() as browser:
         await browser.get(await _way_back(browser))
         await asyncio.sleep(LIFETIME_SECONDS)
         assert (await browser.get("/nothing")).status_code == 401, "it had no refresh token"
 
 
 async def test_a_refresh_token_ends_with_its_session(
-    port: int,
-    tmp_path: Path,
-    control_plane: ControlPlane,
-    provider: OpenIdProvider,
-    monkeypatch: pytest.MonkeyPatch,
+    serve: Serve, provider: OpenIdProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[Tokens] = []
     exchange = Provider.exchange
@@ -229,7 +231,7 @@ async def test_a_refresh_token_ends_with_its_session(
     asked = [f"--oidc-scope={each}" for each in scopes]
     same = Provider(provider.issuer, CLIENT, provider.secret_file, provider.ca_file, scopes)
     about = await same.about()
-    async with serving(port, tmp_path, control_plane, provider, *asked) as browser:
+    async with serve(*asked) as browser:
         entered = await browser.get(await _way_back(browser))
         assert "are signed in" in entered.text
         page = await browser.get("/doctor")
@@ -243,9 +245,9 @@ async def test_a_refresh_token_ends_with_its_session(
 
 
 async def test_a_provider_that_is_away_or_another_is_told(
-    port: int, tmp_path: Path, control_plane: ControlPlane, provider: OpenIdProvider
+    serve: Serve, provider: OpenIdProvider
 ) -> None:
-    async with serving(port, tmp_path, control_plane, provider) as browser:
+    async with serve() as browser:
         back = await _way_back(browser)
         provider.stop()
         for address in (back, PROVIDER):
