@@ -340,21 +340,21 @@ def test_the_conditions_follow_the_plan(place: Place, shelf: str) -> None:
         told = {"phase": phase, "conditions": list(said)}
         place.classic.api.patch(f"{place.path('installplans', name)}/status", {"status": told})
 
+    def wait_told(kind: str, reason: str, message: str = "") -> KubeObject:
+        def holds(obj: KubeObject) -> bool:
+            found = conditions(obj).get(kind) or {}
+            return found.get("reason") == reason and message in found.get("message", "")
+
+        return place.wait("subscriptions", "plain", holds, what=f"{kind} {reason} {message}")
+
     place.patch("installplans", name, {"spec": {"approved": False, "approval": "Manual"}})
     puppet("RequiresApproval")
-    pending = place.wait_condition("subscriptions", "plain", "InstallPlanPending")
-    assert pending["reason"] == "RequiresApproval"
+    wait_told("InstallPlanPending", "RequiresApproval")
     puppet("Failed")
-    failed = place.wait_condition("subscriptions", "plain", "InstallPlanFailed")
-    assert failed["reason"] == "InstallPlanFailed"
+    wait_told("InstallPlanFailed", "InstallPlanFailed")
     why = {"type": "Installed", "status": "False", "reason": "InstallComponentFailed"}
     puppet("Failed", why | {"message": "it broke"})
-
-    def told(obj: KubeObject) -> bool:
-        found = conditions(obj).get("InstallPlanFailed") or {}
-        return (found.get("reason"), found.get("message")) == ("InstallComponentFailed", "it broke")
-
-    found = place.wait("subscriptions", "plain", told)
+    found = wait_told("InstallPlanFailed", "InstallComponentFailed", "it broke")
     assert set(conditions(found)) == {"CatalogSourcesUnhealthy", "InstallPlanFailed"}
     place.delete("installplans", name)
     missing = place.wait_condition("subscriptions", "plain", "InstallPlanMissing")
