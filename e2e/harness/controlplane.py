@@ -75,6 +75,7 @@ class ControlPlane(Running):
         self._ports: Ports | None = None
         self._audit_events: list[dict[str, Any]] = []
         self._audit_read = 0
+        self._client: httpx.Client | None = None
         self.children: dict[str, ChildProcess] = {}
         """The running components, by name."""
 
@@ -150,6 +151,9 @@ class ControlPlane(Running):
 
     def stop_apiserver(self) -> None:
         """Stop the API server; state stays in etcd, so starting it again is a restart."""
+        if self._client is not None:
+            self._client.close()
+            self._client = None
         self._halt("kube-apiserver")
 
     def start_controller_manager(self) -> None:
@@ -180,6 +184,13 @@ class ControlPlane(Running):
         context.load_cert_chain(self.places.certificate("admin"), self.places.key("admin"))
         return httpx.Client(base_url=self.url, verify=context, timeout=timeout, trust_env=False)
 
+    @property
+    def _http(self) -> httpx.Client:
+        """A client for our own requests: each one's first takes a handshake."""
+        if self._client is None:
+            self._client = self.client()
+        return self._client
+
     def kubeconfig_for(self, user: str, groups: Sequence[str] = ()) -> Path:
         """A kubeconfig for a user known by client certificate, with no rights but its groups'."""
         authority = CertificateAuthority.load_or_create(self.places.pki, "ca")
@@ -200,8 +211,7 @@ class ControlPlane(Running):
             "kind": "TokenRequest",
             "spec": {"expirationSeconds": 24 * 3600},
         }
-        with self.client() as client:
-            answer = client.post(f"{account}/token", json=request).raise_for_status()
+        answer = self._http.post(f"{account}/token", json=request).raise_for_status()
         user = token_user(answer.json()["status"]["token"])
         return self._write_kubeconfig(f"{namespace}.{name}", user, via)
 
@@ -236,21 +246,27 @@ class ControlPlane(Running):
             )
         return done.stdout
 
-    def apply(self, manifests: str) -> None:
+    def apply(self, manifests: str | Path) -> None:
         """What `kubectl apply --server-side --force-conflicts` does, as the administrator.
+
+        Manifests may be in a file or a folder. Kinds that were defined are served then.
+        Errors: httpx.HTTPStatusError with the API server's message.
+        """
+        ManifestApplier(self._http).apply(_text(manifests))
+
+    def delete(self, manifests: str | Path) -> None:
+        """What `kubectl delete --ignore-not-found` does, which waits until they are gone.
 
         Errors: httpx.HTTPStatusError with the API server's message.
         """
-        with self.client() as client:
-            ManifestApplier(client).apply(manifests)
+        ManifestApplier(self._http).delete(_text(manifests))
 
     def remove(self, path: str) -> None:
         """Has the object at an API path deleted, if there is one; does not wait until it is gone.
 
         Errors: httpx.HTTPStatusError.
         """
-        with self.client() as client:
-            answer = client.delete(path)
+        answer = self._http.delete(path)
         if answer.status_code != httpx.codes.NOT_FOUND:
             answer.raise_for_status()
 
@@ -320,6 +336,13 @@ class ControlPlane(Running):
         child = self.children.pop(name, None)
         if child is not None:
             child.stop()
+
+
+def _text(manifests: str | Path) -> str:
+    if isinstance(manifests, str):
+        return manifests
+    files = sorted(manifests.glob("*.yaml")) if manifests.is_dir() else [manifests]
+    return "\n---\n".join(file.read_text(encoding="utf-8") for file in files)
 
 
 def wait_until(condition: Callable[[], bool], *, what: str, timeout: float = 120.0) -> None:

@@ -21,9 +21,9 @@ from e2e.harness.ports import free_port
 from e2e.harness.process import ChildProcess
 from e2e.harness.registry import Registry
 from e2e.olm import releases
-from e2e.olm.api import Api
+from e2e.olm.api import PATIENCE_SECONDS, Api
 from e2e.olm.daemons import HOST, start_daemon
-from e2e.olm.programs import CONFIG
+from e2e.olm.programs import CONFIG, DEFINITIONS
 from e2e.olm.releases import COMPONENTS, ReleaseSpec
 
 PROGRAM = "cluster-version-operator"
@@ -32,7 +32,7 @@ API = "/apis/config.openshift.io/v1"
 CLUSTER_VERSION = f"{API}/clusterversions/version"
 OPERATORS = f"{API}/clusteroperators"
 CLUSTER_ID = "11111111-2222-4333-8444-555555555555"
-DEFINITION = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.{releases.GROUP}"
+DEFINITION = f"{DEFINITIONS}/things.{releases.GROUP}"
 ROUND_SECONDS = 2
 NEW: dict[str, Any] = {
     "desired": {"version": "", "image": ""},
@@ -83,10 +83,11 @@ class ClusterUpdates:
         self.api.__exit__(kind, error, trace)
 
     def install(self, **spec: Any) -> None:
-        """Create the CRDs and the ClusterVersion, with more in its spec."""
-        crds = ("-f", str(CONFIG / "crd" / "cluster-version"))
-        self.control_plane.kubectl("apply", "--server-side", *crds)
-        self.control_plane.kubectl("wait", "--for=condition=Established", *crds)
+        """Create the CRDs that are not there, and the ClusterVersion, with more in its spec."""
+        for file in (CONFIG / "crd" / "cluster-version").iterdir():
+            group, plural = file.stem.split("_")
+            if self.api.get(f"{DEFINITIONS}/{plural}.{group}") is None:
+                self.control_plane.apply(file)
         version = {
             "apiVersion": "config.openshift.io/v1",
             "kind": "ClusterVersion",
@@ -197,7 +198,9 @@ class ClusterUpdates:
         status, reason, message = (found.get(key, "") for key in ("status", "reason", "message"))
         return status, reason, message
 
-    def wait_told(self, kind: str, status: str, text: str = "", *, timeout: float = 60.0) -> str:
+    def wait_told(
+        self, kind: str, status: str, text: str = "", *, timeout: float = PATIENCE_SECONDS
+    ) -> str:
         """Wait until a condition has a status, and a message with a text in it; the message."""
 
         def is_told() -> bool:
@@ -211,7 +214,7 @@ class ClusterUpdates:
             raise
         return self.told(kind)[2]
 
-    def wait_level(self, version: str, *, timeout: float = 60.0) -> None:
+    def wait_level(self, version: str, *, timeout: float = PATIENCE_SECONDS) -> None:
         """Wait until a release is applied completely."""
         self.wait_told("Progressing", "False", f"Cluster version is {version}", timeout=timeout)
 

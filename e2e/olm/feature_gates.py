@@ -43,7 +43,6 @@ class FeatureGates:
     def set(self, feature_set: str, enabled: Mapping[str, Sequence[str]]) -> None:
         """Write the feature set and the enabled gates by version; make the kind served first."""
         self._control_plane.apply(json.dumps(_CRD))
-        self._control_plane.kubectl("wait", "--for=condition=Established", f"crd/{NAME}")
         found = {
             "apiVersion": "config.openshift.io/v1",
             "kind": "FeatureGate",

@@ -195,9 +195,7 @@ def server(control_plane: ControlPlane) -> Iterator[httpx.Client]:
     """The API server, with the CRDs and the namespaces that are not the chart's."""
     config = CHART.parents[1] / "config"
     for folder in (config / "crd", config / "crd" / "classic"):
-        crds = ("--recursive=false", "-f", str(folder))
-        control_plane.kubectl("apply", "--server-side", "--force-conflicts", *crds)
-        control_plane.kubectl("wait", "--for=condition=Established", *crds)
+        control_plane.apply(folder)
     with control_plane.client() as client:
         for name in NAMESPACES:
             labels = {"pod-security.kubernetes.io/warn": "restricted"}

@@ -48,12 +48,10 @@ UNKNOWN = {"support", "MinKubeVersion", "Kind"}
 @pytest.fixture(scope="module")
 def api(control_plane: ControlPlane) -> Iterator[httpx.Client]:
     """A client of an API server which serves the kinds."""
-    crds = ("-f", str(CLASSIC_CRD_FOLDER))
-    control_plane.kubectl("apply", "--server-side", "--force-conflicts", *crds)
-    control_plane.kubectl("wait", "--for=condition=Established", "--timeout=120s", *crds)
+    control_plane.apply(CLASSIC_CRD_FOLDER)
     with control_plane.client() as client:
         yield client
-    control_plane.kubectl("delete", "--wait=false", *crds)
+    control_plane.delete(CLASSIC_CRD_FOLDER)
 
 
 def collection(plural: str, obj: dict[str, Any]) -> str:

@@ -55,9 +55,7 @@ control_plane = own_control_plane(controller_manager=False)
 @pytest.fixture(scope="module")
 def api(control_plane: ControlPlane) -> Iterator[httpx.Client]:
     """A client of an API server which serves the three kinds."""
-    crds = ("-f", str(CRD_FOLDER))
-    control_plane.kubectl("apply", "--server-side", "--force-conflicts", *crds)
-    control_plane.kubectl("wait", "--recursive=false", "--for=condition=Established", *crds)
+    control_plane.apply(CRD_FOLDER)
     with control_plane.client() as client:
         for plural in PLURALS:
             wait_until(partial(is_served, client, plural), what=f"{plural} served")

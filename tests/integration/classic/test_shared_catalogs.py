@@ -133,12 +133,10 @@ def mirrored(shared: Classic, registry: Registry) -> Iterator[str]:
         "metadata": {"name": "mirrored"},
         "spec": {"imageTagMirrors": [entry]},
     }
-    kubectl = shared.control_plane.kubectl
-    kubectl("apply", "--server-side", "-f", str(DEFINITIONS))
-    kubectl("wait", "--for=condition=Established", "-f", str(DEFINITIONS))
+    shared.control_plane.apply(DEFINITIONS)
     shared.control_plane.apply(json.dumps(mirrors))
     yield source
-    kubectl("delete", "-f", str(DEFINITIONS))
+    shared.control_plane.delete(DEFINITIONS)
 
 
 def test_catalogs_and_bundles_come_from_the_mirrors_of_the_cluster(

@@ -84,7 +84,9 @@ async def test_the_examples_of_the_documentation_are_followed(
 ) -> None:
     world.serve_kinds()
     _, mirrors, bundle = YAML_BLOCK.findall(PAGE.read_text())
-    world.apply("imagedigestmirrorsets.config.openshift.io", yaml.safe_load(mirrors))
+    mirror_set = yaml.safe_load(mirrors)
+    name = mirror_set["metadata"]["name"]
+    world.apply(f"/apis/config.openshift.io/v1/imagedigestmirrorsets/{name}", mirror_set)
     injected = yaml.safe_load(bundle) | {"data": {"ca-bundle.crt": world.registry_ca()}}
     namespace = injected["metadata"]["namespace"]
     world.make_namespace(namespace)

@@ -8,7 +8,7 @@ from e2e.harness.images import catalog_image
 from e2e.olm.api import catalog_path, extension_path
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.fbc import catalog_files, package_blobs
-from e2e.olm.manifests import catalog, with_administrator
+from e2e.olm.manifests import with_administrator
 from e2e.olm.programs import Olm
 from tests.integration.cluster_pulls.world import World
 
@@ -87,8 +87,8 @@ def test_an_extension_is_installed_from_the_mirror_of_its_bundle(world: World) -
     named = bundle.as_published(f"{world.source}/{world.name}/bundle@{pushed.digest}")
     image = catalog_image(catalog_files([package_blobs([named])]))
     reference = world.registry.push(image, f"catalogs/{world.name}", tag="v1").tag_reference
-    world.apply_yaml("clustercatalogs", catalog(world.name, reference))
-    world.apply_yaml("clusterextensions", with_administrator(world.name))
+    world.apply_catalog(reference)
+    world.apply(extension_path(world.name), with_administrator(world.name))
     path = extension_path(world.name)
     world.api.wait_condition(path, "Progressing", "True", message=UNRESOLVED)
     world.mirrors("ImageDigestMirrorSet", world.mirror)

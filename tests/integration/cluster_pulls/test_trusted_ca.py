@@ -81,7 +81,8 @@ async def test_what_is_injected_is_followed_and_nonsense_is_left_out(
     await believed(pulls, ca_of(private))  # the last good ones stay
     await asyncio.to_thread(world.inject, namespace, pem=ca_of(registry))
     await believed(pulls, ca_of(registry))
-    await asyncio.to_thread(world.kubectl, "delete", "configmap", world.name, "-n", namespace)
+    injected = f"/api/v1/namespaces/{namespace}/configmaps/{world.name}"
+    await asyncio.to_thread(world.api.delete, injected)
     await believed(pulls, "")
 
 
@@ -121,13 +122,12 @@ async def test_named_cas_stay_while_they_cannot_be_read(
     world.inject(CA_NAMESPACE, name="user-ca-bundle", labelled=False, pem=ca_of(private))
     world.proxy(trusted_ca="user-ca-bundle")
     world.let_read("default")
-    binding = ("rolebinding", world.name, "-n", CA_NAMESPACE)
-    world.kubectl("create", *binding, "--clusterrole=view", "--serviceaccount=default:default")
+    binding = world.bind("view", "default", CA_NAMESPACE)
     async with KubeClient.connect(load_access(str(control_plane.kubeconfig))) as client:
         pulls = ClusterPulls(client.as_service_account("default", "default"), "default")
         await pulls.refresh()
         await believed(pulls, ca_of(private))
-        world.kubectl("delete", *binding)
+        world.api.delete(binding)
         async with asyncio.timeout(20):
             while not any("which Proxy cluster names" in message for message in caplog.messages):
                 await pulls.refresh()

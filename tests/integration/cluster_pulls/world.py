@@ -4,12 +4,10 @@ import asyncio
 import json
 import secrets
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from api.objects import KubeObject
-from e2e.harness.errors import CommandFailed
 from e2e.harness.images import catalog_image
 from e2e.harness.push import Published
 from e2e.harness.registry import Registry
@@ -55,38 +53,31 @@ class World:
         self.olm = olm
         self.api = api
         self.registry = registry
-        self.kubectl = olm.control_plane.kubectl
         self.name = f"t-{secrets.token_hex(4)}"
         self.source = f"{self.name}.invalid"
         """A registry that does not exist."""
         self.mirror = f"{registry.address}/copies"
         """Where copies of what it had are."""
-        self._made: list[tuple[str, str]] = []
-        self._in_namespaces: list[tuple[str, str]] = []
+        self._made: list[str] = []
 
     def serve_kinds(self) -> None:
         """Has the API server serve OpenShift's kinds."""
-        self.kubectl("apply", "--server-side", "-f", str(DEFINITIONS))
-        self.kubectl("wait", "--for=condition=Established", "-f", str(DEFINITIONS))
+        self.olm.control_plane.apply(DEFINITIONS)
 
     def withdraw_kinds(self) -> None:
         """Has it serve them no more, nor name them."""
-        self.kubectl("delete", "-f", str(DEFINITIONS), "--ignore-not-found")
+        self.olm.control_plane.delete(DEFINITIONS)
         self.api.wait("/apis", names_none, what="the groups are not named any more")
 
-    def apply(self, resource: str, obj: KubeObject) -> None:
-        """Creates or changes an object; `resource` is its plural with the group."""
-        self._made.append((resource, obj["metadata"]["name"]))
-        self.olm.control_plane.apply(json.dumps(obj))
-
-    def apply_yaml(self, resource: str, text: str) -> None:
-        """Creates what the text says; of it the object of the test's name is deleted again."""
-        self._made.append((resource, self.name))
+    def apply(self, path: str, manifests: str | KubeObject) -> None:
+        """Creates or changes objects; the one at the path is deleted again."""
+        self._made.append(path)
+        text = manifests if isinstance(manifests, str) else json.dumps(manifests)
         self.olm.control_plane.apply(text)
 
     def apply_catalog(self, reference: str) -> None:
         """Creates the test's ClusterCatalog."""
-        self.apply_yaml("clustercatalogs", catalog(self.name, reference))
+        self.apply(catalog_path(self.name), catalog(self.name, reference))
 
     def wait_serving(self) -> None:
         """Until the catalog serves what its reference says."""
@@ -104,11 +95,12 @@ class World:
 
     def delete_catalog(self) -> None:
         """Deletes the test's ClusterCatalog, to begin anew."""
-        self.kubectl("delete", "clustercatalog", self.name)
+        self.api.delete(catalog_path(self.name))
+        self.api.wait_gone(catalog_path(self.name))
 
     def mirrors(self, kind: str, *mirrors: str, source: str = "", policy: str = "") -> None:
         """Applies an object of a kind with one source."""
-        group, version, plural, field = KINDS[kind]
+        group, version, _, field = KINDS[kind]
         given = {"mirrorSourcePolicy": policy} if policy else {}
         entry = {"source": source or self.source, "mirrors": list(mirrors), **given}
         obj: dict[str, Any] = {
@@ -117,7 +109,7 @@ class World:
             "metadata": {"name": self.name},
             "spec": {field: [entry]},
         }
-        self.apply(f"{plural}.{group}", obj)
+        self.apply(self._path(kind), obj)
 
     def inject(self, where: str, *, name: str = "", labelled: bool = True, pem: str) -> None:
         """A ConfigMap with CAs, as OpenShift fills it in."""
@@ -125,9 +117,8 @@ class World:
         if labelled:
             meta["labels"] = {"config.openshift.io/inject-trusted-cabundle": "true"}
         data = {"ca-bundle.crt": f"# Főtanúsítvány\n{pem}"}
-        self._in_namespaces.append((where, meta["name"]))
         obj = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": data}
-        self.olm.control_plane.apply(json.dumps(obj))
+        self.apply(f"/api/v1/namespaces/{where}/configmaps/{meta['name']}", obj)
 
     def registry_ca(self) -> str:
         """The CA of the registry."""
@@ -143,15 +134,13 @@ class World:
         spec = {"trustedCA": {"name": trusted_ca}}
         meta = {"name": "cluster"}
         obj = {"apiVersion": f"{CONFIG}/v1", "kind": "Proxy", "metadata": meta, "spec": spec}
-        self.apply(f"proxies.{CONFIG}", obj)
-        patch = json.dumps([{"op": "add", "path": "/status", "value": status}])
-        what = ("patch", f"proxies.{CONFIG}", "cluster", "--subresource=status", "--type=json")
-        self.kubectl(*what, "-p", patch)
+        path = f"/apis/{CONFIG}/v1/proxies/cluster"
+        self.apply(path, obj)
+        self.api.replace(f"{path}/status", {**(self.api.get(path) or {}), "status": status})
 
     def remove(self, kind: str) -> None:
         """Deletes it again."""
-        group, _, plural, _ = KINDS[kind]
-        self.kubectl("delete", f"{plural}.{group}", self.name)
+        self.api.delete(self._path(kind))
 
     def hold_lease(self, name: str) -> None:
         """Has somebody lead who is not there, for as long as a test may take."""
@@ -163,15 +152,30 @@ class World:
 
     def let_read(self, account: str) -> None:
         """Lets an account of the namespace `default` read the kinds, as catalogd may."""
-        self._made.append(("clusterrolebindings", self.name))
-        account = f"--serviceaccount=default:{account}"
-        role = "--clusterrole=catalogd-manager-role"
-        self.kubectl("create", "clusterrolebinding", self.name, role, account)
+        self.bind("catalogd-manager-role", account)
+
+    def bind(self, role: str, account: str, namespace: str = "") -> str:
+        """Gives an account of the namespace `default` a role, there or everywhere; its path."""
+        group = "rbac.authorization.k8s.io"
+        kind = "RoleBinding" if namespace else "ClusterRoleBinding"
+        obj = {
+            "apiVersion": f"{group}/v1",
+            "kind": kind,
+            "metadata": {"name": self.name, **({"namespace": namespace} if namespace else {})},
+            "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": role},
+            "subjects": [{"kind": "ServiceAccount", "namespace": "default", "name": account}],
+        }
+        where = f"namespaces/{namespace}/" if namespace else ""
+        path = f"/apis/{group}/v1/{where}{kind.lower()}s/{self.name}"
+        self.apply(path, obj)
+        return path
+
+    def _path(self, kind: str) -> str:
+        group, version, plural, _ = KINDS[kind]
+        return f"/apis/{group}/{version}/{plural}/{self.name}"
 
     def close(self) -> None:
         """Deletes everything."""
-        for where, name in self._in_namespaces:
-            self.kubectl("delete", "configmap", name, "-n", where, "--ignore-not-found")
-        for resource, name in reversed(self._made):
-            with suppress(CommandFailed):  # its kind may be gone
-                self.kubectl("delete", resource, name, "--ignore-not-found")
+        for path in reversed(self._made):
+            self.olm.control_plane.remove(path)
+            self.api.wait_gone(path)

@@ -1,9 +1,13 @@
 """OpenShift's kinds, as far as cluster updates are concerned."""
 
 import json
+from pathlib import Path
 
 from config.generate import CLUSTER_VERSION_CRD_FOLDER
 from e2e.harness.controlplane import ControlPlane
+from e2e.olm.api import Api
+
+API = "/apis/config.openshift.io/v1"
 
 
 class OpenShift:
@@ -11,6 +15,7 @@ class OpenShift:
 
     def __init__(self, control_plane: ControlPlane) -> None:
         self.kubectl = control_plane.kubectl
+        self._control_plane = control_plane
 
     def appear(self, version: str) -> None:
         """The kinds are served, and the cluster has a version."""
@@ -20,17 +25,12 @@ class OpenShift:
 
     def define(self, plural: str) -> None:
         """Has a kind served."""
-        file = str(CLUSTER_VERSION_CRD_FOLDER / f"config.openshift.io_{plural}.yaml")
-        self.kubectl("apply", "-f", file)
-        self.kubectl("wait", "--for=condition=Established", "-f", file, "--timeout=120s")
-        self.kubectl("get", f"{plural}.config.openshift.io")  # waits for its storage
+        self._control_plane.apply(_definition(plural))
 
     def disappear(self) -> None:
         """Takes the kinds and their objects away."""
-        kinds = (
-            f"{plural}.config.openshift.io" for plural in ("clusteroperators", "clusterversions")
-        )
-        self.kubectl("delete", "crd", *kinds, "--ignore-not-found")
+        for plural in ("clusteroperators", "clusterversions"):
+            self._control_plane.delete(_definition(plural))
 
     def be(self, version: str) -> None:
         """Is at a version, as if an update to it had been accepted."""
@@ -38,7 +38,7 @@ class OpenShift:
         spec = {"clusterID": "7d6bd2b8-6e4f-4a25-9d76-1d3f2c8a9b10"}
         kind = {"apiVersion": "config.openshift.io/v1", "kind": "ClusterVersion"}
         made = {**kind, "metadata": meta, "spec": spec}
-        self.kubectl("apply", "-f", "-", stdin=json.dumps(made))
+        self._control_plane.apply(json.dumps(made))
         image = f"registry.example.com/release:{version}"
         since = "2025-01-01T00:00:00Z"
         entry = {"version": version, "image": image, "state": "Completed", "verified": True}
@@ -49,7 +49,9 @@ class OpenShift:
             "versionHash": "",
             "availableUpdates": [],
         }
-        patch = f"--patch={json.dumps({'status': status})}"
-        self.kubectl(
-            "patch", "clusterversion", "version", "--subresource=status", "--type=merge", patch
-        )
+        with Api(self._control_plane) as api:
+            api.patch(f"{API}/clusterversions/version/status", {"status": status})
+
+
+def _definition(plural: str) -> Path:
+    return CLUSTER_VERSION_CRD_FOLDER / f"config.openshift.io_{plural}.yaml"

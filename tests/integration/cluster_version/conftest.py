@@ -27,9 +27,7 @@ control_plane = own_control_plane("package")
 @pytest.fixture(scope="package")
 def served(control_plane: ControlPlane) -> ControlPlane:
     """The control plane, once it serves the kinds."""
-    crds = ("-f", str(CLUSTER_VERSION_CRD_FOLDER))
-    control_plane.kubectl("apply", *crds)
-    control_plane.kubectl("wait", "--for=condition=Established", "--timeout=30s", *crds)
+    control_plane.apply(CLUSTER_VERSION_CRD_FOLDER)
     return control_plane
 
 

@@ -142,8 +142,7 @@ async def test_the_cluster_s_cas_are_trusted(
 async def test_the_cluster_s_proxy_is_gone_through(
     client: KubeClient, served: ControlPlane, plain: GraphServer, put: Any
 ) -> None:
-    served.kubectl("apply", "-f", str(DEFINITIONS))
-    served.kubectl("wait", "--for=condition=Established", "crd/proxies.config.openshift.io")
+    served.apply(DEFINITIONS)
     url = f"http://updates.example.com:{plain.port}/graph"
     async with ForwardProxy() as proxy:
         status = {"httpProxy": f"http://{proxy.address}"}

@@ -1,6 +1,5 @@
 """OLM Classic: what needs a person comes first, and a plan is approved with its steps shown."""
 
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import Browser, expect
 
-from e2e.harness.pytest_plugin import Kubectl
+from e2e.harness.controlplane import ControlPlane
+from e2e.olm.api import Api
 from tests.integration.console.visits import Console, Visit
 
 CRDS = Path(__file__).parents[3] / "config" / "crd" / "classic"
@@ -26,24 +26,26 @@ pytestmark = pytest.mark.integration
 
 @pytest.fixture
 def visit(
-    browser: Browser, kubectl: Kubectl, start_console: Callable[..., Console]
+    browser: Browser, control_plane: ControlPlane, start_console: Callable[..., Console]
 ) -> Iterator[Visit]:
     """A console that was started when the cluster had the kinds."""
-    files = [f"--filename={CRDS / f'{GROUP}_{each}.yaml'}" for each in KINDS]
-    kubectl("apply", "--server-side", "--force-conflicts", *files)
-    kubectl("wait", "--for=condition=Established", *files)
+    for each in KINDS:
+        control_plane.apply(CRDS / f"{GROUP}_{each}.yaml")
     visit = Visit(browser, start_console())
     yield visit
     visit.close()
 
 
-def _status(kubectl: Kubectl, namespace: str, what: str, status: dict[str, Any]) -> None:
-    patch = json.dumps({"status": status})
-    kubectl("patch", what, "-n", namespace, "--subresource=status", "--type=merge", "-p", patch)
+def _path(namespace: str, what: str, version: str = API_VERSION) -> str:
+    return f"/apis/{version}/namespaces/{namespace}/{what}"
+
+
+def _status(api: Api, path: str, status: dict[str, Any]) -> None:
+    api.patch(f"{path}/status", {"status": status})
 
 
 def _create(
-    kubectl: Kubectl,
+    api: Api,
     namespace: str,
     kind: str,
     name: str,
@@ -52,31 +54,31 @@ def _create(
 ) -> None:
     metadata = {"name": name, "namespace": namespace}
     obj = {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec}
-    kubectl("create", "-f", "-", stdin=json.dumps(obj))
+    api.create(_path(namespace, f"{kind.lower()}s", version), obj)
 
 
 def test_a_plan_that_waits_is_found_looked_at_and_approved(
-    visit: Visit, kubectl: Kubectl, namespace: str
+    visit: Visit, api: Api, namespace: str
 ) -> None:
     spec: dict[str, Any] = {"name": "widget", "source": "community", "sourceNamespace": namespace}
-    _create(kubectl, namespace, "Subscription", "widget", spec)
+    _create(api, namespace, "Subscription", "widget", spec)
     condition = {"type": "ResolutionFailed", "status": "True", "message": HINDERED}
     status = {"conditions": [condition], "lastUpdated": "2026-01-01T00:00:00Z"}
-    _status(kubectl, namespace, "subscription/widget", status)
+    _status(api, _path(namespace, "subscriptions/widget"), status)
     plan = {"approval": "Manual", "approved": False, "clusterServiceVersionNames": ["widget.v1"]}
-    _create(kubectl, namespace, "InstallPlan", "install-1", plan)
+    _create(api, namespace, "InstallPlan", "install-1", plan)
     resource = {"group": "", "version": "v1", "kind": "ServiceAccount", "name": "widget-account"}
     resource |= {"sourceName": "community", "sourceNamespace": namespace, "manifest": "{}"}
     step = {"resolving": "widget.v1", "resource": resource, "status": "Unknown"}
     status = {"phase": "RequiresApproval", "catalogSources": [], "plan": [step]}
-    _status(kubectl, namespace, "installplan/install-1", status)
+    _status(api, _path(namespace, "installplans/install-1"), status)
 
     source = {"sourceType": "grpc", "address": "catalog:50051", "displayName": "<b>Community</b>"}
-    _create(kubectl, namespace, "CatalogSource", "community", source)
+    _create(api, namespace, "CatalogSource", "community", source)
     group = {"targetNamespaces": [namespace]}
-    _create(kubectl, namespace, "OperatorGroup", "team", group, f"{GROUP}/v1")
+    _create(api, namespace, "OperatorGroup", "team", group, f"{GROUP}/v1")
     found = {"namespaces": [namespace], "lastUpdated": "2026-01-01T00:00:00Z"}
-    _status(kubectl, namespace, "operatorgroup/team", found)
+    _status(api, _path(namespace, "operatorgroups/team", f"{GROUP}/v1"), found)
 
     page = visit.page
     page.goto(f"/classic?part=sources&words={namespace}")
@@ -99,23 +101,22 @@ def test_a_plan_that_waits_is_found_looked_at_and_approved(
     page.get_by_role("button", name="Approve this plan").click()
     expect(page.get_by_text("install-1 is approved.")).to_be_visible()
     expect(page.get_by_role("button", name="Approve")).to_have_count(0)
-    approved = "-o=jsonpath={.spec.approved}"
-    assert kubectl("get", "installplan", "install-1", "-n", namespace, approved) == "true"
-    _status(kubectl, namespace, "installplan/install-1", {"phase": "Complete"})
+    assert (api.get(_path(namespace, "installplans/install-1")) or {})["spec"]["approved"] is True
+    _status(api, _path(namespace, "installplans/install-1"), {"phase": "Complete"})
     expect(page.get_by_text("Complete")).to_be_visible()
 
 
 def test_an_operator_is_uninstalled_with_what_stays_shown(
-    visit: Visit, kubectl: Kubectl, namespace: str
+    visit: Visit, api: Api, namespace: str
 ) -> None:
     spec: dict[str, Any] = {"name": "widget", "source": "community", "sourceNamespace": namespace}
-    _create(kubectl, namespace, "Subscription", "widget", spec)
+    _create(api, namespace, "Subscription", "widget", spec)
     status = {"installedCSV": "widget.v1", "lastUpdated": "2026-01-01T00:00:00Z"}
-    _status(kubectl, namespace, "subscription/widget", status)
+    _status(api, _path(namespace, "subscriptions/widget"), status)
     owned = {"name": "installplans.operators.coreos.com", "kind": "InstallPlan"}
     deployment = {"name": "widget-operator", "spec": {"selector": {}, "template": {}}}
     _create(
-        kubectl,
+        api,
         namespace,
         "ClusterServiceVersion",
         "widget.v1",
@@ -137,5 +138,5 @@ def test_an_operator_is_uninstalled_with_what_stays_shown(
     page.get_by_label("Type widget").fill("widget")
     page.get_by_role("button", name="Delete").click()
     expect(page.get_by_role("status")).to_contain_text("widget is being deleted")
-    left = kubectl("get", "subscriptions,clusterserviceversions", "-n", namespace, "-o=name")
-    assert left.strip() == ""
+    for plural in ("subscriptions", "clusterserviceversions"):
+        assert api.list(_path(namespace, plural)) == []

@@ -9,6 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import Browser, Page, expect
 
+from e2e.harness.controlplane import ControlPlane
 from e2e.harness.pytest_plugin import Kubectl
 from tests.integration.console.visits import Console, Visit, notice
 
@@ -77,11 +78,14 @@ def _ask(page: Page, spec: Callable[[], dict[str, Any]]) -> None:
 
 
 def test_updates_are_shown_as_they_come_and_asked_for(
-    browser: Browser, kubectl: Kubectl, start_console: Callable[..., Console]
+    browser: Browser,
+    control_plane: ControlPlane,
+    kubectl: Kubectl,
+    start_console: Callable[..., Console],
 ) -> None:
-    crds = [f"--filename={CRDS / f'config.openshift.io_{each}.yaml'}" for each in KINDS]
-    kubectl("apply", "--server-side", "--force-conflicts", *crds)
-    kubectl("wait", "--for=condition=Established", *crds)
+    crds = [CRDS / f"config.openshift.io_{each}.yaml" for each in KINDS]
+    for crd in crds:
+        control_plane.apply(crd)
     version = {
         "apiVersion": "config.openshift.io/v1",
         "kind": "ClusterVersion",
@@ -110,4 +114,5 @@ def test_updates_are_shown_as_they_come_and_asked_for(
         expect(visit.page.get_by_text("There are none.")).to_be_visible()
         visit.close()
     finally:
-        kubectl("delete", *crds)
+        for crd in crds:
+            control_plane.delete(crd)

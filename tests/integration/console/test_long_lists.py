@@ -62,9 +62,7 @@ async def _shown(user: User, browser: httpx.AsyncClient, path: str, text: str) -
 
 
 async def test_a_page_of_many_is_as_long_and_asks_as_often(control_plane: ControlPlane) -> None:
-    control_plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", str(CRDS))
-    arguments = ("--recursive=false", "--for=condition=Established", "-f", str(CRDS))
-    control_plane.kubectl("wait", *arguments)
+    control_plane.apply(CRDS)
     user = User.connect("me", ClusterOptions(Reach(str(control_plane.kubeconfig))))
     user.now = lambda: 0.0  # answers about rights do not get old
     names = _names(range(MANY))

@@ -52,9 +52,7 @@ def silent(control_plane: ControlPlane) -> Iterator[str]:
             "urls": {"base": f"https://127.0.0.1:{server.getsockname()[1]}/catalogs/{name}"},
         }
         crds = Path(__file__).parents[3] / "config" / "crd"
-        control_plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", str(crds))
-        arguments = ("--recursive=false", "--for=condition=Established", "-f", str(crds))
-        control_plane.kubectl("wait", *arguments)
+        control_plane.apply(crds)
         with control_plane.client() as api:
             api.post(kind, json={**made, "metadata": {"name": name}}).raise_for_status()
             api.patch(

@@ -30,9 +30,7 @@ SOON_MILLISECONDS = 5_000
 def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     options = ControlPlaneOptions(controller_manager=False)
     with ControlPlane(tmp_path_factory.mktemp("control-plane"), options=options) as running:
-        running.kubectl("apply", "--server-side", "-f", str(CRDS))
-        arguments = ("--recursive=false", "--for=condition=Established", "-f", str(CRDS))
-        running.kubectl("wait", *arguments)
+        running.apply(CRDS)
         yield running
 
 

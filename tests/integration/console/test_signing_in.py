@@ -62,10 +62,9 @@ async def _sign_in(browser: httpx.AsyncClient, token: str) -> httpx.Response:
 
 
 async def test_a_token_signs_in_with_its_own_rights(
-    browser: httpx.AsyncClient, kubectl: Kubectl, namespace: str
+    browser: httpx.AsyncClient, control_plane: ControlPlane, kubectl: Kubectl, namespace: str
 ) -> None:
-    kubectl("apply", "--server-side", "--force-conflicts", "-f", str(CRDS))
-    kubectl("wait", "--recursive=false", "--for=condition=Established", "-f", str(CRDS))
+    control_plane.apply(CRDS)
     tokens = {}
     for name in ("nobody", "reader"):
         kubectl("create", "serviceaccount", name, "-n", namespace)

@@ -71,7 +71,6 @@ def test_a_webhook_that_is_called_with_another_ca_than_signed_what_is_served(
 def test_a_definition_whose_objects_nobody_converts(olm: Olm, api: Api, doctor: Doctor) -> None:
     kubectl = olm.control_plane.kubectl
     olm.control_plane.apply(json.dumps(definition("turned")))
-    kubectl("wait", "--for=condition=Established", "crd/things.turned.example.com")
     plain = thing("turned", "default", "old").replace(", finalizers: [example.com/cleanup]", "")
     olm.control_plane.apply(plain)
     config = {"service": {"name": "converter", "namespace": "nowhere"}}

@@ -42,7 +42,6 @@ def test_a_definition_whose_many_objects_nobody_lets_go(olm: Olm, api: Api, doct
     kubectl = olm.control_plane.kubectl
     labels = {names.LABEL_OWNER_KIND: names.CLUSTER_EXTENSION, names.LABEL_OWNER_NAME: "gone"}
     olm.control_plane.apply(json.dumps(definition("many", labels=labels)))
-    kubectl("wait", "--for=condition=Established", "crd/things.many.example.com")
     olm.control_plane.apply("---".join(thing("many", "default", f"t{n}") for n in range(7)))
     kubectl("delete", "crd", "things.many.example.com", "--wait=false")
     path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.many.example.com"

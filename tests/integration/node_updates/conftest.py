@@ -12,6 +12,7 @@ from config.generate import CLUSTER_VERSION_CRD_FOLDER
 from e2e.harness.components import CONTROLLERS
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.kwok import SimulatedNodes
+from e2e.olm.manifests import namespace
 from olm_runtime.controller.manager import Manager
 from olm_runtime.kube.access import load_access
 from olm_runtime.kube.client import KubeClient
@@ -32,9 +33,8 @@ control_plane = own_control_plane(
 def access(control_plane: ControlPlane) -> ClusterAccess:
     """To a control plane that serves pools."""
     pools = CLUSTER_VERSION_CRD_FOLDER / "machineconfiguration.openshift.io_machineconfigpools.yaml"
-    control_plane.kubectl("apply", "-f", str(pools))
-    control_plane.kubectl("wait", "--for=condition=Established", "-f", str(pools))
-    control_plane.kubectl("create", "namespace", NAMESPACE)
+    control_plane.apply(pools)
+    control_plane.apply(namespace(NAMESPACE))
     return load_access(str(control_plane.kubeconfig))
 
 

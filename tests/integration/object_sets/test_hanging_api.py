@@ -52,7 +52,6 @@ def test_a_healthy_set_is_applied_while_forty_wait_for_a_group_that_hangs(
     group = f"{world.namespace}.example.com"
     kubectl = world.product.control_plane.kubectl
     world.apply(hanging(group, silence.port))
-    kubectl("wait", "--for=condition=Established", "crd", f"things.{group}", "--timeout=120s")
     stuck = [f"hangs-{number}" for number in range(HANGING)]
     try:
         world.apply(*(world.object_set([second(world, group, n)], name=n) for n in stuck))

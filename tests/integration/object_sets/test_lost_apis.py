@@ -29,7 +29,6 @@ def test_a_version_that_is_served_no_more_is_reported(world: World) -> None:
     definition = crd(group)
     kubectl = world.product.control_plane.kubectl
     world.apply(definition)
-    kubectl("wait", "--for=condition=Established", f"crd/things.{group}", "--timeout=120s")
     world.apply(world.object_set([world.config_map()], [thing(world, group)]))
     world.wait("Progressing", "True", message="has rolled out")
     [first] = definition["spec"]["versions"]
@@ -54,8 +53,7 @@ def test_our_own_definitions_may_go_and_come_back(world: World) -> None:
     kubectl("delete", *ours, "--timeout=120s")
     world.api.wait_gone(world.map_path())
     time.sleep(AWAY_SECONDS)
-    kubectl("apply", "--server-side", "-f", str(CONFIG / "crd"))
-    kubectl("wait", "--recursive=false", "--for=condition=Established", "-f", str(CONFIG / "crd"))
+    world.product.control_plane.apply(CONFIG / "crd")
     world.apply(world.object_set([world.config_map()], name="after"))
     world.wait("Succeeded", "True", name="after")
     assert world.api.get(f"{OLM}/clusterobjectsets") is not None
