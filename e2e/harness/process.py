@@ -6,7 +6,6 @@ when this process dies, even by SIGKILL.
 """
 
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -14,6 +13,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
+from typing import IO, Protocol
 
 from e2e.harness.errors import ProcessFailed, log_tail
 
@@ -31,6 +31,26 @@ def service_environment(**extra: str) -> dict[str, str]:
     """
     names = ("PATH", "HOME", "TMPDIR", "LANG", "TZ", "GOGC")
     return {name: os.environ[name] for name in names if name in os.environ} | extra
+
+
+class Process(Protocol):
+    """What a child needs of subprocess.Popen."""
+
+    @property
+    def pid(self) -> int:
+        """Its id."""
+
+    def poll(self) -> int | None:
+        """How it ended, as `returncode` of subprocess.Popen; None while it runs."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """The same once it has ended. Errors: subprocess.TimeoutExpired."""
+
+    def terminate(self) -> None:
+        """SIGTERM, if it runs."""
+
+    def kill(self) -> None:
+        """SIGKILL, if it runs."""
 
 
 class ChildProcess:
@@ -53,7 +73,7 @@ class ChildProcess:
         self._stdout = stdout
         self._env = service_environment() if env is None else dict(env)
         self._cwd = cwd
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Process | None = None
         self._keeper: threading.Thread | None = None
 
     @property
@@ -76,7 +96,7 @@ class ChildProcess:
         if self.pid is not None:
             raise ProcessFailed(f"{self.name} is running already (pid {self.pid})")
         self.log.parent.mkdir(parents=True, exist_ok=True)
-        started: Future[subprocess.Popen[bytes]] = Future()
+        started: Future[Process] = Future()
         # The kernel counts the death of the *thread* that forked as the death of the parent. A
         # thread that lives exactly as long as the child makes it safe to call us from any thread.
         self._keeper = threading.Thread(
@@ -88,24 +108,26 @@ class ChildProcess:
         except OSError as error:
             raise ProcessFailed(f"cannot start {self.name}: {error}") from error
 
-    def _spawn_and_keep(self, started: "Future[subprocess.Popen[bytes]]") -> None:
-        launcher = (sys.executable, "-I", "-S", str(LAUNCHER), str(os.getpid()))
+    def _spawn_and_keep(self, started: "Future[Process]") -> None:
         try:
             with self.log.open("ab") as log, (self._stdout or self.log).open("ab") as stdout:
-                process = subprocess.Popen(
-                    (*launcher, *self._argv),
-                    stdin=subprocess.DEVNULL,
-                    stdout=stdout,
-                    stderr=log,
-                    env=self._env,
-                    cwd=self._cwd,
-                    start_new_session=True,
-                )
+                process = self._spawn(stdout, log)
         except OSError as error:
             started.set_exception(error)
             return
         started.set_result(process)
         process.wait()
+
+    def _spawn(self, stdout: IO[bytes], stderr: IO[bytes]) -> Process:
+        return subprocess.Popen(
+            (sys.executable, "-I", "-S", str(LAUNCHER), str(os.getpid()), *self._argv),
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+            env=self._env,
+            cwd=self._cwd,
+            start_new_session=True,
+        )
 
     def wait(self, timeout: float) -> int | None:
         """Wait for the end; the exit code, or None if the child still runs after `timeout`."""
@@ -157,8 +179,8 @@ class ChildProcess:
 
     def kill(self, patience: float = STOP_PATIENCE) -> None:
         """End the child by SIGKILL, as a crash would; nothing if it does not run."""
-        if self.pid is not None:
-            os.kill(self.pid, signal.SIGKILL)
+        if self._process is not None and self.pid is not None:
+            self._process.kill()
             self.wait(patience)
 
     def _report(self, what: str) -> str:

@@ -8,8 +8,38 @@ import httpx
 
 from e2e.harness.controlplane import answers_ok
 from e2e.harness.process import ChildProcess, service_environment
+from e2e.olm.forked import ForkedDaemon
 
 HOST = "127.0.0.1"
+_forked = False
+
+
+def fork_daemons() -> None:
+    """From now on daemons are forked (e2e/olm/forked.py), which is no way to measure them."""
+    global _forked  # noqa: PLW0603 - one choice for a run of tests
+    _forked = True
+
+
+def daemon(
+    program: str,
+    arguments: Sequence[str],
+    *,
+    log: Path,
+    executable: str = "",
+    environment: Mapping[str, str] | None = None,
+) -> ChildProcess:
+    """A program with a small environment; it is not started yet.
+
+    `executable` is another one than that beside this interpreter.
+    """
+    own = environment or {}
+    forked = _forked and not executable and "LD_PRELOAD" not in own
+    return (ForkedDaemon if forked else ChildProcess)(
+        program,
+        [executable or str(Path(sys.executable).with_name(program)), *arguments],
+        log=log,
+        env=service_environment(PYTHONUNBUFFERED="1", **own),
+    )
 
 
 def start_daemon(
@@ -21,19 +51,10 @@ def start_daemon(
     executable: str = "",
     environment: Mapping[str, str] | None = None,
 ) -> ChildProcess:
-    """Starts a program, its own flags added, and waits until it is ready.
-
-    `executable` is another one than that beside this interpreter. Errors: ProcessFailed.
-    """
-    child = ChildProcess(
-        program,
-        [
-            executable or str(Path(sys.executable).with_name(program)),
-            f"--health-probe-bind-address={HOST}:{health_port}",
-            *arguments,
-        ],
-        log=log,
-        env=service_environment(PYTHONUNBUFFERED="1", **(environment or {})),
+    """Starts a program, its own flags added, and waits until it is ready. Errors: ProcessFailed."""
+    health = f"--health-probe-bind-address={HOST}:{health_port}"
+    child = daemon(
+        program, [health, *arguments], log=log, executable=executable, environment=environment
     )
     child.start()
     with httpx.Client(timeout=2.0, verify=False, trust_env=False) as client:  # plain HTTP

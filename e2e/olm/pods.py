@@ -7,7 +7,6 @@ for itself is given anew: paths of mounts, and addresses.
 
 import base64
 import shutil
-import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,8 +15,9 @@ from typing import Any
 
 from api.objects import KubeObject
 from e2e.harness.controlplane import ControlPlane
-from e2e.harness.process import ChildProcess, service_environment
+from e2e.harness.process import ChildProcess
 from e2e.olm.api import Api
+from e2e.olm.daemons import daemon
 
 API_SERVER = "$(KUBERNETES_SERVICE_HOST)"
 _KUBECONFIGS = threading.Lock()
@@ -64,18 +64,11 @@ class PodProcess:
         own |= {name: value.replace(API_SERVER, "127.0.0.1") for name, value in environment.items()}
         if CONTAINERS in mounts:
             own["CONTAINERS_REGISTRIES_CONF"] = f"{mounts[CONTAINERS]}/registries.conf"
-        self.child = ChildProcess(
+        self.child = daemon(
             program,
-            [
-                str(Path(sys.executable).with_name(program)),
-                *rest,
-                *secrets,
-                *arguments,
-                f"--kubeconfig={kubeconfig}",
-                *overrides,
-            ],
+            [*rest, *secrets, *arguments, f"--kubeconfig={kubeconfig}", *overrides],
             log=self.work_dir / f"{program}.log",
-            env=service_environment(PYTHONUNBUFFERED="1", **own),
+            environment=own,
         )
         self.child.start()
         return self.child

@@ -11,12 +11,15 @@ from e2e.harness.images import catalog_image
 from e2e.harness.registry import PasswordAuth, Registry
 from e2e.olm.api import Api, catalog_path
 from e2e.olm.bundles import BundleSpec
+from e2e.olm.daemons import fork_daemons
 from e2e.olm.fbc import PublishedBundle, catalog_files, package_blobs
 from e2e.olm.manifests import catalog
 from e2e.olm.programs import Olm
 from opm.__main__ import cli
 from tests.integration.clusters import own_olm
 from tests.integration.logs import tracebacks
+
+fork_daemons()
 
 HERE = Path(__file__).parent
 LONGEST = (
@@ -144,7 +147,7 @@ def opm(
 PublishCatalog = Callable[..., str]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def publish_catalog(registry: Registry) -> PublishCatalog:
     """Pushes a catalog of one package's bundles; its reference by tag."""
 

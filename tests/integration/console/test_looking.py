@@ -1,36 +1,39 @@
 """Pages for everybody: screen readers, dark mode, phones, no JavaScript, no rights."""
 
-from collections.abc import Callable
+import secrets
+from collections.abc import Callable, Iterator
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import Browser, expect
 
-from e2e.olm.api import Api, extension_path
+from e2e.olm.api import Api, catalog_path, extension_path
 from e2e.olm.bundles import BundleSpec
+from e2e.olm.manifests import catalog
+from e2e.olm.programs import Olm
 from tests.integration.console.visits import Console, Visit
 from tests.integration.olm_shell import Shell
 
 pytestmark = pytest.mark.integration
 
 Publish = Callable[..., str]
-Serve = Callable[[str, str], None]
 
 
-@pytest.fixture
-def paths(
-    api: Api, shell: Shell, package: str, publish_catalog: Publish, serve_catalog: Serve
-) -> list[str]:
+@pytest.fixture(scope="module")
+def paths(olm: Olm, shell: Shell, publish_catalog: Publish) -> Iterator[list[str]]:
     """Every page, of an extension that is installed."""
+    package = f"pkg-{secrets.token_hex(4)}"
     versions = [
         BundleSpec(package=package, version=f"{number}.0.0", crd_group=f"{package}.example.com")
         for number in (1, 2)
     ]
-    serve_catalog(package, publish_catalog(*versions))
+    olm.control_plane.apply(catalog(package, publish_catalog(*versions)))
+    with Api(olm.control_plane) as api:
+        api.wait_condition(catalog_path(package), "Serving", "True")
     installed = shell("install", package, "--version=1.0.0", "--wait")
     assert installed.returncode == 0, installed.stderr
     extension, offered = f"/extensions/{package}", f"/packages/{package}"
-    return [
+    yield [
         *("/", "/packages", offered, f"{offered}/rights", f"{offered}/definitions?path=spec"),
         *("/doctor", "/doctor?examine=yes", f"{offered}/install"),
         *(f"{offered}/install?preview=yes&extension=another", "/extensions", extension),
@@ -38,6 +41,7 @@ def paths(
         *(f"{extension}/upgrade", f"{extension}/uninstall"),
         *("/catalogs", f"/catalogs/{package}", f"/catalogs/{package}/remove", "/nowhere"),
     ]
+    olm.control_plane.remove(catalog_path(package))
 
 
 @pytest.mark.parametrize(("colours", "width"), [("light", 1280), ("dark", 360)])
