@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
-import httpx
 import pytest
 
 from e2e.harness.controlplane import KUBECTL_TIMEOUT, ControlPlane
@@ -47,17 +46,19 @@ def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Registry]:
         yield running
 
 
-@pytest.fixture
-def namespace(control_plane: ControlPlane) -> Iterator[str]:
-    """The name of a fresh namespace; it is deleted after the test, without waiting for its end."""
+def fresh_namespace(control_plane: ControlPlane) -> str:
+    """The name of a new namespace. It ends with the control plane: sooner takes many requests."""
     name = f"test-{secrets.token_hex(5)}"
     body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
     with control_plane.client() as client:
         client.post("/api/v1/namespaces", json=body).raise_for_status()
-        yield name
-        answer = client.delete(f"/api/v1/namespaces/{name}")
-        if answer.status_code != httpx.codes.NOT_FOUND:  # a test may have deleted it itself
-            answer.raise_for_status()
+    return name
+
+
+@pytest.fixture
+def namespace(control_plane: ControlPlane) -> str:
+    """The name of a namespace of the test's own."""
+    return fresh_namespace(control_plane)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import asyncio
 import copy
 import json
 import secrets
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from api.objects import GVK, KubeObject, name_of
 from e2e.harness.controlplane import ControlPlane
+from e2e.harness.pytest_plugin import fresh_namespace
 from e2e.harness.registry import Registry
 from e2e.olm.bundles import BundleSpec
 from olm_cli.crd import crd as crd_command
@@ -78,22 +79,26 @@ async def served(client: KubeClient, crd: KubeObject) -> AsyncIterator[GVK]:
         await client.delete(crd)
 
 
-@pytest_asyncio.fixture
-async def kind(client: KubeClient, namespace: str) -> AsyncIterator[GVK]:
+@pytest.fixture(scope="module")
+def namespace(control_plane: ControlPlane) -> str:
+    """One for all tests."""
+    return fresh_namespace(control_plane)
+
+
+@pytest.fixture(scope="module")
+def kind(control_plane: ControlPlane, namespace: str) -> Iterator[GVK]:
     """A kind with 240 objects: `count` is 0 to 6, every other has the same word twice."""
     group = f"{namespace}.example.com"
-    async with served(client, definition(group, SPEC)) as kind:
-        slots = asyncio.Semaphore(16)
-
-        async def store(number: int) -> None:
-            words = ["a", "b"] if number % 2 else ["a", "a"]
-            spec = {"count": number % 7, "words": words, "token": "hidden"}
-            async with slots:
-                obj = sample(group, namespace, f"s{number:03}", spec)
-                await client.create(obj, field_manager=MANAGER)
-
-        await asyncio.gather(*map(store, range(240)))
-        yield kind
+    crd = json.dumps(definition(group, SPEC))
+    control_plane.apply(crd)
+    objects = []
+    for number in range(240):
+        words = ["a", "b"] if number % 2 else ["a", "a"]
+        spec = {"count": number % 7, "words": words, "token": "hidden"}
+        objects.append(sample(group, namespace, f"s{number:03}", spec))
+    control_plane.apply(yaml.safe_dump_all(objects))
+    yield GVK(group, "v1", "Sample")
+    control_plane.delete(crd)
 
 
 SPEC: Schema = {

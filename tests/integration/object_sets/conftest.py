@@ -15,8 +15,6 @@ from e2e.olm.programs import Olm
 from tests.integration.clusters import own_control_plane, own_olm
 from tests.integration.object_sets.world import World
 
-CLUSTER_ROLE_BINDINGS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
-
 control_plane = own_control_plane("package", audit=AuditLevel.METADATA)
 product = own_olm("package", catalogd=False)  # nothing here needs a catalog or an image
 
@@ -36,5 +34,3 @@ def world(product: Olm, api: Api) -> Iterator[World]:
     for found in api.list(f"{OLM}/clusterobjectsets"):
         if found["metadata"]["name"].startswith(namespace):
             control_plane.remove(f"{OLM}/clusterobjectsets/{found['metadata']['name']}")
-    control_plane.remove(f"/api/v1/namespaces/{namespace}")
-    control_plane.remove(f"{CLUSTER_ROLE_BINDINGS}/{namespace}-installer")
