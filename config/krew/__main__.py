@@ -55,6 +55,7 @@ def main() -> None:
     parser.add_argument("--python", action="append", help=f"default: {', '.join(PYTHONS)}")
     parser.add_argument("--platform", action="append", choices=PLATFORMS, help="default: all")
     parser.add_argument("--url", required=True, help="the address below which archives will be")
+    parser.add_argument("--compression", type=int, default=6, help="1 is quick, 9 is small")
     parser.add_argument("--output", type=Path, default=ROOT / "build" / "krew")
     given = parser.parse_args()
     shutil.rmtree(given.output, ignore_errors=True)
@@ -62,7 +63,7 @@ def main() -> None:
     archives = {}
     for platform in given.platform or PLATFORMS:
         path = given.output / f"kubectl-olm_{platform.replace('/', '_')}.tar.gz"
-        make_archive(path, platform, given.python or PYTHONS)
+        make_archive(path, platform, given.python or PYTHONS, given.compression)
         archives[platform] = path
         sys.stdout.write(f"{path}  {path.stat().st_size >> 20} MiB\n")
     index = given.output / "plugins" / MANIFEST.name
@@ -70,7 +71,7 @@ def main() -> None:
     sys.stdout.write(f"{index}\n")
 
 
-def make_archive(target: Path, platform: str, pythons: Sequence[str]) -> None:
+def make_archive(target: Path, platform: str, pythons: Sequence[str], compression: int) -> None:
     """Writes the archive for a platform."""
     with tempfile.TemporaryDirectory(prefix="olm-krew-") as work:
         folder = Path(work)
@@ -85,7 +86,7 @@ def make_archive(target: Path, platform: str, pythons: Sequence[str]) -> None:
         for name in LAUNCHER:
             shutil.copy(HERE / name, lib.parent / name)
         shutil.copy(ROOT / "LICENSE", lib.parent / "LICENSE")
-        _write(target, lib.parent)
+        _write(target, lib.parent, compression)
 
 
 def manifest(archives: Mapping[str, Path], url: str) -> dict[str, Any]:
@@ -175,11 +176,11 @@ def _files(folder: Path) -> list[Path]:
     return sorted(path for path in found if "__pycache__" not in path.parts)
 
 
-def _write(target: Path, folder: Path) -> None:
+def _write(target: Path, folder: Path, compression: int) -> None:
     """Krew reads folders and plain files; no time and no owner, so that it is always the same."""
     with (
         target.open("wb") as file,
-        gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0) as packed,
+        gzip.GzipFile("", "wb", compresslevel=compression, fileobj=file, mtime=0) as packed,
         tarfile.open(fileobj=packed, mode="w", format=tarfile.GNU_FORMAT) as archive,
     ):
         for path in _files(folder):

@@ -20,7 +20,7 @@ from tests.integration.scraping import Scraper, account, may_read_metrics
 
 pytestmark = pytest.mark.integration
 
-EXTENSIONS = 60
+EXTENSIONS = 20
 CHANGED = 3
 HOME = "everyone"
 QUIET_SECONDS = 3.0

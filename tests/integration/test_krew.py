@@ -48,7 +48,8 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("published")
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder))
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    given = (f"--python={PYTHON}", "--platform=linux/amd64", f"--output={folder}")
+    where = ("--compression=1", f"--output={folder}")
+    given = (f"--python={PYTHON}", "--platform=linux/amd64", *where)
     url = f"--url=http://127.0.0.1:{server.server_port}"
     run(sys.executable, "-m", "config.krew", *given, url, cwd=ROOT)
     try:

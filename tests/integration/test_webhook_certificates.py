@@ -237,14 +237,9 @@ CERT_MANAGER: KubeObject = {
 @pytest.fixture
 def cert_manager(control_plane: ControlPlane) -> Iterator[Callable[[], None]]:
     """Makes the cluster look as if cert-manager had been installed."""
-    definition = f"crd/{CERT_MANAGER['metadata']['name']}"
-
-    def appear() -> None:
-        control_plane.apply(json.dumps(CERT_MANAGER))
-        control_plane.kubectl("wait", "--for=condition=Established", definition)
-
-    yield appear
-    control_plane.kubectl("delete", definition, "--ignore-not-found")
+    definition = json.dumps(CERT_MANAGER)
+    yield lambda: control_plane.apply(definition)
+    control_plane.delete(definition)
 
 
 def test_a_cert_manager_that_appears_later_changes_nothing_even_when_rendered_anew(
@@ -274,7 +269,7 @@ def revisions(api: Api, package: str) -> list[KubeObject]:
 
 @dataclass
 class Traffic:
-    """Requests that need all three webhooks, one after the other, until stopped."""
+    """Requests that need all three webhooks, many a second, until stopped."""
 
     control_plane: ControlPlane
     installed: Installed
@@ -301,7 +296,7 @@ class Traffic:
 
     def _run(self) -> None:
         with self.control_plane.client() as http:
-            while not self._stopping.is_set():
+            while not self._stopping.wait(0.05):
                 for problem in (self._admit(http), self._convert(http)):
                     self.sent += 1
                     if problem:

@@ -6,7 +6,7 @@ from e2e.harness.faults import MACHINE, Fault
 from tests.integration.faults.life import World
 from tests.integration.faults.matrix import Measure, every_write, sample
 
-SAMPLED_LIVES = 6
+SAMPLED_LIVES = 4
 SAMPLED_KILLS = 2
 
 

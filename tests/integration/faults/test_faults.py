@@ -18,7 +18,7 @@ from tests.integration.faults.matrix import (
     sample,
 )
 
-SAMPLED_LIVES = 8
+SAMPLED_LIVES = 6
 SAMPLED_KILLS = 2
 
 

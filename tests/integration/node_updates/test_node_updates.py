@@ -174,19 +174,19 @@ def cluster(client: KubeClient, updates_run: UpdatesRun, simulated_nodes: None) 
     return Cluster(client, updates_run)
 
 
-async def test_fifty_workers_beside_a_control_plane(
+async def test_twenty_workers_beside_a_control_plane(
     cluster: Cluster, controllers: Controllers, node_events: Recorded, control_plane: ControlPlane
 ) -> None:
-    workers = await cluster.pool("workers", 50, maxUnavailable="20%")
+    workers = await cluster.pool("workers", 20, maxUnavailable="20%")
     masters = await cluster.pool("masters", 3, CONTROL_PLANE, maxUnavailable=3)
     async with controllers():
         updated = [await cluster.wait_updated(each) for each in (workers, masters)]
-    moments = replayed(node_events, cluster.key, {workers: 10, masters: 1})
+    moments = replayed(node_events, cluster.key, {workers: 4, masters: 1})
     assert any(each[workers] and each[masters] for each in moments), "both at once"
-    assert max(len(each[workers]) for each in moments) == 10
+    assert max(len(each[workers]) for each in moments) == 4
     nodes = [*await cluster.nodes(workers), *await cluster.nodes(masters)]
     assert sorted(cluster.ran) == sorted(map(name_of, nodes)), "each once"
-    for pool, count in zip(updated, (50, 3), strict=True):
+    for pool, count in zip(updated, (20, 3), strict=True):
         name = pool["status"]["configuration"]["name"]
         assert name.startswith(f"rendered-{name_of(pool)}-")
         row = control_plane.kubectl("get", "mcp", name_of(pool), "--no-headers").split()
