@@ -60,10 +60,10 @@ async def test_what_is_served_is_there_after_a_look_and_followed_from_then_on(
 ) -> None:
     world.serve_kinds()
     world.mirrors(KIND, "m.local")
-    rung = asyncio.Event()
+    notified = asyncio.Event()
 
     async def ring() -> None:
-        rung.set()
+        notified.set()
 
     acting = asyncio.create_task(pulls.act_on_changes(ring))
     await pulls.refresh()
@@ -71,11 +71,11 @@ async def test_what_is_served_is_there_after_a_look_and_followed_from_then_on(
     asked = client.answers.total()
     await pulls.refresh()
     assert client.answers.total() == asked, "what is followed is not asked for"
-    await asyncio.wait_for(rung.wait(), 10)
-    rung.clear()
+    await asyncio.wait_for(notified.wait(), 10)
+    notified.clear()
     await asyncio.to_thread(world.remove, KIND)
     await until(pulls)
-    await asyncio.wait_for(rung.wait(), 10)
+    await asyncio.wait_for(notified.wait(), 10)
     acting.cancel()
 
 

@@ -69,8 +69,8 @@ class World:
             yield {"type": told[0], "object": told[1]}
 
 
-class Rung:
-    """What was rung, in order; another can be waited for."""
+class Notified:
+    """What was notified, in order; another can be waited for."""
 
     def __init__(self) -> None:
         self.keys: list[ObjectKey] = []
@@ -97,14 +97,14 @@ def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
 @asynccontextmanager
 async def watching(
     world: World, *, scope: Scope = SCOPE, patience: float = 2.0
-) -> AsyncIterator[tuple[ManagedWatches, Rung]]:
-    rung = Rung()
-    watches = ManagedWatches(rung, APPLIER)
+) -> AsyncIterator[tuple[ManagedWatches, Notified]]:
+    notified = Notified()
+    watches = ManagedWatches(notified, APPLIER)
     try:
         async with asyncio.timeout(5):
             watches.ensure(OWNER, world, [scope], every_change_of=DEPLOYMENT.__eq__)  # type: ignore[arg-type]
             await watches.settle(OWNER, patience)
-            yield watches, rung
+            yield watches, notified
     finally:
         await watches.close()
 
@@ -116,34 +116,34 @@ async def quiet() -> None:
 async def test_what_is_there_at_first_rings_nobody_who_waited_for_it() -> None:
     world = World()
     world.objects = [obj("a")]
-    async with watching(world) as (watches, rung):
+    async with watching(world) as (watches, notified):
         await quiet()
         view = watches.store(OWNER, SCOPE)
         assert view is not None
         assert view.get("a", "ns") is not None
-        assert rung.keys == []
+        assert notified.keys == []
         assert watches.problems(OWNER) == []
 
 
 async def test_changes_of_ours_ring_and_others_do_not() -> None:
     world = World()
     world.objects = [obj("a")]
-    async with watching(world) as (_, rung):
+    async with watching(world) as (_, notified):
         world.told.put_nowait(("MODIFIED", obj("a")))
         world.told.put_nowait(("MODIFIED", obj("a", fields="b")))
         world.told.put_nowait(("BOOKMARK", {"metadata": {"resourceVersion": "5"}}))
         world.told.put_nowait(("ADDED", obj("b")))
         world.told.put_nowait(("DELETED", obj("a")))
-        await rung.until(key("a"), key("b"), key("a"))
+        await notified.until(key("a"), key("b"), key("a"))
 
 
 async def test_kinds_that_have_health_ring_whenever_their_status_may_have_changed() -> None:
     world = World()
     deployment = obj("d", gvk=DEPLOYMENT)
     world.objects = [deployment]
-    async with watching(world, scope=(DEPLOYMENT, "ns", "")) as (_, rung):
+    async with watching(world, scope=(DEPLOYMENT, "ns", "")) as (_, notified):
         world.told.put_nowait(("MODIFIED", deployment))
-        await rung.until(key("d", DEPLOYMENT))
+        await notified.until(key("d", DEPLOYMENT))
 
 
 @pytest.mark.parametrize("where", ["list_error", "watch_error"])
@@ -151,14 +151,14 @@ async def test_a_denied_watch_keeps_nobody_waiting_and_says_so(where: str) -> No
     world = World()
     setattr(world, where, ForbiddenError("forbidden"))
     begun = asyncio.get_running_loop().time()
-    async with watching(world) as (watches, rung):
+    async with watching(world) as (watches, notified):
         assert asyncio.get_running_loop().time() - begun < 1
         await quiet()
         assert watches.problems(OWNER) == ["cannot watch ConfigMap: forbidden"]
         assert watches.store(OWNER, SCOPE) is None
-        rung.keys.clear()
+        notified.keys.clear()
         setattr(world, where, None)
-        await rung.until(ITSELF)
+        await notified.until(ITSELF)
         assert watches.problems(OWNER) == []
         assert watches.store(OWNER, SCOPE) is not None
 
@@ -166,15 +166,15 @@ async def test_a_denied_watch_keeps_nobody_waiting_and_says_so(where: str) -> No
 async def test_what_happened_while_a_watch_was_broken_rings() -> None:
     world = World()
     world.objects = [obj("gone"), obj("same"), obj("changed")]
-    async with watching(world) as (watches, rung):
+    async with watching(world) as (watches, notified):
         await quiet()
         world.watch_error = world.list_error = ApiError("cannot reach")
         world.told.put_nowait(ApiError("cut"))
-        await rung.until(ITSELF)
+        await notified.until(ITSELF)
         assert watches.problems(OWNER) == ["cannot watch ConfigMap: cannot reach"]
         world.objects = [obj("same"), obj("changed", fields="b"), obj("new")]
         world.watch_error = world.list_error = None
-        await rung.until(key("changed"), key("new"), key("gone"), ITSELF)
+        await notified.until(key("changed"), key("new"), key("gone"), ITSELF)
 
 
 async def test_who_waits_for_objects_to_go_is_told_once_with_the_last_of_them() -> None:
@@ -197,32 +197,32 @@ async def test_who_waits_for_objects_to_go_is_told_once_with_the_last_of_them() 
 
 async def test_a_cut_connection_is_taken_up_without_a_word() -> None:
     world = World()
-    async with watching(world) as (watches, rung):
+    async with watching(world) as (watches, notified):
         world.told.put_nowait(ApiError("cut"))
         world.told.put_nowait(("ADDED", obj("a")))
-        await rung.until(key("a"))
+        await notified.until(key("a"))
         assert watches.problems(OWNER) == []
         assert (world.lists, world.watches) == (1, 2)
 
 
 async def test_a_version_that_is_too_old_is_listed_again() -> None:
     world = World()
-    async with watching(world) as (_, rung):
+    async with watching(world) as (_, notified):
         world.objects = [obj("a")]
         world.told.put_nowait(GoneError("too old"))
-        await rung.until(key("a"))
+        await notified.until(key("a"))
         assert world.lists == 2
 
 
 async def test_an_error_that_nobody_thought_of_does_not_end_the_watch() -> None:
     world = World()
     world.list_error = KeyError("a bug")
-    async with watching(world) as (watches, rung):
+    async with watching(world) as (watches, notified):
         assert watches.problems(OWNER) == ["cannot watch ConfigMap: internal error"]
         await quiet()
-        rung.keys.clear()
+        notified.keys.clear()
         world.list_error = None
-        await rung.until(ITSELF)
+        await notified.until(ITSELF)
 
 
 async def test_a_list_that_came_too_late_for_who_waited_rings() -> None:
@@ -234,10 +234,10 @@ async def test_a_list_that_came_too_late_for_who_waited_rings() -> None:
         return [obj("a")], "1"
 
     world.list_all = slow  # type: ignore[method-assign]
-    async with watching(world, patience=0.005) as (watches, rung):
+    async with watching(world, patience=0.005) as (watches, notified):
         assert watches.store(OWNER, SCOPE) is None
         answered.set()
-        await rung.until(key("a"))
+        await notified.until(key("a"))
         assert watches.store(OWNER, SCOPE) is not None
 
 
@@ -289,10 +289,10 @@ async def test_a_watch_of_one_name_goes_on_until_the_object_is_gone() -> None:
     found = obj("a", gvk=ROLE)
     del found["metadata"]["namespace"]
     world.objects = [found]
-    async with watching(world, scope=(ROLE, "", "a")) as (watches, rung):
+    async with watching(world, scope=(ROLE, "", "a")) as (watches, notified):
         watches.keep_only(OWNER, [SCOPE])
         assert watches.sighting(OWNER, role("a")) is not None
         world.told.put_nowait(("DELETED", found))
-        await rung.until(role("a"))
+        await notified.until(role("a"))
         watches.keep_only(OWNER, [SCOPE])
         assert watches.running() == (0, 0)
