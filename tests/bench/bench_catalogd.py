@@ -173,6 +173,7 @@ class Bench:
             "median": statistics.median(each["seconds"] for each in later),
             "cpu_s": round(statistics.median(each["cpu_s"] for each in later), 2),
             "peak_mib": max(each["peak_mib"] for each in took),
+            "peak_pss_mib": max(each["peak_pss_mib"] for each in took),
         }
 
     def answers(self) -> dict[str, Any]:
