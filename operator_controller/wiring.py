@@ -38,6 +38,7 @@ from operator_controller.controllers.object_set import ObjectSetReconciler, obje
 from operator_controller.controllers.object_set_steps import ObjectSetSteps
 from operator_controller.controllers.package_index import PackageIndex
 from operator_controller.controllers.preflight import Preflight
+from operator_controller.controllers.turns import Turns
 from operator_controller.io.accounts import Accounts
 from operator_controller.io.bundles import BundleSource
 from operator_controller.io.catalog_cache import CatalogCache
@@ -92,6 +93,7 @@ class Controllers:
             extensions=self.manager.store(EXTENSION),
             object_sets=self.manager.store(OBJECT_SET),
             index=PackageIndex(),
+            turns=Turns(time.monotonic),
             own_kind=self.manager.enqueue_changed,
             on_managed_object=self._object_set_steps.changes.on_event,
         )
@@ -121,6 +123,7 @@ class Controllers:
                 resync=self._existing_extensions,
                 workers=self._settings.workers,
                 gate=gate,
+                place=handlers.turns.place,
             ),
             Registration(
                 name=OBJECT_SETS,
@@ -136,6 +139,7 @@ class Controllers:
                 workers=self._settings.workers,
                 longest_delay=LONGEST_APPLY_DELAY_SECONDS,
                 gate=gate,
+                place=handlers.place_of_object_set,
             ),
             Registration(
                 name=CATALOGS,

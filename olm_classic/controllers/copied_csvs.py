@@ -17,10 +17,11 @@ from olm_classic.names import COPIES_FIELD_MANAGER, LABEL_COPIED_FROM
 from olm_classic.selections import NAMESPACES
 from olm_runtime.controller.handlers import Change, Enqueue
 from olm_runtime.controller.manager import Manager, Registration, Watch
-from olm_runtime.controller.priority import Priority, PriorityGate
+from olm_runtime.controller.priority import PriorityGate
 from olm_runtime.controller.requests import Request, namespaced_name, request_for
 from olm_runtime.kube.errors import AlreadyExistsError, ForbiddenError, NotFoundError
 from olm_runtime.kube.media_types import JSON_PATCH, MERGE_PATCH
+from olm_runtime.lanes import Priority
 from olm_runtime.outcome import Done, Failed, Outcome
 
 NAME = "copied-csvs"

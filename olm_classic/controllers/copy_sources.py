@@ -15,8 +15,9 @@ from olm_classic.copies.sources import Source
 from olm_classic.kinds import CLUSTER_SERVICE_VERSION, OLM_CONFIG
 from olm_runtime.controller.handlers import Change, Enqueue
 from olm_runtime.controller.manager import Manager, Registration, Watch
-from olm_runtime.controller.priority import Priority, PriorityGate
+from olm_runtime.controller.priority import PriorityGate
 from olm_runtime.controller.requests import Request, namespaced_name, request_for
+from olm_runtime.lanes import Priority
 from olm_runtime.outcome import Done, Failed, Outcome
 
 NAME = "copied-csv-sources"

@@ -21,9 +21,9 @@ from olm_runtime.controller.handlers import (
     more_than_status_changed,
 )
 from olm_runtime.controller.manager import Manager, Registration, Watch
-from olm_runtime.controller.priority import Priority
 from olm_runtime.controller.reconciler import Reconciler
 from olm_runtime.controller.requests import Request, namespaced_name
+from olm_runtime.lanes import Priority
 from olm_runtime.watch.store import Store
 
 NAMESPACES = "namespace-resolution"

@@ -22,9 +22,9 @@ from olm_classic.operator_components import (
 )
 from olm_runtime.controller.handlers import Change, Enqueue
 from olm_runtime.controller.manager import Manager, Registration, Watch
-from olm_runtime.controller.priority import Priority
 from olm_runtime.controller.requests import Request
 from olm_runtime.kube.errors import AlreadyExistsError, InvalidError
+from olm_runtime.lanes import Priority
 from olm_runtime.outcome import Done, Failed, Outcome
 
 log = logging.getLogger(__name__)

@@ -17,8 +17,8 @@ from olm_classic.selections import (
 )
 from olm_runtime.controller.handlers import Change, Enqueue
 from olm_runtime.controller.manager import Manager, Watch
-from olm_runtime.controller.priority import Priority
 from olm_runtime.controller.requests import Request, request_for, request_of
+from olm_runtime.lanes import Priority
 from olm_runtime.watch.store import Key
 
 NAME = "target-rights"

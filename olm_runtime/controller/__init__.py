@@ -9,7 +9,7 @@ For, Owns, Watches `manager.Watch`
 event handler      `handlers.EventHandler`: `enqueue_object`, `enqueue_mapped`
 predicate          `handlers.Predicate`: `more_than_status_changed`
 cache, informer    `olm_runtime.watch.store.Store`, by `Manager.store`
-work queue         `workqueue.WorkQueue`; `priority`: what may wait for the rest
+work queue         `workqueue.WorkQueue`; which key is next: `olm_runtime.lanes`, `priority`
 finalizer          `Controller.finalizers` and `Controller.finalize`
 event recorder     `events.EventBroadcaster`
 leader election    `leader.Elector`

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 from api.objects import KubeObject, metadata
-from olm_runtime.controller.priority import Priority
 from olm_runtime.controller.requests import Request, request_of
+from olm_runtime.lanes import Priority
 from olm_runtime.watch.store import Event
 
 CHANGED_BY_EVERY_WRITE = frozenset({"resourceVersion", "managedFields"})

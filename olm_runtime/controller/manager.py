@@ -19,7 +19,7 @@ from olm_runtime.controller.handlers import (
     enqueue_object,
     more_than_status_changed,
 )
-from olm_runtime.controller.priority import Priority, PriorityGate
+from olm_runtime.controller.priority import PriorityGate
 from olm_runtime.controller.reconciler import Controller, ObjectReconciler, Reconciler
 from olm_runtime.controller.requests import Request, request_of
 from olm_runtime.controller.status_writer import StatusWriter
@@ -27,11 +27,14 @@ from olm_runtime.controller.workqueue import (
     DEFAULT_WORKERS,
     LONGEST_DELAY_SECONDS,
     Backoff,
+    Fairness,
     WorkQueue,
+    by_arrival,
 )
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.kube.waiting import wait_until_served
+from olm_runtime.lanes import Place, Priority
 from olm_runtime.metrics.queue_meter import Queue
 from olm_runtime.watch.informer import Hooks, Informer, Selection
 from olm_runtime.watch.packed_store import PackedStore
@@ -77,6 +80,7 @@ class Registration:
     workers        how many prompt requests are handled at once
     longest_delay  of the back-off, in seconds
     gate           shared by controllers whose requests of low priority wait for each other's
+    place          of a request that is to wait; None for that of its arrival
     """
 
     name: str
@@ -87,6 +91,7 @@ class Registration:
     workers: int = DEFAULT_WORKERS
     longest_delay: float = LONGEST_DELAY_SECONDS
     gate: PriorityGate | None = None
+    place: Callable[[Request], Place | None] = by_arrival
 
 
 class Manager:
@@ -181,7 +186,8 @@ class Manager:
             report=registration.reconciler.report_failure,
             backoff=Backoff(self._jitter, longest=registration.longest_delay),
             workers=registration.workers,
-            gate=registration.gate,
+            fairness=Fairness(gate=registration.gate),
+            place=registration.place,
         )
         queue.span_name = f"reconcile {registration.name}"
         for watch in registration.watches:

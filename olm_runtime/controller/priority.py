@@ -7,18 +7,10 @@ all the same.
 """
 
 import math
-from enum import IntEnum
 
 LINGER_SECONDS = 0.1
 PASSING_SECONDS = 0.25
 """While keys of normal priority are handled, one of low priority passes this often."""
-
-
-class Priority(IntEnum):
-    """controller-runtime's numbers: what is listed at a start or a resync is LOW."""
-
-    NORMAL = 0
-    LOW = -100
 
 
 class PriorityGate:

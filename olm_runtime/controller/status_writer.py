@@ -1,9 +1,12 @@
 """Writes statuses: not at all when nothing changed, and never over what somebody else wrote."""
 
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
+
+import orjson
 
 from api import wire
 from api.conditions import Condition, ConditionStatus, merge_conditions
@@ -28,9 +31,12 @@ S = TypeVar("S", bound=_WithConditions)
 
 @dataclass(slots=True)
 class _Known:
-    """Of one object: the status that it should have, and the newest version that we know."""
+    """Of one object: the status that it should have, and the newest version that we know.
 
-    status: Any
+    A digest of the status: whole ones of all objects would take much of the memory.
+    """
+
+    status: bytes
     version: int = 0
 
 
@@ -54,8 +60,9 @@ class StatusWriter:
         wrote one, or the object is another or asks for something else. A leader that slept must
         not take back what the next one has found out.
         """
-        known = self._known.setdefault(key_of(raw), _Known(status))
-        known.status = status  # before it is sent: the event may be faster than the answer
+        digest = _digest(status)
+        known = self._known.setdefault(key_of(raw), _Known(digest))
+        known.status = digest  # before it is sent: the event may be faster than the answer
         known.version = max(known.version, _version(raw))
         if (raw.get("status") or {}) == status:
             return None
@@ -82,7 +89,7 @@ class StatusWriter:
         known = self._known.get(key_of(obj))
         if known is None or _version(obj) <= known.version:
             return False
-        return bool((obj.get("status") or {}) != known.status)
+        return _digest(obj.get("status") or {}) != known.status
 
     def forget(self, obj: KubeObject) -> None:
         """The object is gone."""
@@ -102,6 +109,11 @@ async def replace_status(
         raw, patch, subresource="status", content_type=JSON_PATCH
     )
     return written
+
+
+def _digest(status: Mapping[str, Any]) -> bytes:
+    encoded = orjson.dumps(status, option=orjson.OPT_SORT_KEYS)
+    return hashlib.blake2b(encoded, digest_size=16).digest()
 
 
 def _version(obj: KubeObject) -> int:

@@ -1,7 +1,8 @@
 """A queue of keys to reconcile: no key twice at once, many keys side by side.
 
 Guarantees: a key is handled once at a time; a key that is added while it is handled is handled
-once more afterwards; a failing key backs off alone. Order between keys is arrival.
+once more afterwards; a failing key backs off alone. Order between keys is arrival, or what `lanes`
+makes of the places that they are given.
 
 Fairness: handling is mostly waiting for others, and some of them never answer. A key that takes
 longer than `patience` moves to the slots of slow keys; next time it starts there, until it is
@@ -13,13 +14,15 @@ the others.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from olm_runtime import tracing
 from olm_runtime.controller.attempt import attempt, failure_of
-from olm_runtime.controller.priority import Priority, PriorityGate
+from olm_runtime.controller.priority import PriorityGate
+from olm_runtime.kube.admission import Asking, asking
 from olm_runtime.kube.errors import ApiError
+from olm_runtime.lanes import Lane, Place, Priority
 from olm_runtime.metrics.queue_meter import QueueMeter
 from olm_runtime.outcome import Blocked, Done, Failed, Outcome, Retry, Wait
 
@@ -38,10 +41,14 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Fairness:
-    """After how many seconds a key counts as slow, and how many slow keys may be in flight."""
+    """After how many seconds a key counts as slow, and how many slow keys may be in flight.
+
+    Keys of low priority wait for the others of all queues that share a `gate`.
+    """
 
     patience: float = PATIENCE_SECONDS
     max_slow: int = MAX_SLOW
+    gate: PriorityGate | None = None
 
 
 DEFAULT_FAIRNESS = Fairness()
@@ -68,29 +75,25 @@ class Backoff:
 
 
 @dataclass(slots=True)
-class _Lane(Generic[Key]):
-    """Keys that wait, in the order of their arrival, and the slots that they wait for."""
+class _Slot(Generic[Key]):
+    """In which lane a key in flight takes a slot, since when, and on whose behalf it asks."""
 
-    slots: int
-    waiting: dict[Key, None] = field(default_factory=dict)
-    taken: int = 0
+    lane: Lane[Key]
+    asking: Asking
+    begun: float
+    watched: asyncio.TimerHandle | None = None
 
-    def pop(self) -> Key:
-        """The key that has waited longest."""
-        key = next(iter(self.waiting))
-        del self.waiting[key]
-        return key
-
-
-@dataclass(slots=True)
-class _Place(Generic[Key]):
-    """In which lane a key in flight takes a slot."""
-
-    lane: _Lane[Key]
+    def seconds(self, now: float) -> float:
+        """For how long it has been handled, without the time in which its requests waited."""
+        return now - self.begun - self.asking.seconds_waited(now)
 
 
 async def log_only(_: object, __: Failed) -> None:
     """For keys that have no status to report a failure in."""
+
+
+def by_arrival(_: object) -> None:
+    """For keys that all have the place of their arrival."""
 
 
 class WorkQueue(Generic[Key]):
@@ -107,11 +110,11 @@ class WorkQueue(Generic[Key]):
         report: Callable[[Key, Failed], Awaitable[None]] = log_only,
         workers: int = DEFAULT_WORKERS,
         fairness: Fairness = DEFAULT_FAIRNESS,
-        gate: PriorityGate | None = None,
+        place: Callable[[Key], Place | None] = by_arrival,
     ) -> None:
         """In flight are at most `workers` prompt keys, and a quarter as many of low priority.
 
-        Keys of low priority wait for the others of all queues that share a `gate`.
+        `place` is asked for the place of each key of another priority that is to wait.
         """
         self.meter = QueueMeter()
         self.span_name = "reconcile"
@@ -119,11 +122,12 @@ class WorkQueue(Generic[Key]):
         self._report = report
         self._backoff = backoff
         self._patience = fairness.patience
-        self._normal: _Lane[Key] = _Lane(workers)
-        self._low: _Lane[Key] = _Lane(max(1, workers // 4))
-        self._slow_lane: _Lane[Key] = _Lane(fairness.max_slow)
+        self._normal: Lane[Key] = Lane(workers, newest_too=place is not by_arrival)
+        self._low: Lane[Key] = Lane(max(1, workers // 4), newest_too=False)
+        self._slow_lane: Lane[Key] = Lane(fairness.max_slow, newest_too=False)
         self._lanes = (self._normal, self._low, self._slow_lane)
-        self._gate = gate or PriorityGate()
+        self._gate = fairness.gate or PriorityGate()
+        self._place = place
         self._low_timer: asyncio.TimerHandle | None = None
         self._arrived = asyncio.Event()
         self._slow: set[Key] = set()
@@ -148,18 +152,20 @@ class WorkQueue(Generic[Key]):
         if key in self._active:
             self._again[key] = max(priority, self._again.get(key, priority))
             return
+        now = asyncio.get_running_loop().time()
         lane = self._lane_for(key, priority)
-        queued = next((each for each in self._lanes if key in each.waiting), None)
+        queued = next((each for each in self._lanes if key in each), None)
         if queued is None:
-            self.meter.added(key, asyncio.get_running_loop().time())
+            self.meter.added(key, now)
         elif queued is self._low and lane is not queued:
-            del queued.waiting[key]
+            queued.remove(key)
         else:
-            return
-        lane.waiting[key] = None
+            lane = queued
+        place = None if lane is self._low else self._place(key)
+        lane.add(key, place or Place(priority, now))
         self._arrived.set()
 
-    def _lane_for(self, key: Key, priority: Priority) -> _Lane[Key]:
+    def _lane_for(self, key: Key, priority: Priority) -> Lane[Key]:
         if key in self._slow:
             return self._slow_lane
         return self._low if priority is Priority.LOW else self._normal
@@ -176,7 +182,7 @@ class WorkQueue(Generic[Key]):
 
     def depth(self) -> int:
         """Keys that wait for a slot."""
-        return sum(len(lane.waiting) for lane in self._lanes)
+        return sum(len(lane) for lane in self._lanes)
 
     async def run(self) -> None:
         """Works until cancelled."""
@@ -193,14 +199,15 @@ class WorkQueue(Generic[Key]):
 
     def _start_all(self, group: asyncio.TaskGroup) -> None:
         """Starts every key that there is room for."""
+        now = asyncio.get_running_loop().time()
         for lane in self._lanes:
-            while lane.waiting and lane.taken < lane.slots and self._may_begin(lane):
-                key = lane.pop()
+            while len(lane) and lane.taken < lane.slots and self._may_begin(lane):
+                key, place = lane.pop()
                 lane.taken += 1
                 self._active.add(key)
-                group.create_task(self._work(key, _Place(lane)))
+                group.create_task(self._work(key, _Slot(lane, Asking(place), now)))
 
-    def _may_begin(self, lane: _Lane[Key]) -> bool:
+    def _may_begin(self, lane: Lane[Key]) -> bool:
         """Notes the beginning of a key; one of low priority may have to wait for others."""
         loop = asyncio.get_running_loop()
         if lane is self._normal:
@@ -214,44 +221,53 @@ class WorkQueue(Generic[Key]):
             self._gate.passed(loop.time())
         return True
 
-    async def _work(self, key: Key, place: _Place[Key]) -> None:
+    async def _work(self, key: Key, slot: _Slot[Key]) -> None:
+        asking.set(slot.asking)
         with tracing.span(self.span_name, {"olm.request": str(key)}) as current:
-            outcome = await self._run_in(key, place)
+            outcome = await self._run_in(key, slot)
             if isinstance(outcome, Retry | Blocked):
                 tracing.failed(current, outcome.message)
             self._schedule(key, outcome)
 
-    async def _run_in(self, key: Key, place: _Place[Key]) -> Outcome:
+    async def _run_in(self, key: Key, slot: _Slot[Key]) -> Outcome:
         loop = asyncio.get_running_loop()
-        begun = loop.time()
-        self.meter.started(key, begun)
-        leaving = None
-        if place.lane is not self._slow_lane:
-            leaving = loop.call_later(self._patience, self._step_aside, key, place)
+        self.meter.started(key, slot.begun)
+        self._watch(key, slot)
         try:
             outcome = await self._run_one(key)
         finally:
-            if leaving is not None:
-                leaving.cancel()
-            self._leave(place)
+            if slot.watched is not None:
+                slot.watched.cancel()
+            self._leave(slot)
             self._active.discard(key)
         ended = loop.time()
         self.meter.finished(key, ended, outcome)
-        if ended - begun < self._patience:
+        if slot.seconds(ended) < self._patience:
             self._slow.discard(key)
         return outcome
 
-    def _step_aside(self, key: Key, place: _Place[Key]) -> None:
+    def _watch(self, key: Key, slot: _Slot[Key]) -> None:
+        """Has a key step aside once it takes long."""
+        loop = asyncio.get_running_loop()
+        left = self._patience - slot.seconds(loop.time())
+        if slot.lane is self._slow_lane:
+            slot.watched = None
+        elif left > 0:
+            slot.watched = loop.call_later(left, self._watch, key, slot)
+        else:
+            self._step_aside(key, slot)
+
+    def _step_aside(self, key: Key, slot: _Slot[Key]) -> None:
         """Moves a key that takes long to the slots of slow keys, while one is free."""
         self._slow.add(key)
         if self._slow_lane.taken < self._slow_lane.slots:
-            self._leave(place)
+            self._leave(slot)
             self._slow_lane.taken += 1
-            place.lane = self._slow_lane
+            slot.lane = self._slow_lane
 
-    def _leave(self, place: _Place[Key]) -> None:
-        place.lane.taken -= 1
-        if place.lane is self._normal:
+    def _leave(self, slot: _Slot[Key]) -> None:
+        slot.lane.taken -= 1
+        if slot.lane is self._normal:
             self._gate.end(asyncio.get_running_loop().time())
         self._arrived.set()
 

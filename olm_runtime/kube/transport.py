@@ -24,6 +24,7 @@ from yarl import URL
 
 from olm_runtime.http import request_log
 from olm_runtime.http.rootless_aiohttp import aiohttp
+from olm_runtime.kube.admission import Admission
 from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.kube.errors import ApiError, error_from
 from olm_runtime.kube.long_answers import LongAnswers
@@ -55,6 +56,7 @@ class _Shared:
     sockets: Sockets
     session: aiohttp.ClientSession
     watches: LongAnswers
+    admission: Admission = field(default_factory=Admission)
     answers: Counter[tuple[str, str]] = field(default_factory=Counter)
 
 
@@ -182,14 +184,19 @@ class Transport:
         seconds, began = self._seconds, time.monotonic()
         url = self._shared.access.server + path
         try:
-            async with self._shared.session.request(
-                method,
-                url,
-                headers=headers,
-                params=params,
-                data=None if body is None else orjson.dumps(body),
-                timeout=aiohttp.ClientTimeout(total=seconds, sock_connect=self._connect_seconds),
-            ) as response:
+            async with (
+                self._shared.admission.slot(),
+                self._shared.session.request(
+                    method,
+                    url,
+                    headers=headers,
+                    params=params,
+                    data=None if body is None else orjson.dumps(body),
+                    timeout=aiohttp.ClientTimeout(
+                        total=seconds, sock_connect=self._connect_seconds
+                    ),
+                ) as response,
+            ):
                 wait = response.headers.get("Retry-After", "1")
                 content = await response.read()
                 status = f"{response.status} {response.reason}"

@@ -14,8 +14,8 @@ from typing import Protocol
 from api.objects import KubeObject, is_true, labels_of
 from olm_runtime.controller.attempt import attempt
 from olm_runtime.controller.handlers import Enqueue
-from olm_runtime.controller.priority import Priority
 from olm_runtime.controller.requests import Request
+from olm_runtime.lanes import Priority
 from olm_runtime.outcome import Done, Failed, Outcome
 from operator_controller.controllers.package_index import PackageIndex
 

@@ -8,16 +8,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from api.objects import KubeObject, ObjectKey, condition, is_true, labels_of, metadata, name_of
+from api.objects import KubeObject, ObjectKey, condition, is_deleting, is_true, labels_of, name_of
 from api.olm.v1 import names
 from api.olm.v1.conditions import ConditionType, Reason
 from olm_rollout.io.watches import OwnerKey
 from olm_rollout.ownership import controller_of
 from olm_runtime.controller.handlers import Change, Enqueue
-from olm_runtime.controller.priority import Priority
+from olm_runtime.lanes import Place, Priority
 from olm_runtime.watch.store import EventType, Store
 from operator_controller.apply.suspension import suspension_of
 from operator_controller.controllers.package_index import PackageIndex
+from operator_controller.controllers.turns import Turns, is_at_rest
 
 BY_CONTROLLER = "controller"
 """The index of the ClusterObjectSets by whose objects they hold."""
@@ -35,6 +36,7 @@ class EventHandlers:
     extensions: Store[KubeObject]
     object_sets: Store[KubeObject]
     index: PackageIndex
+    turns: Turns
     own_kind: Callable[[Change, Enqueue, Priority], None]
     on_managed_object: Callable[[str, OwnerKey, ObjectKey], None]
 
@@ -47,6 +49,7 @@ class EventHandlers:
             self.index.remove(name_of(event.object))
         else:
             self.index.update(event.new)
+        self.turns.note(event)
         self.own_kind(event, enqueue, priority_of(event))
 
     def object_set(self, event: Change, enqueue: Enqueue) -> None:
@@ -85,6 +88,12 @@ class EventHandlers:
         for extension in self.index.extensions_from(*known):
             enqueue(extension)
 
+    def place_of_object_set(self, name: str) -> Place | None:
+        """That of its extension in the work queue."""
+        obj = self.object_sets.get(name)
+        kind, owner = owner_of(obj) if obj is not None else ("", "")
+        return self.turns.place(owner) if kind == names.CLUSTER_EXTENSION else None
+
     def managed_object(self, owner: OwnerKey, key: ObjectKey) -> None:
         """An object that we applied was changed or deleted."""
         for obj in self.object_sets.by_index(BY_CONTROLLER, owner):
@@ -100,10 +109,7 @@ def content_changed(event: Change) -> bool:
 def priority_of(event: Change) -> Priority:
     """Low for what the first list says of itself is done: after a start that is nearly all."""
     obj = event.object
-    progressing, meta = _progress(obj), metadata(obj)
-    done = progressing.get("reason") in (Reason.SUCCEEDED, Reason.ARCHIVED, Reason.SUSPENDED)
-    known = progressing.get("observedGeneration") == meta.get("generation")
-    settled = event.initial and done and known and "deletionTimestamp" not in meta
+    settled = event.initial and is_at_rest(obj) and not is_deleting(obj)
     return Priority.LOW if settled else Priority.NORMAL
 
 

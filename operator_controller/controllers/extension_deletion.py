@@ -13,7 +13,7 @@ from olm_rollout.io.watches import ManagedWatches
 from olm_runtime.controller.reconciler import Finalized
 from olm_runtime.controller.status_writer import with_condition
 from olm_runtime.outcome import Wait
-from operator_controller.apply.revisions import Revision, Revisions
+from operator_controller.apply.revisions import Revision
 from operator_controller.controllers.relations import is_orphaning
 from operator_controller.controllers.retirement import REMOVAL_SECONDS, may_drop_finalizers
 from operator_controller.io.bundles import BundleSource
@@ -62,7 +62,7 @@ class ExtensionDeletion:
         remaining = revisions.unfinished
         deletion = self._deletions.get(uid)
         if deletion is None:
-            deletion = _Deletion(self.monotonic(), await self._was_orphaned(name, revisions))
+            deletion = _Deletion(self.monotonic(), await self._was_orphaned(remaining))
             self._deletions[uid] = deletion
         deletion.orphaning |= is_orphaning(obj)
         seconds = self.monotonic() - deletion.since
@@ -78,15 +78,12 @@ class ExtensionDeletion:
         self._deletions.pop(uid, None)
         return Finalized(events=[UNINSTALLED])
 
-    async def _was_orphaned(self, name: str, known: Revisions) -> bool:
+    async def _was_orphaned(self, remaining: Sequence[Revision]) -> bool:
         """Whether the server set the revisions free already, and took its finalizer off.
 
-        The store may not know that yet, so that it takes a list of the moment. Raises ApiError.
+        The store may not know that yet, so that each is asked for. Raises ApiError.
         """
-        if not known.unfinished:
-            return False
-        now = await self.store.of_extension(name, at_this_moment=True)
-        return any(revision.is_set_free for revision in now.unfinished)
+        return any([await self.store.is_set_free(revision) for revision in remaining])
 
     def _waiting(self, obj: KubeObject, remaining: Sequence[Revision], now: datetime) -> Finalized:
         generation = int(metadata(obj).get("generation") or 0)

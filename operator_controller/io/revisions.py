@@ -96,6 +96,11 @@ class RevisionStore:
         self._object_sets.check_synced()
         return self._object_sets.get(name)
 
+    async def is_set_free(self, revision: Revision) -> bool:
+        """Whether it is there, and lost its extension, at this moment. Raises ApiError."""
+        found = await self._client.find(OBJECT_SET, revision.name, metadata_only=True)
+        return found is not None and parse_revision(found).is_set_free
+
     async def create(self, desired: Desired, revisions: Revisions) -> Revision:
         """Writes the next revision. Raises ContentError, ApiError."""
         number = revisions.next_number

@@ -11,8 +11,8 @@ from olm_runtime.controller.handlers import (
     enqueue_object,
     more_than_status_changed,
 )
-from olm_runtime.controller.priority import Priority
 from olm_runtime.controller.requests import Request, namespaced_name, request_for
+from olm_runtime.lanes import Priority
 from olm_runtime.watch.store import Event
 
 

@@ -8,10 +8,11 @@ from contextlib import asynccontextmanager
 import pytest
 import uvloop
 
-from olm_runtime.controller.priority import Priority, PriorityGate
+from olm_runtime.controller.priority import PriorityGate
 from olm_runtime.controller.workqueue import Backoff, Fairness, WorkQueue
 from olm_runtime.errors import TerminalError, TransientError, WaitingError
 from olm_runtime.kube.errors import ApiError
+from olm_runtime.lanes import Place, Priority
 from olm_runtime.outcome import Blocked, Done, Failed, Outcome, Retry, Wait
 
 PATIENCE = 5.0
@@ -109,14 +110,15 @@ async def test_a_key_is_never_handled_twice_at_once_and_once_more_when_added_mea
     assert overlapped == []
 
 
-async def test_keys_are_handled_in_the_order_of_their_arrival() -> None:
+async def test_keys_are_handled_by_the_places_that_they_are_given() -> None:
     handle = Scripted()
-    queue: WorkQueue[str] = WorkQueue(handle, backoff=quick(), workers=1)
-    for key in "cabd":
+    places = {"new": Place(Priority.HIGH, 5.0), "begun": Place(Priority.NORMAL, -1.0)}
+    queue: WorkQueue[str] = WorkQueue(handle, backoff=quick(), workers=1, place=places.get)
+    for key in ("a", "b", "c", "begun", "new"):
         queue.add(key)
     async with running(queue):
         await settled()
-    assert handle.calls == list("cabd")
+    assert handle.calls == ["new", "begun", "a", "c", "b"]
 
 
 async def test_keys_of_low_priority_leave_the_slots_to_others_and_are_handled_too() -> None:
@@ -182,8 +184,9 @@ async def test_keys_of_low_priority_wait_for_the_others_of_another_queue() -> No
         return Done()
 
     shared = PriorityGate()
-    one: WorkQueue[str] = WorkQueue(handle, backoff=quick(), gate=shared)
-    other: WorkQueue[str] = WorkQueue(handle, backoff=quick(), gate=shared)
+    fairness = Fairness(gate=shared)
+    one: WorkQueue[str] = WorkQueue(handle, backoff=quick(), fairness=fairness)
+    other: WorkQueue[str] = WorkQueue(handle, backoff=quick(), fairness=fairness)
     async with running(one), running(other):
         one.add("hurries")
         await settled()

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from api.objects import KubeObject
-from olm_runtime.controller.priority import Priority
 from olm_runtime.errors import TransientError
+from olm_runtime.lanes import Priority
 from olm_runtime.outcome import Done, Outcome, Retry
 from operator_controller.controllers import package_index
 from operator_controller.controllers.catalog_changes import CatalogChanges

@@ -9,11 +9,12 @@ import pytest
 from api.objects import GVK, KubeObject, ObjectKey
 from olm_runtime.controller.handlers import Change, Enqueue
 from olm_runtime.controller.manager import Manager
-from olm_runtime.controller.priority import Priority
+from olm_runtime.lanes import Priority
 from olm_runtime.watch.packed_store import PackedStore
 from olm_runtime.watch.store import Store
 from operator_controller.controllers.event_handlers import EventHandlers, content_changed
 from operator_controller.controllers.package_index import PackageIndex
+from operator_controller.controllers.turns import Turns
 
 KEY = ObjectKey(GVK("", "v1", "ConfigMap"), "ns", "x")
 EXTENSION = ("ClusterExtension", "ext")
@@ -45,6 +46,7 @@ class World:
             extensions=self.extensions,
             object_sets=self.object_sets,
             index=PackageIndex(),
+            turns=Turns(lambda: 0.0),
             own_kind=partial(Manager.enqueue_changed, manager),
             on_managed_object=lambda name, *_: self._enqueued.append(f"objects of {name}"),
         )

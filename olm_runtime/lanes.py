@@ -1,0 +1,104 @@
+"""What waits for slots, and which of it is next. Pure; times are those of the caller.
+
+Where more wait than there are slots, who came last would wait for all others, however little he
+asks for. So three take turns:
+
+newest   of the most urgent keys, if more wait than there are slots, and it was asked for
+oldest   of the most urgent keys
+longest  the key that has waited longest, whatever it is: so none waits for more than three times
+         as many as were there before it
+
+A key that leads to others gives them its own place, so that what was begun is finished before the
+next is begun.
+"""
+
+from bisect import bisect_left, insort
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Generic, TypeVar
+
+Key = TypeVar("Key", bound=Hashable)
+
+TURNS = 3
+
+
+class Priority(IntEnum):
+    """controller-runtime's numbers: what is listed at a start or a resync is LOW.
+
+    HIGH is what somebody waits for who has nothing yet.
+    """
+
+    HIGH = 100
+    NORMAL = 0
+    LOW = -100
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """How urgent a key is, and since when somebody waits for what it is about."""
+
+    priority: Priority
+    since: float
+
+
+_Entry = tuple[Priority, float, int, Key]
+"""Priority, since when, and the number of its arrival, by which no two are equal."""
+
+
+@dataclass(slots=True)
+class Lane(Generic[Key]):
+    """Keys that wait, and the slots that they wait for; `newest_too`: as said above."""
+
+    slots: int
+    newest_too: bool = True
+    taken: int = 0
+    _waiting: dict[Key, _Entry[Key]] = field(default_factory=dict)
+    """In the order of their arrival."""
+    _in_order: list[_Entry[Key]] = field(default_factory=list)
+    """The same by priority and place: the newest of the most urgent is the last."""
+    _arrivals: int = 0
+    _turn: int = 0
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self._waiting
+
+    def add(self, key: Key, place: Place) -> None:
+        """Has a key wait; one that waits already may only become more urgent by it."""
+        known = self._waiting.get(key)
+        if known is None:
+            self._arrivals += 1
+            number = self._arrivals
+        elif known[0] < place.priority:
+            self._take_out(known)
+            number = known[2]
+        else:
+            return
+        entry = (place.priority, place.since, number, key)
+        self._waiting[key] = entry
+        insort(self._in_order, entry)
+
+    def remove(self, key: Key) -> None:
+        """Has a key wait no more. Raises KeyError if it does not."""
+        self._take_out(self._waiting.pop(key))
+
+    def pop(self) -> tuple[Key, Place]:
+        """The key whose turn it is, and its place. Raises IndexError if none waits."""
+        priority, since, _, key = self._next()
+        self._turn = (self._turn + 1) % TURNS
+        self.remove(key)
+        return key, Place(priority, since)
+
+    def _next(self) -> _Entry[Key]:
+        last = self._in_order[-1]
+        if self._turn == TURNS - 1:
+            return next(iter(self._waiting.values()))
+        if self._turn == 0 and self.newest_too and len(self._waiting) > self.slots:
+            return last
+        return self._in_order[bisect_left(self._in_order, last[0], key=lambda entry: entry[0])]
+
+    def _take_out(self, entry: _Entry[Key]) -> None:
+        del self._in_order[bisect_left(self._in_order, entry)]
