@@ -30,6 +30,8 @@ from olm_runtime.outcome import Done, Failed, Outcome
 log = logging.getLogger(__name__)
 
 NAME = "operators"
+SETTLE_SECONDS = 0.5
+"""After which changes of components are shown in one write: an install brings one after another."""
 SUFFIX = "suffix"
 """The index of Operators, and of Subscriptions, by the suffix of the labels of components."""
 
@@ -121,7 +123,7 @@ def operator_controllers(manager: Manager) -> list[Registration]:
 
 def _on_component(kind: GVK, event: Change, enqueue: Enqueue) -> None:
     for suffix in shown_differently(kind, event):
-        enqueue(suffix)
+        enqueue(suffix, after=SETTLE_SECONDS)
 
 
 def _suffixes(operator: KubeObject) -> list[str]:
