@@ -20,8 +20,8 @@ from typing import Generic, TypeVar
 from olm_runtime import tracing
 from olm_runtime.controller.attempt import attempt, failure_of
 from olm_runtime.controller.priority import PriorityGate
-from olm_runtime.kube.admission import Asking, asking
 from olm_runtime.kube.errors import ApiError
+from olm_runtime.kube.request_slots import Asking, asking
 from olm_runtime.lanes import Lane, Place, Priority
 from olm_runtime.metrics.queue_meter import QueueMeter
 from olm_runtime.outcome import Blocked, Done, Failed, Outcome, Retry, Wait

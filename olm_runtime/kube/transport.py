@@ -24,12 +24,12 @@ from yarl import URL
 
 from olm_runtime.http import request_log
 from olm_runtime.http.rootless_aiohttp import aiohttp
-from olm_runtime.kube.admission import Admission
 from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.kube.errors import ApiError, error_from
 from olm_runtime.kube.long_answers import LongAnswers
 from olm_runtime.kube.media_types import JSON_TYPE
 from olm_runtime.kube.overrides import Headers
+from olm_runtime.kube.request_slots import RequestSlots
 from olm_runtime.kube.sockets import Sockets
 
 REQUEST_SECONDS = 30.0
@@ -56,7 +56,7 @@ class _Shared:
     sockets: Sockets
     session: aiohttp.ClientSession
     watches: LongAnswers
-    admission: Admission = field(default_factory=Admission)
+    request_slots: RequestSlots = field(default_factory=RequestSlots)
     answers: Counter[tuple[str, str]] = field(default_factory=Counter)
 
 
@@ -185,7 +185,7 @@ class Transport:
         url = self._shared.access.server + path
         try:
             async with (
-                self._shared.admission.slot(),
+                self._shared.request_slots.slot(),
                 self._shared.session.request(
                     method,
                     url,

@@ -57,7 +57,7 @@ asking: ContextVar[Asking | None] = ContextVar("asking", default=None)
 """That of a task, and of those that it starts; None for requests that wait for nothing."""
 
 
-class Admission:
+class RequestSlots:
     """The slots of one server; inside one running loop."""
 
     def __init__(

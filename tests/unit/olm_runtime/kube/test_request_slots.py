@@ -1,10 +1,10 @@
-"""Admission: how many requests are sent at once, and which of them first."""
+"""Slots of requests: how many requests are sent at once, and which of them first."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from olm_runtime.kube.admission import Admission, Asking, asking
+from olm_runtime.kube.request_slots import Asking, RequestSlots, asking
 from olm_runtime.lanes import Place, Priority
 
 
@@ -16,7 +16,7 @@ class World:
     """Requests of one letter each, which are answered when that is said."""
 
     def __init__(self, slots: int, urgent_slots: int, patience: float) -> None:
-        self.admission = Admission(slots, urgent_slots, patience)
+        self.request_slots = RequestSlots(slots, urgent_slots, patience)
         self.sent = ""
         self.answers: dict[str, asyncio.Event] = {}
         self.tasks: dict[str, asyncio.Task[None]] = {}
@@ -29,7 +29,7 @@ class World:
 
     async def _send(self, name: str, priority: Priority | None) -> None:
         asking.set(None if priority is None else Asking(Place(priority, ord(name))))
-        async with self.admission.slot():
+        async with self.request_slots.slot():
             self.sent += name
             await self.answers[name].wait()
         self.afterwards.get(name, nothing)()
