@@ -88,7 +88,7 @@ debian:
 WORKERS ?= 5
 test-integration: helm debian ## Tests against a real API server, registry and HTTPS
 	@$(PYTEST) -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations=5 \
-	  -m "$$($(BIN)/python -m tests.pages)" tests/integration
+	  -m "($$($(BIN)/python -m tests.pages)) and not faults" tests/integration
 
 test-pages: helm ## Follow the pages of docs; make test does when they or commands changed
 	@$(PYTEST) -q -m pages tests/integration
@@ -97,7 +97,7 @@ faults: binaries debian ## Every fault at every write of installs, updates, roll
 	@$(PYTEST) -q -n 2 --dist load -m faults tests/integration/faults \
 	  tests/integration/cluster_version_operator/test_faults.py \
 	  tests/integration/test_uninstalling.py tests/integration/test_real_bundles.py \
-	  tests/integration/classic/test_real_bundles.py
+	  tests/integration/classic/test_real_bundles.py tests/integration/test_preflight.py
 
 e2e-node: binaries ## Tests with pods that run, on a real node (root, Linux, Debian packages)
 	@$(BIN)/python -m e2e.node prepare && \
