@@ -6,12 +6,15 @@ from pathlib import Path
 
 import httpx
 import pytest
+from playwright.sync_api import Page, expect, sync_playwright
 
 from e2e.harness.controlplane import wait_until
 from e2e.harness.pki import CertificateAuthority
 from e2e.node.cluster import Node
+from e2e.node.pause import pause_image
 from e2e.node.release import Release
-from e2e.olm.api import Api, catalog_path
+from e2e.olm.api import Api, catalog_path, extension_path
+from e2e.olm.bundles import BundleSpec
 from e2e.olm.chart import NAMESPACE
 from e2e.olm.fbc import PublishedBundle
 from e2e.olm.manifests import catalog
@@ -20,6 +23,9 @@ pytestmark = pytest.mark.node
 
 HOST = f"console.{NAMESPACE}.svc.cluster.local"
 NAME, USER, SECRET = "browsed", "browsing", "console-serving-cert"
+ADMINISTRATOR, RUNNING = "administering", "running"
+CHROMIUM = "/usr/bin/chromium"
+PATIENCE_MILLISECONDS = 60_000
 
 
 @pytest.fixture(scope="module")
@@ -81,3 +87,65 @@ def test_people_see_what_they_may_see(
     assert "Not allowed to you: to change this catalog" in shown
     assert "forbidden" in browser.get("/extensions").text
     node.kubectl("delete", "clustercatalog", NAME)
+
+
+@pytest.fixture
+def page(node: Node, browser: httpx.Client) -> Iterator[Page]:
+    """A browser in which an administrator has signed in. An error of a script fails the test."""
+    node.kubectl("create", "serviceaccount", ADMINISTRATOR)
+    bound = ("--clusterrole=cluster-admin", f"--serviceaccount=default:{ADMINISTRATOR}")
+    node.kubectl("create", "clusterrolebinding", ADMINISTRATOR, *bound)
+    errors: list[str] = []
+    with sync_playwright() as playwright:
+        options = ["--no-sandbox", "--disable-dev-shm-usage"]
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=options)
+        address = str(browser.base_url)
+        # Its certificate is what the other test trusts; Chromium takes CAs from the machine alone.
+        page = chromium.new_context(base_url=address, ignore_https_errors=True).new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.set_default_timeout(PATIENCE_MILLISECONDS)
+        expect.set_options(PATIENCE_MILLISECONDS)
+        page.goto("/")
+        page.get_by_role("link", name="Sign in").click()
+        token = node.kubectl("create", "token", ADMINISTRATOR).strip()
+        page.get_by_label("Token of the API server").fill(token)
+        page.get_by_role("button", name="Sign in").click()
+        yield page
+        chromium.close()
+    node.kubectl("delete", "clusterrolebinding", ADMINISTRATOR)
+    node.kubectl("delete", "serviceaccount", ADMINISTRATOR)
+    assert not errors
+
+
+def test_a_browser_installs_what_then_runs_and_removes_it(
+    node: Node, api: Api, page: Page, publish: Callable[..., str]
+) -> None:
+    image = node.registry.push(pause_image(), RUNNING, tag="1").tag_reference
+    spec = BundleSpec(
+        package=RUNNING, version="1.0.0", crd_group=f"{RUNNING}.example.com", operator=image
+    )
+    node.kubectl("apply", "-f", "-", stdin=catalog(RUNNING, publish(spec.publish(node.registry))))
+    for path in ("/", "/extensions", "/doctor"):
+        page.goto(path)
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+    page.goto("/catalogs")
+    expect(page.get_by_role("row", name=RUNNING)).to_contain_text("Serving")
+
+    page.goto(f"/packages/{RUNNING}?catalog={RUNNING}")
+    page.get_by_role("link", name="Install …").click()
+    page.get_by_role("button", name="Show what would be written").click()
+    page.get_by_role("button", name="Install", exact=True).click()
+    tree = page.locator(".console-tree")
+    expect(tree.get_by_text("Pod", exact=True).first).to_be_visible()
+    api.wait_condition(extension_path(RUNNING), "Available", "True")
+
+    page.goto(f"/extensions/{RUNNING}/uninstall")
+    for heading in (f"Uninstall {RUNNING}", "What is left"):
+        expect(page.locator("h1")).to_contain_text(heading)
+        page.get_by_label(f"Type {RUNNING}").fill(RUNNING)
+        page.get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("main").get_by_role("status")).to_contain_text("is deleted")
+    assert api.get(extension_path(RUNNING)) is None
+    node.kubectl("delete", "clustercatalog", RUNNING)
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")

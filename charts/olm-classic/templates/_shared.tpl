@@ -163,6 +163,10 @@ env:
 {{- if eq (index . 1) "console" }}
 - name: XDG_CACHE_HOME
   value: /var/cache
+{{- if (include "olm-classic.registryCAs" (index . 0) | fromJson).list }}
+- name: SSL_CERT_DIR
+  value: /etc/ssl/certs:/var/ca-certs
+{{- end }}
 {{- end }}
 {{- with $proxy.http }}
 - name: HTTP_PROXY
@@ -219,17 +223,21 @@ env:
 {{- end -}}
 
 {{- define "olm-classic.mounts.common" -}}
-{{- $root := index . 0 -}}
 - name: cache
   mountPath: /var/cache
 - name: tmp
   mountPath: /tmp
-{{- if (include "olm-classic.registryCAs" $root | fromJson).list }}
+{{- include "olm-classic.mounts.registries" (index . 0) }}
+{{- end -}}
+
+{{- define "olm-classic.mounts.registries" -}}
+{{- /* $: what registries are trusted by, and their mirrors. */ -}}
+{{- if (include "olm-classic.registryCAs" . | fromJson).list }}
 - name: registry-cas
   mountPath: /var/ca-certs
   readOnly: true
 {{- end }}
-{{- if include "olm-classic.registriesConf" $root }}
+{{- if include "olm-classic.registriesConf" . }}
 - name: registries-conf
   mountPath: /etc/containers
   readOnly: true
@@ -249,7 +257,11 @@ env:
   emptyDir:
     medium: Memory
     sizeLimit: 16Mi
-{{- with (include "olm-classic.registryCAs" $root | fromJson).list }}
+{{- include "olm-classic.volumes.registries" $root }}
+{{- end -}}
+
+{{- define "olm-classic.volumes.registries" -}}
+{{- with (include "olm-classic.registryCAs" . | fromJson).list }}
 - name: registry-cas
   projected:
     sources:
@@ -258,7 +270,7 @@ env:
           name: {{ . }}
       {{- end }}
 {{- end }}
-{{- with include "olm-classic.registriesConf" $root }}
+{{- with include "olm-classic.registriesConf" . }}
 - name: registries-conf
   configMap:
     name: {{ . }}

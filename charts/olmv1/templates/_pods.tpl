@@ -136,6 +136,10 @@ env:
 {{- if eq (index . 1) "console" }}
 - name: XDG_CACHE_HOME
   value: /var/cache
+{{- if (include "olmv1.registryCAs" (index . 0) | fromJson).list }}
+- name: SSL_CERT_DIR
+  value: /etc/ssl/certs:/var/ca-certs
+{{- end }}
 {{- end }}
 {{- with $proxy.http }}
 - name: HTTP_PROXY
@@ -192,17 +196,21 @@ env:
 {{- end -}}
 
 {{- define "olmv1.mounts.common" -}}
-{{- $root := index . 0 -}}
 - name: cache
   mountPath: /var/cache
 - name: tmp
   mountPath: /tmp
-{{- if (include "olmv1.registryCAs" $root | fromJson).list }}
+{{- include "olmv1.mounts.registries" (index . 0) }}
+{{- end -}}
+
+{{- define "olmv1.mounts.registries" -}}
+{{- /* $: what registries are trusted by, and their mirrors. */ -}}
+{{- if (include "olmv1.registryCAs" . | fromJson).list }}
 - name: registry-cas
   mountPath: /var/ca-certs
   readOnly: true
 {{- end }}
-{{- if include "olmv1.registriesConf" $root }}
+{{- if include "olmv1.registriesConf" . }}
 - name: registries-conf
   mountPath: /etc/containers
   readOnly: true
@@ -222,7 +230,11 @@ env:
   emptyDir:
     medium: Memory
     sizeLimit: 16Mi
-{{- with (include "olmv1.registryCAs" $root | fromJson).list }}
+{{- include "olmv1.volumes.registries" $root }}
+{{- end -}}
+
+{{- define "olmv1.volumes.registries" -}}
+{{- with (include "olmv1.registryCAs" . | fromJson).list }}
 - name: registry-cas
   projected:
     sources:
@@ -231,7 +243,7 @@ env:
           name: {{ . }}
       {{- end }}
 {{- end }}
-{{- with include "olmv1.registriesConf" $root }}
+{{- with include "olmv1.registriesConf" . }}
 - name: registries-conf
   configMap:
     name: {{ . }}

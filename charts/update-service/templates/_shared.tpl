@@ -163,6 +163,10 @@ env:
 {{- if eq (index . 1) "console" }}
 - name: XDG_CACHE_HOME
   value: /var/cache
+{{- if (include "update-service.registryCAs" (index . 0) | fromJson).list }}
+- name: SSL_CERT_DIR
+  value: /etc/ssl/certs:/var/ca-certs
+{{- end }}
 {{- end }}
 {{- with $proxy.http }}
 - name: HTTP_PROXY
@@ -219,17 +223,21 @@ env:
 {{- end -}}
 
 {{- define "update-service.mounts.common" -}}
-{{- $root := index . 0 -}}
 - name: cache
   mountPath: /var/cache
 - name: tmp
   mountPath: /tmp
-{{- if (include "update-service.registryCAs" $root | fromJson).list }}
+{{- include "update-service.mounts.registries" (index . 0) }}
+{{- end -}}
+
+{{- define "update-service.mounts.registries" -}}
+{{- /* $: what registries are trusted by, and their mirrors. */ -}}
+{{- if (include "update-service.registryCAs" . | fromJson).list }}
 - name: registry-cas
   mountPath: /var/ca-certs
   readOnly: true
 {{- end }}
-{{- if include "update-service.registriesConf" $root }}
+{{- if include "update-service.registriesConf" . }}
 - name: registries-conf
   mountPath: /etc/containers
   readOnly: true
@@ -249,7 +257,11 @@ env:
   emptyDir:
     medium: Memory
     sizeLimit: 16Mi
-{{- with (include "update-service.registryCAs" $root | fromJson).list }}
+{{- include "update-service.volumes.registries" $root }}
+{{- end -}}
+
+{{- define "update-service.volumes.registries" -}}
+{{- with (include "update-service.registryCAs" . | fromJson).list }}
 - name: registry-cas
   projected:
     sources:
@@ -258,7 +270,7 @@ env:
           name: {{ . }}
       {{- end }}
 {{- end }}
-{{- with include "update-service.registriesConf" $root }}
+{{- with include "update-service.registriesConf" . }}
 - name: registries-conf
   configMap:
     name: {{ . }}

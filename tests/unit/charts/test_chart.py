@@ -422,7 +422,8 @@ def test_the_console_has_no_right_and_no_token() -> None:
     [found] = [d for d in of_kind("everything", "Deployment") if d["metadata"]["name"] == "console"]
     pod = found["spec"]["template"]["spec"]
     assert pod["automountServiceAccountToken"] is False
-    assert not [each for each in pod["volumes"] if "projected" in each]
+    projected = [each["projected"]["sources"] for each in pod["volumes"] if "projected" in each]
+    assert not [source for each in projected for source in each if "serviceAccountToken" in source]
     subjects = [
         subject["name"]
         for binding in of_kind("everything", "RoleBinding", "ClusterRoleBinding")
@@ -436,6 +437,8 @@ def test_the_console_has_no_right_and_no_token() -> None:
     assert settings.oidc is not None
     assert settings.oidc.issuer == "https://login.example.com"
     mounts = {each["mountPath"] for each in container["volumeMounts"]}
+    trusted = {each["name"]: each.get("value", "") for each in container["env"]}["SSL_CERT_DIR"]
+    assert {trusted.rpartition(":")[2], "/etc/containers"} <= mounts
     for file in (settings.oidc.secret_file, settings.oidc.ca_file):
         assert str(file.parent if file else None) in mounts
     assert settings.oidc.scopes == ("openid", "offline_access")
