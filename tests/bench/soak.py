@@ -251,7 +251,14 @@ def main() -> None:
     parser.add_argument("--plot", type=Path, help="a picture of them: .svg or .png")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="olmv1-soak-") as name, living(Path(name)) as soak:
-        before, after = soak.run(given.minutes)
+        try:
+            before, after = soak.run(given.minutes)
+        finally:  # hours are not to be lost
+            if given.json:
+                taken = {
+                    program: [asdict(s) for s in each] for program, each in soak.samples.items()
+                }
+                given.json.write_text(json.dumps(taken) + "\n")
         wrong = judged(soak, before, after)
     print(f"{soak.rounds} rounds, {soak.faults} faults met")
     for program, samples in soak.samples.items():
@@ -260,9 +267,6 @@ def main() -> None:
     print(f"before {before}\nafter  {after}")
     print("new files:", *soak.new_files[:SHOWN_FILES], sep="\n  ")
     print("\n".join(wrong) or "nothing grows, nothing is left over, no alarm")
-    if given.json:
-        taken = {name: [asdict(s) for s in each] for name, each in soak.samples.items()}
-        given.json.write_text(json.dumps(taken) + "\n")
     if given.plot:
         write(charts(soak.samples), given.plot)
     sys.exit(bool(wrong))

@@ -40,10 +40,10 @@ class Scraper:
 
 @contextmanager
 def account(olm: Olm) -> Iterator[str]:
-    """A token of an account that may read nothing yet."""
+    """A token, for a day, of an account that may read nothing yet."""
     kubectl, place = olm.control_plane.kubectl, f"--namespace={SYSTEM_NAMESPACE}"
     kubectl("create", "serviceaccount", ACCOUNT, place)
-    yield kubectl("create", "token", ACCOUNT, place).strip()
+    yield kubectl("create", "token", ACCOUNT, place, "--duration=24h").strip()  # as soaks are long
     kubectl("delete", "serviceaccount", ACCOUNT, place)
 
 
