@@ -23,6 +23,7 @@ from olm_classic.catalog_sources.labels import (
 )
 from olm_classic.catalog_sources.validation import is_config_map
 from olm_classic.hashes import deep_hash
+from olm_classic.pull_policy import pull_policy
 from olm_content.kube_types import quantity
 
 SERVER, CONFIG_MAP_SERVER = "registry-server", "configmap-registry-server"
@@ -102,11 +103,6 @@ def update_pod(pod: KubeObject) -> KubeObject:
     meta = pod["metadata"]
     labels = {**meta["labels"], LABEL_CATALOG: "", LABEL_UPDATE: meta["labels"][LABEL_CATALOG]}
     return {**pod, "metadata": {**meta, "labels": labels}}
-
-
-def pull_policy(image: str) -> str:
-    """A tag may name other content tomorrow, a digest does not."""
-    return "IfNotPresent" if "@" in image else "Always"
 
 
 def serving_container(source: CatalogSource) -> str:

@@ -7,6 +7,7 @@ from api.objects import KubeObject, is_deleting, is_true
 from api.olm.v1.clustercatalog import AvailabilityMode, ClusterCatalog
 from api.olm.v1.conditions import ConditionType
 from api.wire import InvalidObjectError
+from olm_runtime.images.reference import digest_of
 
 
 def url_of(catalogs: Iterable[KubeObject], digest: str) -> str:
@@ -16,7 +17,7 @@ def url_of(catalogs: Iterable[KubeObject], digest: str) -> str:
         if status.resolved_source is None or status.urls is None:
             continue
         image, base = status.resolved_source.image.ref, status.urls.base
-        if image.endswith(f"@{digest}") and urlsplit(base).scheme == "https":
+        if digest_of(image) == digest and urlsplit(base).scheme == "https":
             return base
     return ""
 
@@ -27,11 +28,16 @@ def is_coming(catalogs: Iterable[KubeObject], image: str, digest: str) -> bool:
     One that it failed to fetch, or serves another digest of, takes as long as its next look.
     """
     return any(
-        (catalog.spec.source.image.ref == image or catalog.spec.source.image.ref.endswith(digest))
+        _is_of(catalog, image, digest)
         and catalog.spec.availability_mode is AvailabilityMode.AVAILABLE
         and not _is_answered(catalog)
         for catalog in _read(each for each in catalogs if not is_deleting(each))
     )
+
+
+def _is_of(catalog: ClusterCatalog, image: str, digest: str) -> bool:
+    named = catalog.spec.source.image.ref
+    return named == image or digest_of(named) == digest
 
 
 def _is_answered(catalog: ClusterCatalog) -> bool:

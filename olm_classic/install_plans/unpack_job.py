@@ -11,6 +11,7 @@ from typing import Any
 from api.objects import GVK, KubeObject, condition, metadata, name_of, namespace_of
 from olm_classic.install_plans.lookups import UnpackFailed
 from olm_classic.names import LABEL_BUNDLE_UNPACK, LABEL_MANAGED
+from olm_classic.pull_policy import pull_policy
 
 JOB = GVK("batch", "v1", "Job")
 KEPT_JOBS = 5
@@ -115,7 +116,7 @@ def _pod(
             _container("util", settings.util, ["/bin/cp", "-Rv", "/bin/cpb", "/util/cpb"], _UTIL),
             {
                 **_container("pull", image, ["/util/cpb", "/bundle"], _BUNDLE, _UTIL),
-                "imagePullPolicy": "IfNotPresent" if "@" in image else "Always",
+                "imagePullPolicy": pull_policy(image),
             },
         ],
         "containers": [

@@ -118,6 +118,14 @@ def descriptors(data: bytes, media_type: str) -> tuple[Descriptor, ...]:
     return tuple(map(_descriptor, (document.get("config"), *_list(document, "layers"))))
 
 
+def entries(index: bytes) -> Sequence[Any]:
+    """The manifests of an index as it has them, with what we do not read. ImageContentError."""
+    found = _list(_object(index, "manifest"), "manifests")
+    for each in found:
+        _descriptor(each)
+    return found
+
+
 def described(data: bytes, media_type: str) -> Descriptor:
     """What would be said of a manifest or index that came with this header. ImageContentError."""
     kind = _media_type(_object(data, "manifest"), media_type)

@@ -3,13 +3,13 @@
 (Source: OCI distribution specification 1.1, listing referrers.)
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import orjson
 
-from olm_runtime.images.oci import OCI_INDEX, ImageContentError, descriptors
+from olm_runtime.images.oci import OCI_INDEX, ImageContentError, entries
 from olm_runtime.images.registries_conf import Source
 from olm_runtime.registry.calls import Call, read_bounded, refusal
 from olm_runtime.registry.http import RegistryHttp, retrying
@@ -35,14 +35,14 @@ async def list_referrers(
         page = await retrying(partial(_page, http, source, where), jitter)
         if page is None:
             return None
-        entries, where = page
-        found += entries
+        more, where = page
+        found += more
         if len(found) > MAX_REFERRERS:
             raise ImageContentError(f'more than {MAX_REFERRERS} images refer to "{ref}"')
     return orjson.dumps({"schemaVersion": 2, "mediaType": OCI_INDEX, "manifests": found})
 
 
-async def _page(http: RegistryHttp, source: Source, where: str) -> tuple[list[Any], str] | None:
+async def _page(http: RegistryHttp, source: Source, where: str) -> tuple[Sequence[Any], str] | None:
     """The entries of a page, and where the next one is, empty for nowhere; None without a list."""
     what = f'list of what refers to "{source.ref}"'
     async with http.exchange(source, where, Call(headers={"Accept": OCI_INDEX})) as answer:
@@ -52,5 +52,4 @@ async def _page(http: RegistryHttp, source: Source, where: str) -> tuple[list[An
             raise await refusal(answer, source.ref)
         body = await read_bounded(answer, MAX_PAGE_BYTES, what)
         following = answer.links.get("next", {}).get("url", "")
-    descriptors(body, OCI_INDEX)  # refuses what is no index
-    return orjson.loads(body)["manifests"], following
+    return entries(body), following

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import orjson
 
-from olm_runtime.images.oci import INDEX_TYPES, OCI_INDEX, Descriptor, described, descriptors
+from olm_runtime.images.oci import INDEX_TYPES, OCI_INDEX, Descriptor, described, entries
 from olm_runtime.images.reference import ImageRef
 from olm_runtime.registry.client import RegistryClient, WholeImage
 from olm_runtime.registry.layout_files import blob_path, read_whole, stream_blob
@@ -118,10 +118,9 @@ def with_entries_of(there: bytes | None, image: WholeImage) -> WholeImage:
     """A list of referrers that keeps those of the list that is there. Raises ImageContentError."""
     if there is None:
         return image
-    descriptors(there, OCI_INDEX)  # refuses what is no index
     index = orjson.loads(image.manifests[-1][1])
     new = {each["digest"] for each in index["manifests"]}
-    more = [each for each in orjson.loads(there)["manifests"] if each["digest"] not in new]
+    more = [each for each in entries(there) if each["digest"] not in new]
     if not more:
         return image
     data = orjson.dumps({**index, "manifests": [*index["manifests"], *more]})

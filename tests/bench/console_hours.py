@@ -39,9 +39,7 @@ def cluster(work: Path) -> Iterator[ControlPlane]:
     forgets = (f"--etcd-compaction-interval={FORGET_SECONDS}s",)
     options = ControlPlaneOptions(controller_manager=False, apiserver_args=forgets)
     with ControlPlane(work / "control-plane", options=options) as running:
-        running.kubectl("apply", "--server-side", "-f", str(CRDS))
-        arguments = ("--recursive=false", "--for=condition=Established", "-f", str(CRDS))
-        running.kubectl("wait", *arguments)
+        running.apply(CRDS)
         made: dict[str, Any] = {
             "apiVersion": "olm.operatorframework.io/v1",
             "kind": "ClusterCatalog",

@@ -18,14 +18,13 @@ from e2e.olm.bundles import BundleSpec
 from e2e.olm.chart import NAMESPACE
 from e2e.olm.fbc import PublishedBundle
 from e2e.olm.manifests import catalog
+from tests.integration.console.visits import CHROMIUM, PATIENCE_MILLISECONDS
 
 pytestmark = pytest.mark.node
 
 HOST = f"console.{NAMESPACE}.svc.cluster.local"
 NAME, USER, SECRET = "browsed", "browsing", "console-serving-cert"
 ADMINISTRATOR, RUNNING = "administering", "running"
-CHROMIUM = "/usr/bin/chromium"
-PATIENCE_MILLISECONDS = 60_000
 
 
 @pytest.fixture(scope="module")

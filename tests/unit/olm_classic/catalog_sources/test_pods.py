@@ -11,13 +11,13 @@ from olm_classic.catalog_sources.observed import address_of
 from olm_classic.catalog_sources.pods import (
     PodSettings,
     catalog_pod,
-    pull_policy,
     serving_container,
     update_pod,
 )
 from olm_classic.catalog_sources.status import Findings, Problem, status_of
 from olm_classic.catalog_sources.validation import Reason
 from olm_classic.hashes import deep_hash
+from olm_classic.pull_policy import pull_policy
 from tests.unit.olm_classic.catalog_sources.cases import (
     IMAGE,
     NOW,
