@@ -16,8 +16,12 @@ from olm_client.catalogs.cluster import Served
 from olm_client.reach import ClusterOptions, Reach
 from olm_runtime.errors import TerminalError
 from olm_runtime.kube.overrides import Overrides
+from tests.integration.clusters import own_control_plane
 
 pytestmark = pytest.mark.integration
+
+control_plane = own_control_plane(controller_manager=False)
+"""Where no catalogd takes up what is there for nobody."""
 
 INSIDE = Served("team", "sha256:0", "https://catalogd.olmv1-system.svc/catalogs/team", True)
 OUTSIDE = Served("team", "sha256:0", "https://catalogs.example.com/catalogs/team", True)

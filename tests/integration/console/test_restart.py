@@ -1,7 +1,6 @@
 """Open pages while the API server is restarted."""
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +8,10 @@ import pytest
 from playwright.async_api import async_playwright, expect
 
 from console.local import run_local
-from e2e.harness.components import ControlPlaneOptions
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.required import is_required
 from olm_client.reach import ClusterOptions, Reach
+from tests.integration.clusters import own_control_plane
 from tests.integration.console.visits import CHROMIUM
 
 pytestmark = pytest.mark.integration
@@ -26,12 +25,7 @@ SOON_MILLISECONDS = 5_000
 """A second is usual; machines of tests are busy."""
 
 
-@pytest.fixture
-def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
-    options = ControlPlaneOptions(controller_manager=False)
-    with ControlPlane(tmp_path_factory.mktemp("control-plane"), options=options) as running:
-        running.apply(CRDS)
-        yield running
+control_plane = own_control_plane(controller_manager=False)
 
 
 def _add(control_plane: ControlPlane, name: str) -> None:
@@ -46,6 +40,7 @@ def _add(control_plane: ControlPlane, name: str) -> None:
 
 
 async def test_pages_say_so_and_go_on_by_themselves(control_plane: ControlPlane) -> None:
+    control_plane.apply(CRDS)
     if not CHROMIUM.exists():
         (pytest.fail if is_required("machine") else pytest.skip)("Debian's chromium is not there")
     entries: asyncio.Queue[str] = asyncio.Queue()
