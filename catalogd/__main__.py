@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 from starlette.applications import Starlette
 
+from api.olm.v1.kinds import CATALOG
 from catalogd.follow import CatalogFollower
 from catalogd.http.app import content_app, webhook_app
-from catalogd.io.cluster import CLUSTER_CATALOG, Cluster
+from catalogd.io.cluster import Cluster
 from catalogd.io.images import Images, ImageSettings
 from catalogd.io.store import Store
 from catalogd.metrics import Metrics
@@ -173,7 +174,7 @@ class Program:
         return Registration(
             name="catalogd-clustercatalog-controller",
             reconciler=self.replica,
-            watches=[Watch(CLUSTER_CATALOG, self.enqueue_catalog)],
+            watches=[Watch(CATALOG, self.enqueue_catalog)],
             resync=self.names,
         )
 
@@ -212,7 +213,7 @@ class Program:
 
     async def restore(self) -> None:
         """Serves what is on disk and is what the status says, without asking any registry."""
-        await wait_until_served(self.client, CLUSTER_CATALOG)
+        await wait_until_served(self.client, CATALOG)
         catalogs = await until_answered("reading all catalogs", self.cluster.catalogs)
         existing = await until_answered("listing all catalogs", self.cluster.names)
         sources = {

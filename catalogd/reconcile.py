@@ -11,9 +11,10 @@ from datetime import datetime
 from api import wire
 from api.objects import KubeObject
 from api.olm.v1.clustercatalog import ClusterCatalog, ClusterCatalogStatus
+from api.olm.v1.kinds import CATALOG
 from api.olm.v1.names import FINALIZER_DELETE_SERVER_CACHE
 from catalogd import status
-from catalogd.io.cluster import CLUSTER_CATALOG, Cluster, read_catalog
+from catalogd.io.cluster import Cluster, read_catalog
 from catalogd.io.images import Images
 from catalogd.io.store import Store
 from catalogd.plan import is_available, is_wanted, needs_ingest, poll_delay, protection
@@ -65,7 +66,7 @@ class CatalogSteps:
     def controller(self) -> Controller[Context]:
         """The controller that they make."""
         return Controller(
-            kind=CLUSTER_CATALOG,
+            kind=CATALOG,
             finalizers=(FINALIZER_DELETE_SERVER_CACHE,),
             prepare=lambda obj: protection(read_catalog(obj)),
             begin=lambda obj: Context(read_catalog(obj)),

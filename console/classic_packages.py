@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from api.objects import labels_of, name_of
-from console.kinds import PACKAGE_MANIFEST, SUBSCRIPTION
+from console.kinds import PACKAGE_MANIFEST
 from console.users import User
+from olm_classic.kinds import SUBSCRIPTION
 from olm_runtime.errors import OLMError
 from olm_runtime.kube.errors import ForbiddenError
 

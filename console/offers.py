@@ -11,7 +11,8 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
-from console.kinds import CATALOG, SERVICE
+from api.olm.v1.kinds import CATALOG
+from console.kinds import SERVICE
 from console.users import User
 from olm_client.catalogs.cache import ContentCache
 from olm_client.catalogs.cluster import Cluster, Served

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from api.objects import GVK
-from console.kinds import CATALOG, CLUSTER_VERSION, EXTENSION, SUBSCRIPTION
+from api.olm.v1.kinds import CATALOG, EXTENSION
+from api.openshift.config.v1.kinds import CLUSTER_VERSION
 from console.users import User
+from olm_classic.kinds import SUBSCRIPTION
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import asyncio
 from contextlib import suppress
 
-from console.kinds import EXTENSION
+from api.olm.v1.kinds import EXTENSION
 from console.offers import warm
 from console.rendering import environment
 from console.users import User

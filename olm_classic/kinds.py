@@ -1,8 +1,6 @@
-"""The kinds of OLM Classic, and of others that it watches. Pure."""
+"""The kinds of OLM Classic. Pure."""
 
 from api.objects import GVK
-from api.olm.v1 import names as olm
-from api.openshift.config.v1 import names as openshift
 from api.operators.names import GROUP
 
 CATALOG_SOURCE = GVK(GROUP, "v1alpha1", "CatalogSource")
@@ -13,5 +11,3 @@ OPERATOR_GROUP = GVK(GROUP, "v1", "OperatorGroup")
 OPERATOR_CONDITION = GVK(GROUP, "v2", "OperatorCondition")
 OPERATOR = GVK(GROUP, "v1", "Operator")
 OLM_CONFIG = GVK(GROUP, "v1", "OLMConfig")
-CLUSTER_CATALOG = GVK(olm.GROUP, olm.VERSION, olm.CLUSTER_CATALOG)
-OPERATOR_HUB = GVK(openshift.GROUP, openshift.VERSION, "OperatorHub")

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from api.objects import KubeObject, annotations_of, name_of
+from api.openshift.config.v1.kinds import OPERATOR_HUB
 from api.openshift.config.v1.operatorhub import (
     SINGLETON,
     HubSourceStatus,
@@ -18,7 +19,6 @@ from api.openshift.config.v1.operatorhub import (
     OperatorHubStatus,
 )
 from olm_classic.catalog_sources import templates
-from olm_classic.kinds import OPERATOR_HUB
 from olm_content.formats.merge_patch import merge_patch
 
 ANNOTATION_MANAGED_BY = "operatorframework.io/managed-by"

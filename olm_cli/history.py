@@ -5,11 +5,12 @@ from typing import Any
 
 import click
 
+from api.olm.v1.kinds import OBJECT_SET
 from olm_cli.catalogs.extensions import extension_argument
 from olm_cli.cluster_options import ClusterCommand, reach_options
 from olm_cli.output import Output, show, table_output_option, typed_name
 from olm_cli.table import table
-from olm_client.history import OBJECT_SET, Record, read_record, revision_facts
+from olm_client.history import Record, read_record, revision_facts
 from olm_client.reach import Reach, cluster
 from olm_runtime.cli.async_work import run_async
 

@@ -10,13 +10,14 @@ import click
 
 from api.objects import KubeObject, name_of
 from api.olm.v1 import names
+from api.olm.v1.kinds import EXTENSION
 from olm_cli.catalogs.extensions import known_extensions
 from olm_cli.cluster_options import ClusterCommand
 from olm_cli.kube_names import object_name
 from olm_cli.lifecycle.interrupt import run
 from olm_cli.lifecycle.options import source_options, spec_options
 from olm_cli.output import Output, fail, object_output_option, show, typed_name
-from olm_client.extension import EXTENSION, find_extension
+from olm_client.extension import find_extension
 from olm_client.lifecycle.applying import apply
 from olm_client.lifecycle.changes import Action, Change
 from olm_client.lifecycle.dry_run import namespaces_in, users_write, with_accepted_spec

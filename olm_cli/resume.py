@@ -5,12 +5,12 @@ from typing import Any
 
 import click
 
+from api.olm.v1.kinds import EXTENSION
 from olm_cli.catalogs.extensions import extension_argument
 from olm_cli.cluster_options import ClusterCommand, reach_options
 from olm_cli.lifecycle.interrupt import run
 from olm_cli.lifecycle.options import timeout_option
 from olm_cli.output import Output, object_output_option, show, typed_name
-from olm_client.extension import EXTENSION
 from olm_client.lifecycle.overview import extension_facts
 from olm_client.lifecycle.suspending import NOT_SUSPENDED, set_suspension
 from olm_client.lifecycle.waiting import Wait

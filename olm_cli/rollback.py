@@ -5,13 +5,13 @@ from typing import Any
 
 import click
 
+from api.olm.v1.kinds import EXTENSION
 from olm_cli.catalogs.completing import known_revisions
 from olm_cli.catalogs.extensions import extension_argument
 from olm_cli.cluster_options import ClusterCommand, reach_options
 from olm_cli.lifecycle.interrupt import run
 from olm_cli.lifecycle.options import timeout_option
 from olm_cli.output import Output, object_output_option, show, typed_name
-from olm_client.extension import EXTENSION
 from olm_client.history import Record, read_record
 from olm_client.lifecycle.applying import Applied
 from olm_client.lifecycle.rollback_plan import Plan, appliers

@@ -7,21 +7,17 @@ from typing import Any
 import click
 import orjson
 
-from api.objects import GVK
-from api.olm.v1 import names
+from api.olm.v1.kinds import CATALOG, EXTENSION
 from olm_cli.catalogs.extensions import known_extensions
 from olm_cli.cluster_options import ClusterCommand, reach_options
 from olm_cli.kube_names import object_name
 from olm_cli.output import Format, Output, show, table_output_option, typed_name
 from olm_cli.table import table
-from olm_client.catalogs.quick_list import CATALOGS, EXTENSIONS, quick_list
+from olm_client.catalogs.quick_list import quick_list
 from olm_client.lifecycle.overview import Phase, overview_facts
 from olm_client.reach import Reach
 from olm_client.short_hashes import short_digests
 from olm_runtime.cli.display import LiveDisplay
-
-EXTENSION = GVK(names.GROUP, names.VERSION, names.CLUSTER_EXTENSION)
-CATALOG = GVK(names.GROUP, names.VERSION, names.CLUSTER_CATALOG)
 
 Facts = dict[str, Any]
 
@@ -91,8 +87,8 @@ class _Printer:
 
 def _quick_overview(reach: Reach) -> Facts | None:
     """The facts by two requests; None where the client of the programs is needed."""
-    extensions = quick_list(reach, EXTENSIONS)
-    catalogs = None if extensions is None else quick_list(reach, CATALOGS)
+    extensions = quick_list(reach, EXTENSION.kind)
+    catalogs = None if extensions is None else quick_list(reach, CATALOG.kind)
     return None if catalogs is None else overview_facts(extensions or (), catalogs)
 
 

@@ -7,13 +7,14 @@ from typing import Any
 import click
 
 from api.objects import key_of, name_of
+from api.olm.v1.kinds import EXTENSION
 from olm_cli.catalogs.extensions import extension_argument
 from olm_cli.cluster_options import ClusterCommand, reach_options
 from olm_cli.lifecycle.asking import ask_to_delete
 from olm_cli.lifecycle.interrupt import run
 from olm_cli.lifecycle.options import timeout_option
 from olm_cli.output import Output, object_output_option, show, typed_name
-from olm_client.extension import EXTENSION, NoExtensionError
+from olm_client.extension import NoExtensionError
 from olm_client.history import read_record
 from olm_client.lifecycle.account_removal import AccountRemoval
 from olm_client.lifecycle.deleting import Deletion

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from api.objects import KubeObject
+from api.olm.v1.kinds import EXTENSION
 from olm_cli.catalogs.extensions import known_extensions
 from olm_cli.cluster_options import ClusterCommand
 from olm_cli.kube_names import object_name
@@ -14,7 +15,6 @@ from olm_cli.lifecycle.interrupt import run
 from olm_cli.lifecycle.options import source_options, spec_options, timeout_option
 from olm_cli.lifecycle.outlook_text import outlook_lines, outlook_table
 from olm_cli.output import Output, fail, show, table_output_option, typed_name
-from olm_client.extension import EXTENSION
 from olm_client.lifecycle.applying import Applied
 from olm_client.lifecycle.given_fields import spec_fields_of
 from olm_client.lifecycle.looking_out import look_out

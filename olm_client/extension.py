@@ -2,14 +2,12 @@
 
 from collections.abc import Iterable
 
-from api.objects import GVK, KubeObject, name_of
-from api.olm.v1 import names
+from api.objects import KubeObject, name_of
+from api.olm.v1.kinds import EXTENSION
 from olm_runtime.errors import TerminalError
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError, NotFoundError
 from olm_runtime.suggestions import suggestion_or_all
-
-EXTENSION = GVK(names.GROUP, names.VERSION, names.CLUSTER_EXTENSION)
 
 
 async def find_extension(kube: KubeClient, name: str) -> KubeObject:

@@ -8,6 +8,7 @@ from typing import Any
 from api.objects import GVK, KubeObject, condition, gvk_of, metadata, name_of
 from api.olm.v1 import names
 from api.olm.v1.clusterextension import ClusterExtension
+from api.olm.v1.kinds import OBJECT_SET
 from api.wire import InvalidObjectError
 from olm_client.extension import find_extension
 from olm_client.field_manager import FIELD_MANAGER
@@ -22,7 +23,6 @@ from operator_controller.apply.unpack import refs, unpack
 
 WRITE_TRIES = 5
 
-OBJECT_SET = GVK(names.GROUP, names.VERSION, names.CLUSTER_OBJECT_SET)
 SECRET = GVK("", "v1", "Secret")
 
 

@@ -4,17 +4,14 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Any
 
-from api.objects import GVK, KubeObject, name_of
-from api.olm.v1 import names
-from olm_client.extension import EXTENSION, no_extension
-from olm_client.history import OBJECT_SET
+from api.objects import KubeObject, name_of
+from api.olm.v1.kinds import CATALOG, EXTENSION, OBJECT_SET
+from olm_client.extension import no_extension
 from olm_client.lifecycle.informer_cache import InformerCache, Objects
 from olm_client.lifecycle.overview import overview_facts
 from olm_client.reach import Reach, cluster
 from olm_client.status import facts_of
 from olm_runtime.kube.client import KubeClient
-
-CATALOG = GVK(names.GROUP, names.VERSION, names.CLUSTER_CATALOG)
 
 Facts = dict[str, Any]
 

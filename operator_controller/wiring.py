@@ -8,6 +8,7 @@ from functools import partial
 
 from api.objects import KubeObject, ObjectKey
 from api.olm.v1 import names
+from api.olm.v1.kinds import CATALOG, EXTENSION, OBJECT_SET
 from olm_content.render.options import Features
 from olm_rollout.io.watches import ManagedWatches, OwnerKey
 from olm_rollout.probes import Gate
@@ -31,7 +32,7 @@ from operator_controller.controllers.catalog_changes import CatalogChanges
 from operator_controller.controllers.cluster_operator import ClusterOperatorController
 from operator_controller.controllers.context import Context
 from operator_controller.controllers.event_handlers import EventHandlers, content_changed
-from operator_controller.controllers.extension import EXTENSION, Observer, extension_controller
+from operator_controller.controllers.extension import Observer, extension_controller
 from operator_controller.controllers.extension_deletion import ExtensionDeletion
 from operator_controller.controllers.extension_steps import ExtensionSteps
 from operator_controller.controllers.object_set import ObjectSetReconciler, object_set_controller
@@ -43,9 +44,9 @@ from operator_controller.io.accounts import Accounts
 from operator_controller.io.bundles import BundleSource
 from operator_controller.io.catalog_cache import CatalogCache
 from operator_controller.io.catalogd import Catalogd
-from operator_controller.io.catalogs import CATALOG, CatalogClient
+from operator_controller.io.catalogs import CatalogClient
 from operator_controller.io.certificates import RevisionCertificates, rotation
-from operator_controller.io.revisions import OBJECT_SET, RevisionStore
+from operator_controller.io.revisions import RevisionStore
 from operator_controller.metrics import Metrics, Readings
 from operator_controller.settings import LEASE, Settings
 from operator_controller.status.cluster_operator import NAME as CLUSTER_OPERATOR_NAME

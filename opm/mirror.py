@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from api.objects import KubeObject
+from api.olm.v1.kinds import CATALOG
+from api.openshift.config.v1 import names as openshift
 from olm_content import names
 from olm_content.fbc.chain import ChainError, check_chain
 from olm_content.fbc.records import Record, channel_of, package_value
@@ -237,7 +239,7 @@ def _mirror_set(
     repositories = sorted({(source.name, mirror.name) for source, mirror in places})
     if repositories:
         yield {
-            "apiVersion": "config.openshift.io/v1",
+            "apiVersion": openshift.API_VERSION,
             "kind": kind,
             "metadata": {"name": name},
             "spec": {field: [{"source": s, "mirrors": [m]} for s, m in repositories]},
@@ -247,8 +249,8 @@ def _mirror_set(
 def cluster_catalog(name: str, image: ImageRef) -> dict[str, Any]:
     """The ClusterCatalog that has a cluster use the mirrored catalog."""
     return {
-        "apiVersion": "olm.operatorframework.io/v1",
-        "kind": "ClusterCatalog",
+        "apiVersion": CATALOG.api_version,
+        "kind": CATALOG.kind,
         "metadata": {"name": name},
         "spec": {
             "source": {

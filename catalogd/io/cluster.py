@@ -2,15 +2,13 @@
 
 import logging
 
-from api.objects import GVK, KubeObject, metadata, name_of
-from api.olm.v1 import names
+from api.objects import KubeObject, metadata, name_of
 from api.olm.v1.clustercatalog import ClusterCatalog
+from api.olm.v1.kinds import CATALOG
 from api.wire import InvalidObjectError
 from catalogd.plan import release
 from olm_runtime.errors import TerminalError
 from olm_runtime.kube.client import KubeClient
-
-CLUSTER_CATALOG = GVK(names.GROUP, names.VERSION, names.CLUSTER_CATALOG)
 
 log = logging.getLogger(__name__)
 
@@ -23,22 +21,22 @@ class Cluster:
 
     async def find(self, name: str) -> ClusterCatalog | None:
         """One catalog. Raises ApiError, TerminalError."""
-        found = await self._client.find(CLUSTER_CATALOG, name)
+        found = await self._client.find(CATALOG, name)
         return None if found is None else read_catalog(found)
 
     async def names(self) -> list[str]:
         """The names of all catalogs. Raises ApiError."""
-        items, _ = await self._client.list_all(CLUSTER_CATALOG, metadata_only=True)
+        items, _ = await self._client.list_all(CATALOG, metadata_only=True)
         return [name_of(item) for item in items]
 
     async def catalogs(self) -> list[ClusterCatalog]:
         """All catalogs that can be read; the others are logged. Raises ApiError."""
-        items, _ = await self._client.list_all(CLUSTER_CATALOG)
+        items, _ = await self._client.list_all(CATALOG)
         return [catalog for item in items if (catalog := _readable(item)) is not None]
 
     async def release(self, name: str) -> None:
         """Takes our finalizer off a catalog. Raises ConflictError, ApiError."""
-        found = await self._client.find(CLUSTER_CATALOG, name)
+        found = await self._client.find(CATALOG, name)
         patch = release(read_catalog(found)) if found is not None else {}
         if found is not None and patch:
             version = {"resourceVersion": metadata(found)["resourceVersion"]}

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from api.objects import GVK, KubeObject, annotations_of, gvk_of, name_of, namespace_of
+from api.openshift.config.v1.kinds import API_SERVER, INFRASTRUCTURE, PROXY
 from cluster_version.apply.tls_profiles import TlsSettings, tls_settings
 from cluster_version.names import DEFAULT_NAMESPACE, DEPLOYMENT_NAME, INJECT_PROXY, INJECT_TLS
 from olm_content.formats.go_text import quote
@@ -17,9 +18,6 @@ from olm_runtime.errors import TerminalError
 
 CONFIGURATION_NAME = "cluster"
 """Of the only object of each kind of a cluster's configuration."""
-PROXY = GVK("config.openshift.io", "v1", "Proxy")
-INFRASTRUCTURE = GVK("config.openshift.io", "v1", "Infrastructure")
-API_SERVER = GVK("config.openshift.io", "v1", "APIServer")
 
 _DEPLOYMENT, _DAEMON_SET = GVK("apps", "v1", "Deployment"), GVK("apps", "v1", "DaemonSet")
 _CONFIG_MAP = GVK("", "v1", "ConfigMap")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from api.objects import GVK, KubeObject, annotations_of
+from api.openshift.config.v1.kinds import CLUSTER_OPERATOR
 from cluster_version.apply.pod_template import POD_TEMPLATE
 from cluster_version.apply.rules import (
     METADATA,
@@ -249,8 +250,6 @@ _OPERATOR_GROUP = struct(
 
 
 # --- all of them -----------------------------------------------------------------------------
-
-CLUSTER_OPERATOR = GVK("config.openshift.io", "v1", "ClusterOperator")
 
 
 def _with_spec(rule: Rule) -> Rule:

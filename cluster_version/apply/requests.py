@@ -8,14 +8,14 @@ from enum import StrEnum
 from typing import Any
 
 from api.objects import KubeObject, annotations_of, gvk_of, metadata
-from cluster_version.apply.kinds import CLUSTER_OPERATOR
+from api.openshift.config.v1.kinds import CLUSTER_OPERATOR, CLUSTER_VERSION
 from cluster_version.apply.merging import merged
 from cluster_version.names import CREATE_ONLY, DELETE
 from cluster_version.payload.task_graph import State
 from olm_content.formats.go_text import quote
 from olm_runtime.errors import TerminalError
 
-OWNER_API_VERSION, OWNER_KIND, OWNER_NAME = "config.openshift.io/v1", "ClusterVersion", "version"
+OWNER_NAME = "version"
 
 
 class Verb(StrEnum):
@@ -70,10 +70,10 @@ def is_deletion(manifest: KubeObject) -> bool:
 def owned(manifest: KubeObject, uid: str) -> KubeObject:
     """The manifest with the ClusterVersion of this UID as owner, if it names no other owner."""
     named = metadata(manifest).get("ownerReferences") or ()
-    others = [owner for owner in named if owner.get("kind") != OWNER_KIND]
+    others = [owner for owner in named if owner.get("kind") != CLUSTER_VERSION.kind]
     owner: dict[str, Any] = {
-        "apiVersion": OWNER_API_VERSION,
-        "kind": OWNER_KIND,
+        "apiVersion": CLUSTER_VERSION.api_version,
+        "kind": CLUSTER_VERSION.kind,
         "name": OWNER_NAME,
         "uid": uid,
     }

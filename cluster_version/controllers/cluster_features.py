@@ -3,12 +3,8 @@
 from collections.abc import Callable
 
 from api.objects import KubeObject
-from cluster_version.payload.features import (
-    FEATURE_GATE,
-    FEATURE_GATE_NAME,
-    Features,
-    features_of,
-)
+from api.openshift.config.v1.kinds import FEATURE_GATE
+from cluster_version.payload.features import FEATURE_GATE_NAME, Features, features_of
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.watch.followed import Followed
 from olm_runtime.watch.informer import Selection

@@ -7,8 +7,8 @@ import logging
 from collections.abc import Callable
 from datetime import datetime
 
-from api.objects import GVK, KubeObject, condition, name_of
-from cluster_version.apply.kinds import CLUSTER_OPERATOR
+from api.objects import KubeObject, condition, name_of
+from api.openshift.config.v1.kinds import CLUSTER_OPERATOR, CLUSTER_VERSION
 from cluster_version.controllers.cluster_status import ClusterStatus
 from cluster_version.controllers.targets import RETRY_SECONDS, Targets
 from cluster_version.controllers.upgradeability import WATCHED_ACKS, WATCHED_GATES
@@ -22,7 +22,6 @@ from olm_runtime.controller.requests import Request
 from olm_runtime.outcome import Done, Failed, Outcome
 
 NAME = "cluster-version"
-CLUSTER_VERSION = GVK("config.openshift.io", "v1", "ClusterVersion")
 
 log = logging.getLogger(__name__)
 

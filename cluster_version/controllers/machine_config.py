@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 
 from api.objects import KubeObject, annotations_of, name_of
-from cluster_version.apply.kinds import CLUSTER_OPERATOR
+from api.openshift.config.v1.kinds import CLUSTER_OPERATOR, CLUSTER_VERSION
 from cluster_version.apply.requests import is_create_only
-from cluster_version.controllers.cluster_version import CLUSTER_VERSION
 from cluster_version.controllers.node_stores import POOL, POOLS
 from cluster_version.controllers.sync_worker import Work
 from cluster_version.names import DELETE

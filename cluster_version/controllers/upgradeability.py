@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from api.objects import KubeObject
-from cluster_version.apply.kinds import CLUSTER_OPERATOR
+from api.openshift.config.v1.kinds import CLUSTER_OPERATOR
 from cluster_version.decisions.admin_gates import (
     ACKS,
     ACKS_NAMESPACE,

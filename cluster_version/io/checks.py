@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from api.objects import KubeObject, gvk_of, name_of
-from cluster_version.apply.kinds import CLUSTER_OPERATOR
+from api.openshift.config.v1.kinds import CLUSTER_OPERATOR
 from cluster_version.apply.requests import is_deletion
 from cluster_version.health import operators, workloads
 from cluster_version.io.rounds import Check

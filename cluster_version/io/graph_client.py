@@ -11,6 +11,7 @@ from pathlib import Path
 import httpx
 
 from api.objects import GVK
+from api.openshift.config.v1.kinds import PROXY
 from cluster_version.updates.errors import RetrievalError
 from cluster_version.updates.retrieval import MEDIA_TYPE, unexpected_status
 from olm_content.formats.go_text import quote
@@ -21,7 +22,7 @@ from olm_runtime.http.trust import registry_trust
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.proxies import Proxies, read_cluster_proxies
 
-PROXY, PROXY_NAME = GVK("config.openshift.io", "v1", "Proxy"), "cluster"
+PROXY_NAME = "cluster"
 CONFIG_MAP = GVK("", "v1", "ConfigMap")
 CA_NAMESPACE, CA_NAME, CA_KEY = "openshift-config-managed", "trusted-ca-bundle", "ca-bundle.crt"
 """The CAs that a cluster trusts; where there are some, those of the system do not count."""

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from api.objects import KubeObject, gvk_of, name_of
-from cluster_version.apply.kinds import CLUSTER_OPERATOR
+from api.openshift.config.v1.kinds import CLUSTER_OPERATOR
 from cluster_version.apply.requests import is_deletion, owned
 from cluster_version.errors import Effect, UpdateError
 from cluster_version.health.summaries import NO_KIND, OTHER, Cause, cause_of

@@ -10,11 +10,11 @@ from importlib.metadata import version
 from pathlib import Path
 
 from api.objects import KubeObject
-from cluster_version.apply.kinds import CLUSTER_OPERATOR
+from api.openshift.config.v1.kinds import CLUSTER_OPERATOR, CLUSTER_VERSION
 from cluster_version.controllers.availability import Availability, Sources
 from cluster_version.controllers.cluster_features import ClusterFeatures
 from cluster_version.controllers.cluster_status import ClusterStatus
-from cluster_version.controllers.cluster_version import CLUSTER_VERSION, ClusterVersions
+from cluster_version.controllers.cluster_version import ClusterVersions
 from cluster_version.controllers.machine_config import MachineConfig
 from cluster_version.controllers.node_pools import node_updates
 from cluster_version.controllers.release_loader import ReleaseLoader

@@ -5,9 +5,8 @@ Source of the rules: upstream's notes, sections 5.5 and 14.
 
 from dataclasses import dataclass
 
-from api.objects import GVK, KubeObject
+from api.objects import KubeObject
 
-FEATURE_GATE = GVK("config.openshift.io", "v1", "FeatureGate")
 FEATURE_GATE_NAME = "cluster"
 """Of the only FeatureGate that counts."""
 

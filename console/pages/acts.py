@@ -8,8 +8,8 @@ from fastapi import APIRouter, Form, Request
 from starlette.responses import RedirectResponse, Response
 
 from api.objects import is_deleting
+from api.olm.v1.kinds import EXTENSION
 from console.asked import AskedBy
-from console.kinds import EXTENSION
 from console.orders import given_for
 from console.rendering import page, say
 from console.users import User

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Form, Request
 from starlette.responses import RedirectResponse, Response
 
 from api.olm.v1.clustercatalog import AvailabilityMode
+from api.olm.v1.kinds import CATALOG
 from console.asked import AskedBy
-from console.kinds import CATALOG
 from console.rendering import page, say
 from console.users import User
 from olm_client.cluster_catalogs.adding import new_catalog, write_new

@@ -19,17 +19,12 @@ from console.classic_facts import (
     waits,
 )
 from console.classic_packages import classic_packages
-from console.kinds import (
-    CATALOG_SOURCE,
-    CSV,
-    INSTALL_PLAN,
-    OPERATOR_GROUP,
-    PACKAGE_MANIFEST,
-    SUBSCRIPTION,
-)
+from console.kinds import PACKAGE_MANIFEST
 from console.paging import Paged
 from console.rendering import page, say
 from console.users import User
+from olm_classic.kinds import CATALOG_SOURCE, INSTALL_PLAN, OPERATOR_GROUP, SUBSCRIPTION
+from olm_classic.kinds import CLUSTER_SERVICE_VERSION as CSV
 from olm_client.field_manager import FIELD_MANAGER
 
 router = APIRouter(prefix="/classic")

@@ -12,9 +12,11 @@ from starlette.responses import RedirectResponse, Response
 
 from api.objects import GVK, KubeObject
 from console.asked import AskedBy
-from console.kinds import CSV, NAMESPACE, OPERATOR_GROUP, PACKAGE_MANIFEST, SUBSCRIPTION
+from console.kinds import NAMESPACE, PACKAGE_MANIFEST
 from console.rendering import page, say
 from console.users import User
+from olm_classic.kinds import CLUSTER_SERVICE_VERSION as CSV
+from olm_classic.kinds import OPERATOR_GROUP, SUBSCRIPTION
 from olm_client.classic.installing import APPROVALS, Offer, Wanted, installing
 from olm_client.classic.removal import Removal, owned_definitions, removal_lines
 from olm_client.lifecycle.applying import apply_all

@@ -12,6 +12,7 @@ from fastapi import APIRouter, Form, Request
 from starlette.responses import RedirectResponse, Response
 
 from api.objects import KubeObject, condition
+from api.openshift.config.v1.kinds import CLUSTER_OPERATOR, CLUSTER_VERSION
 from cluster_version.client_output.channel_request import channel_answer
 from cluster_version.client_output.facts import status_facts, update_facts
 from cluster_version.client_output.recommend_view import updates_of
@@ -19,7 +20,6 @@ from cluster_version.client_output.upgrade_request import Answer, answer, checke
 from cluster_version.client_output.upgrade_request import Request as Wanted
 from cluster_version.updates.errors import RetrievalError
 from console.asked import AskedBy
-from console.kinds import CLUSTER_OPERATOR, CLUSTER_VERSION
 from console.rendering import page, say
 from console.settings import SANDBOXED
 from console.users import User

@@ -4,9 +4,9 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from api.objects import KubeObject
+from api.olm.v1.kinds import EXTENSION, OBJECT_SET
 from console.around import read_around
 from console.asked import AskedBy
-from console.kinds import EXTENSION, OBJECT_SET
 from console.object_tree import by_object, tree
 from console.rendering import page
 from console.revision_changes import compare

@@ -5,8 +5,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
+from api.olm.v1.kinds import EXTENSION
 from console.asked import AskedBy
-from console.kinds import EXTENSION
 from console.paging import Paged
 from console.rendering import page
 from olm_client.lifecycle.overview import overview_facts

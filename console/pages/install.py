@@ -9,9 +9,10 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
+from api.olm.v1.kinds import EXTENSION
 from console.asked import AskedBy
 from console.config_form import Input, inputs_of, read_form, texts_of, yaml_text
-from console.kinds import EXTENSION, NAMESPACE
+from console.kinds import NAMESPACE
 from console.offers import blobs_of
 from console.orders import Asked, find_order, given_for
 from console.rendering import page, say

@@ -6,11 +6,13 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from api.objects import GVK, KubeObject
+from api.olm.v1.kinds import CATALOG, EXTENSION
 from console.asked import AskedBy
 from console.classic_facts import Facts, own_operators, plan_facts, subscription_facts, urgent_facts
-from console.kinds import CATALOG, CSV, EXTENSION, INSTALL_PLAN, SUBSCRIPTION
 from console.rendering import page
 from console.users import User
+from olm_classic.kinds import CLUSTER_SERVICE_VERSION as CSV
+from olm_classic.kinds import INSTALL_PLAN, SUBSCRIPTION
 from olm_client.lifecycle.overview import Phase, overview_facts
 
 URGENT = frozenset({Phase.BLOCKED, Phase.RETRYING, Phase.DEGRADED})

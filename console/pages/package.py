@@ -7,9 +7,9 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from api.olm.v1.kinds import CATALOG, EXTENSION
 from console.asked import AskedBy
 from console.classic_packages import path_to_install
-from console.kinds import CATALOG, EXTENSION
 from console.offers import blobs_of
 from console.orders import Asked, find_order
 from console.rendering import page

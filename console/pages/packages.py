@@ -9,9 +9,9 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Query, Request
 from starlette.responses import RedirectResponse, Response
 
+from api.olm.v1.kinds import CATALOG, EXTENSION
 from console.asked import AskedBy
 from console.classic_packages import classic_names
-from console.kinds import CATALOG, EXTENSION
 from console.offers import Offered, of_catalog, offers_of
 from console.paging import Paged
 from console.pictures import picture_of

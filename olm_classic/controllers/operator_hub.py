@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from api import wire
 from api.objects import KubeObject, gvk_of, name_of, namespace_of
+from api.openshift.config.v1.kinds import OPERATOR_HUB
 from api.openshift.config.v1.operatorhub import SINGLETON, OperatorHub, OperatorHubSpec
-from olm_classic.kinds import CATALOG_SOURCE, OPERATOR_HUB
+from olm_classic.kinds import CATALOG_SOURCE
 from olm_classic.names import FIELD_MANAGER
 from olm_classic.operator_hub import (
     Wish,

@@ -1,8 +1,7 @@
 """OpenShift's Proxy `cluster`, as environment variables of operators. Pure."""
 
-from api.objects import GVK, KubeObject
+from api.objects import KubeObject
 
-PROXY = GVK("config.openshift.io", "v1", "Proxy")
 SINGLETON = "cluster"
 DEFINITION = "proxies.config.openshift.io"
 _FIELDS = {"HTTP_PROXY": "httpProxy", "HTTPS_PROXY": "httpsProxy", "NO_PROXY": "noProxy"}

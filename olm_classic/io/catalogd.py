@@ -7,9 +7,9 @@ import logging
 from dataclasses import dataclass
 
 from api.objects import GVK, KubeObject
+from api.olm.v1.kinds import CATALOG
 from olm_catalogs.job import ServedCatalogs
 from olm_classic.catalog_sources.served import is_coming, url_of
-from olm_classic.kinds import CLUSTER_CATALOG
 from olm_runtime.certificates.content import AUTHORITIES_KEY
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError, NotFoundError
@@ -61,7 +61,7 @@ class Catalogd:
     async def _catalogs(self) -> list[KubeObject]:
         """All ClusterCatalogs; none where OLM v1 is not installed. Raises ApiError."""
         try:
-            return (await self.client.list_all(CLUSTER_CATALOG))[0]
+            return (await self.client.list_all(CATALOG))[0]
         except NotFoundError:
             return []
 

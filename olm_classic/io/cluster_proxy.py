@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Callable
 
 from api.objects import KubeObject, is_true
-from olm_classic.csv.cluster_proxy import DEFINITION, PROXY, SINGLETON
+from api.openshift.config.v1.kinds import PROXY
+from olm_classic.csv.cluster_proxy import DEFINITION, SINGLETON
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.watch.informer import Hooks, Informer, Selection
 from olm_runtime.watch.packed_store import PackedStore

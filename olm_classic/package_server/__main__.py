@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from api.objects import KubeObject
 from api.operators.v1.olmconfig import SINGLETON
+from olm_classic.kinds import OLM_CONFIG
 from olm_classic.package_manifests.shelf import Shelf
 from olm_classic.package_server.app import api
 from olm_classic.package_server.catalogs import LONGEST_RETRY_SECONDS, Catalogs
@@ -20,7 +21,7 @@ from olm_classic.package_server.settings import (
     Settings,
     parse_settings,
 )
-from olm_classic.package_server.sync import OLM_CONFIG, sync_seconds
+from olm_classic.package_server.sync import sync_seconds
 from olm_runtime.aggregation.authentication import Authenticator
 from olm_runtime.aggregation.authorization import Authorizer
 from olm_runtime.aggregation.guard import Guard

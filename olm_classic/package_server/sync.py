@@ -2,11 +2,8 @@
 
 import click
 
-from api.objects import GVK, KubeObject
-from api.operators.names import GROUP
+from api.objects import KubeObject
 from olm_runtime.cli.values import parse_duration
-
-OLM_CONFIG = GVK(GROUP, "v1", "OLMConfig")
 
 
 def sync_seconds(config: KubeObject | None, default: float) -> float:

@@ -95,7 +95,9 @@ def _package(ctx: click.Context) -> str:
     target = _target(ctx)
     if not target or any(param.name == "package" for param in ctx.command.params):
         return target
-    for raw in _list(ctx, "ClusterExtension"):
+    from api.olm.v1 import names
+
+    for raw in _list(ctx, names.CLUSTER_EXTENSION):
         if raw["metadata"]["name"] == target:
             source = ((raw.get("spec") or {}).get("source") or {}).get("catalog") or {}
             return str(source.get("packageName") or "")
@@ -133,10 +135,10 @@ def _contents(ctx: click.Context) -> list["Content"]:
 
 def _digests(ctx: click.Context, name: str = "") -> list[str] | None:
     """The digests of the cluster's catalogs that are in use, or of one; None without an answer."""
+    from api.olm.v1 import names
     from olm_client.catalogs.cluster import Served
-    from olm_client.catalogs.quick_list import CATALOGS
 
-    found = listed_at_once(ctx, CATALOGS)
+    found = listed_at_once(ctx, names.CLUSTER_CATALOG)
     if found is None:
         return None
     served = (Served.of(raw) for raw in found)

@@ -6,16 +6,16 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from api.olm.v1 import names
 from olm_cli.catalogs.at_once import listed_at_once
 from olm_cli.kube_names import object_name
-from olm_client.catalogs.quick_list import EXTENSIONS
 
 
 def known_extensions(
     ctx: click.Context, _param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """The ClusterExtensions whose names begin so, where a plain kubeconfig leads to them."""
-    found = listed_at_once(ctx, EXTENSIONS) or ()
+    found = listed_at_once(ctx, names.CLUSTER_EXTENSION) or ()
     named = ((each["metadata"]["name"], each) for each in found)
     return [
         CompletionItem(name, help=_package(each))

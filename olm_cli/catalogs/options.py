@@ -24,12 +24,12 @@ def known_catalogs(
 
     File names, where a path was begun.
     """
-    from olm_client.catalogs.quick_list import CATALOGS
+    from api.olm.v1 import names
 
     if "/" in incomplete or incomplete.startswith("."):
         return [CompletionItem(incomplete, type="dir")]
     taken = ctx.params.get("catalogs") or ()
-    found = listed_at_once(ctx, CATALOGS) or ()
+    found = listed_at_once(ctx, names.CLUSTER_CATALOG) or ()
     images = {each["metadata"]["name"]: _image(each) for each in found}
     return [
         CompletionItem(name, help=image)

@@ -7,13 +7,14 @@ import click
 
 from api.objects import name_of
 from api.olm.v1.clustercatalog import AvailabilityMode
+from api.olm.v1.kinds import CATALOG
 from olm_cli.cluster_catalogs.arguments import catalogs_argument
 from olm_cli.cluster_options import ClusterCommand, reach_options
 from olm_cli.lifecycle.interrupt import run
 from olm_cli.lifecycle.options import timeout_option
 from olm_cli.output import Output, object_output_option, show, typed_name
 from olm_client.cluster_catalogs.facts import facts_of
-from olm_client.cluster_catalogs.reading import CATALOG, named, read_catalogs
+from olm_client.cluster_catalogs.reading import named, read_catalogs
 from olm_client.cluster_catalogs.waiting import CatalogWait
 from olm_client.cluster_catalogs.writing import patch_catalog
 from olm_client.reach import cluster

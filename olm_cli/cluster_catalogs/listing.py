@@ -2,12 +2,13 @@
 
 import click
 
+from api.olm.v1.kinds import CATALOG
 from olm_cli.cluster_catalogs.text import TITLES, row
 from olm_cli.cluster_options import ClusterCommand, reach_options
 from olm_cli.output import Output, show, table_output_option, typed_name
 from olm_cli.table import table
 from olm_client.cluster_catalogs.facts import facts_of
-from olm_client.cluster_catalogs.reading import CATALOG, read_catalogs
+from olm_client.cluster_catalogs.reading import read_catalogs
 from olm_client.reach import Reach, cluster
 from olm_runtime.cli.async_work import run_async
 from olm_runtime.clocks import utc_now

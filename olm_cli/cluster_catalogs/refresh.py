@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from api.objects import name_of
+from api.olm.v1.kinds import CATALOG
 from olm_cli.catalogs.options import known_catalogs
 from olm_cli.cluster_catalogs.arguments import object_names
 from olm_cli.cluster_options import ClusterCommand, cluster_options
@@ -15,7 +16,6 @@ from olm_cli.lifecycle.options import timeout_option
 from olm_cli.output import Output, object_output_option, show, typed_name
 from olm_client.catalogs.difference import counts, short_lines
 from olm_client.cluster_catalogs.facts import DIGEST_SHOWN
-from olm_client.cluster_catalogs.reading import CATALOG
 from olm_client.cluster_catalogs.refreshing import (
     Facts,
     chosen_catalogs,

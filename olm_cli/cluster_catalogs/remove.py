@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from api.objects import KubeObject, metadata, name_of
+from api.olm.v1.kinds import CATALOG
 from olm_cli.cluster_catalogs.arguments import catalog_argument
 from olm_cli.cluster_options import ClusterCommand, cluster_options
 from olm_cli.lifecycle.asking import ask_to_delete
@@ -14,7 +15,6 @@ from olm_cli.lifecycle.options import timeout_option
 from olm_cli.output import Output, object_output_option, show, typed_name
 from olm_client.cluster_catalogs.dependents import dependent_lines
 from olm_client.cluster_catalogs.examining import Examined, examine
-from olm_client.cluster_catalogs.reading import CATALOG
 from olm_client.cluster_catalogs.waiting import CatalogWait
 from olm_client.cluster_catalogs.writing import delete_catalog
 from olm_client.reach import ClusterOptions, cluster

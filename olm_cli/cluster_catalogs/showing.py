@@ -4,13 +4,13 @@ from typing import Any
 
 import click
 
+from api.olm.v1.kinds import CATALOG
 from olm_cli.cluster_catalogs.arguments import catalog_argument
 from olm_cli.cluster_catalogs.text import lines
 from olm_cli.cluster_options import ClusterCommand, cluster_options
 from olm_cli.output import Output, object_output_option, show, typed_name
 from olm_client.cluster_catalogs.dependents import dependent_lines
 from olm_client.cluster_catalogs.examining import examine
-from olm_client.cluster_catalogs.reading import CATALOG
 from olm_client.reach import ClusterOptions
 from olm_runtime.clocks import utc_now
 

@@ -95,13 +95,11 @@ class Cluster:
 
 
 async def _listed(reach: Reach) -> list[dict[str, Any]]:
-    from api.objects import GVK
-    from api.olm.v1 import names
+    from api.olm.v1.kinds import CATALOG
     from olm_runtime.kube.client import KubeClient
 
-    kind = GVK(names.GROUP, names.VERSION, names.CLUSTER_CATALOG)
     async with KubeClient.connect(reach.access()) as kube:
-        found, _ = await kube.list_all(kind)
+        found, _ = await kube.list_all(CATALOG)
     return found
 
 

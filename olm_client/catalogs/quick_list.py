@@ -13,13 +13,13 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from api.olm.v1 import names
 from olm_client.reach import Reach
 from olm_runtime.errors import OLMError
 from olm_runtime.http import request_log
 from olm_runtime.kube.access import quick_access
 from olm_runtime.kube.cluster_access import ClusterAccess
 
-CATALOGS, EXTENSIONS, REVISIONS = "ClusterCatalog", "ClusterExtension", "ClusterObjectSet"
 NAMESPACES = "Namespace"
 SECONDS = 10.0
 
@@ -27,7 +27,7 @@ _UNUSUAL = (OLMError, OSError, ValueError, LookupError, http.client.HTTPExceptio
 
 
 def quick_list(
-    reach: Reach, kind: str = CATALOGS, *, seconds: float = SECONDS
+    reach: Reach, kind: str = names.CLUSTER_CATALOG, *, seconds: float = SECONDS
 ) -> list[dict[str, Any]] | None:
     """All objects of the kind; None if they cannot be had this way, or not in time."""
     try:
@@ -44,7 +44,7 @@ def _list(access: ClusterAccess, kind: str, seconds: float) -> list[dict[str, An
         url.hostname or "", url.port or 443, context=access.tls(), timeout=seconds
     )
     with contextlib.closing(connection):
-        group = "/api/v1" if kind == NAMESPACES else "/apis/olm.operatorframework.io/v1"
+        group = "/api/v1" if kind == NAMESPACES else f"/apis/{names.API_VERSION}"
         path = f"{group}/{kind.lower()}s?limit=500"
         headers = [("Accept", "application/json"), *access.headers()]
         connection.putrequest("GET", url.path.rstrip("/") + path)

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from api.objects import GVK, KubeObject
+from api.openshift.config.v1.kinds import CLUSTER_OPERATOR, CLUSTER_VERSION
 from cluster_version.client_output.status_view import Cluster
-from olm_client.lifecycle.openshift import CLUSTER_VERSION
 from olm_client.reach import Reach, cluster
 from olm_runtime.errors import TerminalError
 from olm_runtime.kube.client import KubeClient
@@ -17,7 +17,6 @@ NONE = (
     "server to fetch the current version"
 )
 _MACHINES = "machineconfiguration.openshift.io"
-CLUSTER_OPERATOR = GVK("config.openshift.io", "v1", "ClusterOperator")
 POOL = GVK(_MACHINES, "v1", "MachineConfigPool")
 CONFIG = GVK(_MACHINES, "v1", "MachineConfig")
 NODE = GVK("", "v1", "Node")

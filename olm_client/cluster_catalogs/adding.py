@@ -7,8 +7,8 @@ from api import wire
 from api.objects import KubeObject, metadata, name_of
 from api.olm.v1 import names
 from api.olm.v1.clustercatalog import ClusterCatalog
+from api.olm.v1.kinds import CATALOG
 from api.wire import InvalidObjectError
-from olm_client.cluster_catalogs.reading import CATALOG
 from olm_client.cluster_catalogs.writing import write_catalog
 from olm_client.lifecycle.changes import value_text
 from olm_client.lifecycle.spec_fields import differences

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from api.objects import KubeObject, name_of
+from api.olm.v1.kinds import EXTENSION
 from olm_client.catalogs.cache import ContentCache
 from olm_client.catalogs.cluster import Cluster, Served
 from olm_client.cluster_catalogs.dependents import Dependent, Offered, dependent_facts, dependents
 from olm_client.cluster_catalogs.facts import facts_of
 from olm_client.cluster_catalogs.reading import named, read_catalogs
-from olm_client.extension import EXTENSION
 from olm_client.reach import ClusterOptions, cluster
 from olm_runtime.cli.async_work import run_async
 from olm_runtime.errors import OLMError

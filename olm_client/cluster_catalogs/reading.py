@@ -1,13 +1,11 @@
 """Reads ClusterCatalogs, and names them on the Tab key."""
 
-from api.objects import GVK, KubeObject, name_of
-from api.olm.v1 import names
+from api.objects import KubeObject, name_of
+from api.olm.v1.kinds import CATALOG
 from olm_runtime.errors import TerminalError
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import NotFoundError
 from olm_runtime.suggestions import suggestion_or_all
-
-CATALOG = GVK(names.GROUP, names.VERSION, names.CLUSTER_CATALOG)
 
 
 async def read_catalogs(kube: KubeClient) -> list[KubeObject]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from api.objects import GVK, KubeObject, gvk_of, name_of, namespace_of
 from api.olm.v1 import names
+from api.olm.v1.kinds import CATALOG, EXTENSION, OBJECT_SET
 from olm_client.diagnosis import facts
 from olm_client.diagnosis.asking import ask_catalogd, ask_registries, ask_rights
 from olm_client.diagnosis.facts import Fact, Lack, Snapshot
@@ -24,9 +25,9 @@ from olm_runtime.kube.errors import ApiError
 _OWNED = f"{names.LABEL_OWNER_KIND}={names.CLUSTER_EXTENSION}"
 _PLAIN: Mapping[Fact, tuple[GVK, ...]] = MappingProxyType(
     {
-        Fact.EXTENSIONS: (facts.EXTENSION,),
-        Fact.CATALOGS: (facts.CATALOG,),
-        Fact.OBJECT_SETS: (facts.OBJECT_SET,),
+        Fact.EXTENSIONS: (EXTENSION,),
+        Fact.CATALOGS: (CATALOG,),
+        Fact.OBJECT_SETS: (OBJECT_SET,),
         Fact.API_SERVICES: (facts.API_SERVICE,),
         Fact.NAMESPACES: (facts.NAMESPACE,),
         Fact.WEBHOOKS: (facts.VALIDATING, facts.MUTATING),

@@ -7,10 +7,8 @@ from enum import StrEnum
 
 from api.objects import GVK, KubeObject, gvk_of, key_of, labels_of, name_of, namespace_of
 from api.olm.v1 import names
+from api.olm.v1.kinds import CATALOG, EXTENSION, OBJECT_SET
 
-EXTENSION = GVK(names.GROUP, names.VERSION, names.CLUSTER_EXTENSION)
-CATALOG = GVK(names.GROUP, names.VERSION, names.CLUSTER_CATALOG)
-OBJECT_SET = GVK(names.GROUP, names.VERSION, names.CLUSTER_OBJECT_SET)
 OURS = (EXTENSION, CATALOG, OBJECT_SET)
 DEFINITION = GVK("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
 API_SERVICE = GVK("apiregistration.k8s.io", "v1", "APIService")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from api.objects import GVK, KubeObject, metadata, name_of, namespace_of
-from olm_client.extension import EXTENSION
+from api.olm.v1.kinds import EXTENSION
 from olm_client.field_manager import FIELD_MANAGER
 from olm_client.lifecycle.account_removal import AccountObjects, has_subject, refers_to
 from olm_client.lifecycle.live_objects import PARALLEL_REQUESTS

@@ -7,11 +7,11 @@ from typing import Any
 from api import wire
 from api.objects import KubeObject, name_of
 from api.olm.v1.clusterextension import ClusterExtension
+from api.olm.v1.kinds import EXTENSION
 from api.wire import InvalidObjectError
 from olm_client.catalogs.bundle_source import read_offered
 from olm_client.catalogs.choice import Form, chosen
 from olm_client.catalogs.offered import Catalogs
-from olm_client.extension import EXTENSION
 from olm_client.lifecycle.applying import check_acceptable
 from olm_client.lifecycle.changes import value_text
 from olm_client.lifecycle.given_fields import spec_fields_of

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from api.objects import KubeObject, labels_of, name_of
 from api.olm.v1 import names
 from api.olm.v1.clusterextension import ClusterExtension
+from api.olm.v1.kinds import EXTENSION, OBJECT_SET
 from api.wire import InvalidObjectError
-from olm_client.extension import EXTENSION, find_extension
-from olm_client.history import OBJECT_SET
+from olm_client.extension import find_extension
 from olm_client.lifecycle.openshift import limits_of, openshift_version
 from olm_client.lifecycle.outlook import Outlook, Standing, outlook
 from olm_client.lifecycle.planning import Planner

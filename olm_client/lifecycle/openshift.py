@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from api.objects import GVK
+from api.openshift.config.v1.kinds import CLUSTER_VERSION
 from olm_content.bundle.properties import MinorVersion
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError
@@ -12,8 +12,6 @@ from operator_controller.status.cluster_updates import (
     compatibility,
     current_version,
 )
-
-CLUSTER_VERSION = GVK("config.openshift.io", "v1", "ClusterVersion")
 
 
 async def openshift_version(kube: KubeClient) -> MinorVersion | None:

@@ -8,11 +8,11 @@ from typing import Any
 from api.objects import GVK, KubeObject, gvk_of, metadata, name_of
 from api.olm.v1 import names
 from api.olm.v1.clusterextension import ClusterExtension
+from api.olm.v1.kinds import OBJECT_SET
 from api.wire import InvalidObjectError
 from olm_client.catalogs.near import near_packages
 from olm_client.crds.comparing import compare
 from olm_client.crds.report import Comparison
-from olm_client.history import OBJECT_SET
 from olm_client.lifecycle.changes import Action, FieldChange, images_of
 from olm_client.lifecycle.dry_run import DryRun, Planned, namespaces_in
 from olm_client.lifecycle.obstacle import Obstacle

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 from api.objects import KubeObject, key_of
 from api.olm.v1 import names
-from olm_client.history import OBJECT_SET, content_of
+from api.olm.v1.kinds import OBJECT_SET
+from olm_client.history import content_of
 from olm_client.lifecycle.live_objects import LiveObject, read_live
 from olm_runtime.errors import OLMError, TerminalError
 from olm_runtime.kube.client import KubeClient

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from api.objects import KubeObject, key_of, metadata, name_of
-from olm_client.extension import EXTENSION
+from api.olm.v1.kinds import EXTENSION
 from olm_client.history import Record, content_of
 from olm_client.lifecycle.account_reading import SERVICE_ACCOUNT, find_left_account, read_account
 from olm_client.lifecycle.account_removal import AccountRemoval, account_removal

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from api.objects import gvk_of, name_of, namespace_of
-from olm_client.extension import EXTENSION
+from api.olm.v1.kinds import EXTENSION
 from olm_client.history import read_record
 from olm_client.lifecycle.applying import Applied, Hints, apply_all
 from olm_client.lifecycle.plan import Rights

@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from api.objects import KubeObject, metadata
+from api.olm.v1.kinds import EXTENSION
 from olm_client.display import Display
-from olm_client.extension import EXTENSION
 from olm_client.lifecycle.overview import Phase, State, extension_state, installed_bundle
 from olm_client.lifecycle.readiness import Readiness
 from olm_content.versions import parse_bundle_version

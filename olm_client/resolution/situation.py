@@ -6,10 +6,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from api.objects import GVK, KubeObject, name_of
+from api.objects import KubeObject, name_of
 from api.olm.v1 import names
 from api.olm.v1.clustercatalog import AvailabilityMode
 from api.olm.v1.clusterextension import BundleMetadata, ClusterExtension
+from api.olm.v1.kinds import CATALOG, OBJECT_SET
 from olm_client.extension import find_extension
 from olm_client.reach import ClusterOptions, Reach
 from olm_runtime.kube.client import KubeClient
@@ -20,10 +21,8 @@ from operator_controller.apply.revisions import Revisions
 from operator_controller.io.catalog_cache import CatalogCache
 from operator_controller.io.catalogd import Catalogd
 from operator_controller.io.catalogd_proxy import CatalogdFromOutside
-from operator_controller.io.catalogs import CATALOG, CatalogClient
+from operator_controller.io.catalogs import CatalogClient
 from operator_controller.resolve import CatalogContent, Request
-
-OBJECT_SET = GVK(names.GROUP, names.VERSION, names.CLUSTER_OBJECT_SET)
 
 
 @dataclass(frozen=True, slots=True)

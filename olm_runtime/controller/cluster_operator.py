@@ -8,7 +8,8 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from api.objects import GVK, KubeObject, metadata
-from api.openshift.config.v1.clusteroperator import CLUSTER_OPERATOR, RawStatus
+from api.openshift.config.v1.clusteroperator import RawStatus
+from api.openshift.config.v1.kinds import CLUSTER_OPERATOR
 from olm_runtime.controller.requests import Request
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ForbiddenError, NotFoundError

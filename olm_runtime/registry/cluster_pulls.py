@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from api.objects import GVK, KubeObject
+from api.openshift.config.v1.kinds import PROXY
 from olm_runtime.controller.attempt import attempt
 from olm_runtime.errors import TransientError
 from olm_runtime.http.ca_file import CaFile
@@ -25,7 +26,6 @@ from olm_runtime.watch.followed import Followed
 from olm_runtime.watch.informer import Selection
 
 LOOK_SECONDS = 10.0
-PROXY = GVK("config.openshift.io", "v1", "Proxy")
 CONFIG_MAP = GVK("", "v1", "ConfigMap")
 THE_PROXY = "cluster"
 INJECTED = "config.openshift.io/inject-trusted-cabundle=true"

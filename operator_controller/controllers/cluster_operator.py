@@ -7,9 +7,10 @@ import logging
 from collections.abc import Callable
 from datetime import datetime
 
-from api.objects import GVK, annotations_of
+from api.objects import annotations_of
 from api.olm.v1 import names
 from api.openshift.config.v1.clusteroperator import RawStatus
+from api.openshift.config.v1.kinds import CLUSTER_VERSION
 from olm_content.bundle.properties import MinorVersion
 from olm_runtime.controller.cluster_operator import ClusterOperatorReporter
 from olm_runtime.controller.handlers import Change, Enqueue
@@ -31,7 +32,6 @@ from operator_controller.status.cluster_updates import (
     declarations,
 )
 
-CLUSTER_VERSION = GVK("config.openshift.io", "v1", "ClusterVersion")
 VERSION_NAME = "version"
 FIELD_MANAGER = "operator-controller"
 

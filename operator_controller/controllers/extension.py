@@ -9,9 +9,10 @@ from datetime import datetime
 
 from api import wire
 from api.conditions import merge_conditions
-from api.objects import GVK, KubeObject, name_of
+from api.objects import KubeObject, name_of
 from api.olm.v1 import names
 from api.olm.v1.clusterextension import ClusterExtension, ClusterExtensionStatus
+from api.olm.v1.kinds import EXTENSION
 from api.wire import InvalidObjectError
 from olm_runtime.controller.reconciler import Controller, Status
 from olm_runtime.controller.status_writer import read_status
@@ -25,7 +26,6 @@ from operator_controller.metrics import Metrics
 from operator_controller.status.extension import ExtensionFacts, extension_status
 from operator_controller.status.transitions import transitions
 
-EXTENSION = GVK(names.GROUP, names.VERSION, names.CLUSTER_EXTENSION)
 FINALIZERS = (
     names.FINALIZER_CLEANUP_UNPACK_CACHE,
     names.FINALIZER_CLEANUP_CONTENT_CACHE,

@@ -10,6 +10,7 @@ from api.conditions import ConditionStatus, merge_conditions
 from api.objects import KubeObject, condition, labels_of, metadata
 from api.olm.v1 import names
 from api.olm.v1.conditions import ConditionType
+from api.olm.v1.kinds import OBJECT_SET
 from olm_rollout.progress import Progress
 from olm_runtime.controller.attempt import attempt
 from olm_runtime.controller.reconciler import Controller, Finalized, Reconciler, Status
@@ -20,7 +21,6 @@ from operator_controller.apply.revisions import Revision, deadline_minutes, pars
 from operator_controller.controllers.object_changes import ObjectChanges
 from operator_controller.controllers.object_set_steps import ObjectSetSteps
 from operator_controller.controllers.revision_context import RevisionContext
-from operator_controller.io.revisions import OBJECT_SET
 from operator_controller.status.object_set import RevisionFacts, revision_conditions
 
 ROLLOUT_POLL_SECONDS = 2.0

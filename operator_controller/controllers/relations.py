@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
-from api.objects import GVK, KubeObject, annotations_of, metadata
+from api.objects import KubeObject, annotations_of, metadata
 from api.olm.v1 import names
+from api.olm.v1.kinds import EXTENSION
 from olm_rollout.ownership import controller_of
 from olm_runtime.errors import TerminalError, WaitingError
 from olm_runtime.kube.client import KubeClient
@@ -14,7 +15,6 @@ from operator_controller.apply.revisions import Revision, Revisions, parse_revis
 from operator_controller.apply.suspension import Suspension, suspension_of
 from operator_controller.io.revisions import RevisionStore
 
-EXTENSION = GVK(names.GROUP, names.VERSION, names.CLUSTER_EXTENSION)
 ORPHAN_FINALIZER = "orphan"
 """The server's own, while `kubectl delete --cascade=orphan` takes it off its dependents."""
 

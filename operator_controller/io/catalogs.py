@@ -12,7 +12,7 @@ from collections.abc import Collection
 from enum import StrEnum
 from typing import Protocol
 
-from api.objects import GVK, KubeObject, is_true, labels_of, name_of
+from api.objects import KubeObject, is_true, labels_of, name_of
 from api.olm.v1.clustercatalog import AvailabilityMode, ClusterCatalog
 from api.wire import InvalidObjectError
 from olm_content.fbc.model import Package
@@ -21,8 +21,6 @@ from olm_runtime.watch.store import Store
 from operator_controller.io.catalog_cache import CatalogCache, Known
 from operator_controller.io.catalogd import Address, Blobs, CatalogUnavailableError
 from operator_controller.resolve import CatalogContent
-
-CATALOG = GVK("olm.operatorframework.io", "v1", "ClusterCatalog")
 
 AskKey = tuple[str, str, str]
 """Catalog name, digest reference of its content, package."""

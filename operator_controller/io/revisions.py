@@ -11,6 +11,7 @@ from typing import Any
 
 from api.objects import GVK, KubeObject, labels_of, metadata, name_of
 from api.olm.v1 import names
+from api.olm.v1.kinds import OBJECT_SET
 from olm_rollout.io.together import together
 from olm_rollout.phases import Phase, content_digest
 from olm_runtime.errors import TransientError
@@ -34,7 +35,6 @@ from operator_controller.apply.unpack import (
 from operator_controller.io.contents import ContentCache, StoredContent
 from operator_controller.io.helm_releases import find_release
 
-OBJECT_SET = GVK(names.GROUP, names.VERSION, names.CLUSTER_OBJECT_SET)
 SECRET = GVK("", "v1", "Secret")
 
 CONTENT_ONLY = f"type={names.SECRET_TYPE_OBJECT_DATA}"

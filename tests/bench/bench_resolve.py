@@ -18,6 +18,7 @@ from random import Random
 import orjson
 
 from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter
+from api.olm.v1.kinds import CATALOG
 from e2e.harness.images import Compression, catalog_image
 from e2e.olm.api import Api, catalog_path, extension_path
 from e2e.olm.manifests import catalog, installer, namespace
@@ -27,7 +28,7 @@ from olm_runtime.kube.client import KubeClient
 from olm_runtime.watch.lister import listed
 from operator_controller.io.catalog_cache import CatalogCache
 from operator_controller.io.catalogd import Catalogd
-from operator_controller.io.catalogs import CATALOG, CatalogClient
+from operator_controller.io.catalogs import CatalogClient
 from operator_controller.resolve import Request, resolve
 from tests.bench.worlds import olm_world
 

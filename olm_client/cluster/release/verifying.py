@@ -6,6 +6,7 @@ from pathlib import Path
 import httpx
 
 from api.objects import KubeObject
+from api.openshift.config.v1.kinds import CLUSTER_VERSION
 from cluster_version.io.signatures import Verifier, cluster_verifier, own_stores_of
 from cluster_version.payload.manifests import ManifestError, parse_manifests
 from cluster_version.payload.release_folders import RELEASE_FOLDER
@@ -18,7 +19,6 @@ from cluster_version.signatures.errors import SignatureError
 from cluster_version.signatures.key_rings import read_key_ring
 from cluster_version.signatures.stores import NAMESPACE
 from olm_client.cluster.reading import NAME
-from olm_client.lifecycle.openshift import CLUSTER_VERSION
 from olm_runtime.clocks import utc_now
 from olm_runtime.errors import TerminalError
 from olm_runtime.http.proxied import http_client

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from api.objects import KubeObject, condition, key_of, name_of, namespace_of
 from api.olm.v1 import names
+from api.olm.v1.kinds import CATALOG
 from olm_client.diagnosis.commands import commands_in, patch
-from olm_client.diagnosis.facts import CATALOG, Answer, Fact, Snapshot
+from olm_client.diagnosis.facts import Answer, Fact, Snapshot
 from olm_client.diagnosis.findings import Finding, Remedy, Severity
 from olm_client.diagnosis.programs import CATALOGD, CONTROLLER, deployments_of, namespaces_of
 from olm_client.diagnosis.references import (

@@ -14,15 +14,8 @@ from api.objects import (
     labels_of,
 )
 from api.olm.v1 import names
-from olm_client.diagnosis.facts import (
-    CATALOG,
-    DEFINITION,
-    EXTENSION,
-    OURS,
-    Fact,
-    Snapshot,
-    crd_name,
-)
+from api.olm.v1.kinds import CATALOG, EXTENSION
+from olm_client.diagnosis.facts import DEFINITION, OURS, Fact, Snapshot, crd_name
 from olm_client.diagnosis.findings import Finding, Remedy, Severity
 from olm_client.diagnosis.programs import PROGRAMS, deployments_of
 from olm_client.diagnosis.schemas import missing_fields

@@ -15,8 +15,9 @@ from api.objects import (
     namespace_of,
 )
 from api.olm.v1 import names
+from api.olm.v1.kinds import EXTENSION, OBJECT_SET
 from olm_client.diagnosis.commands import delete, resource_of, without_finalizers
-from olm_client.diagnosis.facts import DEFINITION, EXTENSION, NAMESPACE, OBJECT_SET, Fact, Snapshot
+from olm_client.diagnosis.facts import DEFINITION, NAMESPACE, Fact, Snapshot
 from olm_client.diagnosis.finalizers import (
     PATIENCE,
     Held,

@@ -11,9 +11,10 @@ from api.objects import (
     name_of,
     namespace_of,
 )
+from api.olm.v1.kinds import CATALOG, EXTENSION
 from olm_client.diagnosis.checks.cluster import INSTALL
 from olm_client.diagnosis.commands import delete, place_of
-from olm_client.diagnosis.facts import CATALOG, EXTENSION, Fact, Snapshot
+from olm_client.diagnosis.facts import Fact, Snapshot
 from olm_client.diagnosis.findings import Finding, Remedy, Severity
 from olm_client.diagnosis.programs import (
     CONTROLLER,

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from api.objects import KubeObject
+from api.olm.v1.kinds import CATALOG
 from api.olm.v1.names import HEADER_RESOLVED_SOURCE
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.images import catalog_image
@@ -30,7 +31,7 @@ from olm_runtime.kube.client import KubeClient
 from olm_runtime.watch.lister import listed
 from operator_controller.io.catalog_cache import CatalogCache
 from operator_controller.io.catalogd import Catalogd
-from operator_controller.io.catalogs import CATALOG, CatalogClient
+from operator_controller.io.catalogs import CatalogClient
 from tests.integration.catalogd.test_replicas import forget_leader
 
 pytestmark = pytest.mark.integration

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from api.objects import KubeObject, gvk_of, metadata, name_of, namespace_of
-from cluster_version.apply.injections import CONFIGURATION_NAME, PROXY
+from api.openshift.config.v1.kinds import PROXY
+from cluster_version.apply.injections import CONFIGURATION_NAME
 from cluster_version.apply.requests import Verb
 from cluster_version.io.applying import Applied, Applier
 from cluster_version.names import CREATE_ONLY, DELETE, INJECT_PROXY

@@ -14,6 +14,7 @@ import pytest_asyncio
 import yaml
 
 from api.objects import KubeObject
+from api.openshift.config.v1.kinds import PROXY
 from cluster_version.io import graph_client, promql
 from cluster_version.io.graph_client import GraphClient
 from cluster_version.io.promql import MetricsStore, Place, finder
@@ -147,7 +148,7 @@ async def test_the_cluster_s_proxy_is_gone_through(
     async with ForwardProxy() as proxy:
         status = {"httpProxy": f"http://{proxy.address}"}
         await put(of("Proxy", "cluster", spec={}))
-        written = await client.get(graph_client.PROXY, graph_client.PROXY_NAME)
+        written = await client.get(PROXY, graph_client.PROXY_NAME)
         await replace_status(client, written, status)
         assert b"1.0.0" in await GraphClient(client, "1").get(url)
         assert proxy.asked == [f"GET {url}"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from console.kinds import CATALOG
+from api.olm.v1.kinds import CATALOG
 from console.offers import check_readable, of_catalog, offers_of, warm
 from console.users import User
 from e2e.harness.controlplane import ControlPlane

@@ -11,12 +11,9 @@ from typing import Annotated, Any, Self
 from api import wire
 from api.conditions import bounded_message
 from api.metadata import ObjectMeta
-from api.objects import GVK
 from api.openshift.config.v1 import names
 from api.openshift.config.v1.conditions import ClusterConditions
 from api.schema import ANY_FIELDS, NULLABLE, Doc
-
-CLUSTER_OPERATOR = GVK(names.GROUP, names.VERSION, "ClusterOperator")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

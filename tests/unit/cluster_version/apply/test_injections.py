@@ -6,13 +6,8 @@ import pytest
 import yaml
 
 from api.objects import KubeObject
-from cluster_version.apply.injections import (
-    API_SERVER,
-    INFRASTRUCTURE,
-    PROXY,
-    asked_for,
-    injected,
-)
+from api.openshift.config.v1.kinds import API_SERVER, INFRASTRUCTURE, PROXY
+from cluster_version.apply.injections import asked_for, injected
 from cluster_version.names import DEFAULT_NAMESPACE, DEPLOYMENT_NAME, INJECT_PROXY, INJECT_TLS
 from olm_runtime.errors import TerminalError
 

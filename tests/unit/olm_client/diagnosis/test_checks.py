@@ -7,6 +7,7 @@ import pytest
 from api.objects import GVK, KubeObject
 from api.olm.v1 import names
 from api.olm.v1.crds import definitions
+from api.olm.v1.kinds import CATALOG, EXTENSION, OBJECT_SET
 from olm_client.diagnosis import facts
 from olm_client.diagnosis.facts import Answer, Fact, Lack, Right
 from olm_client.diagnosis.findings import Severity, exit_code
@@ -102,7 +103,7 @@ def test_of_an_unknown_controller_the_field_manager_is_named() -> None:
 
 def test_a_finalizer_of_a_controller_that_works_stays() -> None:
     stuck = obj(
-        facts.CATALOG,
+        CATALOG,
         "one",
         leaving="2026-05-01T11:59:00Z",
         finalizers=[names.FINALIZER_DELETE_SERVER_CACHE, "example.com/keep"],
@@ -150,7 +151,7 @@ def test_without_deployment_and_lease_it_is_an_error_only_if_somebody_waits() ->
     [finding] = verdict("programs", known).findings
     assert finding.severity is Severity.WARNING
     assert finding.message.startswith("catalogd is not in the cluster")
-    waiting = obj(facts.CATALOG, "new")
+    waiting = obj(CATALOG, "new")
     [finding] = verdict("programs", {**known, Fact.CATALOGS: [waiting]}).findings
     assert finding.severity is Severity.ERROR
     assert "ClusterCatalog new waits for it" in finding.message
@@ -259,7 +260,7 @@ def test_rights_that_nobody_uses_are_leftovers() -> None:
     [finding] = verdict("leftovers", {Fact.BINDINGS: [binding]}).findings
     assert "service account hello/hello-installer still has the rights" in finding.message
     spec = {"namespace": "hello", "serviceAccount": {"name": "hello-installer"}}
-    user = obj(facts.EXTENSION, "hello", spec=spec)
+    user = obj(EXTENSION, "hello", spec=spec)
     known = {Fact.BINDINGS: [binding], Fact.EXTENSIONS: [user]}
     assert not verdict("leftovers", known).findings
 
@@ -272,7 +273,7 @@ def test_an_immutable_field_is_told_with_its_command() -> None:
     )
     progressing = {"type": "Progressing", "status": "False", "reason": "Blocked"}
     revision = obj(
-        facts.OBJECT_SET,
+        OBJECT_SET,
         "hello-2",
         labels=of_extension("hello"),
         status={"conditions": [{**progressing, "message": message}]},
