@@ -231,13 +231,22 @@ def test_signatures_go_along_unless_they_are_not_wanted(
         assert opm("copy", f"{target}/{path}:{tag}", "oci:check:x").exit_code == 0
 
 
-@pytest.fixture
-def listing(opm: Opm, tmp_path: Path) -> Iterator[ReferrersRegistry]:
-    """A registry that lists what refers to an image; `opm` trusts it, too."""
-    with ReferrersRegistry(tmp_path) as running:
-        with (tmp_path / "ca.pem").open("ab") as trusted:
-            trusted.write(running.ca_file.read_bytes())
+@pytest.fixture(scope="module")
+def referrers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReferrersRegistry]:
+    """A registry that lists what refers to an image.
+
+    Made before `opm` sets another HOME, in which it would be built anew.
+    """
+    with ReferrersRegistry(tmp_path_factory.mktemp("referrers")) as running:
         yield running
+
+
+@pytest.fixture
+def listing(opm: Opm, referrers: ReferrersRegistry, tmp_path: Path) -> ReferrersRegistry:
+    """The same; `opm` trusts it, too."""
+    with (tmp_path / "ca.pem").open("ab") as trusted:
+        trusted.write(referrers.ca_file.read_bytes())
+    return referrers
 
 
 def test_what_refers_to_images_goes_along_from_where_it_is_listed_to_where_it_is_not_and_back(
