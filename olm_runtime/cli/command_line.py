@@ -138,6 +138,7 @@ def run(command: click.Command, name: str, *, usage_error: int = USAGE_ERROR) ->
         )
     finally:
         _drop_what_cannot_be_written()
+        gc.freeze()  # else Python looks for cycles in all that it is about to drop: 10 to 70 ms
     raise SystemExit(code)
 
 
