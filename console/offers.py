@@ -21,7 +21,7 @@ from olm_client.catalogs.fetch_process import fetch_apart
 from olm_client.catalogs.summary import Summary
 from olm_client.reach import ClusterOptions
 from olm_runtime.errors import OLMError, TerminalError
-from operator_controller.io.catalogd_proxy import proxy_path
+from operator_controller.io.catalog_addresses import proxy_path
 
 T = TypeVar("T")
 

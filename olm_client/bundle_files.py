@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from olm_runtime.cli.async_work import run_async
 from olm_runtime.cli.progress import Progress
 from olm_runtime.errors import OLMError, TerminalError
-from olm_runtime.images.layers import Rules
 from olm_runtime.images.limits import BUNDLE_LIMITS
 from olm_runtime.images.reference import parse_ref
 from olm_runtime.registry.workstation import Registries, pulled
@@ -83,6 +82,7 @@ def _check_reference(source: str) -> None:
 def _from_archive(path: Path) -> dict[str, bytes]:
     """A tar of a bundle's root, or of the one folder that is the root."""
     from olm_content.bundle.files import MANIFESTS
+    from olm_runtime.images.layers import Rules
     from olm_runtime.images.oci import Descriptor
     from olm_runtime.registry.client import LayerFile
     from olm_runtime.registry.unpack import unpack

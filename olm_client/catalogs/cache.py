@@ -15,7 +15,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from olm_client.catalogs.content import FORMAT, Content, ContentWriter
-from olm_client.user_cache import user_cache
+from olm_client.user_cache import shrink, user_cache
 from olm_runtime.errors import TerminalError
 
 DIGEST = "sha256:"
@@ -68,7 +68,7 @@ class ContentCache:
             raise self._unwritable(error) from error
         finally:
             Path(name).unlink(missing_ok=True)
-        self._shrink(self._file(key))
+        shrink(self._folder, self._max_bytes, newest=self._file(key))
 
     def digests(self) -> list[str]:
         """The names of contents that are digests, as `find` takes them."""
@@ -96,21 +96,6 @@ class ContentCache:
             f"cannot keep the catalog in {self._folder}: {error}",
             hint="name another folder in XDG_CACHE_HOME",
         )
-
-    def _shrink(self, newest: Path) -> None:
-        """Removes what was not used for longest, also files of other formats and broken runs."""
-        found = []
-        for file in self._folder.iterdir():
-            with contextlib.suppress(OSError):  # another run removed it
-                stat = file.stat()
-                found.append((stat.st_mtime_ns, stat.st_size, file))
-        size = sum(each for _, each, _ in found)
-        for _, each, file in sorted(found):
-            if size <= self._max_bytes:
-                return
-            if file != newest:
-                file.unlink(missing_ok=True)
-                size -= each
 
 
 def _opened(file: Path) -> Content | None:

@@ -123,8 +123,7 @@ async def _fetch(
     from olm_runtime.http.proxied import http_client
     from olm_runtime.http.transport_faults import reason
     from olm_runtime.http.trust import registry_trust
-    from operator_controller.io.catalogd import server_of
-    from operator_controller.io.catalogd_proxy import proxy_path
+    from operator_controller.io.catalog_addresses import proxy_path, server_of
     from operator_controller.io.replicas import ReplicaBehindError, answer_of, names_source
 
     server_of(catalog.name, catalog.base, allow_http=cluster.options.allow_http)

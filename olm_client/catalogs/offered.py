@@ -90,7 +90,7 @@ async def _read_cluster(package: str, names: Sequence[str], options: Options) ->
     """`names` are of the catalogs to ask; none for all."""
     from olm_client.resolution.situation import catalogs_of, switched_off
     from olm_runtime.kube.client import KubeClient
-    from operator_controller.io.bundles import certificate_provider_of
+    from operator_controller.io.certificate_providers import certificate_provider_of
 
     access = options["reach"].access()
     async with (

@@ -1,7 +1,6 @@
 """Definitions compared by name."""
 
-from olm_client.crds.report import Comparison, ServedChange
-from olm_client.crds.source import Definitions
+from olm_client.crds.report import Comparison, Definitions, ServedChange
 from olm_content.crds import check
 from olm_content.crds.versions import served_changes
 from olm_runtime.errors import TerminalError

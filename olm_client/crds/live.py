@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from olm_client.crds.source import Definitions
+from olm_client.crds.report import Definitions
 from olm_client.reach import Reach
 from olm_content.crds import Finding
 from olm_content.crds.going import Going

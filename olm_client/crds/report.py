@@ -4,8 +4,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from api.objects import KubeObject
 from olm_content.crds import Finding
 from olm_content.crds.stored import Examined
+
+Definitions = dict[str, KubeObject]
+"""By name, in the API's shapes."""
 
 
 @dataclass(frozen=True, slots=True)

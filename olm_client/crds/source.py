@@ -7,6 +7,7 @@ from typing import Any
 
 from api.objects import KubeObject, gvk_of, name_of
 from olm_client.bundle_files import read_image, read_source
+from olm_client.crds.report import Definitions
 from olm_client.object_files import objects_in, read_file
 from olm_client.usage import RequestError
 from olm_content.bundle.files import MANIFESTS
@@ -16,9 +17,6 @@ from olm_runtime.errors import TerminalError
 from olm_runtime.registry.workstation import Registries
 
 MANIFEST_SUFFIXES = frozenset({".yaml", ".yml", ".json"})
-
-Definitions = dict[str, KubeObject]
-"""By name, in the API's shapes."""
 
 
 def definitions(source: str, access: Registries) -> Definitions:

@@ -20,8 +20,7 @@ from olm_runtime.http.trust import registry_trust
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.kube.errors import ApiError
-from operator_controller.io.catalogd import server_of
-from operator_controller.io.catalogd_proxy import proxy_path
+from operator_controller.io.catalog_addresses import proxy_path, server_of
 
 TIMEOUT = httpx.Timeout(5.0, connect=3.0)
 MOST_REGISTRIES = 20

@@ -4,9 +4,9 @@ Reads and decides as `olm_rollout.io.objects` does, but every write is a dry run
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from api.objects import KubeObject, key_of, metadata, namespace_of
 from api.olm.v1 import names
@@ -33,6 +33,8 @@ from olm_runtime.kube.errors import (
 )
 from olm_runtime.kube.media_types import MERGE_PATCH
 
+T = TypeVar("T")
+
 PARALLEL_REQUESTS = 8
 DRY_RUN = {"dryRun": "All"}
 NO_DRY_RUN = "does not support dry run"
@@ -57,27 +59,22 @@ class DryRun:
 
     async def applied(self, objects: Sequence[KubeObject]) -> list[Planned]:
         """What applying them would do, in their order. Writes nothing."""
-        slots = asyncio.Semaphore(PARALLEL_REQUESTS)
-
-        async def one(obj: KubeObject) -> Planned:
-            async with slots:
-                return await self._planned(obj)
-
-        return await asyncio.gather(*map(one, objects))
+        return await _side_by_side(self._planned, objects)
 
     async def deleted(self, objects: Iterable[KubeObject]) -> list[Planned]:
         """What taking these down would do: those that are there and ours go."""
-        found = []
-        for obj in objects:
-            key = key_of(obj)
-            try:
-                live = await self.kube.find(key.gvk, key.name, key.namespace)
-            except ApiError as error:
-                found.append(Planned(None, Change(key, Action.UNKNOWN, message=error.message)))
-                continue
-            if live is not None and self.owner.controls(live):
-                found.append(Planned(live, Change(key, Action.DELETE)))
-        return found
+        found = await _side_by_side(self._deleted, objects)
+        return [each for each in found if each is not None]
+
+    async def _deleted(self, obj: KubeObject) -> Planned | None:
+        key = key_of(obj)
+        try:
+            live = await self.kube.find(key.gvk, key.name, key.namespace)
+        except ApiError as error:
+            return Planned(None, Change(key, Action.UNKNOWN, message=error.message))
+        if live is None or not self.owner.controls(live):
+            return None
+        return Planned(live, Change(key, Action.DELETE))
 
     async def _planned(self, obj: KubeObject) -> Planned:
         key, live = key_of(obj), None
@@ -169,6 +166,19 @@ class DryRun:
         except ApiError:
             return False
         return True
+
+
+async def _side_by_side(
+    ask: Callable[[KubeObject], Awaitable[T]], objects: Iterable[KubeObject]
+) -> list[T]:
+    """The answers about objects, in their order."""
+    slots = asyncio.Semaphore(PARALLEL_REQUESTS)
+
+    async def one(obj: KubeObject) -> T:
+        async with slots:
+            return await ask(obj)
+
+    return await asyncio.gather(*map(one, objects))
 
 
 async def with_accepted_spec(

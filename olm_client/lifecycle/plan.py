@@ -7,8 +7,8 @@ from olm_client.crds.report import Comparison
 from olm_client.field_manager import APPLY
 from olm_client.lifecycle.changes import Action, Change, FieldChange
 from olm_client.lifecycle.commands import upgrade_command
+from olm_client.lifecycle.instances import Instances
 from olm_client.lifecycle.obstacle import UNSERVED, Obstacle
-from olm_client.lifecycle.removal import Instances
 from olm_content.crds.findings import SWITCH_OFF, report
 from olm_content.rights import Document, NeededRule
 from operator_controller.apply.revisions import BundleIdentity

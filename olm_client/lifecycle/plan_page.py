@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import ceil
 
 from olm_client.lifecycle.changes import Change, value_text
+from olm_client.lifecycle.instances import instances_line
 from olm_client.lifecycle.obstacle import Obstacle
 from olm_client.lifecycle.plan import Plan
 from olm_client.lifecycle.plan_text import PURPOSES, SIGNS, by_purpose, counts_text, step, verdict
-from olm_client.lifecycle.removal import instances_line
 from olm_client.paint import Paint, plain
 from olm_client.short_hashes import short_names
 from olm_content.rights import NeededRule, Purpose

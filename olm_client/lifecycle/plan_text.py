@@ -8,9 +8,9 @@ from typing import Any
 from olm_client.crds.report import as_json as definitions_facts
 from olm_client.crds.report import as_text as definitions_lines
 from olm_client.lifecycle.changes import Action, Change, value_text
+from olm_client.lifecycle.instances import instances_facts, instances_line
 from olm_client.lifecycle.obstacle import obstacle_facts, obstacle_lines
 from olm_client.lifecycle.plan import Plan
-from olm_client.lifecycle.removal import instances_facts, instances_line
 from olm_client.paint import Paint, plain
 from olm_client.rbac.text import facts as rule_facts
 from olm_client.rbac.text import why

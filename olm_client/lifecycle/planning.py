@@ -15,11 +15,11 @@ from olm_client.crds.comparing import compare
 from olm_client.crds.report import Comparison
 from olm_client.lifecycle.changes import Action, FieldChange, images_of
 from olm_client.lifecycle.dry_run import DryRun, Planned, namespaces_in
+from olm_client.lifecycle.instance_reading import instances_of
+from olm_client.lifecycle.instances import Instances
 from olm_client.lifecycle.obstacle import Obstacle
 from olm_client.lifecycle.openshift import limits_of, openshift_version
 from olm_client.lifecycle.plan import Plan
-from olm_client.lifecycle.removal import Instances
-from olm_client.lifecycle.removing import instances_of
 from olm_client.lifecycle.rendering import present, rendered
 from olm_client.lifecycle.rights import rights_of_change
 from olm_client.lifecycle.spec_fields import differences
@@ -99,7 +99,9 @@ class Planner:
     async def plan(self, target: Target) -> Plan:
         """The answer. Raises OLMError where there is none."""
         extension = _read(target.raw)
-        history = await self._history(extension)
+        history, place = await asyncio.gather(
+            self._history(extension), self._place(extension, target)
+        )
         spec = extension.spec
         empty = Plan(
             extension=extension.metadata.name,
@@ -110,7 +112,7 @@ class Planner:
             spec=_changed(target),
             installed=history.installed.bundle if history.installed else None,
             crds_enforced=spec.crd_upgrade_safety_enforced,
-            faults=[*_suspended(target.raw), *await self._place(extension, target)],
+            faults=[*_suspended(target.raw), *place],
         )
         try:
             choice = await self._choice(extension, history)
@@ -160,8 +162,9 @@ class Planner:
                     hint="set spec.serviceAccount.name",
                 )
             )
-        for gvk, name, namespace in desired:
-            if (gvk.kind, name) in present or await self._kube.find(gvk, name, namespace):
+        live = await asyncio.gather(*(self._kube.find(*each) for each in desired))
+        for (gvk, name, namespace), is_there in zip(desired, live, strict=True):
+            if (gvk.kind, name) in present or is_there:
                 continue
             option = f" --namespace {namespace}" if namespace else ""
             found.append(
@@ -203,32 +206,38 @@ class Planner:
     ) -> Plan:
         owner = _owner(target.raw, history)
         run = DryRun(self._kube, owner, namespaces_in(target.applied_with_it))
-        planned = await run.applied(new)
+        planned, deleted, rights = await asyncio.gather(
+            run.applied(new),
+            run.deleted(without(old, new)),
+            rights_of_change(
+                self._kube,
+                Account(found.namespace, found.account),
+                found.extension,
+                old,
+                new,
+                granted=target.applied_with_it,
+            ),
+        )
         to_have = [
             (obj, each)
             for obj, each in zip(new, planned, strict=True)
             if not is_refused(each.live, owner, Policy.PREVENT)
         ]
-        deleted = await run.deleted(without(old, new))
-        rights = await rights_of_change(
-            self._kube,
-            Account(found.namespace, found.account),
-            found.extension,
-            old,
-            new,
-            granted=target.applied_with_it,
-        )
         acting = self._kube
         if found.account and not rights.unknown:
             acting = acting.as_service_account(found.namespace, found.account)
         before, after = images_of(old), images_of(new)
+        instances, definitions = await asyncio.gather(
+            self._instances(deleted),
+            self._definitions(
+                [*(each for _, each in to_have), *deleted], [obj for obj, _ in to_have], acting
+            ),
+        )
         return replace(
             found,
             changes=[each.change for each in (*planned, *deleted)],
-            instances=await self._instances(deleted),
-            definitions=await self._definitions(
-                [*(each for _, each in to_have), *deleted], [obj for obj, _ in to_have], acting
-            ),
+            instances=instances,
+            definitions=definitions,
             rights=rights,
             images_added=sorted(after - before),
             images_removed=sorted(before - after),
@@ -236,7 +245,8 @@ class Planner:
 
     async def _instances(self, deleted: Sequence[Planned]) -> list[Instances]:
         deleted_objects = [p.live for p in deleted if p.live and p.change.action is Action.DELETE]
-        return [found for obj in deleted_objects if (found := await instances_of(self._kube, obj))]
+        found = await asyncio.gather(*(instances_of(self._kube, obj) for obj in deleted_objects))
+        return [each for each in found if each is not None]
 
     async def _definitions(
         self, planned: Sequence[Planned], objects: Sequence[KubeObject], acting: KubeClient

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from api.objects import (
-    GVK,
     KubeObject,
     gvk_of,
     is_deleting,
@@ -16,27 +15,10 @@ from api.objects import (
 )
 from api.olm.v1 import names
 from olm_client.lifecycle.account_removal import AccountRemoval, account_facts, account_lines
+from olm_client.lifecycle.instances import Instances, instances_facts, instances_line
 from olm_client.lifecycle.obstacle import Obstacle, obstacle_facts, obstacle_lines
 from olm_client.paint import Paint, plain
 from olm_runtime.plurals import counted
-
-NAMED = 5
-"""Custom resources named in a text; the rest is counted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Instances:
-    """The objects of a definition that go with it; `fault` says why they are not known."""
-
-    crd: str
-    kind: GVK
-    objects: Sequence[KubeObject] = ()
-    fault: str = ""
-
-    @property
-    def held(self) -> list[KubeObject]:
-        """Those with finalizers."""
-        return [obj for obj in self.objects if metadata(obj).get("finalizers")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,18 +160,6 @@ def facts(removal: Removal) -> dict[str, Any]:
     }
 
 
-def instances_facts(found: Instances) -> dict[str, Any]:
-    """The objects of a definition as data."""
-    return {
-        "crd": found.crd,
-        "kind": found.kind.kind,
-        "count": len(found.objects),
-        "withFinalizers": len(found.held),
-        "examples": [_place(obj) for obj in found.objects[:NAMED]],
-        **({"unknown": found.fault} if found.fault else {}),
-    }
-
-
 def _facts(obj: KubeObject) -> dict[str, Any]:
     meta = metadata(obj)
     return {
@@ -199,10 +169,6 @@ def _facts(obj: KubeObject) -> dict[str, Any]:
         "name": name_of(obj),
         **({"finalizers": meta["finalizers"]} if meta.get("finalizers") else {}),
     }
-
-
-def _place(obj: KubeObject) -> str:
-    return f"{namespace_of(obj)}/{name_of(obj)}" if namespace_of(obj) else name_of(obj)
 
 
 def lines(removal: Removal, paint: Paint = plain) -> Iterator[str]:
@@ -225,19 +191,6 @@ def lines(removal: Removal, paint: Paint = plain) -> Iterator[str]:
         yield f"{key_of(obj)}: not known: {why}"
     yield from account_lines(removal.after)
     yield from obstacle_lines(obstacles(removal), paint)
-
-
-def instances_line(found: Instances) -> str:
-    """As text: how many are deleted with a definition, and some of their names."""
-    kind = found.kind.kind
-    if found.fault:
-        return f"with {found.crd} all {kind} objects; they cannot be counted: {found.fault}"
-    if not found.objects:
-        return f"with {found.crd} no {kind} objects: there are none"
-    named = ", ".join(map(_place, found.objects[:NAMED]))
-    more = f" and {len(found.objects) - NAMED} more" if len(found.objects) > NAMED else ""
-    number = counted(len(found.objects), f"{kind} object")
-    return f"with {found.crd} {'the' if len(found.objects) == 1 else 'all'} {number}: {named}{more}"
 
 
 def _indented(texts: Iterable[str]) -> Iterator[str]:

@@ -9,12 +9,12 @@ from api.olm.v1.kinds import EXTENSION
 from olm_client.history import Record, content_of
 from olm_client.lifecycle.account_reading import SERVICE_ACCOUNT, find_left_account, read_account
 from olm_client.lifecycle.account_removal import AccountRemoval, account_removal
+from olm_client.lifecycle.instance_reading import instances_of
 from olm_client.lifecycle.live_objects import PARALLEL_REQUESTS
-from olm_client.lifecycle.removal import Instances, Removal
+from olm_client.lifecycle.removal import Removal
 from olm_content.rights import Account
 from olm_rollout.ownership import controller_of
 from olm_rollout.phases import Identity, identity
-from olm_rollout.remains import instances_kind
 from olm_runtime.errors import OLMError
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError
@@ -110,15 +110,3 @@ async def _live(kube: KubeClient, content: Mapping[Identity, KubeObject]) -> dic
 
     found = await asyncio.gather(*map(one, content.values()))
     return dict(zip(content, found, strict=True))
-
-
-async def instances_of(kube: KubeClient, obj: KubeObject) -> Instances | None:
-    """The objects that go with a definition; None if the object is none."""
-    kind = instances_kind(obj)
-    if kind is None:
-        return None
-    try:
-        objects, _ = await kube.list_all(kind, metadata_only=True)
-    except ApiError as error:
-        return Instances(name_of(obj), kind, fault=error.message)
-    return Instances(name_of(obj), kind, objects)

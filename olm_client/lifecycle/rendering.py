@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from api.objects import KubeObject
 from api.olm.v1.clusterextension import ClusterExtension
+from olm_client.bundle_cache import BundleCache
 from olm_client.bundle_files import loaded, read_image, registries
 from olm_client.history import content_of
 from olm_client.watch_namespace import with_hint
@@ -27,7 +29,7 @@ from operator_controller.apply.stored import ContentError
 from operator_controller.apply.unpack import MissingContentError
 from operator_controller.controllers.choice import Choice
 from operator_controller.controllers.inputs import inputs_digest, install_request
-from operator_controller.io.bundles import certificate_provider_of
+from operator_controller.io.certificate_providers import certificate_provider_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +76,9 @@ async def rendered(
             pass  # then from the image, as operator-controller does
         else:
             return Rendered(content, existing.properties)
-    access = registries(dict(options), bulk=True)
-    files = await asyncio.to_thread(read_image, choice.bundle.image, access)
+    image, access = choice.bundle.image, registries(dict(options), bulk=True)
+    pull = partial(read_image, image, access)
+    files = await asyncio.to_thread(BundleCache.of_user().files, image, pull)
     bundle = loaded(tuple(files.items()))
     if forced is None and bundle.csv.webhooks:
         provider = await certificate_provider_of(kube, provider_in(old))

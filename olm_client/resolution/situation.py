@@ -1,10 +1,8 @@
 """Reads from a cluster what an extension's choice of bundle depends on. Writes nothing."""
 
-import tempfile
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from api.objects import KubeObject, name_of
 from api.olm.v1 import names
@@ -13,14 +11,12 @@ from api.olm.v1.clusterextension import BundleMetadata, ClusterExtension
 from api.olm.v1.kinds import CATALOG, OBJECT_SET
 from olm_client.extension import find_extension
 from olm_client.reach import ClusterOptions, Reach
+from olm_client.resolution.kept_packages import CatalogdWhenAsked, packages_of
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.watch.lister import listed
 from operator_controller.apply.owners import owner_labels
 from operator_controller.apply.revisions import Revisions
-from operator_controller.io.catalog_cache import CatalogCache
-from operator_controller.io.catalogd import Catalogd
-from operator_controller.io.catalogd_proxy import CatalogdFromOutside
 from operator_controller.io.catalogs import CatalogClient
 from operator_controller.resolve import CatalogContent, Request
 
@@ -72,11 +68,10 @@ def switched_off(raws: Iterable[KubeObject]) -> list[str]:
 async def catalogs_of(
     kube: KubeClient, access: ClusterAccess, options: ClusterOptions
 ) -> AsyncIterator[CatalogClient]:
-    """The catalogs of a cluster, read from outside it, with no more memory than this."""
-    with tempfile.TemporaryDirectory(prefix="olm-catalogs-") as folder:
-        direct = Catalogd(options.cas_dir, allow_http=options.allow_http)
-        catalogd = CatalogdFromOutside(access, direct)
-        client = CatalogClient(await listed(kube, CATALOG), catalogd, CatalogCache(Path(folder)))
+    """The catalogs of a cluster, read from outside it, and asked for what is not known yet."""
+    catalogd = CatalogdWhenAsked(access, options)
+    with packages_of(access.server) as cache:
+        client = CatalogClient(await listed(kube, CATALOG), catalogd, cache)
         try:
             yield client
         finally:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 from olm_runtime.errors import TerminalError
 from olm_runtime.images.limits import Limits
-from olm_runtime.images.oci import Descriptor
 from olm_runtime.images.reference import ImageRef, parse_ref
 
 if TYPE_CHECKING:
+    from olm_runtime.images.oci import Descriptor
     from olm_runtime.registry.image_store import PulledImage
     from olm_runtime.registry.settings import OnBytes, PullSettings
 
@@ -115,13 +115,13 @@ def pulled(
             store.forget("image")  # its folders are read-only
 
 
-def fetch_whole(ref: ImageRef, place: Callable[[str], Path], access: Registries) -> Descriptor:
+def fetch_whole(ref: ImageRef, place: Callable[[str], Path], access: Registries) -> "Descriptor":
     """Downloads an image as it is, for every platform (`RegistryClient.fetch_whole`)."""
     import asyncio
 
     from olm_runtime.registry.client import RegistryClient
 
-    async def run() -> Descriptor:
+    async def run() -> "Descriptor":
         async with RegistryClient(access.settings(ref), jitter=random.random) as registry:
             return await registry.fetch_whole(ref, place)
 
@@ -129,7 +129,7 @@ def fetch_whole(ref: ImageRef, place: Callable[[str], Path], access: Registries)
         return asyncio.run(run())
 
 
-def push(layout: Path, image: Descriptor, ref: ImageRef, access: Registries) -> ImageRef:
+def push(layout: Path, image: "Descriptor", ref: ImageRef, access: Registries) -> ImageRef:
     """Pushes an image of an OCI image layout; its canonical reference. Raises OLMError."""
     import asyncio
 

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 
-from api.objects import GVK, KubeObject
+from api.objects import KubeObject
 from olm_content.bundle.model import RegistryV1
 from olm_content.bundle.reader import load
 from olm_content.names import ANNOTATION_PROPERTIES
@@ -17,21 +17,9 @@ from olm_runtime import tracing
 from olm_runtime.disk import DiskError
 from olm_runtime.errors import OLMError, TerminalError, TransientError
 from olm_runtime.kube.client import KubeClient
-from olm_runtime.kube.errors import NotFoundError
 from olm_runtime.registry.image_store import ImageStore
 from operator_controller.apply.revisions import BundleIdentity
-
-_SIGNS = (
-    (CertificateProvider.CERT_MANAGER, GVK("cert-manager.io", "v1", "Certificate")),
-    (
-        CertificateProvider.OPENSHIFT_SERVICE_CA,
-        GVK("operator.openshift.io", "v1", "ServiceCA"),
-    ),
-)
-"""Which served kind shows that a certificate provider is there; the first one found is taken.
-
-Where there is none, we issue certificates ourselves.
-"""
+from operator_controller.io.certificate_providers import certificate_provider_of
 
 READING_AT_ONCE = 1
 """What is read takes many times its size for a moment, and threads do not make it quicker."""
@@ -124,28 +112,6 @@ class BundleSource:
     async def collect(self, owners: Collection[str]) -> None:
         """Removes what was unpacked for others than these. Raises DiskError."""
         await asyncio.to_thread(self._images.collect, owners, interrupted=False)
-
-
-async def certificate_provider_of(
-    client: KubeClient,
-    used: CertificateProvider | None = None,
-    allowed: Collection[CertificateProvider] = tuple(CertificateProvider),
-) -> CertificateProvider | None:
-    """Who issues webhook certificates in a cluster where nobody is forced; None if nobody may.
-
-    `used` does so already and is preferred. Raises ApiError.
-    """
-    if used is CertificateProvider.SELF and used in allowed:
-        return used
-    for provider, kind in sorted(_SIGNS, key=lambda sign: sign[0] is not used):
-        if provider not in allowed:
-            continue
-        try:
-            await client.resource(kind)
-        except NotFoundError:
-            continue
-        return provider
-    return CertificateProvider.SELF if CertificateProvider.SELF in allowed else None
 
 
 def _render(bundle: RegistryV1, request: InstallRequest) -> list[KubeObject]:

@@ -22,7 +22,7 @@ import orjson
 from olm_content.fbc.model import Package
 from olm_runtime.errors import OLMError
 from operator_controller.catalog import BrokenPackageError, build_package
-from operator_controller.io.catalogd import Blobs
+from operator_controller.io.catalog_addresses import Blobs
 
 FORMAT = 1
 MAX_MEMORY_BYTES = 4 * 1024 * 1024

@@ -12,18 +12,24 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
 import orjson
 
 from olm_content.fbc.needed import needed
 from olm_runtime import tracing
-from olm_runtime.errors import TransientError, bounded
+from olm_runtime.errors import bounded
 from olm_runtime.http.proxied import http_client
 from olm_runtime.http.tls import TlsProfile
 from olm_runtime.http.transport_faults import reason
 from olm_runtime.http.trust import registry_trust, shared_registry_trust, trust_state
+from operator_controller.io.catalog_addresses import (
+    Address,
+    Blobs,
+    CatalogBehindError,
+    CatalogUnavailableError,
+    server_of,
+)
 from operator_controller.io.replicas import ReplicaBehindError, answer_of
 
 CONNECT_SECONDS = 5.0
@@ -38,31 +44,6 @@ MAX_BODY_SHOWN = 200
 """Characters of the text of an error answer."""
 
 log = logging.getLogger(__name__)
-
-
-class CatalogUnavailableError(TransientError):
-    """A catalog cannot be asked at the moment."""
-
-
-class CatalogBehindError(CatalogUnavailableError):
-    """catalogd does not have the newest content of a catalog yet."""
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """A catalog, where it is served, and the source of the content to read from it."""
-
-    catalog: str
-    base: str
-    source: str
-
-
-@dataclass(frozen=True, slots=True)
-class Blobs:
-    """What is cached of a package: a JSON line for each blob, in the catalog's order."""
-
-    lines: tuple[bytes, ...]
-    etag: str = ""
 
 
 @dataclass(slots=True)
@@ -153,27 +134,6 @@ class Catalogd:
         own = registry_trust(self._cas_dir)
         self._profile.apply(own)
         return own
-
-
-def server_of(catalog: str, base: str, *, allow_http: bool) -> str:
-    """The host, and the port if it is named, that a catalog's status has us ask.
-
-    Raises CatalogUnavailableError for what is no HTTPS, unless HTTP is allowed.
-    """
-    fault = f'catalog "{catalog}" is not read: its status.urls.base, {bounded(base)}, '
-    try:
-        url = urlsplit(base)
-        server = f"{url.hostname}:{url.port}" if url.port else url.hostname
-    except ValueError:
-        server = None
-    if not server or url.scheme not in ("https", "http"):
-        raise CatalogUnavailableError(f"{fault}is no address of HTTPS")
-    if url.scheme == "http" and not allow_http:
-        raise CatalogUnavailableError(
-            f"{fault}has no TLS: anybody between {server} and us could change what it says",
-            hint="have it served over HTTPS, or allow this with --allow-http-catalogs",
-        )
-    return server
 
 
 def _connections(tls: ssl.SSLContext) -> httpx.AsyncClient:

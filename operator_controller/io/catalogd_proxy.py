@@ -6,25 +6,20 @@ Any other address is asked directly.
 """
 
 from dataclasses import replace
-from urllib.parse import urlsplit
 
 import httpx
 
 from olm_runtime.errors import OLMError
 from olm_runtime.http.proxied import http_client
 from olm_runtime.kube.cluster_access import ClusterAccess
-from operator_controller.io.catalogd import (
-    CONNECT_SECONDS,
-    READ_SECONDS,
+from operator_controller.io.catalog_addresses import (
     Address,
     Blobs,
     CatalogBehindError,
-    Catalogd,
     CatalogUnavailableError,
-    fetch,
+    proxy_path,
 )
-
-DEFAULT_PORTS = {"https": 443, "http": 80}
+from operator_controller.io.catalogd import CONNECT_SECONDS, READ_SECONDS, Catalogd, fetch
 
 
 class CatalogdFromOutside:
@@ -62,14 +57,3 @@ class CatalogdFromOutside:
                 hint="it is asked through the API server: that needs the permission to get "
                 "services/proxy in catalogd's namespace",
             ) from error
-
-
-def proxy_path(base: str) -> str | None:
-    """The path of the API server's proxy to a Service's address; None for any other address."""
-    url = urlsplit(base)
-    parts = (url.hostname or "").split(".")
-    if len(parts) < 3 or parts[2] != "svc":
-        return None
-    service, namespace = parts[:2]
-    port = url.port or DEFAULT_PORTS[url.scheme]
-    return f"/api/v1/namespaces/{namespace}/services/{url.scheme}:{service}:{port}/proxy{url.path}"

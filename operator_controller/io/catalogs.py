@@ -18,8 +18,8 @@ from api.wire import InvalidObjectError
 from olm_content.fbc.model import Package
 from olm_runtime.errors import OLMError
 from olm_runtime.watch.store import Store
+from operator_controller.io.catalog_addresses import Address, Blobs, CatalogUnavailableError
 from operator_controller.io.catalog_cache import CatalogCache, Known
-from operator_controller.io.catalogd import Address, Blobs, CatalogUnavailableError
 from operator_controller.resolve import CatalogContent
 
 AskKey = tuple[str, str, str]

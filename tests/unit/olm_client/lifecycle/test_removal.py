@@ -6,9 +6,8 @@ import pytest
 
 from api.objects import GVK, KubeObject
 from olm_client.lifecycle.account_removal import AccountRemoval
+from olm_client.lifecycle.instances import NAMED, Instances
 from olm_client.lifecycle.removal import (
-    NAMED,
-    Instances,
     Removal,
     facts,
     lines,

@@ -5,8 +5,8 @@ from pathlib import Path
 import orjson
 import pytest
 
+from operator_controller.io.catalog_addresses import Blobs
 from operator_controller.io.catalog_cache import CatalogCache
-from operator_controller.io.catalogd import Blobs
 
 HEAD = orjson.dumps({"schema": "olm.package", "name": "p", "defaultChannel": "stable"})
 

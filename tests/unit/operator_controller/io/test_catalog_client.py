@@ -16,8 +16,9 @@ from api.objects import KubeObject
 from olm_runtime.watch.packed_store import PackedStore
 from olm_runtime.watch.store import NotSyncedError
 from operator_controller.io import replicas
+from operator_controller.io.catalog_addresses import CatalogBehindError
 from operator_controller.io.catalog_cache import CatalogCache
-from operator_controller.io.catalogd import CatalogBehindError, Catalogd
+from operator_controller.io.catalogd import Catalogd
 from operator_controller.io.catalogs import CatalogClient
 from operator_controller.resolve import CatalogContent
 

@@ -11,7 +11,8 @@ import pytest
 
 from e2e.harness.forward_proxy import ForwardProxy
 from e2e.harness.pki import CertificateAuthority
-from operator_controller.io.catalogd import Address, Catalogd, CatalogUnavailableError
+from operator_controller.io.catalog_addresses import Address, CatalogUnavailableError
+from operator_controller.io.catalogd import Catalogd
 
 NAME = "catalogs.test"
 BLOB = b'{"schema":"olm.package","name":"p"}'

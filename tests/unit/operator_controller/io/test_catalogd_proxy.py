@@ -7,8 +7,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from olm_runtime.kube.cluster_access import ClusterAccess
-from operator_controller.io.catalogd import Address, Catalogd, CatalogUnavailableError
-from operator_controller.io.catalogd_proxy import CatalogdFromOutside, proxy_path
+from operator_controller.io.catalog_addresses import Address, CatalogUnavailableError, proxy_path
+from operator_controller.io.catalogd import Catalogd
+from operator_controller.io.catalogd_proxy import CatalogdFromOutside
 
 IN_CLUSTER = "https://catalogd-service.olmv1-system.svc/catalogs/c"
 SOURCE = "registry.test/c@sha256:" + "1" * 64

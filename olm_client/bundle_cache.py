@@ -1,0 +1,71 @@
+"""Bundles cached on disk, by the digests of their images.
+
+`XDG_CACHE_HOME/olm/bundles` (else ~/.cache) is readable by its owner only, as contents of catalogs
+are. The bundles least recently used go first when all together are larger than MAX_BYTES.
+"""
+
+import contextlib
+import os
+import tempfile
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from olm_client.user_cache import shrink, user_cache
+from olm_runtime.images.reference import parse_ref
+
+MAX_BYTES = 64 << 20
+_SUFFIX = ".zip"
+Files = dict[str, bytes]
+
+
+class BundleCache:
+    """The bundles on disk: their files by path."""
+
+    def __init__(self, folder: Path, *, max_bytes: int = MAX_BYTES) -> None:
+        self._folder = folder
+        self._max_bytes = max_bytes
+
+    @classmethod
+    def of_user(cls) -> "BundleCache":
+        """The cache of the user who runs this."""
+        return cls(user_cache() / "bundles")
+
+    def files(self, image: str, pull: Callable[[], Files]) -> Files:
+        """Those of an image, pulled unless they are here. A tag may name others: always pulled.
+
+        Raises TerminalError for what is no reference, and what `pull` raises.
+        """
+        digest = parse_ref(image).digest
+        if not digest:
+            return pull()
+        file = self._folder / f"{digest.replace(':', '-')}{_SUFFIX}"
+        found = _read(file)
+        if found is None:
+            found = pull()
+            with contextlib.suppress(OSError):  # a plan needs no disk that can be written
+                self._keep(file, found)
+        return found
+
+    def _keep(self, file: Path, files: Mapping[str, bytes]) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handle, name = tempfile.mkstemp(dir=self._folder, prefix="new-")
+        try:
+            with os.fdopen(handle, "wb") as stream, zipfile.ZipFile(stream, "w") as archive:
+                for path, data in files.items():
+                    archive.writestr(path, data)
+            Path(name).replace(file)
+        finally:
+            Path(name).unlink(missing_ok=True)
+        shrink(self._folder, self._max_bytes, newest=file)
+
+
+def _read(file: Path) -> Files | None:
+    """None where there is none, or one that is damaged."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            found = {name: archive.read(name) for name in archive.namelist()}
+        os.utime(file)
+    except (OSError, zipfile.BadZipFile, EOFError):
+        return None
+    return found
