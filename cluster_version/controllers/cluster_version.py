@@ -4,7 +4,7 @@ Source of the rules: upstream's notes, sections 5 and 12.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 
 from api.objects import KubeObject, condition, name_of
@@ -37,19 +37,19 @@ class ClusterVersions:
         *,
         clock: Callable[[], datetime],
         wake: Callable[[], None],
-        note_recorded: Callable[[str], None],
+        recorded: Callable[[str], Awaitable[None]],
     ) -> None:
-        """What the worker is told.
+        """What others are told.
 
-        wake           a component is not as it was: an update may wait for that
-        note_recorded  the status names an image as the one that is applied
+        wake      a component is not as it was: an update may wait for that
+        recorded  the status is written, and names an image as the one that is applied
         """
         self._manager = manager
         self._targets = targets
         self._status = status
         self._clock = clock
         self._wake = wake
-        self._note_recorded = note_recorded
+        self._recorded = recorded
         self._store = manager.store(CLUSTER_VERSION)
         self._is_missed = False
         self.transitions = Transitions()
@@ -91,7 +91,7 @@ class ClusterVersions:
         self._targets.follow(without_faults(cluster_version, faults))
         status = self._status.of(cluster_version, faults, features, self._clock())
         await self._manager.statuses.write(cluster_version, status)
-        self._note_recorded((status.get("desired") or {}).get("image") or "")
+        await self._recorded((status.get("desired") or {}).get("image") or "")
         acceptance = self._targets.acceptance
         is_refused = acceptance is not None and not acceptance.is_accepted
         return Done(RETRY_SECONDS if is_refused else None)

@@ -15,6 +15,7 @@ from cluster_version.payload.capabilities import ClusterCapabilities
 from cluster_version.payload.contents import Payload
 from cluster_version.payload.inclusion import Filters
 from cluster_version.payload.task_graph import State
+from cluster_version.status.levels import Level
 from olm_runtime.errors import OLMError
 
 FIRST_PAUSE = 1 / 16
@@ -82,6 +83,7 @@ class Report:
     done       of `total` manifests
     completed  how many rounds in a row ended without error
     errors     of the last round that failed, until another one comes as far
+    levels     how far the runlevels are; none while the release is kept as it is
     """
 
     work: Work
@@ -91,6 +93,7 @@ class Report:
     reconciling: bool = False
     initial: bool = False
     errors: tuple[OLMError, ...] = ()
+    levels: tuple[Level, ...] = ()
 
     def follows(self, earlier: "Report | None") -> bool:
         """Whether it is told after an earlier one, whose failure must not be forgotten too soon."""
@@ -100,7 +103,9 @@ class Report:
 
     def only_counts(self, earlier: "Report | None") -> bool:
         """Whether it says nothing new but how many manifests are applied."""
-        return earlier is not None and replace(self, done=earlier.done) == earlier
+        if earlier is None:
+            return False
+        return replace(self, done=earlier.done, levels=earlier.levels) == earlier
 
 
 def _part(report: Report) -> float:
@@ -117,6 +122,10 @@ class Pass(Protocol):
     @property
     def done(self) -> int:
         """How many manifests are applied and well."""
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """How far each runlevel is."""
 
     @property
     def reported(self) -> Sequence[OLMError]:
@@ -226,18 +235,22 @@ class SyncWorker:
             initial=state is State.INITIALIZING,
         )
 
+        def now() -> Report:
+            levels = round_.levels if state is not State.RECONCILING else ()
+            return replace(current, done=round_.done, levels=levels)
+
         def tell() -> None:
-            self._tell(replace(current, done=round_.done))
+            self._tell(now())
 
         round_ = self._begin(work, state, self._attempt, tell)
         await self._record(current)
         errors = await round_.run(seconds)
         if errors:
-            return self._failed(replace(current, done=round_.done, errors=tuple(errors)))
+            return self._failed(replace(now(), errors=tuple(errors)))
         log.info("applied %s: %d manifests", work.payload.release.version, round_.done)
         self._due.clear()
         self._attempt, self._completed, self._state = 0, self._completed + 1, State.RECONCILING
-        done = replace(current, done=round_.done, completed=self._completed)
+        done = replace(now(), completed=self._completed)
         done = replace(done, reconciling=True, initial=False, errors=tuple(round_.reported))
         self._tell(done)
         return self._interval

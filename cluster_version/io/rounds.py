@@ -17,6 +17,7 @@ from cluster_version.io.task_runner import run, shuffled
 from cluster_version.payload.inclusion import Filters, left_out
 from cluster_version.payload.manifests import Manifest
 from cluster_version.payload.task_graph import Group, State, task_graph
+from cluster_version.status.levels import Level, LevelCounts
 from olm_runtime.errors import OLMError, TerminalError, TransientError
 from olm_runtime.kube.errors import ApiError, NoMatchError
 
@@ -75,6 +76,12 @@ class Round:
     reported: list[UpdateError] = field(default_factory=list, init=False)
     _end: float = field(default=math.inf, init=False)
     _ended: set[Group] = field(default_factory=set, init=False)
+    _counts: LevelCounts = field(default_factory=LevelCounts, init=False)
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """How far each runlevel is."""
+        return self._counts.levels
 
     async def run(self, seconds: float | None = None) -> Sequence[OLMError]:
         """Applies what can be in the time; the errors of the rest.
@@ -82,6 +89,7 @@ class Round:
         What there was no time for is an error where nothing failed.
         """
         graph = task_graph([manifest.file for manifest in self.manifests], self.state)
+        self._counts = LevelCounts(each.file for each in self.manifests if self._is_wanted(each))
         is_kept = self.state is State.RECONCILING
         order = shuffled(len(graph.groups), self.attempt) if is_kept else None
         self._end = asyncio.get_running_loop().time() + (math.inf if seconds is None else seconds)
@@ -101,8 +109,11 @@ class Round:
         for position in wanted:
             await self._announce(self.manifests[position])
         for position in wanted:
+            file = self.manifests[position].file
+            self._counts.begin(file)
             self.notify()
             await self._apply(position)
+            self._counts.end(file)
             self.done += 1
         self._ended.add(group)
 

@@ -27,6 +27,7 @@ from cluster_version.decisions.target import Target
 from cluster_version.io.checks import Checks
 from cluster_version.io.graph_client import GraphClient
 from cluster_version.io.payload_folder import load_folder
+from cluster_version.io.progress import Progress
 from cluster_version.io.promql import MetricsStore, finder
 from cluster_version.io.recent_alerts import ALERTS_SECONDS, RecentAlerts
 from cluster_version.io.release_images import ReleaseImages, from_registry
@@ -102,6 +103,7 @@ class Controllers:
             limits=settings.limits,
         )
         self._features = ClusterFeatures(client, self._notify)
+        self._progress = Progress(client, settings.system_namespace)
         self._jobs = _jobs(settings, client) if settings.retrieval is Retrieval.JOB else None
         self._own: Payload | None = None
         self._availability = self._of_updates()
@@ -158,8 +160,14 @@ class Controllers:
             status,
             clock=utc_now,
             wake=self._worker.wake,
-            note_recorded=self._worker.note_recorded,
+            recorded=self._recorded,
         )
+
+    async def _recorded(self, image: str) -> None:
+        self._worker.note_recorded(image)
+        report = self._worker.report
+        if report is not None:
+            await self._progress.write(report.work.payload.release, report.levels)
 
     def _verifier(self, configuration: Configuration | None) -> Verifier:
         authorities = self._settings.pull_cas_dir

@@ -1,7 +1,7 @@
 """The version of a cluster: how far its update is, what may come, and asking for it."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from http import HTTPStatus
@@ -15,19 +15,22 @@ from api.objects import KubeObject, condition
 from api.openshift.config.v1.kinds import CLUSTER_OPERATOR, CLUSTER_VERSION
 from cluster_version.client_output.channel_request import channel_answer
 from cluster_version.client_output.facts import status_facts, update_facts
+from cluster_version.client_output.objects import Json
 from cluster_version.client_output.recommend_view import updates_of
 from cluster_version.client_output.upgrade_request import Answer, answer, checked
 from cluster_version.client_output.upgrade_request import Request as Wanted
+from cluster_version.status.levels import Level
 from cluster_version.updates.errors import RetrievalError
 from console.asked import AskedBy
 from console.rendering import page, say
 from console.settings import SANDBOXED
 from console.users import User
-from olm_client.cluster.reading import NAME, read_cluster, read_version
+from olm_client.cluster.reading import NAME, read_cluster, read_levels, read_version
 from olm_client.cluster.update_graph import ask_graph, drawn
 from olm_client.field_manager import FIELD_MANAGER
 from olm_runtime.clocks import utc_now
 from olm_runtime.errors import TerminalError
+from olm_runtime.kube.errors import ApiError
 
 _STEPS = re.compile(r"\b(\d{1,6}) of (\d{1,6}) done\b")
 
@@ -47,16 +50,20 @@ async def cluster(request: Request, user: AskedBy) -> Response:
     updates = [update_facts(each) for each in updates_of(found.version, warnings.append)]
     progressing = condition(found.version, "Progressing") or {}
     spec, status = found.version.get("spec") or {}, found.version.get("status") or {}
+    facts, desired = status_facts(found, utc_now()), status.get("desired") or {}
+    levels, levels_fault = await _levels(user, facts, desired.get("image") or "")
     return page(
         request,
         "cluster.html",
-        facts=status_facts(found, utc_now()),
+        facts=facts,
         progressing=progressing,
         steps=steps_of(progressing.get("message") or ""),
+        levels=levels,
+        levels_fault=levels_fault,
         updates=updates,
         warnings=warnings,
         channel=spec.get("channel") or "",
-        channels=(status.get("desired") or {}).get("channels") or (),
+        channels=desired.get("channels") or (),
         wanted=spec.get("desiredUpdate") or {},
         history=status.get("history") or (),
         may_patch=await _may_change(user),
@@ -64,11 +71,18 @@ async def cluster(request: Request, user: AskedBy) -> Response:
     )
 
 
-def steps_of(message: str) -> tuple[int, int] | None:
-    """How many manifests of the release are applied, and of how many; None where it is not said.
+async def _levels(user: User, facts: Json, image: str) -> tuple[Sequence[Level], str]:
+    """How far each runlevel of an update is, or why it cannot be told."""
+    if not facts["updating"]:
+        return (), ""
+    try:
+        return await read_levels(user.kube, image), ""
+    except ApiError as error:
+        return (), error.message
 
-    Runlevels are in the release image alone: nothing in a cluster says which one is being applied.
-    """
+
+def steps_of(message: str) -> tuple[int, int] | None:
+    """How many manifests of the release are applied, and of how many; None where it is not said."""
     found = _STEPS.search(message)
     return (int(found[1]), int(found[2])) if found else None
 

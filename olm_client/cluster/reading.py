@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from api.objects import GVK, KubeObject
 from api.openshift.config.v1.kinds import CLUSTER_OPERATOR, CLUSTER_VERSION
 from cluster_version.client_output.status_view import Cluster
+from cluster_version.names import DEFAULT_NAMESPACE
+from cluster_version.status.levels import CONFIG_MAP_NAME, Level, levels_of
 from olm_client.reach import Reach, cluster
 from olm_runtime.errors import TerminalError
 from olm_runtime.kube.client import KubeClient
@@ -21,6 +23,7 @@ POOL = GVK(_MACHINES, "v1", "MachineConfigPool")
 CONFIG = GVK(_MACHINES, "v1", "MachineConfig")
 NODE = GVK("", "v1", "Node")
 DEPLOYMENT = GVK("apps", "v1", "Deployment")
+CONFIG_MAP = GVK("", "v1", "ConfigMap")
 NODES_PROGRAM = "machine-config-operator"
 
 
@@ -60,6 +63,15 @@ async def read_cluster(kube: KubeClient) -> Cluster:
         configs=configs,
         nodes_image=_image(program),
     )
+
+
+async def read_levels(kube: KubeClient, image: str) -> Sequence[Level]:
+    """How far the runlevels of an update to an image are; none where nobody says. Raises ApiError.
+
+    Only our own operator says it.
+    """
+    found = await kube.find(CONFIG_MAP, CONFIG_MAP_NAME, DEFAULT_NAMESPACE)
+    return () if found is None else levels_of(found, image)
 
 
 async def _all(

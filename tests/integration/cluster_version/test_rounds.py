@@ -12,6 +12,7 @@ from cluster_version.io.rounds import Round, Tries
 from cluster_version.payload.inclusion import Filters
 from cluster_version.payload.manifests import Manifest
 from cluster_version.payload.task_graph import State
+from cluster_version.status.levels import Level
 from olm_runtime.errors import TerminalError
 from olm_runtime.kube.client import KubeClient
 from tests.integration.cluster_version.test_applying import definition, job, manifest, service
@@ -71,8 +72,11 @@ async def test_what_is_not_well_holds_its_runlevel_and_no_neighbour(
     assert error.message == f"{named}: it is not well"
     assert set(world.order) == {"0000_20_alpha_01.yaml", "0000_20_beta_01.yaml"}
     assert held.done == 1
+    assert held.levels == (Level("20", 1, 3, ("alpha",)), Level("30", 0, 1))
     world.ill.clear()
-    assert await world.round(release).run() == []
+    whole = world.round(release)
+    assert await whole.run() == []
+    assert whole.levels == (Level("20", 3, 3), Level("30", 1, 1))
 
 
 async def test_an_installation_does_not_wait_from_runlevel_to_runlevel(

@@ -1,10 +1,12 @@
 """A cluster is updated from one release to another."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from api.objects import KubeObject
+from cluster_version.status.levels import CONFIG_MAP_NAME, Level, levels_of
 from e2e.harness.controlplane import wait_until
 from e2e.harness.images import build_image
 from e2e.harness.registry import Registry
@@ -43,6 +45,17 @@ def history(cluster: ClusterUpdates) -> list[tuple[str, str, bool]]:
     return [(each["version"], each["state"], each["verified"]) for each in entries]
 
 
+def levels(cluster: ClusterUpdates) -> Sequence[Level]:
+    """How far the last update is, as the operator writes it."""
+    found = cluster.api.get(f"/api/v1/namespaces/{OPERATOR}/configmaps/{CONFIG_MAP_NAME}")
+    assert found is not None
+    return levels_of(found, cluster.version["status"]["desired"]["image"])
+
+
+def at_work(cluster: ClusterUpdates) -> list[str]:
+    return [component for each in levels(cluster) for component in each.components]
+
+
 def test_runlevels_wait_for_the_components_before_them(level: ClusterUpdates) -> None:
     """Scenarios 29, 30, 33, 34, 41, 43 and 44, in one update."""
     image = SECOND.publish(level.registry)
@@ -58,6 +71,7 @@ def test_runlevels_wait_for_the_components_before_them(level: ClusterUpdates) ->
     found = versions(level)
     assert (found["alpha-before"], found["alpha-after"]) == ("1.0.1", "1.0.0")
     assert found["gamma-before"] == "1.0.0"
+    wait_until(lambda: at_work(level) == ["alpha", "beta"], what="the runlevel in the progress")
     assert level.version["status"]["desired"]["version"] == "1.0.1"
     level.kill()
     level.start(SECOND, image=image)
@@ -70,6 +84,8 @@ def test_runlevels_wait_for_the_components_before_them(level: ClusterUpdates) ->
     level.report("1.0.1", ["gamma"])
     level.wait_level("1.0.1")
     assert set(versions(level).values()) == {"1.0.1"}
+    wait_until(lambda: not at_work(level), what="the end in the progress")
+    assert all(each.done == each.total for each in levels(level))
     newest, first = level.version["status"]["history"]
     assert (newest["version"], newest["state"], newest["verified"]) == ("1.0.1", "Completed", False)
     assert "cannot be verified" in newest["acceptedRisks"]

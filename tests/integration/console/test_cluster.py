@@ -9,6 +9,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import Browser, Page, expect
 
+from cluster_version.names import DEFAULT_NAMESPACE
+from cluster_version.payload.release import Release
+from cluster_version.status.levels import Level, as_config_map
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.pytest_plugin import Kubectl
 from tests.integration.console.visits import Console, Visit, notice
@@ -32,6 +35,15 @@ AGAINST = {
     "message": "Nodes may take an hour.",
     "lastTransitionTime": TIME,
 }
+
+
+def conditions(**told: str) -> list[dict[str, str]]:
+    return [
+        {"type": kind, "status": status, "lastTransitionTime": TIME, "reason": "AsExpected"}
+        for kind, status in ({"Available": "True", "Failing": "False"} | told).items()
+    ]
+
+
 RUN = {"state": "Completed", "verified": True, "startedTime": TIME, "completionTime": TIME}
 STATUS = {
     "desired": RELEASE | {"channels": ["stable-4.10", "fast-4.10"]},
@@ -40,11 +52,9 @@ STATUS = {
     "versionHash": "",
     "availableUpdates": [NEWER],
     "conditionalUpdates": [{"release": RISKY, "risks": [RISK], "conditions": [AGAINST]}],
-    "conditions": [
-        {"type": kind, "status": status, "lastTransitionTime": TIME, "reason": "AsExpected"}
-        for kind, status in (("Available", "True"), ("Failing", "False"), ("Progressing", "False"))
-    ],
+    "conditions": conditions(Progressing="False"),
 }
+UPDATING = conditions(Progressing="True")
 
 pytestmark = pytest.mark.integration
 
@@ -98,7 +108,8 @@ def test_updates_are_shown_as_they_come_and_asked_for(
         "metadata": {"name": "dns"},
         "spec": {},
     }
-    for each in (version, operator):
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": DEFAULT_NAMESPACE}}
+    for each in (version, operator, namespace):
         kubectl("create", "-f", "-", stdin=json.dumps(each))
     try:
         patch = ["--subresource=status", "--type=merge", "-p"]
@@ -112,7 +123,17 @@ def test_updates_are_shown_as_they_come_and_asked_for(
         none = json.dumps({"status": {"availableUpdates": [], "conditionalUpdates": []}})
         kubectl("patch", "clusterversion/version", *patch, none)
         expect(visit.page.get_by_text("There are none.")).to_be_visible()
+        levels = [Level("10", 3, 3), Level("20", 1, 4, ("dns", "etcd")), Level("30", 0, 2)]
+        release = Release(RELEASE["version"], RELEASE["image"])
+        progress = as_config_map(DEFAULT_NAMESPACE, release, levels)
+        kubectl("create", "-f", "-", stdin=json.dumps(progress))
+        goes_on = json.dumps({"status": {"conditions": UPDATING}})
+        kubectl("patch", "clusterversion/version", *patch, goes_on)
+        for row in ("10 3 of 3 done", "20 1 of 4 at work: dns, etcd", "30 0 of 2 waits"):
+            expect(visit.page.get_by_role("row", name=row)).to_be_visible()
+        assert not Axe().run(visit.page).response["violations"]
         visit.close()
     finally:
+        kubectl("delete", "namespace", DEFAULT_NAMESPACE)
         for crd in crds:
             control_plane.delete(crd)

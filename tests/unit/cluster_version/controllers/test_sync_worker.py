@@ -12,6 +12,7 @@ from cluster_version.payload.contents import Payload
 from cluster_version.payload.manifests import Manifest
 from cluster_version.payload.release import Release
 from cluster_version.payload.task_graph import State
+from cluster_version.status.levels import Level
 from olm_runtime.errors import OLMError, TransientError
 
 NOTHING = ClusterCapabilities(frozenset(), frozenset(), frozenset())
@@ -33,6 +34,7 @@ class Step:
     attempt: int
     tell: Callable[[], None]
     done: int = 0
+    levels: tuple[Level, ...] = ()
     reported: list[OLMError] = field(default_factory=list)
     ended: "asyncio.Future[list[OLMError]]" = field(default_factory=asyncio.Future)
     limit: float = 0.0
