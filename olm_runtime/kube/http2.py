@@ -17,6 +17,7 @@ import h2.errors
 import h2.events
 import h2.exceptions
 import h2.settings
+import hpack
 from yarl import URL
 
 ALPN = "h2"
@@ -118,12 +119,27 @@ class Stream:
             self._unnoted = 0
 
 
+class _Literal(hpack.Encoder):
+    """Writes headers as they are: Huffman's code, in Python, takes a millisecond for a token."""
+
+    def encode(self, headers: Any, huffman: bool = False) -> bytes:
+        """Those of one request."""
+        return super().encode(headers, huffman=huffman)
+
+
 class Connection(asyncio.Protocol):
     """One connection and its answers; it is closed with the last of them."""
 
     def __init__(self) -> None:
-        config = h2.config.H2Configuration(client_side=True, header_encoding="utf-8")
+        config = h2.config.H2Configuration(
+            client_side=True,
+            header_encoding="utf-8",
+            # `Connections` writes them as they are to be.
+            validate_outbound_headers=False,
+            normalize_outbound_headers=False,
+        )
         self._h2 = h2.connection.H2Connection(config)
+        self._h2.encoder = _Literal()
         self._streams: dict[int, Stream] = {}
         self._transport: asyncio.Transport | None = None
         self._unnoted = 0

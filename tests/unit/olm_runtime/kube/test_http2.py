@@ -30,6 +30,7 @@ class Server(asyncio.Protocol):
     def __init__(self, made: list["Server"]) -> None:
         made.append(self)
         self.asked: dict[int, dict[str, str]] = {}
+        self.received = b""
         self.reset: list[int] = []
         self.closed = False
         self.http2 = h2.connection.H2Connection(
@@ -47,6 +48,7 @@ class Server(asyncio.Protocol):
         self.flush()
 
     def data_received(self, data: bytes) -> None:
+        self.received += data
         for event in self.http2.receive_data(data):
             match event:
                 case h2.events.RequestReceived(stream_id=number, headers=headers):
@@ -132,6 +134,17 @@ async def test_a_request_names_host_path_and_who_asks(tmp_path: Path) -> None:
         ":path": "/watch?a=b",
         "authorization": "Bearer t",
     }
+
+
+async def test_headers_are_sent_as_they_are_and_once(tmp_path: Path) -> None:
+    async with serving(tmp_path) as world:
+        for number in range(2):
+            await world.ask(f"/watch?a={number}")
+        [server] = world.made
+        await world.until(lambda: len(server.asked) == 2)
+    for number in range(2):
+        assert f"/watch?a={number}".encode() in server.received
+    assert server.received.count(b"Bearer t") == 1, "the token is known by then"
 
 
 async def test_as_many_answers_share_a_connection_as_the_server_allows(tmp_path: Path) -> None:
