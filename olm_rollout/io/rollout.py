@@ -11,13 +11,20 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from api.objects import GVK, KubeObject, ObjectKey, gvk_of, key_of
+from api.objects import KubeObject, ObjectKey, gvk_of, key_of
 from olm_rollout.adoption import Policy, Situation, situation_of
 from olm_rollout.contention import DELETED, Contention, after, message_of
 from olm_rollout.io.objects import Newer, ObjectWriter, Result, Write, find_metadata, naming
 from olm_rollout.io.probing import NEW, Probed, Prober
 from olm_rollout.io.together import together
-from olm_rollout.io.watches import ManagedWatches, OwnerKey, Scope, few_of, scope_of
+from olm_rollout.io.watches import (
+    ManagedWatches,
+    OwnerKey,
+    Place,
+    Scope,
+    few_of,
+    scope_of,
+)
 from olm_rollout.managed_fields import Held
 from olm_rollout.owned import Fingerprint, Sighting, fingerprint, record
 from olm_rollout.ownership import Owner
@@ -88,8 +95,8 @@ class Rollout:
     _writer: ObjectWriter = field(init=False)
     _prober: Prober = field(init=False)
     _created: set[ObjectKey] = field(default_factory=set)
-    _few: frozenset[GVK] = frozenset()
-    """Kinds of the revision that are watched by name."""
+    _few: frozenset[Place] = frozenset()
+    """Of which the revision has few objects, which are watched by name."""
 
     def __post_init__(self) -> None:
         self._key = (self.owner.kind, self.owner.name)

@@ -3,7 +3,9 @@
 One watch per owner, kind and namespace, as the owner's identity and with its label as the
 selector: nothing wider, so that an identity needs rights only where its objects are. Where an owner
 has few objects of a kind without namespaces, there is one for each, by its name: the API server
-holds each change of such a kind against every watch of it, but for those of other names.
+holds each change of such a kind against every watch of it, but for those of other names. So it is
+for the only one of a kind in a namespace: a watch by name may tell what there is, by one request in
+place of two, which by label takes the server longer the more objects of the kind there are.
 
 Their stores are also a cache: while nothing changes, nothing is asked for. A watch that is denied
 or cannot be opened is tried again with back-off; the owner is enqueued when that begins, so that it
@@ -39,12 +41,14 @@ API_SECONDS = 20.0
 """An API that is gone is noticed within a minute, at a request for each group and version."""
 
 FEW = 2
-"""So many objects of a cluster-scoped kind are watched by their names."""
+"""So many objects of a cluster-scoped kind are watched by their names; one in a namespace."""
 
 log = logging.getLogger(__name__)
 
 OwnerKey = tuple[str, str]
 """Kind and name of the owner, as in the owner labels."""
+Place = tuple[GVK, str]
+"""A kind, and the namespace of its objects, empty for cluster-scoped kinds."""
 Scope = tuple[GVK, str, str]
 """A kind, the namespace of its objects (empty for cluster-scoped kinds), and the name of the only
 one that is watched, empty for all."""
@@ -282,16 +286,20 @@ class ManagedWatches:
             self._on_change(owner, key)
 
 
-def few_of(keys: Iterable[ObjectKey]) -> frozenset[GVK]:
-    """The cluster-scoped kinds of which there are few objects."""
-    counts = Counter(key.gvk for key in set(keys) if not key.namespace)
-    return frozenset(gvk for gvk, count in counts.items() if count <= FEW)
+def few_of(keys: Iterable[ObjectKey]) -> frozenset[Place]:
+    """Where there are few objects of a kind."""
+    counts = Counter((key.gvk, key.namespace) for key in set(keys))
+    return frozenset(
+        (gvk, namespace)
+        for (gvk, namespace), count in counts.items()
+        if count <= (1 if namespace else FEW)
+    )
 
 
-def scope_of(key: ObjectKey, few: Container[GVK]) -> Scope:
-    """What is watched for an object, where kinds with few objects are known."""
-    by_name = not key.namespace and key.gvk in few
-    return key.gvk, key.namespace, key.name if by_name else ""
+def scope_of(key: ObjectKey, few: Container[Place]) -> Scope:
+    """What is watched for an object, where it is known of which there are few."""
+    place = key.gvk, key.namespace
+    return *place, key.name if place in few else ""
 
 
 def _scopes_with(key: ObjectKey) -> tuple[Scope, Scope]:
@@ -301,8 +309,15 @@ def _scopes_with(key: ObjectKey) -> tuple[Scope, Scope]:
 
 def _selection(scope: Scope, labels: str) -> Selection:
     gvk, namespace, name = scope
-    fields = f"metadata.name={name}" if name else ""
-    return Selection(gvk, namespace, labels=labels, fields=fields, metadata_only=True, cached=True)
+    return Selection(
+        gvk,
+        namespace,
+        labels=labels,
+        fields=f"metadata.name={name}" if name else "",
+        metadata_only=True,
+        cached=True,
+        streamed=bool(name),
+    )
 
 
 def _concerns_us(event: Event[Sighting]) -> bool:

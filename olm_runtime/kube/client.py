@@ -10,7 +10,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
-from api.objects import GVK, KubeObject, gvk_of, name_of, namespace_of
+from api.objects import GVK, KubeObject, annotations_of, gvk_of, name_of, namespace_of
 from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.kube.discovery import Resource
 from olm_runtime.kube.errors import ApiError, GoneError, NotFoundError
@@ -28,6 +28,10 @@ from olm_runtime.kube.transport import Transport
 WATCH_SECONDS = 290
 """Asked of the server for a watch; below the five minutes many proxies cut at."""
 PAGE_SIZE = 500
+NOT_OLDER = {"resourceVersionMatch": "NotOlderThan"}
+WITH_INITIAL_EVENTS = {"sendInitialEvents": "true", **NOT_OLDER}
+"""Since Kubernetes 1.27; servers that do not, or are told not to, refuse the second parameter."""
+INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
 
 def _whole(obj: KubeObject) -> KubeObject:
@@ -40,6 +44,8 @@ class KubeClient:
 
     _transport: Transport
     _mapper: RestMapper = field(default_factory=RestMapper)
+    _silent: set[str] = field(default_factory=set)
+    """By `apiVersion`: what tells no initial events; shared by all identities."""
 
     @classmethod
     def connect(cls, access: ClusterAccess) -> Self:
@@ -93,6 +99,14 @@ class KubeClient:
     def forget_discovered(self, api_version: str) -> None:
         """Has the next `resource` of a group and version asked of the server."""
         self._mapper.forget(api_version)
+
+    def tells_initial_events(self, gvk: GVK) -> bool:
+        """Whether a watch may begin with what there is, as far as is known."""
+        return gvk.api_version not in self._silent
+
+    def note_no_initial_events(self, gvk: GVK) -> None:
+        """The server of a kind does not let a watch begin so."""
+        self._silent.add(gvk.api_version)
 
     async def _collection(self, gvk: GVK, namespace: str, name: str) -> str:
         return await self._mapper.collection(self._transport, gvk, namespace, name)
@@ -286,12 +300,15 @@ class KubeClient:
         labels: str = "",
         fields: str = "",
         metadata_only: bool = False,
+        initial: bool = False,
         opened: Callable[[], None] = lambda: None,
     ) -> AsyncIterator[dict[str, Any]]:
         """Events after a resource version until the server ends the watch.
 
-        `opened` is called when the server has accepted the watch, before the first event.
-        Raises GoneError when the version is too old: list again, then watch from there.
+        With `initial`, first those of what there is at that version or later, and a bookmark after
+        the last of them (`ends_initial_events`). `opened` is called when the server has accepted
+        the watch, before the first event. Raises GoneError when the version is too old: list again,
+        then watch from there; InvalidError where the server cannot begin with what there is.
         """
         path = (await self.resource(gvk)).path(namespace)
         params = {
@@ -301,6 +318,7 @@ class KubeClient:
             "timeoutSeconds": str(WATCH_SECONDS),
             **({"labelSelector": labels} if labels else {}),
             **({"fieldSelector": fields} if fields else {}),
+            **(WITH_INITIAL_EVENTS if initial else {}),
         }
         watching = self._transport.watch(
             gvk.kind,
@@ -322,7 +340,12 @@ class KubeClient:
 
 def _since(version: str) -> dict[str, str]:
     """Parameters of a list that must not be older than a version."""
-    return {"resourceVersion": version, "resourceVersionMatch": "NotOlderThan"}
+    return {"resourceVersion": version, **NOT_OLDER}
+
+
+def ends_initial_events(event: Mapping[str, Any]) -> bool:
+    """Whether an event of a watch says that all was told of what there was at its beginning."""
+    return event["type"] == "BOOKMARK" and INITIAL_EVENTS_END in annotations_of(event["object"])
 
 
 def _write_params(field_manager: str, *, dry_run: bool = False) -> dict[str, str]:

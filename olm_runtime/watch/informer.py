@@ -3,12 +3,12 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from api.objects import GVK, KubeObject, metadata
-from olm_runtime.kube.client import KubeClient
-from olm_runtime.kube.errors import ApiError, GoneError
+from olm_runtime.kube.client import KubeClient, ends_initial_events
+from olm_runtime.kube.errors import ApiError, GoneError, InvalidError
 from olm_runtime.watch.store import Store
 
 SHORTEST_WATCH_SECONDS = 1.0
@@ -17,6 +17,8 @@ STABLE_SECONDS = 15.0
 """A failure counts as the first one after a list and watch that lasted this long."""
 ANY_VERSION = "0"
 """Asked of a list: as the server has it in memory, however old."""
+INITIAL_SECONDS = 3.0
+"""A server tells at once what there is; one that does not say when that is all never will."""
 
 T = TypeVar("T")
 
@@ -35,6 +37,9 @@ class Selection:
     metadata_only  whether they are wanted without their content
     cached         whether the first list may be as old as what the server has in memory, which
                    it answers at once; for one of the moment it asks etcd
+    streamed       whether a cached first list may come as the first events of the watch, by one
+                   request in place of two. The server looks at all objects of the kind for it, but
+                   where `fields` name one
     page_size      of lists, which then always come by pages; 0 where the server may answer at once
     keep           makes of each object what is kept of it; it may be asked again of what it made
     """
@@ -45,6 +50,7 @@ class Selection:
     fields: str = ""
     metadata_only: bool = False
     cached: bool = False
+    streamed: bool = False
     page_size: int = 0
     keep: Callable[[KubeObject], KubeObject] = _whole
 
@@ -105,7 +111,8 @@ class Informer(Generic[T]):
         while True:
             begun = asyncio.get_running_loop().time()
             try:
-                await self._list()
+                if not await self._begin_by_watch():
+                    await self._list()
                 await self._watch()
             except ApiError as error:
                 if self._hooks.ends(error):
@@ -140,9 +147,38 @@ class Informer(Generic[T]):
             page_size=selection.page_size,
             keep=selection.keep,
         )
+        await self._replace(found, since)
+
+    async def _replace(self, found: list[KubeObject], since: int) -> None:
         self.store.replace(found, self._version, since=since)
         await self._hooks.stored()
         self.settled.set()
+
+    async def _begin_by_watch(self) -> bool:
+        """Lists and watches by one request, until the watch ends; False where a list is needed.
+
+        Whatever keeps it from beginning so, a list shows what is wrong.
+        """
+        gvk = self._selection.gvk
+        if not self._selection.streamed or self._version != ANY_VERSION:
+            return False
+        if not self._client.tells_initial_events(gvk):
+            return False
+        begun = asyncio.get_running_loop().time()
+        opened = asyncio.Event()
+        try:
+            async with asyncio.timeout(None) as bound:
+                await self._watch_once(opened, _Initial(bound))
+        except TimeoutError:
+            return False
+        except InvalidError:
+            if not opened.is_set():
+                self._client.note_no_initial_events(gvk)
+        except ApiError:
+            pass  # of a cut watch, or the list has it too
+        if opened.is_set():
+            await _pass(begun, SHORTEST_WATCH_SECONDS)
+        return opened.is_set()
 
     async def _watch(self) -> None:
         """Watches until the version is too old. Raises ApiError when a watch is refused."""
@@ -158,9 +194,12 @@ class Informer(Generic[T]):
                     raise
             await _pass(begun, SHORTEST_WATCH_SECONDS)
 
-    async def _watch_once(self, opened: asyncio.Event) -> None:
-        """Stores what happens until the server ends the watch."""
-        selection = self._selection
+    async def _watch_once(self, opened: asyncio.Event, initial: "_Initial | None" = None) -> None:
+        """Stores what happens until the server ends the watch.
+
+        `opened` is set once that has begun; with `initial`, once all is stored that there was.
+        """
+        selection, since = self._selection, self.store.newest
 
         def note_opened() -> None:
             opened.set()
@@ -173,11 +212,19 @@ class Informer(Generic[T]):
             labels=selection.labels,
             fields=selection.fields,
             metadata_only=selection.metadata_only,
-            opened=note_opened,
+            initial=initial is not None,
+            opened=initial.begin if initial is not None else note_opened,
         )
         async for event in events:
             obj = event["object"]
+            if initial is not None and not ends_initial_events(event):
+                initial.objects.append(selection.keep(obj))
+                continue
             self._version = metadata(obj).get("resourceVersion") or self._version
+            if initial is not None:
+                found, initial = initial.end(), None
+                await self._replace(found, since)
+                note_opened()
             if event["type"] == "BOOKMARK":
                 continue
             obj = selection.keep(obj)
@@ -186,6 +233,23 @@ class Informer(Generic[T]):
             else:
                 self.store.update(obj)
             await self._hooks.stored()
+
+
+@dataclass(slots=True)
+class _Initial:
+    """What a watch tells of what there is, which is all to come within a `bound`."""
+
+    bound: asyncio.Timeout
+    objects: list[KubeObject] = field(default_factory=list)
+
+    def begin(self) -> None:
+        """The server has accepted the watch."""
+        self.bound.reschedule(asyncio.get_running_loop().time() + INITIAL_SECONDS)
+
+    def end(self) -> list[KubeObject]:
+        """All of it."""
+        self.bound.reschedule(None)
+        return self.objects
 
 
 async def _pass(begun: float, seconds: float) -> None:

@@ -302,6 +302,38 @@ async def test_a_watch_that_is_left_leaves_no_connection_even_to_a_server_that_h
         assert open_files() == before
 
 
+async def test_a_watch_tells_first_what_there_is_of_a_name(
+    client: KubeClient, namespace: str
+) -> None:
+    await client.create(config_map(namespace, "one"), field_manager="m")
+    await client.create(config_map(namespace, "other"), field_manager="m")
+    stores = {name: PackedStore() for name in ("one", "missing")}
+    before = client.answers["GET", "200"]
+    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+        tasks = []
+        for name, store in stores.items():
+            selection = Selection(
+                CONFIG_MAP,
+                namespace,
+                fields=f"metadata.name={name}",
+                metadata_only=True,
+                cached=True,
+                streamed=True,
+            )
+            informer = Informer(client, selection, store, RETRIED)
+            tasks.append(group.create_task(informer.run()))
+            await informer.settled.wait()
+            assert informer.problem == ""
+        assert [name_of(obj) for obj in stores["one"].objects()] == ["one"]
+        assert stores["missing"].objects() == []
+        assert client.answers["GET", "200"] - before == len(stores), "no list"
+        await client.create(config_map(namespace, "missing"), field_manager="m")
+        while not stores["missing"].objects():  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+        for task in tasks:
+            task.cancel()
+
+
 async def test_many_watches_need_few_connections_and_go_on_after_a_restart(
     tmp_path: Path,
 ) -> None:

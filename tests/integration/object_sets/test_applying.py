@@ -109,7 +109,8 @@ class TestIdentity:
         world.apply(world.object_set([world.config_map(a="1")]))
         world.wait("Succeeded", "True")
         assert time.monotonic() - begun < 4  # nobody waits for a watch that is denied
-        world.wait("Progressing", "True", message="cannot watch ConfigMap: configmaps is forbidden")
+        denied = 'cannot watch ConfigMap: configmaps "settings" is forbidden'
+        world.wait("Progressing", "True", message=denied)
         world.product.control_plane.apply(installer(world.namespace))
         world.api.wait(
             world.path(),

@@ -10,6 +10,7 @@ import pytest
 from api.objects import GVK, KubeObject, ObjectKey
 from olm_rollout.io import watches as module
 from olm_rollout.io.watches import FEW, ManagedWatches, Scope, few_of, scope_of
+from olm_runtime.kube.client import INITIAL_EVENTS_END
 from olm_runtime.kube.errors import ApiError, ForbiddenError, GoneError
 from olm_runtime.watch import informer
 from tests.unit.olm_rollout.values import APPLIER, GROUP, KIND
@@ -44,6 +45,9 @@ class World:
         self.watches = 0
         self.asked: list[str] = []
 
+    def tells_initial_events(self, _: GVK) -> bool:
+        return True
+
     async def list_all(
         self, *_: Any, labels: str, fields: str, **__: Any
     ) -> tuple[list[KubeObject], str]:
@@ -55,13 +59,18 @@ class World:
         return list(self.objects), "1"
 
     async def watch(
-        self, *_: Any, opened: Callable[[], None], fields: str, **__: Any
+        self, *_: Any, opened: Callable[[], None], fields: str, initial: bool, **__: Any
     ) -> AsyncIterator[dict[str, Any]]:
         self.watches += 1
         self.asked.append(fields)
         if self.watch_error:
             raise self.watch_error
         opened()
+        if initial:
+            for each in self.objects:
+                yield {"type": "ADDED", "object": each}
+            end = {"resourceVersion": "1", "annotations": {INITIAL_EVENTS_END: "true"}}
+            yield {"type": "BOOKMARK", "object": {"metadata": end}}
         while True:
             told = await self.told.get()
             if isinstance(told, Exception):
@@ -263,10 +272,11 @@ def role(name: str) -> ObjectKey:
     [
         pytest.param([role("a"), role("b")], {(ROLE, "", "a"), (ROLE, "", "b")}, id="few"),
         pytest.param([role(f"r{i}") for i in range(FEW + 1)], {(ROLE, "", "")}, id="many"),
-        pytest.param([key("a")], {SCOPE}, id="in a namespace, whose watches meet no others"),
+        pytest.param([key("a")], {(CONFIG_MAP, "ns", "a")}, id="the only one in a namespace"),
+        pytest.param([key("a"), key("b")], {SCOPE}, id="two in a namespace"),
     ],
 )
-def test_objects_without_namespace_are_watched_by_name_where_they_are_few(
+def test_objects_are_watched_by_name_where_they_are_few(
     keys: list[ObjectKey], expected: set[Scope]
 ) -> None:
     assert {scope_of(each, few_of(keys)) for each in keys} == expected
@@ -279,7 +289,7 @@ async def test_a_watch_of_one_name_asks_for_it_and_shows_it() -> None:
     world.objects = [found]
     async with watching(world, scope=(ROLE, "", "a")) as (watches, _):
         await quiet()
-        assert world.asked == ["metadata.name=a"] * 2
+        assert world.asked == ["metadata.name=a"], "the watch tells what there is"
         assert watches.sighting(OWNER, role("a")) is not None
         assert watches.sighting(OWNER, role("b")) is None
 

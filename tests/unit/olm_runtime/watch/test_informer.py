@@ -2,12 +2,20 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
 from api.objects import GVK, KubeObject, name_of
-from olm_runtime.kube.errors import ApiError, ForbiddenError, GoneError, NotFoundError
+from olm_runtime.kube.client import INITIAL_EVENTS_END
+from olm_runtime.kube.errors import (
+    ApiError,
+    ForbiddenError,
+    GoneError,
+    InvalidError,
+    NotFoundError,
+)
 from olm_runtime.watch import followed as followed_module
 from olm_runtime.watch import informer as module
 from olm_runtime.watch.followed import Followed
@@ -30,6 +38,13 @@ class Server:
         self.events: asyncio.Queue[tuple[str, KubeObject] | Exception] = asyncio.Queue()
         self.asked: list[str] = []
         self.refusal: ApiError | None = None
+        self.silent: set[GVK] = set()
+
+    def tells_initial_events(self, gvk: GVK) -> bool:
+        return gvk not in self.silent
+
+    def note_no_initial_events(self, gvk: GVK) -> None:
+        self.silent.add(gvk)
 
     async def list_all(
         self, *_: Any, not_older_than: str, **__: Any
@@ -39,9 +54,14 @@ class Server:
         return found
 
     async def watch(
-        self, *_: Any, resource_version: str, opened: Callable[[], None], **__: Any
+        self,
+        *_: Any,
+        resource_version: str,
+        opened: Callable[[], None],
+        initial: bool = False,
+        **__: Any,
     ) -> AsyncIterator[dict[str, Any]]:
-        self.asked.append(f"watch {resource_version}")
+        self.asked.append(f"{'stream' if initial else 'watch'} {resource_version}")
         if self.refusal is not None:
             raise self.refusal
         opened()
@@ -100,6 +120,80 @@ async def test_no_list_is_older_than_what_was_seen(cached: bool, first: str) -> 
     ]
     assert informer.problem == "away"
     assert names(store) == ["b"]
+
+
+STREAMED = Selection(THING, fields="metadata.name=a", cached=True, streamed=True)
+END = {"metadata": {"resourceVersion": "5", "annotations": {INITIAL_EVENTS_END: "true"}}}
+
+
+@asynccontextmanager
+async def informed(server: Server) -> AsyncIterator[Informer[KubeObject]]:
+    """What is there first may be told by the watch."""
+    informer = Informer(server, STREAMED, Store(whole), Hooks())  # type: ignore[arg-type]
+    task = asyncio.create_task(informer.run())
+    async with asyncio.timeout(PATIENCE):
+        yield informer
+    task.cancel()
+
+
+async def test_what_there_is_may_be_the_first_events_of_the_watch() -> None:
+    server = Server()
+    async with informed(server) as informer:
+        server.events.put_nowait(("ADDED", thing("a", 2)))
+        while server.events.qsize():  # noqa: ASYNC110 - it signals nobody
+            await asyncio.sleep(0.001)
+        assert not informer.settled.is_set(), "more may follow"
+        assert names(informer.store) == []
+        server.events.put_nowait(("BOOKMARK", END))
+        await informer.settled.wait()
+        assert names(informer.store) == ["a"]
+        server.events.put_nowait(("DELETED", thing("a", 6)))
+        while informer.store.objects():  # noqa: ASYNC110 - it signals nobody
+            await asyncio.sleep(0.001)
+        for error in (ApiError("cut"), GoneError("too old")):
+            server.events.put_nowait(error)
+        server.lists.put_nowait(([thing("a", 7)], "8"))
+        while not informer.store.objects():  # noqa: ASYNC110 - it signals nobody
+            await asyncio.sleep(0.001)
+    assert server.asked == ["stream 0", "watch 6", "list 6", "watch 8"]
+
+
+async def test_a_server_that_does_not_tell_what_there_is_is_asked_for_lists() -> None:
+    server = Server()
+    server.refusal = InvalidError("sendInitialEvents is forbidden")
+    for _ in range(2):
+        server.lists.put_nowait(([thing("a", 1)], "5"))
+        async with informed(server) as informer:
+            await informer.settled.wait()
+            assert names(informer.store) == ["a"]
+    assert [each for each in server.asked if each.split()[0] != "watch"] == [
+        "stream 0",
+        "list 0",
+        "list 0",
+    ]
+
+
+async def test_a_server_that_never_says_that_it_told_all_is_asked_for_a_list(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "INITIAL_SECONDS", 0.01)
+    server = Server()
+    server.lists.put_nowait(([thing("a", 1)], "5"))
+    async with informed(server) as informer:
+        await informer.settled.wait()
+        assert names(informer.store) == ["a"]
+        while len(server.asked) < 3:  # noqa: ASYNC110 - it signals nobody
+            await asyncio.sleep(0.001)
+    assert server.asked == ["stream 0", "list 0", "watch 5"]
+
+
+async def test_a_watch_that_is_refused_is_told_of_by_the_list() -> None:
+    server = Server()
+    server.refusal = ForbiddenError("no")
+    server.lists.put_nowait(ForbiddenError("may not list"))
+    async with informed(server) as informer:
+        await informer.settled.wait()
+        assert informer.problem == "may not list"
 
 
 async def test_an_error_that_is_the_end_is_raised() -> None:
