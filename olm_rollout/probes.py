@@ -70,17 +70,18 @@ class Probes:
 
     def ask(self, gvk: GVK) -> bool:
         """Whether objects of a kind can be other than healthy."""
-        return has_probe(gvk.group, gvk.kind) or self._given_for(gvk)
+        return has_probe(gvk.group, gvk.kind) or self.are_given(gvk)
 
     def hold_up(self, gvk: GVK) -> bool:
         """Whether the next phase may have to wait for objects of a kind."""
-        return self._given_for(gvk) or (has_probe(gvk.group, gvk.kind) and self.gate(gvk))
+        return self.are_given(gvk) or (has_probe(gvk.group, gvk.kind) and self.gate(gvk))
 
     def only_report(self, gvk: GVK) -> bool:
         """Whether the health of objects of a kind is reported, though nothing waits for it."""
         return has_probe(gvk.group, gvk.kind) and not self.gate(gvk)
 
-    def _given_for(self, gvk: GVK) -> bool:
+    def are_given(self, gvk: GVK) -> bool:
+        """Whether the revision may bring a probe itself for objects of a kind."""
         return any(probe.may_select(gvk) for probe in self.given)
 
     def obstacle(self, live: KubeObject) -> Finding:

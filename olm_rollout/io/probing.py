@@ -1,7 +1,7 @@
 """Probes objects, and gives those that the API server makes ready in moments that moment."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
@@ -18,7 +18,8 @@ POLL_SECONDS = 0.025
 """An object that has not changed for so long is probed."""
 SILENCE_SECONDS = 1.0
 """After this long without an event of an object it is read all the same."""
-PROMPT_KINDS = frozenset({("apiextensions.k8s.io", "CustomResourceDefinition"), ("", "Namespace")})
+DEFINITION = ("apiextensions.k8s.io", "CustomResourceDefinition")
+PROMPT_KINDS = frozenset({DEFINITION, ("", "Namespace")})
 """Kinds that the API server itself makes ready, in moments; it is not worth a requeue."""
 NEW = Finding(Health.UNKNOWN, "was made just now")
 
@@ -52,6 +53,18 @@ class Prober:
     probed: Probed
     seen: Callable[[KubeObject], Sighting | None]
     slots: asyncio.Semaphore
+
+    def note_restored(self, objects: Iterable[KubeObject]) -> None:
+        """Of objects that are as a rollout left them that ended: none is read for what still holds.
+
+        The server never takes back that a definition is established.
+        """
+        for obj in objects:
+            key, seen = key_of(obj), self.seen(obj)
+            kind = (key.gvk.group, key.gvk.kind)
+            if seen is not None and kind == DEFINITION and not self.probes.are_given(key.gvk):
+                version = version_of(seen.live)
+                self.probed.versions[key] = self.probed.healthy[key] = version
 
     async def wait(self, objects: Sequence[KubeObject], new: AbstractSet[ObjectKey]) -> Failing:
         """What the next phase waits for among objects, after a moment where a moment may do.

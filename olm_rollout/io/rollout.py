@@ -148,6 +148,7 @@ class Rollout:
             left[key_of(obj)] = seen.fingerprint
         if record(self.owner, left) == known:
             self.applied.left = left
+            self._prober.note_restored(objects)
 
     async def look(self, phases: Sequence[Phase], known: str) -> Progress:
         """Watches and probes what is there, and writes nothing. Raises OLMError.

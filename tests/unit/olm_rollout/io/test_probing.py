@@ -1,0 +1,82 @@
+"""What is read to see whether objects work."""
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from api.objects import GVK, KubeObject, gvk_of, name_of
+from olm_rollout.io.probing import Probed, Prober
+from olm_rollout.owned import Sighting, sighting
+from olm_rollout.probes import Health, Probes
+from tests.unit.olm_rollout.values import APPLIER
+
+DEFINITION = GVK("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
+DEPLOYMENT = GVK("apps", "v1", "Deployment")
+
+
+def live(gvk: GVK, version: str = "1", *, works: bool = True) -> KubeObject:
+    condition = "Established" if gvk == DEFINITION else "Available"
+    conditions = [{"type": condition, "status": str(works)}]
+    meta = {"name": gvk.kind.lower(), "uid": "u", "resourceVersion": version}
+    status = {"conditions": conditions}
+    return {"apiVersion": gvk.api_version, "kind": gvk.kind, "metadata": meta, "status": status}
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A probe of the revision's own."""
+
+    def may_select(self, gvk: GVK) -> bool:
+        return gvk == DEFINITION
+
+    def selects(self, _: KubeObject) -> bool:
+        return True
+
+    def failures(self, _: KubeObject) -> tuple[str, ...]:
+        return ("never holds",)
+
+
+@dataclass(slots=True)
+class Cluster:
+    """What is there, and what was read of it."""
+
+    objects: list[KubeObject]
+    read: list[str] = field(default_factory=list)
+
+    async def find(self, gvk: GVK, *_: Any) -> KubeObject:
+        self.read.append(gvk.kind)
+        return next(obj for obj in self.objects if gvk_of(obj) == gvk)
+
+    def seen(self, obj: KubeObject) -> Sighting:
+        found = next(each for each in self.objects if name_of(each) == name_of(obj))
+        return sighting(found, APPLIER)
+
+
+def prober(cluster: Cluster, *given: Given) -> Prober:
+    probes = Probes(lambda _: True, given)
+    return Prober(cluster, probes, Probed(), cluster.seen, asyncio.Semaphore(8))  # type: ignore[arg-type]
+
+
+async def test_a_definition_that_is_as_it_was_left_is_not_read_after_a_restart() -> None:
+    cluster = Cluster([live(DEFINITION), live(DEPLOYMENT, works=False)])
+    restarted = prober(cluster)
+    restarted.note_restored(cluster.objects)
+    found = await restarted.failing(cluster.objects, restarted.probes.health)
+    assert cluster.read == ["Deployment"], "whether it is available may have changed meanwhile"
+    assert [(name_of(obj), each.health) for obj, each in found] == [
+        ("deployment", Health.UNHEALTHY)
+    ]
+
+
+@pytest.mark.parametrize("given", [(Given(),), ()], ids=["has a probe of its own", "changed"])
+async def test_a_definition_is_read_of_which_more_is_asked(given: tuple[Given, ...]) -> None:
+    cluster = Cluster([live(DEFINITION)])
+    restarted = prober(cluster, *given)
+    restarted.note_restored(cluster.objects)
+    if not given:
+        cluster.objects[:] = [live(DEFINITION, "2", works=False)]
+    [(_, found)] = await restarted.failing(cluster.objects, restarted.probes.health)
+    assert cluster.read == ["CustomResourceDefinition"]
+    assert found.health is Health.UNHEALTHY
