@@ -1,7 +1,8 @@
 """The world in which operator-controller is measured: packages, extensions, what they cost."""
 
+import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -24,6 +25,7 @@ POLL_SECONDS = 0.05
 CREATORS = 8
 LOOKS, PAUSE_SECONDS = 20, 0.5
 PATIENCE_SECONDS = 600.0
+TOLD_SECONDS = 60
 WRITES = ("POST", "PUT", "PATCH", "APPLY", "DELETE")
 READS = ("GET", "LIST")
 NOT_COUNTED = ("leases", "events", "tokenreviews", "subjectaccessreviews")
@@ -110,25 +112,31 @@ class World:
         self.api.patch(extension_path(package), patch)
 
     def wait(self, packages: Sequence[str], version: str) -> None:
-        """Until all have a version installed; by one list a look."""
-        if len(packages) == 1:  # a list would wait for etcd, and so measure itself
+        """Until all have a version installed; by a watch."""
+        if len(packages) == 1:
             self.api.wait_installed(packages[0], version)
             return
-        wanted = set(packages)
-        try:
-            until(
-                lambda: wanted <= self._having(version),
-                f"{len(wanted)} have {version}",
-                poll=_pause(wanted),
-                patience=_patience(wanted),
-            )
-        except TimeoutError as error:
-            behind = sorted(wanted - self._having(version))
-            raise TimeoutError(f"{error}; {len(behind)} have not, such as {behind[:5]}") from error
+        behind, deadline = set(packages), time.monotonic() + _patience(set(packages))
+        while behind:
+            if time.monotonic() > deadline:
+                such = sorted(behind)[:5]
+                raise TimeoutError(f"{len(behind)} have not {version}, such as {such}")
+            for found in self._told(f"{OLM}/clusterextensions"):
+                if installed_version(found) == version:
+                    behind.discard(name_of(found))
+                if not behind:
+                    return
 
-    def _having(self, version: str) -> set[str]:
-        found = self._list(f"{OLM}/clusterextensions")
-        return {name_of(o) for o in found if installed_version(o) == version}
+    def _told(self, path: str) -> Iterator[KubeObject]:
+        """Objects as they are, and as they become, for some seconds.
+
+        Lists again and again would take a tenth of the server's time, and more with more objects.
+        """
+        params = {"watch": "true", "resourceVersion": "0", "timeoutSeconds": str(TOLD_SECONDS)}
+        with self._admin.stream("GET", path, params=params) as answer:
+            answer.raise_for_status()
+            for line in answer.iter_lines():
+                yield json.loads(line)["object"]
 
     def _list(self, path: str, labels: str = "", accept: str = JSON_TYPE) -> list[KubeObject]:
         """Objects, as the API server has them in memory.
