@@ -7,10 +7,13 @@ import stat
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
+from time import monotonic
 
 from olm_runtime.errors import TransientError
 
 CA_SUFFIXES = (".crt", ".pem", ".cer")
+ROOTS_SECONDS = 5.0
+"""To look at all of the system's roots takes a quarter of a small pull."""
 
 
 def registry_trust(cas_dir: Path | None, cluster_file: Path | None = None) -> ssl.SSLContext:
@@ -50,16 +53,25 @@ def _remembered(cas_dir: Path | None, cluster_file: Path | None, _: object) -> s
 
 
 def trust_state(cas_dir: Path | None, cluster_file: Path | None = None) -> tuple[object, ...]:
-    """Differs when a file that `registry_trust` reads came, went or changed."""
-    system = ssl.get_default_verify_paths().cafile
-    files = [Path(system)] if system else []
-    files += _files_of_environment()
+    """Differs when a file that `registry_trust` reads came, went or changed.
+
+    Of the system's roots, which are hundreds of files, that shows after some seconds.
+    """
+    files: list[Path] = []
     if cas_dir is not None:
         with contextlib.suppress(OSError):
             files += sorted(cas_dir.iterdir())
     if cluster_file is not None:
         files.append(cluster_file)
-    return tuple(_state_of(file) for file in files)
+    roots = _state_of_roots(os.environ.get("SSL_CERT_DIR", ""), monotonic() // ROOTS_SECONDS)
+    return *roots, *map(_state_of, files)
+
+
+@lru_cache(maxsize=1)
+def _state_of_roots(_: str, __: float) -> tuple[object, ...]:
+    system = ssl.get_default_verify_paths().cafile
+    files = [Path(system)] if system else []
+    return tuple(map(_state_of, (*files, *_files_of_environment())))
 
 
 def _files_of(cas_dir: Path | None) -> list[Path]:

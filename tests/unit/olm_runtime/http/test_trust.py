@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from e2e.harness.pki import CertificateAuthority
-from olm_runtime.http.trust import registry_trust, trust_state
+from olm_runtime.http import trust
+from olm_runtime.http.trust import ROOTS_SECONDS, registry_trust, trust_state
 
 
 def test_files_of_a_folder_count_once_whatever_names_they_have(
@@ -23,3 +24,22 @@ def test_files_of_a_folder_count_once_whatever_names_they_have(
     monkeypatch.setenv("SSL_CERT_DIR", str(folder))
     assert len(registry_trust(None).get_ca_certs()) == len(made)
     assert len(trust_state(None)) == len(["0.pem", "1.pem", "README"])
+
+
+def test_a_root_that_comes_is_noticed_after_seconds_and_a_ca_of_registries_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [100 * ROOTS_SECONDS]
+    monkeypatch.setattr(trust, "monotonic", lambda: now[0])
+    roots, cas = tmp_path / "certs", tmp_path / "cas"
+    for folder in (roots, cas):
+        folder.mkdir()
+    monkeypatch.setenv("SSL_CERT_DIR", str(roots))
+    first = trust_state(cas)
+    (roots / "new.pem").touch()
+    assert trust_state(cas) == first
+    (cas / "new.crt").touch()
+    second = trust_state(cas)
+    assert second != first
+    now[0] += ROOTS_SECONDS
+    assert trust_state(cas) != second
