@@ -1,6 +1,6 @@
 """What a mirror of a catalog holds, where it goes, and how a cluster is told. Pure."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +19,8 @@ from olm_runtime.suggestions import suggestion_or_all
 
 COSIGN_TAGS = (".sig", ".att", ".sbom")
 """What the tags of signatures, attestations and SBOMs end in that cosign makes."""
+MAX_DEPTH = 4
+"""Of what refers to what refers to an image; the signature of an SBOM of an image is the second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,19 +190,41 @@ class Target:
         return ImageRef(self.registry, repository, tag)
 
 
-def attachments_of(digests: Mapping[ImageRef, str]) -> dict[ImageRef, str]:
-    """Where what refers to images is, if there is any, from images and their digests.
+Subject = tuple[ImageRef, str]
+"""What something may refer to: a reference in its repository, and its digest."""
+
+
+def attachments_of(subjects: Iterable[Subject]) -> dict[ImageRef, str]:
+    """Where what refers to images is, if there is any.
 
     Names with, of lists of referrers, the digest of the image that they are about. cosign makes a
     tag of the digest, and so does OCI for a list that a registry does not keep itself.
     """
     found: dict[ImageRef, str] = {}
-    for ref, digest in digests.items():
+    for ref, digest in subjects:
         tag = digest.replace(":", "-", 1)
         found[ImageRef(ref.registry, ref.repository, tag)] = digest
         for ending in COSIGN_TAGS:
             found[ImageRef(ref.registry, ref.repository, tag + ending)] = ""
     return found
+
+
+class Subjects:
+    """What has been looked at for something that refers to it. A list may name what lists it."""
+
+    def __init__(self) -> None:
+        self._seen: set[tuple[str, str]] = set()
+        self._depth = 0
+
+    def new(self, subjects: Iterable[Subject]) -> list[Subject]:
+        """Those of the next depth, each once; none below MAX_DEPTH."""
+        self._depth += 1
+        found: list[Subject] = []
+        for ref, digest in subjects if self._depth <= MAX_DEPTH else ():
+            if (ref.name, digest) not in self._seen:
+                self._seen.add((ref.name, digest))
+                found.append((ref, digest))
+        return found
 
 
 def parse_target(text: str) -> Target:

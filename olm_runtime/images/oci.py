@@ -126,6 +126,14 @@ def entries(index: bytes) -> Sequence[Any]:
     return found
 
 
+def inner_digests(manifest: bytes) -> tuple[str, ...]:
+    """The digests of the manifests of an index; of another manifest none. ImageContentError."""
+    document = _object(manifest, "manifest")
+    if "manifests" not in document:
+        return ()
+    return tuple(_descriptor(each).digest for each in _list(document, "manifests"))
+
+
 def described(data: bytes, media_type: str) -> Descriptor:
     """What would be said of a manifest or index that came with this header. ImageContentError."""
     kind = _media_type(_object(data, "manifest"), media_type)

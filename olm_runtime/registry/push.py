@@ -58,10 +58,6 @@ class RegistryPush:
             await self.upload(name, blob, partial(stream_blob, layout, blob))
         await self.put_manifests(name, image)
 
-    async def has_manifest(self, name: ImageRef) -> bool:
-        """Whether the registry has what a reference names. Raises as `push`."""
-        return await self._exists(name, registry_path(name, "manifest"))
-
     async def find_manifest(self, name: ImageRef) -> bytes | None:
         """What a reference names in the registry; None for nothing. Raises as `push`."""
         source = self._home(name)

@@ -12,7 +12,7 @@ import orjson
 from olm_content.formats.yaml_text import dump_all
 from olm_runtime.cli.display import LiveDisplay
 from olm_runtime.errors import OLMError, TerminalError
-from olm_runtime.images.reference import ImageRef, digest_of
+from olm_runtime.images.reference import ImageRef
 from olm_runtime.plurals import counted
 from olm_runtime.registry.workstation import Registries
 from opm.commands.registries import registry_options
@@ -113,12 +113,11 @@ def mirror(registries: dict[str, Any], /, *, output: str, **given: Any) -> None:
         done = copy_images(copies, content, target, access, progress, at_once=given["parallel"])
     outcome = _Outcome(done)
     if given["signatures"]:
-        outcome.add_attachments(copy_attachments(done.digests, content, target, access))
+        outcome.add_attachments(copy_attachments(done, content, target, access))
     if given["allow_missing"] or not done.failures:
-        outcome.catalog = copy_catalog(content, target, access)
-        if given["signatures"] and content.records is None:
-            made = {content.catalog: digest_of(outcome.catalog)}
-            outcome.add_attachments(copy_attachments(made, content, target, access))
+        outcome.catalog, catalog = copy_catalog(content, target, access)
+        if given["signatures"]:
+            outcome.add_attachments(copy_attachments(catalog, content, target, access))
         if isinstance(target, Target):
             outcome.files = _write_files(given["output_dir"], content, target, copies)
     _conclude(outcome, output)

@@ -2,7 +2,7 @@
 
 import asyncio
 import tempfile
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from opm.io.mirror_places import (
 )
 from opm.io.mirroring import AT_ONCE, Copy, Mirrored, Progress
 from opm.io.references import Reading, read_reference
-from opm.mirror import Target, Wanted, attachments_of, chosen, images_of
+from opm.mirror import Subject, Subjects, Target, Wanted, attachments_of, chosen, images_of
 from opm.text import json_text
 
 SHOWN_FAULTS = 10
@@ -121,10 +121,26 @@ def copy_images(
 
 
 def copy_attachments(
-    digests: Mapping[ImageRef, str], content: Content, target: Target | Path, access: Registries
+    images: Mirrored, content: Content, target: Target | Path, access: Registries
 ) -> Mirrored:
-    """Copies what refers to images, named with their digests, where there is any. OLMError."""
-    wanted = attachments_of(digests)
+    """Copies what refers to images, to their platforms, and to what refers to them. OLMError."""
+    found, subjects = Mirrored(), Subjects()
+    new = subjects.new([*images.digests.items(), *_parts(images)])
+    while new:
+        done = _copy_attachments(new, content, target, access)
+        found.add(done)
+        new = subjects.new(_parts(done))
+    return found
+
+
+def _parts(images: Mirrored) -> Iterator[Subject]:
+    return ((ref, digest) for ref, parts in images.parts.items() for digest in parts)
+
+
+def _copy_attachments(
+    subjects: Iterable[Subject], content: Content, target: Target | Path, access: Registries
+) -> Mirrored:
+    wanted = attachments_of(subjects)
     if content.layout is not None:
         layout = Layout(content.layout)
         wanted = {ref: subject for ref, subject in wanted.items() if layout.has(str(ref))}
@@ -139,9 +155,15 @@ def copy_attachments(
     return done
 
 
-def copy_catalog(content: Content, target: Target | Path, access: Registries) -> str:
-    """Copies the catalog, after its images; where it is now, by digest. Raises OLMError."""
+def copy_catalog(
+    content: Content, target: Target | Path, access: Registries
+) -> tuple[str, Mirrored]:
+    """Copies the catalog, after its images. Raises OLMError.
+
+    Where it is now, by digest, and what was copied of it: nothing where it was made anew.
+    """
     place = target.place_of(content.catalog) if isinstance(target, Target) else content.catalog
+    done = Mirrored()
     if content.records is None:
         copy = Copy(content.catalog, place)
         done = copy_images([copy], content, target, access, Progress())
@@ -152,7 +174,7 @@ def copy_catalog(content: Content, target: Target | Path, access: Registries) ->
         digest = _make_catalog(content.records, place, target, access)
     if isinstance(target, Path):
         write_contents(target, str(content.catalog), [str(ref) for ref in content.images])
-    return str(place.canonical(digest))
+    return str(place.canonical(digest)), done
 
 
 def _make_catalog(

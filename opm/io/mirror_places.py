@@ -51,9 +51,13 @@ class IntoLayout:
     source: RegistryClient
     _complete: dict[str, Descriptor] = field(default_factory=dict)
 
-    async def has(self, copy: Copy) -> bool:
+    async def find(self, copy: Copy) -> bytes | None:
         """As `Into` says."""
-        return bool(copy.source.digest) and self.layout.has(str(copy.source))
+        name = str(copy.source)
+        if not copy.source.digest or not self.layout.has(name):
+            return None
+        file = blob_path(self.layout.root, self.layout.find(name).digest)
+        return await asyncio.to_thread(file.read_bytes) if file.exists() else None
 
     async def put_blob(self, copy: Copy, image: WholeImage, blob: Descriptor) -> bool:  # noqa: ARG002
         """As `Into` says."""
@@ -87,11 +91,11 @@ class IntoRegistry:
     source: From
     _repositories: dict[str, str] = field(default_factory=dict)
 
-    async def has(self, copy: Copy) -> bool:
+    async def find(self, copy: Copy) -> bytes | None:
         """As `Into` says."""
-        target = _target(copy)
-        return bool(copy.source.digest) and await self.registry.has_manifest(
-            target.canonical(copy.source.digest)
+        digest = copy.source.digest
+        return (
+            await self.registry.find_manifest(_target(copy).canonical(digest)) if digest else None
         )
 
     async def put_blob(self, copy: Copy, image: WholeImage, blob: Descriptor) -> bool:

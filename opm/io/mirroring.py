@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from olm_runtime.errors import OLMError, of_system
-from olm_runtime.images.oci import Descriptor
+from olm_runtime.images.oci import Descriptor, inner_digests
 from olm_runtime.images.reference import ImageRef
 from olm_runtime.registry.client import WholeImage
 
@@ -57,11 +57,22 @@ class Progress:
 
 @dataclass(slots=True)
 class Mirrored:
-    """What came of it: the digests of images by their references, and what failed."""
+    """What came of it: the digests of images by their references, and what failed.
+
+    `parts` are the digests of the manifests of an index: images for platforms, or what is listed.
+    """
 
     digests: dict[ImageRef, str] = field(default_factory=dict)
+    parts: dict[ImageRef, tuple[str, ...]] = field(default_factory=dict)
     copied: set[ImageRef] = field(default_factory=set)
     failures: dict[ImageRef, OLMError] = field(default_factory=dict)
+
+    def add(self, other: "Mirrored") -> None:
+        """What came of copying others."""
+        self.digests |= other.digests
+        self.parts |= other.parts
+        self.copied |= other.copied
+        self.failures |= other.failures
 
 
 class From(Protocol):
@@ -80,8 +91,8 @@ class From(Protocol):
 class Into(Protocol):
     """Where images go."""
 
-    async def has(self, copy: Copy) -> bool:
-        """Whether an image that is named by digest is there. Raises OLMError."""
+    async def find(self, copy: Copy) -> bytes | None:
+        """The manifest of an image that is named by digest and is there. Raises OLMError."""
 
     async def put_blob(self, copy: Copy, image: WholeImage, blob: Descriptor) -> bool:
         """Sees that a blob is there; whether its bytes were sent. Raises OLMError."""
@@ -125,8 +136,10 @@ class _Work:
 
     async def _copy(self, copy: Copy) -> None:
         async with self._reading:
-            if await self.target.has(copy):
+            there = await self.target.find(copy)
+            if there is not None:
                 self.found.digests[copy.source] = copy.source.digest
+                self.found.parts[copy.source] = inner_digests(there)
                 return
             image = await self._read(copy)
         new = [blob for blob in image.blobs if blob.digest not in self._counted]
@@ -135,6 +148,7 @@ class _Work:
         await _all(self._blob(copy, image, blob, first=blob in new) for blob in image.blobs)
         await self.target.put_manifests(copy, image)
         self.found.digests[copy.source] = image.root.digest
+        self.found.parts[copy.source] = tuple(part.digest for part, _ in image.manifests[:-1])
         self.found.copied.add(copy.source)
 
     async def _read(self, copy: Copy) -> WholeImage:

@@ -287,6 +287,34 @@ def test_what_refers_to_images_goes_along_from_where_it_is_listed_to_where_it_is
         assert client.referrers("back/team/signed", image.digest) == attached
 
 
+def test_what_refers_to_a_platform_of_an_image_and_to_what_refers_goes_along(
+    opm: Opm, mirror: Registry, listing: ReferrersRegistry, tmp_path: Path
+) -> None:
+    parts = [
+        build_image([{"own": name.encode()}], platform=Platform(architecture=name))
+        for name in ("amd64", "arm64")
+    ]
+    with listing.client() as client:
+        image = client.push(build_index(parts), "team/platforms", tag="v1")
+        platform = Published(image.repository, parts[1].manifest.digest)
+        sbom = client.attach(platform, "sbom", b"of arm64")
+        signed = client.attach(Published(image.repository, sbom), "signature", b"of that")
+    write_catalog(tmp_path / "catalog", image.reference, [])
+    name = f"{listing.address}/team/catalog:v1"
+    succeeded(opm("build", "catalog", "-t", name, "--push"))
+    target = f"{mirror.address}/olm"
+    for what in (target, "oci:media", target):
+        assert "2 signatures or other referrers copied" in succeeded(opm("mirror", name, what))
+    back = f"{mirror.address}/back"
+    assert "2 signatures or other referrers copied" in succeeded(opm("mirror", "oci:media", back))
+    for path in ("olm", "back"):
+        with mirror.client() as client:
+            for subject, listed in ((platform.digest, sbom), (sbom, signed)):
+                tag = subject.replace(":", "-")
+                found = json.loads(client.manifest(f"{path}/team/platforms", tag).content)
+                assert [each["digest"] for each in found["manifests"]] == [listed]
+
+
 def test_what_signs_the_catalog_itself_goes_along(
     opm: Opm, catalog: str, mirror: Registry, listing: ReferrersRegistry, registry: Registry
 ) -> None:

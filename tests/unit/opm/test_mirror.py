@@ -8,8 +8,11 @@ from olm_content.fbc.records import Record
 from olm_runtime.errors import TerminalError
 from olm_runtime.images.reference import parse_ref
 from opm.mirror import (
+    MAX_DEPTH,
+    Subjects,
     Target,
     Wanted,
+    attachments_of,
     chosen,
     images_of,
     mirror_sets,
@@ -187,3 +190,32 @@ def test_mirrors_are_told_by_repository() -> None:
         {"imageDigestMirrors": [entry]},
     )
     assert tags["kind"] == "ImageTagMirrorSet"
+
+
+REF = parse_ref(f"r.test/shop@{DIGEST}")
+TAG = f"sha256-{'ab' * 32}"
+
+
+def test_what_refers_to_an_image_is_in_its_list_and_under_the_tags_of_cosign() -> None:
+    found = {str(ref): subject for ref, subject in attachments_of([(REF, DIGEST)]).items()}
+    assert found == {
+        f"r.test/shop:{TAG}": DIGEST,
+        f"r.test/shop:{TAG}.sig": "",
+        f"r.test/shop:{TAG}.att": "",
+        f"r.test/shop:{TAG}.sbom": "",
+    }
+
+
+def test_what_was_looked_at_is_not_looked_at_again() -> None:
+    subjects = Subjects()
+    other = parse_ref(f"r.test/till@{DIGEST}")
+    assert subjects.new([(REF, DIGEST), (REF, DIGEST)]) == [(REF, DIGEST)]
+    assert subjects.new([(parse_ref("r.test/shop:v1"), DIGEST), (other, DIGEST)]) == [
+        (other, DIGEST)
+    ]
+
+
+def test_the_depth_is_bounded() -> None:
+    subjects = Subjects()
+    found = [subjects.new([(REF, f"sha256:{depth:064x}")]) for depth in range(MAX_DEPTH + 1)]
+    assert [len(each) for each in found] == [1] * MAX_DEPTH + [0]

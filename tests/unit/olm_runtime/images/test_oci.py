@@ -14,6 +14,7 @@ from olm_runtime.images.oci import (
     ImageContentError,
     Manifest,
     Platform,
+    inner_digests,
     read_labels,
     read_manifest,
     sha256_digest,
@@ -47,6 +48,16 @@ def test_an_index_gives_the_manifest_for_the_platform(media_type: str) -> None:
     assert read({"manifests": entries}, f"{media_type}; charset=utf-8") == Descriptor(
         "m", DIGEST, 2
     )
+
+
+def test_an_index_has_inner_manifests_and_an_image_has_none() -> None:
+    other = "sha256:" + "cd" * 32
+    index = {"manifests": [descriptor(), descriptor(digest=other)]}
+    assert inner_digests(json.dumps(index).encode()) == (DIGEST, other)
+    image = {"config": descriptor(), "layers": [descriptor()]}
+    assert inner_digests(json.dumps(image).encode()) == ()
+    with pytest.raises(ImageContentError, match="digest is missing"):
+        inner_digests(json.dumps({"manifests": [3]}).encode())
 
 
 @pytest.mark.parametrize(
