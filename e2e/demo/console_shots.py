@@ -18,10 +18,10 @@ from e2e.demo import console_scene as scene
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.registry import Registry
 from e2e.olm.api import Api
+from e2e.olm.browser import CHROMIUM, FLAGS
 from e2e.olm.graph_server import GraphServer
 from e2e.olm.programs import Olm
 
-CHROMIUM = Path("/usr/bin/chromium")
 FOLDER = Path(__file__).parents[2] / "docs" / "images"
 WIDTH, HEIGHT = 1280, 800
 SHOTS = {
@@ -114,7 +114,7 @@ def main() -> None:
                 print(line, end="", flush=True)
             return
         with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
             root = address.partition("/enter")[0]
             size = ViewportSize(width=WIDTH, height=HEIGHT)
             _shoot(browser.new_page(base_url=root, viewport=size), address)

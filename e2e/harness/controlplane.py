@@ -261,6 +261,10 @@ class ControlPlane(Running):
         """
         ManifestApplier(self._http).delete(_text(manifests))
 
+    def create(self, path: str, obj: dict[str, Any]) -> None:
+        """Creates the object in the collection at an API path. Errors: httpx.HTTPStatusError."""
+        self._http.post(path, json=obj).raise_for_status()
+
     def remove(self, path: str) -> None:
         """Has the object at an API path deleted, if there is one; does not wait until it is gone.
 

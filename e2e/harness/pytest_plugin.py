@@ -50,8 +50,7 @@ def fresh_namespace(control_plane: ControlPlane) -> str:
     """The name of a new namespace. It ends with the control plane: sooner takes many requests."""
     name = f"test-{secrets.token_hex(5)}"
     body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
-    with control_plane.client() as client:
-        client.post("/api/v1/namespaces", json=body).raise_for_status()
+    control_plane.create("/api/v1/namespaces", body)
     return name
 
 

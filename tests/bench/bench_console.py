@@ -27,6 +27,7 @@ from e2e.harness.images import catalog_image
 from e2e.harness.process import ChildProcess, service_environment
 from e2e.harness.registry import Registry
 from e2e.olm.api import Api, catalog_path
+from e2e.olm.browser import CHROMIUM, FLAGS
 from e2e.olm.fbc import catalog_files
 from e2e.olm.manifests import catalog
 from e2e.olm.programs import Olm
@@ -48,7 +49,6 @@ TYPED = (
     "keys",
     "nothing",
 )
-CHROMIUM = "/usr/bin/chromium"
 EXTENSION = """---
 apiVersion: olm.operatorframework.io/v1
 kind: ClusterExtension
@@ -162,7 +162,7 @@ def timed(child: ChildProcess, what: str, ask: Callable[[], None], times: int) -
 def first_visit(entry: str) -> None:
     """A browser that keeps nothing yet."""
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         page = chromium.new_page()
         sizes: list[float] = []
         session = page.context.new_cdp_session(page)

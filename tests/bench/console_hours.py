@@ -12,19 +12,18 @@ import asyncio
 import statistics
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.async_api import Page, async_playwright
+from playwright.async_api import Page
 
-from console.local import run_local
 from e2e.harness.components import ControlPlaneOptions
 from e2e.harness.controlplane import ControlPlane
-from olm_client.reach import ClusterOptions, Reach
+from e2e.olm.browser import open_console
 from olm_runtime.kube import client as kube_client
-from tests.bench.bench_console import CHROMIUM, show
+from tests.bench.bench_console import show
 
 CRDS = Path(__file__).parents[2] / "config" / "crd"
 KIND = "/apis/olm.operatorframework.io/v1/clustercatalogs"
@@ -46,26 +45,8 @@ def cluster(work: Path) -> Iterator[ControlPlane]:
             "metadata": {"name": NAME},
             "spec": {"source": {"type": "Image", "image": {"ref": image(0)}}},
         }
-        with running.client() as client:
-            client.post(KIND, json=made).raise_for_status()
+        running.create(KIND, made)
         yield running
-
-
-@asynccontextmanager
-async def open_page(control_plane: ControlPlane) -> AsyncIterator[Page]:
-    """The page of the catalog, in a browser."""
-    entries: asyncio.Queue[str] = asyncio.Queue()
-    options = ClusterOptions(Reach(str(control_plane.kubeconfig)))
-    console = asyncio.create_task(run_local(options, 0, entries.put_nowait))
-    async with async_playwright() as playwright:
-        chromium = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = await chromium.new_page()
-        await page.goto(await entries.get())
-        await page.goto(f"{page.url.rstrip('/')}/catalogs/{NAME}")
-        yield page
-        await chromium.close()
-    console.cancel()
-    await asyncio.wait([console])
 
 
 def image(number: int) -> str:
@@ -109,7 +90,8 @@ async def run(minutes: float) -> None:
     """Prints a line for each figure. Raises playwright's TimeoutError where the page stays old."""
     kube_client.WATCH_SECONDS = WATCH_SECONDS
     with tempfile.TemporaryDirectory(prefix="olm-bench-") as name, cluster(Path(name)) as running:
-        async with open_page(running) as page:
+        async with open_console(running) as page:
+            await page.goto(f"{page.url.rstrip('/')}/catalogs/{NAME}")
             took: list[float] = []
             await live(running, page, minutes / 4, took)
             before, tasks = resident(), len(asyncio.all_tasks())

@@ -17,11 +17,12 @@ from e2e.node.cluster import Node
 from e2e.node.pause import pause_image
 from e2e.node.release import Release
 from e2e.olm.api import Api, catalog_path, extension_path
+from e2e.olm.browser import CHROMIUM, FLAGS
 from e2e.olm.bundles import BundleSpec
 from e2e.olm.chart import NAMESPACE
 from e2e.olm.fbc import PublishedBundle
 from e2e.olm.manifests import catalog
-from tests.integration.console.visits import CHROMIUM, PATIENCE_MILLISECONDS
+from tests.integration.console.visits import PATIENCE_MILLISECONDS
 
 pytestmark = pytest.mark.node
 
@@ -123,7 +124,7 @@ def page(node: Node, browser: httpx.Client, pair: KeyPair) -> Iterator[Page]:
     node.kubectl("create", "clusterrolebinding", ADMINISTRATOR, *bound)
     errors: list[str] = []
     with sync_playwright() as playwright:
-        options = ["--no-sandbox", "--disable-dev-shm-usage", _trusting(pair)]
+        options = [*FLAGS, "--disable-dev-shm-usage", _trusting(pair)]
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=options)
         address = str(browser.base_url)
         page = chromium.new_context(base_url=address).new_page()

@@ -77,8 +77,7 @@ class Catalog:
             "metadata": {"name": self.name},
             "spec": {"source": {"type": "Image", "image": image}, **spec},
         }
-        with self.olm.control_plane.client() as client:
-            client.post(f"{OLM}/clustercatalogs", json=body).raise_for_status()
+        self.olm.control_plane.create(f"{OLM}/clustercatalogs", body)
 
     def wait_serving(self, source: str = "") -> KubeObject:
         def holds(obj: KubeObject | None) -> bool:

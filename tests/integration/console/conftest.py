@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from e2e.harness.required import is_required
+from e2e.olm.browser import CHROMIUM, FLAGS
 from e2e.olm.programs import Olm
-from tests.integration.console.visits import CHROMIUM, PATIENCE_MILLISECONDS, Console, Visit
+from tests.integration.console.visits import PATIENCE_MILLISECONDS, Console, Visit, require_chromium
 from tests.integration.olm_shell import Shell, trusting
 
 
@@ -38,13 +38,10 @@ def console(start_console: Callable[..., Console]) -> Console:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Of a module: as long as it is open its own loop runs, and tests with another cannot."""
-    if not CHROMIUM.exists():
-        if is_required("machine"):
-            pytest.fail("Debian's chromium is not there")
-        pytest.skip("Debian's chromium is not there")
+    require_chromium()
     expect.set_options(PATIENCE_MILLISECONDS)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser
         browser.close()
 

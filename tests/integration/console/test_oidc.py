@@ -23,9 +23,9 @@ from e2e.harness.controlplane import ControlPlane
 from e2e.harness.openid import CLIENT, PASSWORD, OpenIdProvider
 from e2e.harness.pki import CertificateAuthority
 from e2e.harness.ports import free_port
-from e2e.harness.required import is_required
+from e2e.olm.browser import CHROMIUM, FLAGS
 from olm_runtime.errors import TerminalError
-from tests.integration.console.visits import CHROMIUM
+from tests.integration.console.visits import require_chromium
 
 HOST = "127.0.0.1"
 LIFETIME_SECONDS = 6
@@ -142,10 +142,9 @@ async def _way_back(browser: httpx.AsyncClient, name: str = "alice") -> str:
 async def test_a_browser_signs_in_and_out(
     serve: Serve, port: int, provider: OpenIdProvider
 ) -> None:
-    if not CHROMIUM.exists():
-        (pytest.fail if is_required("machine") else pytest.skip)("Debian's chromium is not there")
+    require_chromium()
     async with serve(), async_playwright() as playwright:
-        chromium = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        chromium = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         context = await chromium.new_context(
             base_url=f"https://{HOST}:{port}", ignore_https_errors=True
         )

@@ -5,14 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import async_playwright, expect
+from playwright.async_api import expect
 
-from console.local import run_local
 from e2e.harness.controlplane import ControlPlane
-from e2e.harness.required import is_required
-from olm_client.reach import ClusterOptions, Reach
+from e2e.olm.browser import open_console
 from tests.integration.clusters import own_control_plane
-from tests.integration.console.visits import CHROMIUM
+from tests.integration.console.visits import require_chromium
 
 pytestmark = pytest.mark.integration
 
@@ -35,22 +33,14 @@ def _add(control_plane: ControlPlane, name: str) -> None:
         "metadata": {"name": name},
         "spec": {"source": {"type": "Image", "image": {"ref": "registry.example.com/a:latest"}}},
     }
-    with control_plane.client() as client:
-        client.post(KIND, json=catalog).raise_for_status()
+    control_plane.create(KIND, catalog)
 
 
 async def test_pages_say_so_and_go_on_by_themselves(control_plane: ControlPlane) -> None:
+    require_chromium()
     control_plane.apply(CRDS)
-    if not CHROMIUM.exists():
-        (pytest.fail if is_required("machine") else pytest.skip)("Debian's chromium is not there")
-    entries: asyncio.Queue[str] = asyncio.Queue()
-    options = ClusterOptions(Reach(str(control_plane.kubeconfig)))
-    console = asyncio.create_task(run_local(options, 0, entries.put_nowait))
-    async with async_playwright() as playwright:
-        chromium = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        context = await chromium.new_context()
-        page = await context.new_page()
-        await page.goto(await entries.get())
+    async with open_console(control_plane) as page:
+        context = page.context
         await page.get_by_role("link", name="Catalogs", exact=True).first.click()
         await asyncio.to_thread(_add, control_plane, "before")
         await expect(page.get_by_role("link", name="before")).to_be_visible()
@@ -82,6 +72,3 @@ async def test_pages_say_so_and_go_on_by_themselves(control_plane: ControlPlane)
         for each in context.pages:
             await expect(each.get_by_text(AWAY)).to_be_hidden()
         assert await page.evaluate("document.body.dataset.same") == "page", "it was not reloaded"
-        await chromium.close()
-    console.cancel()
-    await asyncio.wait([console])

@@ -2,15 +2,16 @@
 
 import subprocess
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
 
+import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request
 
+from e2e.harness.required import is_required
+from e2e.olm.browser import CHROMIUM
 from tests.integration.olm_shell import Shell
 
-CHROMIUM = Path("/usr/bin/chromium")
 PATIENCE_MILLISECONDS = 60_000
 EXPECTED = (404, 422)
 LEFT = ("htmx:sendAbort", "htmx:afterRequest")
@@ -56,6 +57,12 @@ class Console:
         """Ends it."""
         self.process.terminate()
         self.process.communicate(timeout=30)
+
+
+def require_chromium() -> None:
+    """Skips the test, or fails it, where there is none."""
+    if not CHROMIUM.exists():
+        (pytest.fail if is_required("machine") else pytest.skip)("Debian's chromium is not there")
 
 
 class Visit:

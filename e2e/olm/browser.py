@@ -1,0 +1,32 @@
+"""Debian's browser, and a local console that is open in it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from playwright.async_api import Page, async_playwright
+
+from console.local import run_local
+from e2e.harness.controlplane import ControlPlane
+from olm_client.reach import ClusterOptions, Reach
+
+CHROMIUM = Path("/usr/bin/chromium")
+FLAGS = ("--no-sandbox",)
+"""Tests run as root, for whom there is none."""
+
+
+@asynccontextmanager
+async def open_console(control_plane: ControlPlane) -> AsyncIterator[Page]:
+    """The first page of a console of this process, which lets its browser in."""
+    entries: asyncio.Queue[str] = asyncio.Queue()
+    options = ClusterOptions(Reach(str(control_plane.kubeconfig)))
+    console = asyncio.create_task(run_local(options, 0, entries.put_nowait))
+    async with async_playwright() as playwright:
+        chromium = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        page = await (await chromium.new_context()).new_page()
+        await page.goto(await entries.get())
+        yield page
+        await chromium.close()
+    console.cancel()
+    await asyncio.wait([console])
