@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from api.objects import KubeObject, gvk_of, name_of, namespace_of
-from olm_content.rights.rules import Permission, Rule, rule_for, rules_of, uncovered
+from olm_content.rights.rules import Permission, Rule, RuleIndex, rule_for, rules_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,10 @@ class Authority:
     cluster: tuple[Rule, ...] = ()
     namespaces: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
     otherwise: frozenset[Permission] = frozenset()
+    _indexes: dict[str, RuleIndex] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    """By namespace, made when it is first asked about."""
 
     def rules_in(self, namespace: str) -> Sequence[Rule]:
         """All rules that count in a namespace; "" asks for the whole cluster."""
@@ -49,7 +53,10 @@ class Authority:
 
     def lacks(self, namespace: str, rule: Rule) -> set[Permission]:
         """What of a rule is not held by rules."""
-        return set(uncovered(namespace, rule, self.rules_in(namespace)))
+        index = self._indexes.get(namespace)
+        if index is None:
+            index = self._indexes[namespace] = RuleIndex(self.rules_in(namespace))
+        return set(index.uncovered(namespace, rule))
 
     def with_rules_of(self, other: "Authority") -> "Authority":
         """This and the rules of another together."""

@@ -92,9 +92,10 @@ def _wider_than(
         if wider in everything:
             return wider
     for other in broad:
+        if other == permission or not _covers(other, permission):
+            continue
         # Two URLs may cover each other, such as /a* and /a**: one of them has to stay.
-        same = _covers(permission, other) and permission < other
-        if other != permission and _covers(other, permission) and not same:
+        if permission > other or not _covers(permission, other):
             return other
     return None
 

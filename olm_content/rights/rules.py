@@ -6,8 +6,9 @@ be covered by one rule. Source: `RuleAllows` and `Covers` of k8s.io/kubernetes' 
 and registry validation.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 ALL = "*"
@@ -52,10 +53,6 @@ class Rule:
         _, slash, subresource = resource.partition("/")
         return bool(slash) and f"{ALL}/{subresource}" in self.resources
 
-    def matches_name(self, name: str) -> bool:
-        """A rule for names does not cover what is not about a named object."""
-        return not self.names or (bool(name) and name in self.names)
-
     def matches_url(self, url: str) -> bool:
         """URLs may end with `*`."""
         return any(url == own or _is_prefix(own, url) for own in self.urls)
@@ -99,18 +96,55 @@ def rules_of(items: Iterable[dict[str, Any]] | None) -> tuple[Rule, ...]:
     )
 
 
-def uncovered(namespace: str, rule: Rule, held: Sequence[Rule]) -> Iterator[Permission]:
+class RuleIndex:
+    """Rules by the resource or the name of an object that they are about.
+
+    Bundles need thousands of permissions, of which each is looked for among thousands of rules.
+    """
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self._by_resource: dict[str, list[Rule]] = {}
+        """Those for objects of any name."""
+        self._by_name: dict[str, list[Rule]] = {}
+        self._with_urls: list[Rule] = []
+        for rule in rules:
+            index, keys = (
+                (self._by_name, rule.names) if rule.names else (self._by_resource, rule.resources)
+            )
+            for key in keys:
+                index.setdefault(key, []).append(rule)
+            if rule.urls:
+                self._with_urls.append(rule)
+
+    def uncovered(self, namespace: str, rule: Rule) -> Iterator[Permission]:
+        """Every single permission of `rule` that none of these rules covers."""
+        for group in rule.groups:
+            for resource in rule.resources:
+                for_all = self._for_all_names(group, resource)
+                for name in rule.names or ("",):
+                    held = chain(for_all, self._for_name(group, resource, name))
+                    for verb in _lacking(rule, held):
+                        yield Permission(namespace, verb, group, resource, name)
+        for url in rule.urls:
+            for verb in _lacking(rule, (own for own in self._with_urls if own.matches_url(url))):
+                yield Permission(namespace, verb, url=url)
+
+    def _for_all_names(self, group: str, resource: str) -> list[Rule]:
+        _, slash, subresource = resource.partition("/")
+        words = {resource, ALL} | ({f"{ALL}/{subresource}"} if slash else set())
+        found = (rule for word in words for rule in self._by_resource.get(word, ()))
+        return [rule for rule in found if rule.matches_group(group)]
+
+    def _for_name(self, group: str, resource: str, name: str) -> Iterator[Rule]:
+        """Rules for names do not cover what is not about a named object."""
+        for rule in self._by_name.get(name, ()) if name else ():
+            if rule.matches_group(group) and rule.matches_resource(resource):
+                yield rule
+
+
+def uncovered(namespace: str, rule: Rule, held: Iterable[Rule]) -> Iterator[Permission]:
     """Every single permission of `rule` that no rule of `held` covers."""
-    for group in rule.groups:
-        in_group = [own for own in held if own.matches_group(group)]
-        for resource in rule.resources:
-            matching = [own for own in in_group if own.matches_resource(resource)]
-            for name in rule.names or ("",):
-                for verb in _lacking(rule, (own for own in matching if own.matches_name(name))):
-                    yield Permission(namespace, verb, group, resource, name)
-    for url in rule.urls:
-        for verb in _lacking(rule, (own for own in held if own.matches_url(url))):
-            yield Permission(namespace, verb, url=url)
+    return RuleIndex(held).uncovered(namespace, rule)
 
 
 def _lacking(rule: Rule, held: Iterable[Rule]) -> Words:
