@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 GATHER_SECONDS = 0.2
 """Changes that come together are told together."""
@@ -13,6 +13,9 @@ second, and all ask at once, so that one answer does for many."""
 
 CONNECTION = "connection"
 """What is told like a kind: that the API server went away, or is there again."""
+
+QUIET_SECONDS = 20.0
+"""After which listeners are told that there is nothing: many proxies cut at half a minute."""
 
 MAX_LISTENERS = 1000
 """One serves all tabs of a browser."""
@@ -25,13 +28,16 @@ class Changes:
     `count` is how many changes there were, and `told` how many of them were told.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, quiet: float = QUIET_SECONDS) -> None:
         self.count = self.told = 0
+        self._quiet = quiet
         self._run = secrets.token_hex(4)
         self._noted: dict[str, int] = {}
         self._listeners: set[asyncio.Event] = set()
         self._timer: asyncio.TimerHandle | None = None
+        self._beat: asyncio.TimerHandle | None = None
         self._last = 0.0
+        self._silences = 0
         self._ended = False
 
     @property
@@ -60,6 +66,21 @@ class Changes:
     def _wake(self) -> None:
         for each in self._listeners:
             each.set()
+        self._wait()
+
+    def _wait(self) -> None:
+        """Wakes all listeners by one timer: one for each would be set anew at each change."""
+        if self._beat is not None:
+            self._beat.cancel()
+        self._beat = None
+        if self._listeners and not self._ended:
+            loop = asyncio.get_running_loop()
+            self._beat = loop.call_later(self._quiet, self._say_nothing)
+
+    def _say_nothing(self) -> None:
+        if self._timer is None:  # else there is news
+            self._silences += 1
+            self._wake()
 
     @property
     def full(self) -> bool:
@@ -78,24 +99,22 @@ class Changes:
         run, _, number = mark.rpartition("-")
         return int(number) if run == self._run and number.isdecimal() else 0
 
-    async def since(self, mark: str, quiet: float) -> AsyncIterator[frozenset[str]]:
-        """The kinds that changed, as they do, until the end; none after so many quiet seconds."""
-        seen, woken = self._number(mark), asyncio.Event()
+    async def since(self, mark: str) -> AsyncGenerator[frozenset[str], None]:
+        """The kinds that changed, as they do, until the end; none where it was quiet for long."""
+        seen, woken, silences = self._number(mark), asyncio.Event(), self._silences
         self._listeners.add(woken)
+        if self._beat is None:
+            self._wait()
         try:
             while not self._ended:
+                if seen >= self.told:
+                    await woken.wait()
+                woken.clear()
                 told = self.told
                 kinds = frozenset(kind for kind, at in self._noted.items() if seen < at <= told)
                 seen = max(seen, told)
-                if kinds:
+                if kinds or silences < self._silences:
+                    silences = self._silences
                     yield kinds
-                    continue
-                try:
-                    async with asyncio.timeout(quiet):
-                        await woken.wait()
-                except TimeoutError:
-                    if self._timer is None and not woken.is_set():  # else there is news
-                        yield kinds
-                woken.clear()
         finally:
             self._listeners.discard(woken)

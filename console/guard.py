@@ -10,6 +10,7 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
+from console.live import STREAM, is_stream, stream
 from console.parts import is_offered, parts_for
 from console.reloads import is_reload
 from console.rendering import page
@@ -75,6 +76,8 @@ class Guard:
             request.state.session, request.state.user = session, session.user
             # Before anything is read: what changes from here on is told to the page.
             request.state.mark = session.user.changes.mark
+            if is_stream(request):
+                return partial(stream, session.user)
             if is_reload(request):
                 return partial(session.reloads.serve, self._of_session, session.user.changes)
             return self._of_session
@@ -103,12 +106,13 @@ async def check_token(request: Request) -> None:
 
 
 def _is_open(request: Request) -> bool:
-    return request.url.path in OPEN or request.url.path.startswith(STATIC)
+    path: str = request.scope["path"]  # making an URL of it takes longer than all else here
+    return path in OPEN or path.startswith(STATIC)
 
 
 def _by_person(request: Request) -> bool:
     """Not by a page that is open and gets itself anew."""
-    return request.url.path != "/live" and "HX-Request" not in request.headers
+    return request.scope["path"] != STREAM and "HX-Request" not in request.headers
 
 
 async def _with_parts(request: Request, session: Session) -> Response | None:

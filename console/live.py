@@ -1,36 +1,67 @@
 """What lives on pages: server-sent events with the kinds whose objects changed."""
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import MutableMapping
+from contextlib import aclosing
 from http import HTTPStatus
+from typing import Any
+from urllib.parse import parse_qs
 
-from fastapi import APIRouter, HTTPException, Request
-from starlette.responses import Response, StreamingResponse
+from fastapi import APIRouter, Request
+from starlette.responses import PlainTextResponse, Response
 
-from console.asked import AskedBy
 from console.rendering import page
+from console.users import User
+from olm_runtime.http.asgi import Receive, Scope, Send
 
-QUIET_SECONDS = 20.0
-"""After which a stream says that it is still there: many proxies cut at half a minute."""
+STREAM = "/live"
+LOOKING = "look"
+RETRY = b"retry: 1000\n\n"
+"""Milliseconds after which browsers open a stream anew that was cut."""
+HEADERS = ((b"content-type", b"text/event-stream"), (b"cache-control", b"no-store"))
 
 router = APIRouter()
 
 
-@router.get("/live")
-async def live(user: AskedBy, since: str = "") -> StreamingResponse:
-    """An event `changed` for what changed since the page was made, and on; data are kinds."""
+def is_stream(request: Request) -> bool:
+    """Whether a browser listens."""
+    return request.method == "GET" and request.scope["path"] == STREAM
 
+
+async def stream(user: User, scope: Scope, receive: Receive, send: Send) -> None:
+    """An event `changed` for what changed since the page was made, and on; data are kinds.
+
+    `since` of the query is the mark of the page. There are as many streams as browsers, each open
+    for hours and told each second, so this stands before the application and has little of its own.
+    """
     if user.changes.full:
-        raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, "too many pages are open")
+        text = "too many pages are open\n"
+        refusal = PlainTextResponse(text, HTTPStatus.SERVICE_UNAVAILABLE)
+        await refusal(scope, receive, send)
+        return
+    mark = parse_qs(scope["query_string"].decode("latin-1")).get("since", [""])[0]
+    await send({"type": "http.response.start", "status": HTTPStatus.OK, "headers": HEADERS})
+    async with asyncio.TaskGroup() as group:
+        telling = group.create_task(_tell(user, mark, send))
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        telling.cancel()
 
-    async def events() -> AsyncIterator[bytes]:
-        yield b"retry: 1000\n\n"
-        async for kinds in user.changes.since(since, QUIET_SECONDS):
-            if not kinds:
-                await user.look()
+
+async def _tell(user: User, mark: str, send: Send) -> None:
+    await send(_part(RETRY))
+    async with aclosing(user.changes.since(mark)) as told:
+        async for kinds in told:
             data = " ".join(sorted(kinds))
-            yield f"event: changed\nid: {user.changes.told_mark}\ndata: {data}\n\n".encode()
+            event = f"event: changed\nid: {user.changes.told_mark}\ndata: {data}\n\n"
+            await send(_part(event.encode()))
+            if not kinds:
+                user.works.begin(LOOKING, user.look)
+    await send({"type": "http.response.body"})
 
-    return StreamingResponse(events(), media_type="text/event-stream")
+
+def _part(body: bytes) -> MutableMapping[str, Any]:
+    return {"type": "http.response.body", "body": body, "more_body": True}
 
 
 @router.get("/connection")

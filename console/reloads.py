@@ -41,17 +41,10 @@ class Reloads:
     ) -> None:
         """Answers as the application has answered since the last change was told, or does now."""
         answer = self._answer(_key(scope), changes)
-        async with answer.lock:
-            messages, count = answer.messages, changes.count
-            if answer.count < changes.told:
-                messages = []
-
-                async def record(message: Message) -> None:
-                    messages.append(message)
-
-                await app(scope, receive, record)
-                if messages[0]["status"] == HTTPStatus.OK:  # what failed is tried anew
-                    answer.count, answer.messages = count, messages
+        messages = answer.messages
+        if answer.count < changes.told:
+            async with answer.lock:
+                messages = await _made(answer, app, changes, scope, receive)
         for message in messages:
             await send({**message})
 
@@ -66,6 +59,24 @@ class Reloads:
             found = _Answer()
             self._answers = {**used, key: found} if len(used) < MAX_PAGES else used
         return found
+
+
+async def _made(
+    answer: _Answer, app: Asgi, changes: Changes, scope: Scope, receive: Receive
+) -> list[Message]:
+    """What the application answers, unless somebody else has just got that."""
+    if answer.count >= changes.told:
+        return answer.messages
+    messages: list[Message] = []
+    count = changes.count
+
+    async def record(message: Message) -> None:
+        messages.append(message)
+
+    await app(scope, receive, record)
+    if messages[0]["status"] == HTTPStatus.OK:  # what failed is tried anew
+        answer.count, answer.messages = count, messages
+    return messages
 
 
 def is_reload(request: Request) -> bool:

@@ -12,8 +12,10 @@ from typing import Any, Self
 
 from api.objects import GVK, KubeObject, name_of, namespace_of
 from console.changes import CONNECTION, Changes
+from console.kept_facts import KeptFacts
 from console.summary_cache import SummaryCache
 from console.works import Works
+from olm_client.lifecycle.overview import extension_facts
 from olm_client.reach import ClusterOptions
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError, NotFoundError, is_away
@@ -37,6 +39,7 @@ class User:
     kube       the API server, in their name
     changes    tells open pages of what changed
     summaries  packages that were read, by this user or another
+    extensions facts of the extensions that pages list
     works      what goes on without a page
     """
 
@@ -47,7 +50,9 @@ class User:
     summaries: SummaryCache = field(default_factory=SummaryCache)
     now: Callable[[], float] = time.monotonic
     works: Works = field(init=False)
+    extensions: KeptFacts = field(default_factory=lambda: KeptFacts(extension_facts))
     _watched: dict[GVK, Followed[KubeObject]] = field(default_factory=dict)
+    _sorted: dict[GVK, Sequence[KubeObject]] = field(default_factory=dict)
     _answers: dict[tuple[str, ...], tuple[float, bool]] = field(default_factory=dict)
     _lost: str = ""
 
@@ -66,8 +71,10 @@ class User:
         await asyncio.gather(*(each.close() for each in self._watched.values()))
         await self.kube.close()
 
-    async def objects(self, gvk: GVK) -> list[KubeObject]:
+    async def objects(self, gvk: GVK) -> Sequence[KubeObject]:
         """All objects of a kind, by namespace and name, from memory once they were listed.
+
+        It is the same list until one of them changes.
 
         There are none where the kind is not served. Raises ApiError where they cannot be read.
         """
@@ -78,10 +85,15 @@ class User:
         if not watched.running and await self.serves(gvk):
             # The watch has ended with an error; asking once more says which.
             return (await self.kube.list_all(gvk))[0]
-        return sorted(watched.store.objects(), key=lambda each: (namespace_of(each), name_of(each)))
+        if gvk not in self._sorted:
+            self._sorted[gvk] = sorted(
+                watched.store.objects(), key=lambda each: (namespace_of(each), name_of(each))
+            )
+        return self._sorted[gvk]
 
     def _follow(self, gvk: GVK) -> Followed[KubeObject]:
         async def changed() -> None:
+            self._sorted.pop(gvk, None)
             self.changes.note(gvk.kind)
 
         selection = Selection(gvk, page_size=LIST_PAGE, keep=_without_fields)

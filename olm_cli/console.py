@@ -49,4 +49,4 @@ def console(
         first = False
 
     options = ClusterOptions(reach, catalogd_cas_dir, allow_http_catalogs)
-    run(run_local(options, port, tell))
+    run(run_local(options, port, tell), serves=True)

@@ -1,5 +1,6 @@
 """The list of extensions."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
@@ -7,9 +8,10 @@ from starlette.responses import Response
 
 from api.olm.v1.kinds import EXTENSION
 from console.asked import AskedBy
+from console.kept_facts import Facts
 from console.paging import Paged
 from console.rendering import page
-from olm_client.lifecycle.overview import overview_facts
+from olm_client.lifecycle.overview import urgent_first
 
 router = APIRouter()
 
@@ -23,13 +25,9 @@ async def extensions(
     number: Annotated[int, Query(alias="page", ge=1)] = 1,
 ) -> Response:
     """All of them, what does not go as it should first; `words` must occur in name or package."""
-    facts = overview_facts(await user.objects(EXTENSION), ())["extensions"]
-    found = [
-        each
-        for each in facts
-        if all(word in f"{each['name']} {each['package']}" for word in words.lower().split())
-        and phase in ("", each["phase"])
-    ]
+    facts = urgent_first(user.extensions.of(await user.objects(EXTENSION)))
+    wanted = words.lower().split()
+    found = [each for each in facts if _matches(each, wanted, phase)] if wanted or phase else facts
     return page(
         request,
         "extensions.html",
@@ -40,3 +38,8 @@ async def extensions(
         may_create=await user.may("create", EXTENSION),
         live=(EXTENSION.kind,),
     )
+
+
+def _matches(facts: Facts, words: Sequence[str], phase: str) -> bool:
+    text = f"{facts['name']} {facts['package']}"
+    return phase in ("", facts["phase"]) and all(word in text for word in words)

@@ -1,6 +1,9 @@
 """The first page: what needs a person comes first."""
 
 import asyncio
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
@@ -13,7 +16,7 @@ from console.rendering import page
 from console.users import User
 from olm_classic.kinds import CLUSTER_SERVICE_VERSION as CSV
 from olm_classic.kinds import INSTALL_PLAN, SUBSCRIPTION
-from olm_client.lifecycle.overview import Phase, overview_facts
+from olm_client.lifecycle.overview import Phase, catalog_facts, urgent_first
 
 URGENT = frozenset({Phase.BLOCKED, Phase.RETRYING, Phase.DEGRADED})
 MAX_URGENT = 50
@@ -27,17 +30,20 @@ async def overview(request: Request, user: AskedBy) -> Response:
     extensions, catalogs, classic = await asyncio.gather(
         served(user, EXTENSION), served(user, CATALOG), _urgent_of_classic(user)
     )
-    facts = overview_facts(extensions, catalogs)
-    both = [
+    facts: dict[str, Sequence[Mapping[str, Any]]] = {
+        "extensions": urgent_first(user.extensions.of(extensions)),
+        "catalogs": urgent_first(map(catalog_facts, catalogs)),
+    }
+    urgent: list[Facts] = [
         {**each, "kind": kind, "path": f"/{part}/{each['name']}"}
         for part, kind in (("extensions", "Extension"), ("catalogs", "Catalog"))
         for each in facts[part]
+        if each["phase"] in URGENT
     ]
-    urgent = [each for each in both if each["phase"] in URGENT]
     urgent += classic
     parts = {part.path: part.title for part in request.state.parts}
     counted = [
-        (parts[path], facts[path.strip("/")], path)
+        (parts[path], Counter(each["phase"] for each in facts[path.strip("/")]), path)
         for path in ("/extensions", "/catalogs")
         if path in parts
     ]
@@ -62,11 +68,11 @@ async def _urgent_of_classic(user: User) -> list[Facts]:
     )
 
 
-async def _readable(user: User, gvk: GVK) -> list[KubeObject]:
+async def _readable(user: User, gvk: GVK) -> Sequence[KubeObject]:
     """Who may not read them is told of the rest."""
     return await served(user, gvk) if await user.may("list", gvk) else []
 
 
-async def served(user: User, gvk: GVK) -> list[KubeObject]:
+async def served(user: User, gvk: GVK) -> Sequence[KubeObject]:
     """The objects of a kind; none where the cluster does not have it."""
     return await user.objects(gvk) if await user.serves(gvk) else []

@@ -1,36 +1,74 @@
-// Holds the stream of changes for all tabs, and opens it anew where the last one was cut.
+// Holds the stream of changes for all tabs, or for the one whose worker this is.
+//
+// Opens it anew where the last one was cut or has fallen silent, and says when it is lost.
+const OLDEST = 200; // changes that are kept for tabs that come late
+const LOST_MILLISECONDS = 3000; // a stream that is cut is there again after one second
+const SILENT_MILLISECONDS = 30000; // the console says something each 20 seconds
+const AGAIN_MILLISECONDS = 2000;
+
 const tabs = new Set();
 const told = [];
-const TOLD = 200;
 let source = null;
+let lost = false;
+let losing;
+let silence;
 
 const number = (mark) => Number(mark.split("-")[1]);
 
-const tell = (event) => {
-  told.push([number(event.lastEventId), event.data]);
-  told.splice(0, told.length - TOLD);
-  tabs.forEach((tab) => tab.postMessage(event.data));
+const tell = (kinds) => tabs.forEach((tab) => tab.postMessage({ lost, kinds }));
+
+const miss = () => {
+  losing ??= setTimeout(() => {
+    lost = true;
+    tell("");
+  }, LOST_MILLISECONDS);
+};
+
+const hear = (kinds) => {
+  clearTimeout(losing);
+  losing = undefined;
+  lost = false;
+  clearTimeout(silence);
+  silence = setTimeout(() => {
+    miss();
+    listen("again");
+  }, SILENT_MILLISECONDS);
+  tell(kinds);
 };
 
 const listen = (mark) => {
-  source = new EventSource(`/live?since=${encodeURIComponent(mark)}`);
-  source.addEventListener("changed", tell);
-  source.onerror = () => {
-    if (source.readyState === EventSource.CLOSED) {
-      setTimeout(() => listen("again"), 2000);
+  source?.close();
+  const opened = new EventSource(`/live?since=${encodeURIComponent(mark)}`);
+  source = opened;
+  opened.onopen = () => hear("");
+  opened.addEventListener("changed", (event) => {
+    told.push([number(event.lastEventId), event.data]);
+    told.splice(0, told.length - OLDEST);
+    hear(event.data);
+  });
+  opened.onerror = () => {
+    miss();
+    if (opened.readyState === EventSource.CLOSED) {
+      setTimeout(() => source === opened && listen("again"), AGAIN_MILLISECONDS);
     }
   };
 };
 
-onconnect = (event) => {
-  const tab = event.ports[0];
+const meet = (tab, mark) => {
   tabs.add(tab);
-  tab.onmessage = (message) => {
-    if (source === null) {
-      listen(message.data);
-    }
-    // What came between the making of the page and this.
-    const since = number(message.data);
-    told.filter(([at]) => at > since).forEach(([, kinds]) => tab.postMessage(kinds));
-  };
+  if (source === null) {
+    miss();
+    listen(mark);
+  }
+  // What came between the making of the page and this.
+  const since = told.filter(([at]) => at > number(mark)).map(([, kinds]) => kinds);
+  tab.postMessage({ lost, kinds: since.join(" ") });
 };
+
+if ("onconnect" in self) {
+  self.onconnect = ({ ports: [tab] }) => {
+    tab.onmessage = ({ data }) => meet(tab, data);
+  };
+} else {
+  self.onmessage = ({ data }) => meet(self, data);
+}

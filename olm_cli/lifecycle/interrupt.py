@@ -11,10 +11,10 @@ from olm_runtime.cli.interrupts import INTERRUPTED
 T = TypeVar("T")
 
 
-def run(work: Coroutine[Any, Any, T], *, message: str = "") -> T:
+def run(work: Coroutine[Any, Any, T], *, message: str = "", serves: bool = False) -> T:
     """The result of the work; on Ctrl-C `message` is printed and the program ends."""
     try:
-        return run_async(work)
+        return run_async(work, serves=serves)
     except KeyboardInterrupt:
         stop(message)
 

@@ -3,12 +3,14 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
 from api.objects import KubeObject, condition, is_true, metadata, name_of
 from api.olm.v1.conditions import ConditionType, Reason
 
 HINT = "hint: "
+
+Facts = TypeVar("Facts", bound=Mapping[str, Any])
 
 
 class Phase(StrEnum):
@@ -163,11 +165,14 @@ def overview_facts(
 ) -> dict[str, Any]:
     """The facts of all extensions and catalogs, the most urgent first."""
     return {
-        "extensions": _urgent_first(map(extension_facts, extensions)),
-        "catalogs": _urgent_first(map(catalog_facts, catalogs)),
+        "extensions": urgent_first(map(extension_facts, extensions)),
+        "catalogs": urgent_first(map(catalog_facts, catalogs)),
     }
 
 
-def _urgent_first(found: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    order = list(Phase)
-    return sorted(found, key=lambda facts: order.index(Phase(facts["phase"])))
+_URGENCY = {phase.value: at for at, phase in enumerate(Phase)}
+
+
+def urgent_first(found: Iterable[Facts]) -> list[Facts]:
+    """Facts of extensions or of catalogs, the most urgent first."""
+    return sorted(found, key=lambda facts: _URGENCY[facts["phase"]])

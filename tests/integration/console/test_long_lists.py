@@ -56,7 +56,7 @@ async def _cost(user: User, browser: httpx.AsyncClient, path: str) -> tuple[int,
 
 
 async def _shown(user: User, browser: httpx.AsyncClient, path: str, text: str) -> None:
-    async for _ in user.changes.since("", 1.0):
+    async for _ in user.changes.since(""):
         if text in (await browser.get(path)).text:
             return
 

@@ -1,22 +1,37 @@
-"""Open pages while the API server is restarted."""
+"""Open pages while the API server is restarted, the console is not reached, and answers fail."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import expect
+from axe_playwright_python.async_playwright import Axe  # type: ignore[import-untyped]
+from playwright.async_api import Browser, Page, Route, async_playwright, expect
 
+from console.app import console_app
+from console.local import LOOPBACK, entry, entry_routes
+from console.sessions import KeySessions
+from console.settings import Place
+from console.users import User
 from e2e.harness.controlplane import ControlPlane
-from e2e.olm.browser import open_console
+from e2e.harness.ports import free_port
+from e2e.olm.browser import CHROMIUM, FLAGS, open_console
+from olm_client.reach import ClusterOptions, Reach
+from olm_runtime.http.server import listen, serve
 from tests.integration.clusters import own_control_plane
-from tests.integration.console.visits import require_chromium
+from tests.integration.console.visits import PATIENCE_MILLISECONDS, require_chromium
+from tests.integration.console.way import Way
 
 pytestmark = pytest.mark.integration
 
 CRDS = Path(__file__).parents[3] / "config" / "crd"
 KIND = "/apis/olm.operatorframework.io/v1/clustercatalogs"
 AWAY = "Not connected to the API server"
+NOT_REACHED = "Not connected to the console"
+ALONE = "delete window.SharedWorker"
+"""What some browsers do not have."""
 OPEN = ("/", "/doctor", "/catalogs/before", "/catalogs/before/remove", "/nowhere")
 """Of those some are watched, and some ask each time."""
 SOON_MILLISECONDS = 5_000
@@ -24,6 +39,48 @@ SOON_MILLISECONDS = 5_000
 
 
 control_plane = own_control_plane(controller_manager=False)
+
+
+@pytest.fixture
+async def chromium() -> AsyncIterator[Browser]:
+    require_chromium()
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        await browser.close()
+
+
+@asynccontextmanager
+async def _console(control_plane: ControlPlane) -> AsyncIterator[tuple[Way, list[str]]]:
+    """The way to it, and addresses that let in, the newest last."""
+    listener, port = listen((LOOPBACK, 0)), free_port()
+    place = Place(frozenset({f"{LOOPBACK}:{port}"}), secure=False, cookie="console")
+    user = User.connect("you", ClusterOptions(Reach(str(control_plane.kubeconfig))))
+    entries: list[str] = []
+    sessions = KeySessions(user, lambda key: entries.append(entry(place, key)))
+    sessions.offer()
+    app = console_app(place, sessions, entry_routes(place, sessions))
+    serving = asyncio.create_task(serve(app, listener, None, user.changes.end))
+    way = Way(port, listener.getsockname()[1])
+    await way.open()
+    try:
+        yield way, entries
+    finally:
+        await way.cut()
+        serving.cancel()
+        await asyncio.wait([serving])
+        await user.close()
+
+
+async def _catalogs(chromium: Browser, entries: list[str], script: str = "") -> Page:
+    """The page of catalogs, in a browser of its own."""
+    context = await chromium.new_context()
+    await context.add_init_script(script)
+    page = await context.new_page()
+    await page.goto(entries[-1])
+    await page.get_by_role("link", name="Catalogs", exact=True).first.click()
+    await expect(page.get_by_role("heading", name="Catalogs", exact=True)).to_be_visible()
+    return page
 
 
 def _add(control_plane: ControlPlane, name: str) -> None:
@@ -70,5 +127,104 @@ async def test_pages_say_so_and_go_on_by_themselves(control_plane: ControlPlane)
         )
         await expect(late.get_by_role("heading", name="later")).to_be_visible()
         for each in context.pages:
-            await expect(each.get_by_text(AWAY)).to_be_hidden()
+            await expect(each.get_by_text(AWAY)).to_be_hidden(timeout=PATIENCE_MILLISECONDS)
         assert await page.evaluate("document.body.dataset.same") == "page", "it was not reloaded"
+
+
+async def test_pages_say_while_the_console_is_not_reached(
+    control_plane: ControlPlane, chromium: Browser
+) -> None:
+    control_plane.apply(CRDS)
+    async with _console(control_plane) as (way, entries):
+        pages = [await _catalogs(chromium, entries, script) for script in ("", ALONE)]
+        await asyncio.to_thread(_add, control_plane, "reached")
+        for page in pages:
+            await expect(page.get_by_role("link", name="reached")).to_be_visible()
+        static = await pages[0].context.new_page()
+        await static.goto(f"{pages[0].url}/reached/remove")
+        await way.cut()
+        for page in (*pages, static):
+            await expect(page.get_by_text(NOT_REACHED)).to_be_visible(timeout=PATIENCE_MILLISECONDS)
+        assert not (await Axe().run(pages[0])).violations_count
+        await asyncio.to_thread(_add, control_plane, "meanwhile")
+        await way.open()
+        for page in pages:
+            shown = page.get_by_role("link", name="meanwhile")
+            await expect(shown).to_be_visible(timeout=PATIENCE_MILLISECONDS)
+        for page in (*pages, static):
+            await expect(page.get_by_text(NOT_REACHED)).to_be_hidden()
+        await pages[0].context.clear_cookies()
+        await way.cut()
+        await expect(pages[0].get_by_text(NOT_REACHED)).to_be_visible(timeout=PATIENCE_MILLISECONDS)
+        await way.open()
+        signed_out = pages[0].get_by_role("heading", name="You are not signed in")
+        await expect(signed_out).to_be_visible(timeout=PATIENCE_MILLISECONDS)
+
+
+class Gates:
+    """Holds answers to a page that gets itself anew, with what they show, until each is let go."""
+
+    def __init__(self) -> None:
+        self.held: asyncio.Queue[asyncio.Event] = asyncio.Queue()
+        self.asked = 0
+
+    async def __call__(self, route: Route) -> None:
+        self.asked += 1
+        answer = await route.fetch()
+        gate = asyncio.Event()
+        await self.held.put(gate)
+        await gate.wait()
+        await route.fulfill(response=answer)
+
+
+async def test_an_older_answer_does_not_follow_a_newer_one(
+    control_plane: ControlPlane, chromium: Browser
+) -> None:
+    control_plane.apply(CRDS)
+    async with _console(control_plane) as (_, entries):
+        page = await _catalogs(chromium, entries)
+        other = await page.context.new_page()
+        await other.goto(page.url)
+        gates = Gates()
+        await page.route("**/catalogs", gates)
+
+        async def told_of(name: str) -> None:
+            await asyncio.to_thread(_add, control_plane, name)
+            await expect(other.get_by_role("link", name=name)).to_be_visible()
+
+        await told_of("first")
+        first = await gates.held.get()
+        await told_of("second")
+        first.set()
+        second = await gates.held.get()
+        await expect(page.get_by_role("link", name="first")).to_be_visible()
+        await told_of("third")
+        assert gates.asked == 2, "one at a time"
+        second.set()
+        (await gates.held.get()).set()
+        await expect(page.get_by_role("link", name="third")).to_be_visible()
+        await page.unroute_all(behavior="wait")
+
+
+async def test_a_page_asks_again_where_an_answer_failed_and_says_what_is_gone(
+    control_plane: ControlPlane, chromium: Browser
+) -> None:
+    control_plane.apply(CRDS)
+    failures = [lambda route: route.fulfill(status=503), lambda route: route.abort()]
+
+    async def fail(route: Route) -> None:
+        await (failures.pop()(route) if failures else route.continue_())
+
+    async with _console(control_plane) as (_, entries):
+        page = await _catalogs(chromium, entries)
+        await page.route("**/catalogs", fail)
+        await asyncio.to_thread(_add, control_plane, "failing")
+        link = page.get_by_role("link", name="failing")
+        await expect(link).to_be_visible(timeout=PATIENCE_MILLISECONDS)
+        assert not failures
+        await link.click()
+        await expect(page.get_by_role("heading", name="failing")).to_be_visible()
+        with control_plane.client() as client:
+            client.delete(f"{KIND}/failing").raise_for_status()
+        gone = page.get_by_role("heading", name='"failing" not found')
+        await expect(gone).to_be_visible()

@@ -6,11 +6,13 @@ import pytest
 
 from console.changes import Changes
 
+QUIET = 0.05
+
 
 async def _told(changes: Changes, mark: str) -> frozenset[str]:
     """All that comes until nothing changes for a while."""
     found: set[str] = set()
-    async for kinds in changes.since(mark, 0.05):
+    async for kinds in changes.since(mark):
         if not kinds:
             break
         found |= kinds
@@ -18,7 +20,7 @@ async def _told(changes: Changes, mark: str) -> frozenset[str]:
 
 
 async def test_a_page_is_told_of_what_changed_since_it_was_made() -> None:
-    changes = Changes()
+    changes = Changes(QUIET)
     changes.note("Pod")
     mark = changes.mark
     assert await _told(changes, mark) == frozenset()
@@ -30,23 +32,23 @@ async def test_a_page_is_told_of_what_changed_since_it_was_made() -> None:
 
 @pytest.mark.parametrize("mark", ["", "again", "0-", "-1", "another-1", "x-y-2", "\u0663-\u0663"])
 async def test_whoever_comes_from_another_run_is_told_of_all(mark: str) -> None:
-    changes = Changes()
+    changes = Changes(QUIET)
     changes.note("Pod")
     changes.note("Job")
     assert await _told(changes, mark) == {"Pod", "Job"}
 
 
 async def test_a_page_is_told_while_it_listens() -> None:
-    changes = Changes()
+    changes = Changes(QUIET)
     told = []
-    async for kinds in changes.since(changes.mark, 0.05):
+    async for kinds in changes.since(changes.mark):
         told.append(kinds)
         if kinds:
             break
         changes.note("Pod")
     assert told == [frozenset(), {"Pod"}]
     changes.end()
-    assert [each async for each in changes.since("", 0.05)] == []
+    assert [each async for each in changes.since("")] == []
 
 
 async def test_what_changes_all_the_time_is_told_to_all_at_once_and_now_and_then() -> None:
@@ -55,7 +57,7 @@ async def test_what_changes_all_the_time_is_told_to_all_at_once_and_now_and_then
     over = asyncio.Event()
 
     async def listen(name: str) -> None:
-        async for kinds in changes.since(changes.mark, 5):
+        async for kinds in changes.since(changes.mark):
             assert kinds == {"Pod"}
             heard[name].append(changes.told_mark)
             if over.is_set() and changes.told_mark == changes.mark:

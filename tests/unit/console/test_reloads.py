@@ -41,7 +41,7 @@ async def got(reloads: Reloads, pages: Pages, changes: Changes, path: str = "/a"
 
 async def told(changes: Changes) -> None:
     """Waits until all that changed was told."""
-    async for kinds in changes.since(changes.told_mark, 1):
+    async for kinds in changes.since(changes.told_mark):
         assert kinds
         return
 
