@@ -190,7 +190,9 @@ def test_the_life_of_a_release(
 def assert_metrics_are_served(release: Release) -> None:
     """Over TLS with the certificate that it made for itself, to nobody without a token."""
     folder = release.controller.folder("/var/certs") / OWN_CERT
-    context = ssl.create_default_context(cafile=str(folder / "ca" / "ca.crt"))
+    authority = folder / "ca" / "ca.crt"
+    wait_until(authority.is_file, what="its certificate is made; ready it is before")
+    context = ssl.create_default_context(cafile=str(authority))
     context.check_hostname = False  # it is called by an address, not by its Service
     url = f"https://{HOST}:{release.metrics_port}/metrics"
 
