@@ -181,6 +181,8 @@ def open_pages(
     child: ChildProcess, control_plane: ControlPlane, origin: str, browser: httpx.Client
 ) -> None:
     """What open pages cost, at rest and while what they show changes each second."""
+    for page in LIVE:  # what is open was loaded, and its part of the console imported
+        get(browser, origin + page)
     pages = itertools.cycle(LIVE)
     mark = browser.get(f"{origin}/extensions").text.split('data-mark="')[1].split('"')[0]
 
