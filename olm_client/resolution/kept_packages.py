@@ -1,7 +1,8 @@
 """What catalogs of clusters have of packages, kept on disk for the next command.
 
-`XDG_CACHE_HOME/olm/packages` (else ~/.cache) has a folder for each API server. What is kept names
-the digest of the content it is of, so catalogd is asked when a catalog has another one.
+`XDG_CACHE_HOME/olm/packages` (else ~/.cache) has a folder for each API server and for each who asks
+it, as catalogs may not be for everybody: a console keeps packages for all its users. What is kept
+names the digest of the content it is of, so catalogd is asked when a catalog has another one.
 """
 
 import hashlib
@@ -22,13 +23,14 @@ MAX_BYTES = 16 << 20
 
 
 @contextmanager
-def packages_of(server: str) -> Iterator[CatalogCache]:
+def packages_of(access: ClusterAccess) -> Iterator[CatalogCache]:
     """What is known of a cluster's catalogs; until the context ends where no disk can be written.
 
-    `server` is the address of the API server.
+    Raises ApiError where nobody can tell who asks.
     """
     packages = user_cache() / "packages"
-    folder = packages / hashlib.sha256(server.encode()).hexdigest()[:16]
+    asked = repr((access.server, access.certificate, access.headers()))
+    folder = packages / hashlib.sha256(asked.encode()).hexdigest()[:32]
     if _is_writable(folder):
         yield CatalogCache(folder)
         shrink(packages, MAX_BYTES)

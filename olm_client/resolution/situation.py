@@ -70,7 +70,7 @@ async def catalogs_of(
 ) -> AsyncIterator[CatalogClient]:
     """The catalogs of a cluster, read from outside it, and asked for what is not known yet."""
     catalogd = CatalogdWhenAsked(access, options)
-    with packages_of(access.server) as cache:
+    with packages_of(access) as cache:
         client = CatalogClient(await listed(kube, CATALOG), catalogd, cache)
         try:
             yield client

@@ -7,33 +7,28 @@ from typing import Any
 CANCEL_SECONDS = 1.0
 ENDS = 5
 """How often a coroutine is ended that waits for something when it is."""
-ROUNDS = 3
-"""How often tasks are ended that others began at their end, and that go on as well."""
+ALL_SECONDS = 3.0
+"""For how long tasks are ended that others began at their end."""
 
 
 def close(loop: asyncio.AbstractEventLoop) -> None:
     """Ends a loop, and does not wait for tasks that go on although they were cancelled."""
-    left = _cancelled(loop)
-    for _ in range(ROUNDS):
-        if not left:
-            break
-        loop.run_until_complete(_abandon(left))
-        left = _cancelled(loop)  # they, and what they began at their end
-    if left:
-        loop.run_until_complete(_abandon(asyncio.all_tasks(loop)))
-    else:
+    last = loop.time() + ALL_SECONDS
+    while (tasks := asyncio.all_tasks(loop)) and loop.time() < last:
+        loop.run_until_complete(_abandon(_cancelled(loop, tasks)))
+    if not tasks:
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.run_until_complete(loop.shutdown_default_executor())
+    loop.run_until_complete(_abandon(asyncio.all_tasks(loop)))
     loop.close()
 
 
-def _cancelled(loop: asyncio.AbstractEventLoop) -> set[asyncio.Task[Any]]:
-    """Cancels all tasks of a loop; those that go on for a while nevertheless."""
-    tasks = asyncio.all_tasks(loop)
+def _cancelled(
+    loop: asyncio.AbstractEventLoop, tasks: set[asyncio.Task[Any]]
+) -> set[asyncio.Task[Any]]:
+    """Cancels tasks of a loop; those that go on for a while nevertheless."""
     for task in tasks:
         task.cancel()
-    if not tasks:
-        return set()
     waiting = asyncio.wait(tasks, timeout=CANCEL_SECONDS)
     return loop.run_until_complete(waiting)[1]
 

@@ -2,15 +2,18 @@
 
 import asyncio
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from olm_client.resolution import kept_packages
 from olm_client.resolution.kept_packages import packages_of
+from olm_runtime.kube.cluster_access import ClusterAccess
 from operator_controller.io.catalog_addresses import Blobs
 from operator_controller.io.catalog_cache import CatalogCache
 
+A, B = (ClusterAccess(server=f"https://{name}:6443") for name in "ab")
 LINES = (b'{"schema":"olm.package","name":"greeter","defaultChannel":"stable"}',)
 
 
@@ -24,20 +27,28 @@ def put(cache: CatalogCache, catalog: str = "c") -> None:
     asyncio.run(cache.put(catalog, "greeter", "image@sha256:1", Blobs(LINES)))
 
 
-def is_known(server: str, catalog: str = "c") -> bool:
-    with packages_of(server) as cache:
+def is_known(access: ClusterAccess, catalog: str = "c") -> bool:
+    with packages_of(access) as cache:
         return asyncio.run(cache.find(catalog, "greeter")) is not None
 
 
 def test_the_next_command_knows_what_one_has_asked_of_the_same_cluster() -> None:
-    with packages_of("https://a:6443") as cache:
+    with packages_of(A) as cache:
         put(cache)
-    assert is_known("https://a:6443")
-    assert not is_known("https://b:6443")
+    assert is_known(A)
+    assert not is_known(B)
+
+
+def test_others_have_to_ask_themselves() -> None:
+    with packages_of(A) as cache:
+        put(cache)
+    assert not is_known(replace(A, authorization=lambda: "Bearer another"))
+    assert not is_known(replace(A, certificate=b"another"))
+    assert not is_known(replace(A, impersonation=(("Impersonate-User", "another"),)))
 
 
 def test_nobody_else_can_read_it(of_the_user: Path) -> None:
-    with packages_of("https://a:6443") as cache:
+    with packages_of(A) as cache:
         put(cache)
     (folder,) = of_the_user.iterdir()
     assert folder.stat().st_mode & 0o077 == 0
@@ -45,10 +56,10 @@ def test_nobody_else_can_read_it(of_the_user: Path) -> None:
 
 def test_where_no_disk_can_be_written_it_is_known_for_one_command(of_the_user: Path) -> None:
     of_the_user.parent.write_bytes(b"")
-    with packages_of("https://a:6443") as cache:
+    with packages_of(A) as cache:
         put(cache)
         assert asyncio.run(cache.find("c", "greeter")) is not None
-    assert not is_known("https://a:6443")
+    assert not is_known(A)
 
 
 def test_the_oldest_goes_once_there_is_too_much(
@@ -56,10 +67,10 @@ def test_the_oldest_goes_once_there_is_too_much(
 ) -> None:
     monkeypatch.setattr(kept_packages, "MAX_BYTES", 400)
     for catalog in ("first", "second"):
-        with packages_of("https://a:6443") as cache:
+        with packages_of(A) as cache:
             put(cache, catalog)
             if catalog == "first":
                 (file,) = (each for each in of_the_user.rglob("*") if each.is_file())
                 os.utime(file, (0, 0))
-    assert not is_known("https://a:6443", "first")
-    assert is_known("https://a:6443", "second")
+    assert not is_known(A, "first")
+    assert is_known(A, "second")

@@ -13,20 +13,33 @@ from olm_runtime.watch import closing
 from olm_runtime.watch.closing import close
 
 
+async def wait(condition: asyncio.Condition) -> None:
+    async with condition:
+        await condition.wait_for(lambda: False)
+
+
+async def heir(ended: list[str]) -> None:
+    """Ends as it is told, and leaves a task that it began then."""
+    condition = asyncio.Condition()
+    try:
+        await asyncio.sleep(60)
+    finally:
+        asyncio.get_running_loop().create_task(wait(condition))
+        await asyncio.sleep(0)
+        await condition.acquire()
+        ended.append("ended")
+
+
 async def generations(ended: list[str]) -> None:
     """Begins a task at its end, which begins another at its own: one that waits for a Condition
     whose lock is not given back."""
     condition = asyncio.Condition()
 
-    async def wait() -> None:
-        async with condition:
-            await condition.wait_for(lambda: False)
-
     async def second() -> None:
         try:
             await asyncio.sleep(60)
         finally:
-            third = asyncio.create_task(wait())
+            third = asyncio.create_task(wait(condition))
             await asyncio.sleep(0)
             await condition.acquire()
             ended.append("ended")
@@ -51,7 +64,7 @@ async def stubborn(ended: list[str]) -> None:
         await asyncio.create_task(asyncio.sleep(60))
 
 
-@pytest.mark.parametrize("task", [stubborn, generations])
+@pytest.mark.parametrize("task", [stubborn, generations, heir])
 def test_what_goes_on_is_ended_while_there_is_a_loop(
     task: Callable[[list[str]], Coroutine[Any, Any, None]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
