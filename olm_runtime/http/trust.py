@@ -13,7 +13,7 @@ from olm_runtime.errors import TransientError
 
 CA_SUFFIXES = (".crt", ".pem", ".cer")
 ROOTS_SECONDS = 5.0
-"""To look at all of the system's roots takes a quarter of a small pull."""
+"""To look at all files with the system's roots takes a quarter of a small pull."""
 
 
 def registry_trust(cas_dir: Path | None, cluster_file: Path | None = None) -> ssl.SSLContext:
@@ -55,23 +55,23 @@ def _remembered(cas_dir: Path | None, cluster_file: Path | None, _: object) -> s
 def trust_state(cas_dir: Path | None, cluster_file: Path | None = None) -> tuple[object, ...]:
     """Differs when a file that `registry_trust` reads came, went or changed.
 
-    Of the system's roots, which are hundreds of files, that shows after some seconds.
+    Of folders with the system's roots, which are hundreds of files, that shows after some seconds.
     """
-    files: list[Path] = []
+    system = ssl.get_default_verify_paths().cafile
+    files = [Path(system)] if system else []
     if cas_dir is not None:
         with contextlib.suppress(OSError):
             files += sorted(cas_dir.iterdir())
     if cluster_file is not None:
         files.append(cluster_file)
-    roots = _state_of_roots(os.environ.get("SSL_CERT_DIR", ""), monotonic() // ROOTS_SECONDS)
-    return *roots, *map(_state_of, files)
+    folders = os.environ.get("SSL_CERT_DIR", "")
+    roots = _state_of_folders(system, folders, monotonic() // ROOTS_SECONDS)
+    return *map(_state_of, files), *roots
 
 
 @lru_cache(maxsize=1)
-def _state_of_roots(_: str, __: float) -> tuple[object, ...]:
-    system = ssl.get_default_verify_paths().cafile
-    files = [Path(system)] if system else []
-    return tuple(map(_state_of, (*files, *_files_of_environment())))
+def _state_of_folders(*_: object) -> tuple[object, ...]:
+    return tuple(map(_state_of, _files_of_environment()))
 
 
 def _files_of(cas_dir: Path | None) -> list[Path]:

@@ -43,3 +43,16 @@ def test_a_root_that_comes_is_noticed_after_seconds_and_a_ca_of_registries_at_on
     assert second != first
     now[0] += ROOTS_SECONDS
     assert trust_state(cas) != second
+
+
+def test_another_file_of_the_environment_counts_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+    for name in ("a", "b"):
+        pair = CertificateAuthority.create(name).pair
+        certificate, _ = pair.write(tmp_path, name)
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        seen.append(trust_state(None))
+    certificate.write_bytes(b"")
+    assert len({*seen, trust_state(None)}) == len(["a", "b", "b, changed"])
