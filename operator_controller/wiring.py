@@ -96,6 +96,7 @@ class Controllers:
             index=PackageIndex(),
             turns=Turns(time.monotonic),
             own_kind=self.manager.enqueue_changed,
+            release=self._store.release,
             on_managed_object=self._object_set_steps.changes.on_event,
         )
         self._cluster_operator = ClusterOperatorController(

@@ -70,6 +70,7 @@ class StatusWriter:
             try:
                 written = await replace_status(self._client, raw, status)
             except NotFoundError:
+                self.forget(raw)  # which its last event did before this
                 break
             except ConflictError:
                 now = await self._client.find(gvk_of(raw), name_of(raw), namespace_of(raw))

@@ -29,6 +29,7 @@ class EventHandlers:
     """Event handlers that need to know other objects than the event's.
 
     own_kind           has an object reconciled, also where somebody else wrote its status
+    release            forgets the content of a ClusterObjectSet
     on_managed_object  is called with a ClusterObjectSet in service, its owner, and an object of
                        that owner which changed
     """
@@ -38,6 +39,7 @@ class EventHandlers:
     index: PackageIndex
     turns: Turns
     own_kind: Callable[[Change, Enqueue, Priority], None]
+    release: Callable[[KubeObject], None]
     on_managed_object: Callable[[str, OwnerKey, ObjectKey], None]
 
     def __post_init__(self) -> None:
@@ -53,10 +55,15 @@ class EventHandlers:
         self.own_kind(event, enqueue, priority_of(event))
 
     def object_set(self, event: Change, enqueue: Enqueue) -> None:
-        """A ClusterObjectSet: enqueues itself, unless its objects were removed before."""
+        """A ClusterObjectSet: enqueues itself, unless its objects were removed before a start.
+
+        What is known of one that is gone is forgotten, whoever asked for it last.
+        """
+        if event.type is EventType.DELETED:
+            self.release(event.object)
         priority = priority_of(event)
         is_over = _progress(event.object).get("reason") == Reason.ARCHIVED
-        if not (is_over and (event.type is EventType.DELETED or priority is Priority.LOW)):
+        if not (is_over and priority is Priority.LOW):
             self.own_kind(event, enqueue, priority)
 
     def extension_of(self, event: Change, enqueue: Enqueue) -> None:

@@ -40,6 +40,7 @@ class World:
         self.statuses = Statuses()
         self.extensions, self.object_sets, self.catalogs = (PackedStore() for _ in range(3))
         self._enqueued: list[str] = []
+        self.released: list[str] = []
         self._version = 0
         manager = cast("Manager", self)
         self.handlers = EventHandlers(
@@ -48,6 +49,7 @@ class World:
             index=PackageIndex(),
             turns=Turns(lambda: 0.0),
             own_kind=partial(Manager.enqueue_changed, manager),
+            release=lambda obj: self.released.append(obj["metadata"]["name"]),
             on_managed_object=lambda name, *_: self._enqueued.append(f"objects of {name}"),
         )
         extension, object_set, catalog = map(self._queue, ("extension", "set", "catalog"))
@@ -222,14 +224,15 @@ def test_a_revision_that_follows_its_extension_enqueues_only_itself(world: World
     assert world.enqueued() == ["set ext-2"]
 
 
-def test_a_revision_that_is_over_is_not_reconciled(world: World) -> None:
+def test_a_revision_that_is_over_is_not_reconciled_but_forgotten(world: World) -> None:
     over = {**revision("ext-1", state="Archived"), "status": progressing("Archived")}
     world.relist(world.object_sets, over)
     assert world.enqueued() == ["extension ext low"]
     world.update(world.extensions, obj())
     world.enqueued()
     world.delete(world.object_sets, over)
-    assert world.enqueued() == ["extension ext"]
+    assert world.enqueued() == ["extension ext", "set ext-1"]
+    assert (world.statuses.forgotten, world.released) == (["ext-1"], ["ext-1"])
 
 
 def test_managed_objects_concern_the_revisions_in_service(world: World) -> None:
