@@ -8,7 +8,7 @@ from api.objects import GVK, KubeObject, metadata, name_of, namespace_of
 from api.olm.v1.kinds import EXTENSION
 from olm_client.field_manager import FIELD_MANAGER
 from olm_client.lifecycle.account_removal import AccountObjects, has_subject, refers_to
-from olm_client.lifecycle.live_objects import PARALLEL_REQUESTS
+from olm_client.lifecycle.side_by_side import side_by_side
 from olm_content.rights import Account
 from olm_content.rights.installer import MANAGED_BY, WRITER, is_written_by_olm
 from olm_content.rights.needs import RBAC_GROUP
@@ -97,17 +97,15 @@ async def _all_of(kube: KubeClient, kinds: Sequence[GVK], fields: str = "") -> l
 
 async def read_inside(kube: KubeClient, namespace: KubeObject) -> list[KubeObject]:
     """The metadata of all objects in a namespace, of each kind that is served. Raises ApiError."""
-    slots = asyncio.Semaphore(PARALLEL_REQUESTS)
 
     async def of_kind(resource: Resource) -> list[KubeObject]:
-        async with slots:
-            try:
-                found, _ = await kube.list_all(resource.gvk, name_of(namespace), metadata_only=True)
-            except NotFoundError:  # the kind went meanwhile
-                return []
+        try:
+            found, _ = await kube.list_all(resource.gvk, name_of(namespace), metadata_only=True)
+        except NotFoundError:  # the kind went meanwhile
+            return []
         return found
 
-    lists = await asyncio.gather(*map(of_kind, await _namespaced(kube)))
+    lists = await side_by_side(of_kind, await _namespaced(kube))
     unique = {str(metadata(obj).get("uid")): obj for found in lists for obj in found}
     return sorted(unique.values(), key=_order)
 

@@ -19,9 +19,9 @@ from api.olm.v1.conditions import ConditionType
 from olm_client.display import Display
 from olm_client.lifecycle.account_reading import NAMESPACE
 from olm_client.lifecycle.account_removal import AccountRemoval
-from olm_client.lifecycle.live_objects import PARALLEL_REQUESTS
 from olm_client.lifecycle.removal import Removal, next_to_delete
 from olm_client.lifecycle.removing import preview_account
+from olm_client.lifecycle.side_by_side import PARALLEL_REQUESTS
 from olm_client.lifecycle.waiting import POLL_SECONDS, Wait
 from olm_rollout.remains import obstacle
 from olm_runtime.errors import OLMError, TerminalError

@@ -3,16 +3,16 @@
 Reads and decides as `olm_rollout.io.objects` does, but every write is a dry run.
 """
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from api.objects import KubeObject, key_of, metadata, namespace_of
 from api.olm.v1 import names
 from olm_client.history import WRITE_TRIES
 from olm_client.lifecycle.applying import apply
 from olm_client.lifecycle.changes import Action, Change, field_changes, without_leftovers
+from olm_client.lifecycle.side_by_side import side_by_side
 from olm_content.formats.merge_patch import merge_patch
 from olm_rollout.adoption import Action as Owning
 from olm_rollout.adoption import Policy, Situation, action_for, refusal, situation_of
@@ -32,8 +32,6 @@ from olm_runtime.kube.errors import (
     NotFoundError,
 )
 from olm_runtime.kube.media_types import MERGE_PATCH
-
-T = TypeVar("T")
 
 PARALLEL_REQUESTS = 8
 DRY_RUN = {"dryRun": "All"}
@@ -59,11 +57,11 @@ class DryRun:
 
     async def applied(self, objects: Sequence[KubeObject]) -> list[Planned]:
         """What applying them would do, in their order. Writes nothing."""
-        return await _side_by_side(self._planned, objects)
+        return await side_by_side(self._planned, objects, PARALLEL_REQUESTS)
 
     async def deleted(self, objects: Iterable[KubeObject]) -> list[Planned]:
         """What taking these down would do: those that are there and ours go."""
-        found = await _side_by_side(self._deleted, objects)
+        found = await side_by_side(self._deleted, objects, PARALLEL_REQUESTS)
         return [each for each in found if each is not None]
 
     async def _deleted(self, obj: KubeObject) -> Planned | None:
@@ -166,19 +164,6 @@ class DryRun:
         except ApiError:
             return False
         return True
-
-
-async def _side_by_side(
-    ask: Callable[[KubeObject], Awaitable[T]], objects: Iterable[KubeObject]
-) -> list[T]:
-    """The answers about objects, in their order."""
-    slots = asyncio.Semaphore(PARALLEL_REQUESTS)
-
-    async def one(obj: KubeObject) -> T:
-        async with slots:
-            return await ask(obj)
-
-    return await asyncio.gather(*map(one, objects))
 
 
 async def with_accepted_spec(

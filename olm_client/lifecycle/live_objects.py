@@ -1,15 +1,13 @@
 """Reads the objects of a revision from the cluster: which exist, and whether they are healthy."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from api.objects import KubeObject, key_of, metadata
+from olm_client.lifecycle.side_by_side import side_by_side
 from olm_rollout.probes import Health, probe
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError
-
-PARALLEL_REQUESTS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +36,16 @@ class LiveObject:
 
 async def read_live(kube: KubeClient, objects: Sequence[KubeObject]) -> list[LiveObject]:
     """All of them, in their order; one that cannot be read is `unknown`."""
-    slots = asyncio.Semaphore(PARALLEL_REQUESTS)
 
     async def one(obj: KubeObject) -> LiveObject:
         key = key_of(obj)
-        async with slots:
-            try:
-                live = await kube.find(key.gvk, key.name, key.namespace)
-            except ApiError as error:
-                return LiveObject(obj, None, error.message, unknown=True)
+        try:
+            live = await kube.find(key.gvk, key.name, key.namespace)
+        except ApiError as error:
+            return LiveObject(obj, None, error.message, unknown=True)
         if live is None:
             return LiveObject(obj, None, "is not there")
         found = probe(live)
         return LiveObject(obj, live, "" if found.health is Health.HEALTHY else found.message)
 
-    return await asyncio.gather(*map(one, objects))
+    return await side_by_side(one, objects)

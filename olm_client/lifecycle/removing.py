@@ -1,6 +1,5 @@
 """Finds out what deleting an extension would delete. Writes nothing."""
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -10,8 +9,8 @@ from olm_client.history import Record, content_of
 from olm_client.lifecycle.account_reading import SERVICE_ACCOUNT, find_left_account, read_account
 from olm_client.lifecycle.account_removal import AccountRemoval, account_removal
 from olm_client.lifecycle.instance_reading import instances_of
-from olm_client.lifecycle.live_objects import PARALLEL_REQUESTS
 from olm_client.lifecycle.removal import Removal
+from olm_client.lifecycle.side_by_side import side_by_side
 from olm_content.rights import Account
 from olm_rollout.ownership import controller_of
 from olm_rollout.phases import Identity, identity
@@ -98,15 +97,13 @@ async def _objects(kube: KubeClient, record: Record) -> Mapping[Identity, KubeOb
 
 
 async def _live(kube: KubeClient, content: Mapping[Identity, KubeObject]) -> dict[Identity, Found]:
-    slots = asyncio.Semaphore(PARALLEL_REQUESTS)
 
     async def one(obj: KubeObject) -> Found:
         key = key_of(obj)
-        async with slots:
-            try:
-                return await kube.find(key.gvk, key.name, key.namespace)
-            except ApiError as error:
-                return error
+        try:
+            return await kube.find(key.gvk, key.name, key.namespace)
+        except ApiError as error:
+            return error
 
-    found = await asyncio.gather(*map(one, content.values()))
+    found = await side_by_side(one, content.values())
     return dict(zip(content, found, strict=True))

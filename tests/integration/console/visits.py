@@ -14,9 +14,9 @@ from tests.integration.olm_shell import Shell
 
 PATIENCE_MILLISECONDS = 60_000
 EXPECTED = (404, 422)
+"""Answers that a page may get and show."""
 LEFT = ("htmx:sendAbort", "htmx:afterRequest")
 """Said where a page is left while a part of it loads. What fails is said as an error of its own."""
-"""Answers that a page may get and show."""
 
 
 @dataclass(eq=False)
