@@ -13,7 +13,7 @@ from olm_cli.output import Output, object_output_option, show
 from olm_client.catalogs.bundle_source import read_offered
 from olm_client.catalogs.details import Details, package_details, records_of
 from olm_client.catalogs.sources import Sources, unavailable, with_package
-from olm_client.catalogs.summary import one_line
+from olm_client.catalogs.summarising import one_line
 from olm_runtime.errors import OLMError, TerminalError
 
 VERSIONS_SHOWN = 8

@@ -13,10 +13,14 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from olm_client.catalogs.content import FORMAT, Content, ContentWriter
+from olm_client.catalogs.content import FORMAT, Content
 from olm_client.user_cache import shrink, user_cache
 from olm_runtime.errors import TerminalError
+
+if TYPE_CHECKING:
+    from olm_client.catalogs.content_writer import ContentWriter
 
 DIGEST = "sha256:"
 MAX_BYTES = 1 << 30
@@ -44,11 +48,13 @@ class ContentCache:
         return content
 
     @contextmanager
-    def writing(self, key: str) -> Iterator[ContentWriter]:
+    def writing(self, key: str) -> Iterator["ContentWriter"]:
         """Takes the content of that name; it is there once the context ends without an error.
 
         Raises TerminalError where nothing can be written.
         """
+        from olm_client.catalogs.content_writer import ContentWriter  # late: seldom needed
+
         try:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             handle, name = tempfile.mkstemp(dir=self._folder, prefix="new-")

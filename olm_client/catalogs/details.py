@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from olm_client.catalogs.obstacles import obstacles
-from olm_client.catalogs.summary import csv_metadata, precedence, supported_modes
+from olm_client.catalogs.summarising import csv_metadata, precedence, supported_modes
 from olm_content.fbc.documents import Blob
 from olm_content.fbc.graph import Graph, GraphChannel, GraphEntry, graph
 from olm_content.fbc.packages import property_values, version_text

@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from olm_client.catalogs.content import normal
+from olm_client.catalogs.content_writer import normal
 from olm_client.catalogs.details import Details
 from olm_content.fbc.chain import ChainError, head
 from olm_content.fbc.model import Entry

@@ -1,12 +1,10 @@
 """Which catalogs a command is about: folders, images, and catalogs of a cluster."""
 
-import random
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from olm_client.catalogs.cache import DIGEST, ContentCache, folder_key
 from olm_client.catalogs.choice import CatalogChoice, Form, chosen
@@ -17,9 +15,11 @@ from olm_client.usage import UsageError
 from olm_content.names import LABEL_INDEX_CONFIGS
 from olm_runtime.cli.async_work import run_async
 from olm_runtime.errors import OLMError, TerminalError
-from olm_runtime.images.reference import ImageRef, parse_ref
-from olm_runtime.registry.workstation import Registries
 from olm_runtime.suggestions import suggestion, suggestion_or_all
+
+if TYPE_CHECKING:
+    from olm_runtime.images.reference import ImageRef
+    from olm_runtime.registry.workstation import Registries
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +133,7 @@ class Sources:
 
     def _image(self, reference: str) -> Content:
         from olm_client.bundle_files import registries
+        from olm_runtime.images.reference import parse_ref
 
         access, ref = registries(dict(self._options)), parse_ref(reference)
         canonical = ref if ref.is_canonical else _resolved(ref, access)
@@ -161,8 +162,11 @@ class Sources:
         return content
 
 
-def _resolved(ref: ImageRef, access: Registries) -> ImageRef:
+def _resolved(ref: "ImageRef", access: "Registries") -> "ImageRef":
     """The image that a tag names now. Raises OLMError."""
+    import random
+    import tempfile
+
     from olm_runtime.registry.image_store import ImageStore
     from olm_runtime.registry.workstation import advised
 

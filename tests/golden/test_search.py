@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from olm_client.catalogs.ranking import ranked
-from olm_client.catalogs.summary import Summary, csv_metadata, summary_of
+from olm_client.catalogs.summarising import csv_metadata, summary_of
+from olm_client.catalogs.summary import Summary
 from olm_content.fbc.documents import parse
 
 pytestmark = pytest.mark.corpus

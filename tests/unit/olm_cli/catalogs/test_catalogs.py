@@ -20,7 +20,8 @@ from olm_client.catalogs.cache import ContentCache, folder_key
 from olm_client.catalogs.cluster import Cluster, Served
 from olm_client.catalogs.content import FORMAT, Content
 from olm_client.catalogs.ranking import ranked
-from olm_client.catalogs.summary import Summary, one_line, summary_of
+from olm_client.catalogs.summarising import one_line, summary_of
+from olm_client.catalogs.summary import Summary
 from olm_client.reach import ClusterOptions
 from olm_client.user_cache import cache_folder
 from olm_runtime.errors import OLMError

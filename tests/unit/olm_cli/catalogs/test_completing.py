@@ -10,7 +10,8 @@ from click.shell_completion import ShellComplete
 from olm_cli.__main__ import cli
 from olm_client.catalogs import quick_list
 from olm_client.catalogs.cache import ContentCache, folder_key
-from olm_client.catalogs.choices import Choices, choices_of
+from olm_client.catalogs.choices import Choices
+from olm_client.catalogs.summarising import choices_of
 from tests.unit.olm_cli.catalogs.test_catalogs import package
 
 Blob = dict[str, Any]
