@@ -104,7 +104,7 @@ async def _examined(checks: Sequence[Check], options: ClusterOptions) -> list[Ve
     wanted = frozenset(fact for check in checks for fact in check.reads)
     access = options.reach.access()
     try:
-        async with KubeClient.connect(access) as kube:
+        async with KubeClient.briefly(access) as kube:
             collector = Collector(
                 kube, access, wanted, told, options.cas_dir, allow_http=options.allow_http
             )

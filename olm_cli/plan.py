@@ -144,7 +144,7 @@ async def _answer(
     target: str, documents: list[KubeObject] | None, fields: SpecFields, given: Mapping[str, Any]
 ) -> _Answer:
     access = given["reach"].access()
-    async with KubeClient.connect(access) as kube:
+    async with KubeClient.briefly(access) as kube:
         planner = Planner(kube, access, given)
         if documents is None:
             before = after = await find_extension(kube, target)

@@ -98,7 +98,7 @@ async def _upgrade(
     """The result as data, and whether something stood in the way."""
     echo = output.echo
     access = given["reach"].access()
-    async with KubeClient.connect(access) as kube:
+    async with KubeClient.briefly(access) as kube:
         planner = Planner(kube, access, given)
         found = await prepare(kube, planner, extension, fields, grant=given["grant"])
         echo("\n".join(upgrade_lines(found, click.style)))
@@ -192,7 +192,7 @@ async def _checked(
 ) -> tuple[list[Outlook], Upgrade | None]:
     """The outlooks, and of one extension what the next update would meet."""
     access = given["reach"].access()
-    async with KubeClient.connect(access) as kube:
+    async with KubeClient.briefly(access) as kube:
         planner = Planner(kube, access, given)
         found = await look_out(kube, planner, extension)
         if extension is None or not found[0].commands:

@@ -46,5 +46,5 @@ async def cluster(reach: Reach) -> AsyncIterator["KubeClient"]:
     """The API server, as kubectl reaches it."""
     from olm_runtime.kube.client import KubeClient
 
-    async with KubeClient.connect(reach.access()) as kube:
+    async with KubeClient.briefly(reach.access()) as kube:
         yield kube

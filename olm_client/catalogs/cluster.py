@@ -98,7 +98,7 @@ async def _listed(reach: Reach) -> list[dict[str, Any]]:
     from api.olm.v1.kinds import CATALOG
     from olm_runtime.kube.client import KubeClient
 
-    async with KubeClient.connect(reach.access()) as kube:
+    async with KubeClient.briefly(reach.access()) as kube:
         found, _ = await kube.list_all(CATALOG)
     return found
 

@@ -94,7 +94,7 @@ async def _read_cluster(package: str, names: Sequence[str], options: Options) ->
 
     access = options["reach"].access()
     async with (
-        KubeClient.connect(access) as kube,
+        KubeClient.briefly(access) as kube,
         catalogs_of(kube, access, ClusterOptions.of(options)) as client,
     ):
         raws = client.list_catalogs()

@@ -58,7 +58,7 @@ async def _from_cluster(name: str, global_namespace: str, reach: Reach) -> list[
     from olm_runtime.kube.client import KubeClient
 
     found: list[KubeObject] = []
-    async with KubeClient.connect(reach.access()) as kube:
+    async with KubeClient.briefly(reach.access()) as kube:
         for kind in KINDS:
             spaces = {name, global_namespace} if kind == CATALOG_SOURCE else {name}
             for space in sorted(spaces):

@@ -20,7 +20,7 @@ async def missing(
 
     Raises TerminalError if there is no such account or it may not be impersonated, ApiError.
     """
-    async with KubeClient.connect(reach.access()) as kube:
+    async with KubeClient.briefly(reach.access()) as kube:
         try:
             await kube.get(SERVICE_ACCOUNT, account.name, account.namespace, metadata_only=True)
         except NotFoundError as error:

@@ -39,7 +39,7 @@ class Situation:
 async def read_situation(extension: str, options: ClusterOptions) -> Situation:
     """Raises TerminalError if there is no such extension, ApiError, InvalidObjectError."""
     access = options.reach.access()
-    async with KubeClient.connect(access) as kube:
+    async with KubeClient.briefly(access) as kube:
         found = ClusterExtension.from_object(await find_extension(kube, extension))
         installed = await _installed(kube, extension)
         async with catalogs_of(kube, access, options) as client:
@@ -50,7 +50,7 @@ async def read_situation(extension: str, options: ClusterOptions) -> Situation:
 
 async def read_installed(extension: str, reach: Reach) -> BundleMetadata | None:
     """What an extension has installed. Raises TerminalError if there is none of that name."""
-    async with KubeClient.connect(reach.access()) as kube:
+    async with KubeClient.briefly(reach.access()) as kube:
         await find_extension(kube, extension)
         return await _installed(kube, extension)
 

@@ -52,6 +52,11 @@ class KubeClient:
         """A client with the configuration's own identity; must be made inside a running loop."""
         return cls(Transport.connect(access))
 
+    @classmethod
+    def briefly(cls, access: ClusterAccess) -> Self:
+        """The same, made at once, for a command that asks a few times and ends."""
+        return cls(Transport.briefly(access))
+
     @property
     def answers(self) -> Counter[tuple[str, str]]:
         """How often there was which answer, of all identities: by method and by status code.

@@ -7,12 +7,14 @@ share connections by HTTP/2 (`http2.py`), if the server speaks it and no proxy i
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from yarl import URL
 
 from olm_runtime.http.rootless_aiohttp import aiohttp
 from olm_runtime.kube.cluster_access import ClusterAccess
+from olm_runtime.kube.sessions import session
+from olm_runtime.kube.sockets import Sockets
 
 if TYPE_CHECKING:
     from olm_runtime.kube.http2 import Connections
@@ -25,7 +27,7 @@ FEW = 32
 class Answer:
     """The status and headers of an answer, and its content as it comes.
 
-    Reading raises OSError or aiohttp.ClientError when it is cut.
+    Reading raises OSError when it is cut.
     """
 
     status: int
@@ -37,20 +39,22 @@ class Answer:
 class LongAnswers:
     """Of one API server; must be made inside a running loop."""
 
-    def __init__(self, access: ClusterAccess, session: aiohttp.ClientSession) -> None:
-        """`session` has no limit of connections, and is closed with this."""
-        self._access, self._session = access, session
+    def __init__(self, access: ClusterAccess) -> None:
+        """Opens no connection yet."""
+        self._access, self._sockets = access, Sockets()
+        self._session = session(access, self._sockets, 0)
         self._alone = 0
         self._shared: Connections | None = None
 
     @asynccontextmanager
     async def get(
-        self, url: URL, headers: Sequence[tuple[str, str]], *, connect: float, silence: float
+        self, address: str, headers: Sequence[tuple[str, str]], *, connect: float, silence: float
     ) -> AsyncGenerator[Answer, None]:
-        """Asks for `url`, with bounds in seconds: to connect, and for silence at any time after it.
+        """Asks, with bounds in seconds: to connect, and for silence at any time after it.
 
-        Raises OSError, aiohttp.ClientError.
+        `address` is quoted. Raises OSError.
         """
+        url = URL(address, encoded=True)
         shared = self._connections(url)
         stream = await shared.get(url, headers, connect_seconds=connect) if shared else None
         if stream is not None:
@@ -69,10 +73,12 @@ class LongAnswers:
                         response.status,
                         response.reason or "",
                         response.headers.items(),
-                        response.content.iter_any(),
+                        _Pieces(response.content.iter_any()),
                     )
                 finally:
                     _abort(response)
+        except aiohttp.ClientError as error:
+            raise _cut(error) from error
         finally:
             self._alone -= 1
 
@@ -91,6 +97,27 @@ class LongAnswers:
         await self._session.close()
         if self._shared is not None:
             self._shared.close()
+        await self._sockets.end()
+
+
+@dataclass(frozen=True, slots=True)
+class _Pieces:
+    """The content of an answer of aiohttp as it comes; raises OSError in place of its errors."""
+
+    pieces: AsyncIterator[bytes]
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> bytes:
+        try:
+            return await anext(self.pieces)
+        except aiohttp.ClientError as error:
+            raise _cut(error) from error
+
+
+def _cut(error: aiohttp.ClientError) -> OSError:
+    return error if isinstance(error, OSError) else ConnectionError(str(error))
 
 
 def _abort(response: aiohttp.ClientResponse) -> None:

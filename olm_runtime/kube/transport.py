@@ -1,7 +1,8 @@
-"""Requests to the API server over aiohttp, as any identity.
+"""Requests to the API server, as any identity.
 
-A session for requests; watches go by `long_answers.py`. What comes back is JSON; which address
-serves which kind is for `mapper.py` to know.
+Programs send them over sessions of aiohttp (`sessions.py`), commands over connections that take no
+time to import (`few_requests.py`); watches go by `long_answers.py`. What comes back is JSON; which
+address serves which kind is for `mapper.py` to know.
 """
 
 import asyncio
@@ -17,27 +18,26 @@ from collections.abc import (
     Sequence,
 )
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import quote, urlencode
 
 import orjson
-from yarl import URL
 
 from olm_runtime.http import request_log
-from olm_runtime.http.rootless_aiohttp import aiohttp
 from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.kube.errors import ApiError, error_from
-from olm_runtime.kube.long_answers import LongAnswers
+from olm_runtime.kube.exchange import Bounds, Reply, Requests, UnreachableError
 from olm_runtime.kube.media_types import JSON_TYPE
 from olm_runtime.kube.overrides import Headers
 from olm_runtime.kube.request_slots import RequestSlots
-from olm_runtime.kube.sockets import Sockets
+
+if TYPE_CHECKING:
+    from olm_runtime.kube.long_answers import LongAnswers
 
 REQUEST_SECONDS = 30.0
 WATCH_SILENCE_SECONDS = 330.0
 """Longer than any watch lasts: only a connection that died silently is this quiet."""
 CONNECT_SECONDS = 10.0
-MAX_CONNECTIONS = 1024
-"""More than everything in flight asks at once, so that requests which hang delay no other."""
 TRIES = 4
 NO_ANSWER = "<error>"
 """Where a status code is counted and there is none; client-go's word."""
@@ -46,6 +46,8 @@ UNTRUSTED = "have the kubeconfig, or --certificate-authority, name the CA of its
 
 _WARNING = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
 _QUOTED_PAIR = re.compile(r"\\(.)")
+_IN_PATHS = "/:@!$&'()*+,;="
+"""Characters that a path has as they are (RFC 3986, 3.3), beside letters, digits and `-._~`."""
 
 
 @dataclass(slots=True)
@@ -53,11 +55,18 @@ class _Shared:
     """What all identities share."""
 
     access: ClusterAccess
-    sockets: Sockets
-    session: aiohttp.ClientSession
-    watches: LongAnswers
+    requests: Requests
+    long_answers: "LongAnswers | None" = None
     request_slots: RequestSlots = field(default_factory=RequestSlots)
     answers: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def watches(self) -> "LongAnswers":
+        """What is imported and made for the first of them."""
+        if self.long_answers is None:
+            from olm_runtime.kube.long_answers import LongAnswers
+
+            self.long_answers = LongAnswers(self.access)
+        return self.long_answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +82,18 @@ class Transport:
     @classmethod
     def connect(cls, access: ClusterAccess) -> Self:
         """A transport with the configuration's own identity; must be made in a running loop."""
-        sockets = Sockets()
-        requests, watches = (_session(access, sockets, limit) for limit in (MAX_CONNECTIONS, 0))
-        return cls(_Shared(access, sockets, requests, LongAnswers(access, watches)))
+        from olm_runtime.kube.sessions import SessionRequests
+
+        return cls(_Shared(access, SessionRequests(access)))
+
+    @classmethod
+    def briefly(cls, access: ClusterAccess) -> Self:
+        """The same, made at once, for a command that asks a few times and ends."""
+        if access.proxy:
+            return cls.connect(access)
+        from olm_runtime.kube.few_requests import FewRequests
+
+        return cls(_Shared(access, FewRequests(access)))
 
     def impersonating(self, user: str) -> Self:
         """The same connections, acting as a user."""
@@ -92,9 +110,9 @@ class Transport:
 
     async def close(self) -> None:
         """Closes the connections that all identities share."""
-        await self._shared.session.close()
-        await self._shared.watches.close()
-        await self._shared.sockets.end()
+        await self._shared.requests.close()
+        if self._shared.long_answers is not None:
+            await self._shared.long_answers.close()
 
     async def request(
         self,
@@ -115,13 +133,14 @@ class Transport:
         if body is not None:
             headers.append(("Content-Type", content_type))
         for attempt in range(1, TRIES + 1):
-            status, content, retry_after = await self._send(method, path, headers, body, params)
-            if status != 429 or attempt == TRIES:
+            reply = await self._send(method, path, headers, body, params)
+            if reply.status != 429 or attempt == TRIES:
                 break
-            await asyncio.sleep(min(retry_after, 5.0) * attempt)
-        if status >= 400:
-            raise error_from(status, content)
-        return _decoded(content)
+            wait = reply.header("retry-after", "1")
+            await asyncio.sleep(min(float(wait) if wait.isdigit() else 1.0, 5.0) * attempt)
+        if reply.status >= 400:
+            raise error_from(reply.status, reply.content)
+        return _decoded(reply.content)
 
     async def watch(
         self,
@@ -137,10 +156,10 @@ class Transport:
         Errors name `what` is watched. Raises ApiError.
         """
         headers = self._request_headers(accept)
-        url = URL(self._shared.access.server + path).update_query(params)
+        url = self._url(path, params)
         began = time.monotonic()
         try:
-            async with self._shared.watches.get(
+            async with self._shared.watches().get(
                 url, headers, connect=self._connect_seconds, silence=WATCH_SILENCE_SECONDS
             ) as answer:
                 self._shared.answers["GET", str(answer.status)] += 1
@@ -153,7 +172,7 @@ class Transport:
                 opened()
                 async for event in _events(answer.content):
                     yield event
-        except (aiohttp.ClientError, OSError, orjson.JSONDecodeError) as error:
+        except (OSError, orjson.JSONDecodeError) as error:
             raise ApiError(f"watch of {what} was cut: {error}") from error
 
     def _request_headers(self, accept: str) -> list[tuple[str, str]]:
@@ -162,6 +181,10 @@ class Transport:
             impersonated = len(self._shared.access.impersonation)
             who = [*who[: len(who) - impersonated], *self._instead]
         return [("Accept", accept), *who]
+
+    def _url(self, path: str, params: Mapping[str, str] | None) -> str:
+        query = f"?{urlencode(params)}" if params else ""
+        return f"{self._shared.access.server}{quote(path, _IN_PATHS)}{query}"
 
     @property
     def _seconds(self) -> float | None:
@@ -180,43 +203,34 @@ class Transport:
         headers: list[tuple[str, str]],
         body: Any,
         params: Mapping[str, str] | None,
-    ) -> tuple[int, bytes, float]:
+    ) -> Reply:
         seconds, began = self._seconds, time.monotonic()
-        url = self._shared.access.server + path
+        url, shared = self._url(path, params), self._shared
+        content = None if body is None else orjson.dumps(body)
+        bounds = Bounds(connect=self._connect_seconds, total=seconds)
         try:
-            async with (
-                self._shared.request_slots.slot(),
-                self._shared.session.request(
-                    method,
-                    url,
-                    headers=headers,
-                    params=params,
-                    data=None if body is None else orjson.dumps(body),
-                    timeout=aiohttp.ClientTimeout(
-                        total=seconds, sock_connect=self._connect_seconds
-                    ),
-                ) as response,
-            ):
-                wait = response.headers.get("Retry-After", "1")
-                content = await response.read()
-                status = f"{response.status} {response.reason}"
-                _note(method, response.url, status, began, headers, response.headers.items())
-                self._shared.answers[method, str(response.status)] += 1
-                if self._warned is not None:
-                    for header in response.headers.getall("Warning", ()):
-                        self._warned(warning_text(header))
-                return response.status, content, float(wait) if wait.isdigit() else 1.0
+            async with shared.request_slots.slot():
+                reply = await shared.requests.send(method, url, headers, content, bounds)
         except TimeoutError as error:
-            self._shared.answers[method, NO_ANSWER] += 1
+            shared.answers[method, NO_ANSWER] += 1
             _note_fault(method, url, began, "without an answer")
             message = f"no answer from the API server within {seconds or CONNECT_SECONDS:g} s"
             raise ApiError(f"{message}: {method} {path}") from error
-        except aiohttp.ClientError as error:
-            self._shared.answers[method, NO_ANSWER] += 1
+        except UnreachableError as error:
+            shared.answers[method, NO_ANSWER] += 1
             _note_fault(method, url, began, "unreachable")
-            message = f"cannot reach the API server: {_fault(error)}"
-            untrusted = isinstance(error, aiohttp.ClientConnectorCertificateError)
-            raise ApiError(message, hint=UNTRUSTED if untrusted else UNREACHABLE) from error
+            hint = UNTRUSTED if error.untrusted else UNREACHABLE
+            raise ApiError(f"cannot reach the API server: {error}", hint=hint) from error
+        _note(method, url, f"{reply.status} {reply.reason}", began, headers, reply.headers)
+        shared.answers[method, str(reply.status)] += 1
+        self._tell_warnings(reply)
+        return reply
+
+    def _tell_warnings(self, reply: Reply) -> None:
+        if self._warned is not None:
+            for name, value in reply.headers:
+                if name.lower() == "warning":
+                    self._warned(warning_text(value))
 
 
 def warning_text(header: str) -> str:
@@ -225,24 +239,9 @@ def warning_text(header: str) -> str:
     return _QUOTED_PAIR.sub(r"\1", found[1]) if found else header
 
 
-def _fault(error: aiohttp.ClientError) -> str:
-    """Where a connection failed and why, without what aiohttp says of its own parameters."""
-    if not isinstance(error, aiohttp.ClientConnectorError):
-        return str(error)
-    refused = isinstance(error.os_error, ConnectionRefusedError)
-    return f"{error.host}:{error.port}: {'connection refused' if refused else error.os_error}"
-
-
-def _session(access: ClusterAccess, sockets: Sockets, limit: int) -> aiohttp.ClientSession:
-    connector = aiohttp.TCPConnector(
-        ssl=access.tls(), limit=limit, keepalive_timeout=60, socket_factory=sockets.make
-    )
-    return aiohttp.ClientSession(connector=connector, auto_decompress=True, proxy=access.proxy)
-
-
 def _note(
     method: str,
-    url: URL,
+    url: str,
     status: str,
     began: float,
     sent: Sequence[tuple[str, str]],
@@ -250,7 +249,7 @@ def _note(
 ) -> None:
     if request_log.are_written():
         seconds = time.monotonic() - began
-        request_log.note_request(method, str(url), seconds, status, sent, got)
+        request_log.note_request(method, url, seconds, status, sent, got)
 
 
 def _note_fault(method: str, url: str, began: float, fault: str) -> None:

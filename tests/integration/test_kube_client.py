@@ -42,9 +42,11 @@ RETRIED = Hooks(delay=lambda _: 0.2)
 NO_UID = "00000000-0000-0000-0000-000000000000"
 
 
-@pytest.fixture
-async def client(control_plane: ControlPlane) -> AsyncIterator[KubeClient]:
-    async with KubeClient.connect(load_access(str(control_plane.kubeconfig))) as client:
+@pytest.fixture(params=[KubeClient.connect, KubeClient.briefly], ids=["program", "command"])
+async def client(
+    control_plane: ControlPlane, request: pytest.FixtureRequest
+) -> AsyncIterator[KubeClient]:
+    async with request.param(load_access(str(control_plane.kubeconfig))) as client:
         yield client
 
 

@@ -102,7 +102,7 @@ def test_the_second_time_nothing_heavy_is_imported(tmp_path: Path) -> None:
         "import sys; from olm_cli.__main__ import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
-        "print('aiohttp' in sys.modules, 'olm_cli.install' in sys.modules)"
+        "print('asyncio' in sys.modules, 'olm_cli.install' in sys.modules)"
     )
     asked = {
         "_OLM_COMPLETE": "bash_complete",

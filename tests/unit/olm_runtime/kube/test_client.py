@@ -43,6 +43,16 @@ def discovery(*, plural: str = "things", namespaced: bool = True) -> web.Respons
     return web.json_response({"kind": "APIResourceList", "resources": resources})
 
 
+@pytest.fixture(
+    params=[KubeClient.connect, KubeClient.briefly],
+    ids=["of programs", "of commands"],
+    autouse=True,
+)
+def _way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What both ways to send requests have in common is tested of both."""
+    monkeypatch.setattr(KubeClient, "connect", request.param)
+
+
 @asynccontextmanager
 async def served(**answers: Answer) -> AsyncIterator[KubeClient]:
     """A client of a server with answers by method and path (`GET /x`)."""

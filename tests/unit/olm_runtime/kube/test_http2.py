@@ -14,7 +14,6 @@ import pytest
 from yarl import URL
 
 from e2e.harness.pki import CertificateAuthority
-from olm_runtime.http.rootless_aiohttp import aiohttp
 from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.kube.http2 import Connections, Stream
 from olm_runtime.kube.long_answers import FEW, LongAnswers
@@ -292,10 +291,9 @@ async def test_a_few_watches_have_a_connection_each_and_the_others_share(tmp_pat
     answered = set[int]()
     loop = asyncio.get_running_loop()
     server = await loop.create_server(Plain, "127.0.0.1", 0, ssl=context)
-    url = URL(f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}")
-    access = ClusterAccess(server=str(url), authority=authority.decode())
-    session = aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=access.tls(), limit=0))
-    answers = LongAnswers(access, session)
+    url = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    access = ClusterAccess(server=url, authority=authority.decode())
+    answers = LongAnswers(access)
     opened = asyncio.Semaphore(0)
 
     async def watch() -> None:
