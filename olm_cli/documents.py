@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 
 from olm_cli.output import Format, Output, show, typed_names
-from olm_client.rbac.text import commented
+from olm_client.rbac.manifests import commented
 from olm_content.rights import Document
 
 

@@ -13,21 +13,23 @@ from olm_runtime.cli.progress import Progress
 from olm_runtime.errors import OLMError, TerminalError
 from olm_runtime.images.limits import BUNDLE_LIMITS
 from olm_runtime.images.reference import parse_ref
-from olm_runtime.registry.workstation import Registries, pulled
 
 if TYPE_CHECKING:
     from olm_content.bundle.model import RegistryV1
+    from olm_runtime.registry.workstation import Registries
 
 KEPT_BUNDLES = 2
 """A batch asks for one bundle in several ways, one after the other: it is parsed once."""
 
 
-def registries(given: dict[str, Any], *, bulk: bool = False) -> Registries:
+def registries(given: dict[str, Any], *, bulk: bool = False) -> "Registries":
     """What the options of `registry_options` say; pulls are shown as they go.
 
     `bulk` is for whoever asks a cluster, too: its client of HTTP carries them, and no other is
     imported.
     """
+    from olm_runtime.registry.workstation import Registries
+
     progress = Progress()
     return Registries(
         plain_http=given["plain_http"],
@@ -46,7 +48,7 @@ def loaded(files: tuple[tuple[str, bytes], ...]) -> "RegistryV1":
     return load(dict(files))
 
 
-def read_source(source: str, access: Registries) -> dict[str, bytes]:
+def read_source(source: str, access: "Registries") -> dict[str, bytes]:
     """The files of a bundle that count, by their path from its root.
 
     `source` is a folder, a tar archive (compressed or not), or an image reference. Raises OLMError.
@@ -59,10 +61,11 @@ def read_source(source: str, access: Registries) -> dict[str, bytes]:
     return read_image(source, access)
 
 
-def read_image(source: str, access: Registries) -> dict[str, bytes]:
+def read_image(source: str, access: "Registries") -> dict[str, bytes]:
     """Those of an image, never of a file that is called so: catalogs name any. Raises OLMError."""
     _check_reference(source)
     from olm_content.bundle.files import MANIFESTS, METADATA
+    from olm_runtime.registry.workstation import pulled
 
     with pulled(source, access, limits=BUNDLE_LIMITS) as image:
         files = run_async(image.read())

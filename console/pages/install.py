@@ -22,7 +22,7 @@ from olm_client.lifecycle.applying import apply, apply_all
 from olm_client.lifecycle.installing import Order, to_write
 from olm_client.lifecycle.plan_page import page_lines
 from olm_client.lifecycle.planning import Planner, Target
-from olm_client.rbac.text import commented
+from olm_client.rbac.manifests import commented
 from olm_content.bundle.config_schema import config_schema
 from olm_content.formats.kube_yaml import load_all
 from olm_runtime.errors import OLMError

@@ -4,7 +4,6 @@ Only what is cached of catalogs is read: a shell does not wait for a catalog. Wh
 asked for it has to answer at once.
 """
 
-import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -24,9 +23,11 @@ Items = list[CompletionItem]
 
 def known_packages(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
     """The packages of the catalogs whose names begin so."""
+    from sqlite3 import Error
+
     found: dict[str, str] = {}
     for content in _contents(ctx):
-        with suppress(sqlite3.Error):  # a damaged one is made anew when it is asked for
+        with suppress(Error):  # a damaged one is made anew when it is asked for
             found = {**content.display_names(), **found}
     return [CompletionItem(n, help=s) for n, s in sorted(found.items()) if n.startswith(incomplete)]
 
@@ -105,9 +106,11 @@ def _package(ctx: click.Context) -> str:
 
 
 def _choices(ctx: click.Context) -> Iterator["Choices"]:
+    from sqlite3 import Error
+
     package = _package(ctx)
     for content in _contents(ctx) if package else ():
-        with suppress(sqlite3.Error):  # a damaged one is made anew when it is asked for
+        with suppress(Error):  # a damaged one is made anew when it is asked for
             found = content.choices(package)
             if found:
                 yield found

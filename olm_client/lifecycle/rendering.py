@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from api.objects import KubeObject
@@ -76,8 +75,11 @@ async def rendered(
             pass  # then from the image, as operator-controller does
         else:
             return Rendered(content, existing.properties)
-    image, access = choice.bundle.image, registries(dict(options), bulk=True)
-    pull = partial(read_image, image, access)
+    image = choice.bundle.image
+
+    def pull() -> dict[str, bytes]:
+        return read_image(image, registries(dict(options), bulk=True))
+
     files = await asyncio.to_thread(BundleCache.of_user().files, image, pull)
     bundle = loaded(tuple(files.items()))
     if forced is None and bundle.csv.webhooks:

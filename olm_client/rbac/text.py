@@ -1,15 +1,11 @@
-"""What `olm rbac` prints: objects with a comment on every rule, and differences."""
+"""What rules are for, and how they differ, in words and as data."""
 
-import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from api.objects import KubeObject
-from olm_content.formats.yaml_text import Inline, dump_all
-from olm_content.rights import Document, NeededRule, Purpose, policy_rule
+from olm_content.rights import NeededRule, Purpose, policy_rule
 from olm_content.rights.report import line
 
-WIDTH = 100
 LISTED = 6
 """Names in a comment; the rule itself has the rest."""
 
@@ -41,31 +37,6 @@ def _objects(kinds: Mapping[str, Sequence[str]]) -> str:
 def _listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
     return ", ".join(names[:LISTED]) + more
-
-
-def commented(title: str, documents: Iterable[Document]) -> str:
-    """The objects as YAML to apply."""
-    return f"# {title}\n" + "---\n".join(_yaml(document) for document in documents)
-
-
-def _yaml(document: Document) -> str:
-    obj: KubeObject = {key: value for key, value in document.obj.items() if key != "rules"}
-    text = dump_all([obj])
-    if document.rules:
-        text += "rules:\n" + "".join(map(_yaml_rule, document.rules))
-    return text
-
-
-def _yaml_rule(needed: NeededRule) -> str:
-    rule = {key: Inline(words) for key, words in policy_rule(needed.rule).items()}
-    return _comment(why(needed)) + dump_all([[rule]])
-
-
-def _comment(text: str) -> str:
-    return "".join(
-        f"# {part}\n"
-        for part in textwrap.wrap(text, WIDTH - 2, break_long_words=False, break_on_hyphens=False)
-    )
 
 
 def difference(title: str, needed: Sequence[NeededRule], unneeded: Sequence[NeededRule]) -> str:

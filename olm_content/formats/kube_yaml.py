@@ -15,7 +15,6 @@ from typing import Any
 from olm_content.formats.json_streams import json_texts, json_values
 from olm_content.formats.yaml_blocks import load_blocks
 from olm_content.formats.yaml_errors import TooManyValuesError, YamlError, too_many_values
-from olm_content.formats.yaml_events import EventReader
 
 __all__ = ["TooManyValuesError", "YamlError", "json_texts", "load_all", "too_many_values"]
 
@@ -45,6 +44,9 @@ def load_all(
         if value is not None:
             yield value
             continue
+        # Here, for libyaml takes longer to import than most commands may take.
+        from olm_content.formats.yaml_events import EventReader
+
         try:
             value = EventReader(chunk, unique_keys=unique_keys, max_values=max_values).load()
         except YamlError as error:

@@ -17,7 +17,6 @@ from operator_controller.resolve import (
     ResolutionError,
     resolve,
 )
-from operator_controller.resolve.change_text import explained
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +53,9 @@ def choose(
         selected = any(selects(wanted.selector, labels_of(raw)) for raw in catalogs)
         unmet = installed and wanted.version not in ("", installed.bundle.version)
         if installed is None or selected or unmet:
+            # Here, for it is a tenth of the resolver, and mostly there is a bundle.
+            from operator_controller.resolve.change_text import explained
+
             raise explained(error, request, contents) from error
         return Choice(installed.bundle)
     # A range does not tell builds of one version apart, a kept revision does.
