@@ -1,5 +1,6 @@
 """Which address serves which kind, as discovery says; client-go's RESTMapper."""
 
+import asyncio
 from dataclasses import dataclass, field
 
 from api.objects import GVK
@@ -13,17 +14,27 @@ class RestMapper:
     """What discovery said, by `apiVersion` and kind; shared by all identities."""
 
     _discovered: dict[str, dict[str, Resource]] = field(default_factory=dict)
+    _asking: dict[str, asyncio.Lock] = field(default_factory=dict)
 
     async def resource(self, transport: Transport, gvk: GVK) -> Resource:
         """The resource that serves a kind. Raises NoMatchError if none does."""
         known = self._discovered.get(gvk.api_version, {})
         if gvk.kind not in known:
-            known = self._discovered[gvk.api_version] = await _discover(transport, gvk)
+            known = await self._discover(transport, gvk)
         if gvk.kind not in known:
             raise NoMatchError(
                 f'no matches for kind "{gvk.kind}" in version "{gvk.api_version}"', status=404
             )
         return known[gvk.kind]
+
+    async def _discover(self, transport: Transport, gvk: GVK) -> dict[str, Resource]:
+        """Asks the server, once for all who want to know at the same time."""
+        before = self._discovered.get(gvk.api_version)
+        async with self._asking.setdefault(gvk.api_version, asyncio.Lock()):
+            found = self._discovered.get(gvk.api_version)
+            if found is None or found is before:
+                found = self._discovered[gvk.api_version] = await _discover(transport, gvk)
+            return found
 
     async def collection(self, transport: Transport, gvk: GVK, namespace: str, name: str) -> str:
         """The URL path of the collection that an object is in. Raises InvalidError."""

@@ -1,5 +1,6 @@
 """The client against a server that answers what a test wants: faults a real one rarely shows."""
 
+import asyncio
 import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -35,9 +36,11 @@ def status(code: int, reason: str, message: str = "no") -> web.Response:
     return web.json_response(body, status=code)
 
 
-def discovery(*, plural: str = "things", namespaced: bool = True) -> web.Response:
+def discovery(
+    *, plural: str = "things", namespaced: bool = True, kind: str = "Thing"
+) -> web.Response:
     resources = [
-        {"kind": "Thing", "name": plural, "namespaced": namespaced},
+        {"kind": kind, "name": plural, "namespaced": namespaced},
         {"kind": "Scale", "name": f"{plural}/scale", "namespaced": namespaced},
     ]
     return web.json_response({"kind": "APIResourceList", "resources": resources})
@@ -154,6 +157,21 @@ async def test_a_missing_object_does_not_cost_another_discovery() -> None:
     async with served(**{f"GET {ROOT}": discover}) as client:
         for _ in range(3):
             assert await client.find(THING, "a", "ns") is None
+    assert discoveries == [ROOT]
+
+
+@pytest.mark.parametrize("plural", ["things", "others"])
+async def test_many_who_want_to_know_a_kind_discover_it_once(plural: str) -> None:
+    """Also where nobody serves it."""
+    discoveries: list[str] = []
+
+    def discover(request: web.Request) -> web.Response:
+        discoveries.append(request.path)
+        return discovery(plural=plural, kind=plural.title().removesuffix("s"))
+
+    async with served(**{f"GET {ROOT}": discover}) as client:
+        found = await asyncio.gather(*(client.find(THING, f"a{n}", "ns") for n in range(20)))
+    assert found == [None] * 20
     assert discoveries == [ROOT]
 
 
