@@ -68,7 +68,10 @@ class Followed(Generic[T]):
             )
             self._informer = Informer(self._client, self._selection, self.store, hooks)
             self._task = asyncio.create_task(self._run(self._informer))
-        await self._informer.settled.wait()
+        waited = None
+        while waited is not self._informer:  # whoever was told of an end first has begun anew
+            waited = self._informer
+            await waited.settled.wait()
 
     def by_name(self) -> dict[str, T]:
         """What the store has, by name in alphabetical order."""

@@ -236,6 +236,27 @@ async def test_what_is_needed_is_listed_anew_after_it_ended() -> None:
     assert changes.qsize() >= 3
 
 
+async def test_whoever_waits_is_not_told_of_a_list_that_another_has_only_begun() -> None:
+    server = Server()
+
+    async def changed() -> None:
+        pass
+
+    kind = Followed(server, Selection(THING), whole, changed)  # type: ignore[arg-type]
+
+    async def start(times: int) -> bool:
+        for _ in range(times):
+            await kind.start()
+        return kind.running
+
+    async with asyncio.timeout(PATIENCE), asyncio.TaskGroup() as group:
+        twice, once = group.create_task(start(2)), group.create_task(start(1))
+        for _ in range(2):
+            server.lists.put_nowait(ApiError("away"))
+    assert not once.result()
+    assert not twice.result()
+
+
 async def test_of_many_and_large_objects_only_what_is_wanted_is_kept() -> None:
     server, store = Server(), Store(whole)
     selection = Selection(
