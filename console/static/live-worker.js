@@ -4,7 +4,7 @@
 const OLDEST = 200; // changes that are kept for tabs that come late
 const LOST_MILLISECONDS = 3000; // a stream that is cut is there again after one second
 const SILENT_MILLISECONDS = 30000; // the console says something each 20 seconds
-const AGAIN_MILLISECONDS = 2000;
+const AGAIN_MILLISECONDS = { first: 2000, longest: 30000 }; // after the console has refused
 
 const tabs = new Set();
 const told = [];
@@ -12,6 +12,7 @@ let source = null;
 let lost = false;
 let losing;
 let silence;
+let again = AGAIN_MILLISECONDS.first;
 
 const number = (mark) => Number(mark.split("-")[1]);
 
@@ -40,7 +41,10 @@ const listen = (mark) => {
   source?.close();
   const opened = new EventSource(`/live?since=${encodeURIComponent(mark)}`);
   source = opened;
-  opened.onopen = () => hear("");
+  opened.onopen = () => {
+    again = AGAIN_MILLISECONDS.first;
+    hear("");
+  };
   opened.addEventListener("changed", (event) => {
     told.push([number(event.lastEventId), event.data]);
     told.splice(0, told.length - OLDEST);
@@ -49,7 +53,8 @@ const listen = (mark) => {
   opened.onerror = () => {
     miss();
     if (opened.readyState === EventSource.CLOSED) {
-      setTimeout(() => source === opened && listen("again"), AGAIN_MILLISECONDS);
+      setTimeout(() => source === opened && listen("again"), again);
+      again = Math.min(again * 2, AGAIN_MILLISECONDS.longest);
     }
   };
 };
@@ -59,6 +64,8 @@ const meet = (tab, mark) => {
   if (source === null) {
     miss();
     listen(mark);
+  } else if (source.readyState === EventSource.CLOSED) {
+    listen("again"); // a page was loaded, so the console does not refuse any more
   }
   // What came between the making of the page and this.
   const since = told.filter(([at]) => at > number(mark)).map(([, kinds]) => kinds);

@@ -6,7 +6,8 @@ const WORKER = "/static/live-worker.js";
 const ANSWER_MILLISECONDS = 5000; // the worker answers at once, if it runs
 const SILENT_MILLISECONDS = 45000; // it passes on what the console says each 20 seconds
 const AGAIN_MILLISECONDS = { first: 2000, longest: 30000 };
-const REFUSALS = [401, 403, 404]; // the page is no more for who looks, and the answer says why
+const SIGNED_OUT = 401;
+const REFUSALS = [SIGNED_OUT, 403, 404]; // the page is not for who looks now, and the answer says why
 
 // Parts of the page by their ids: `due` when what they show has changed since they were asked for,
 // `asked` the request while they are. htmx's own queue forgets both as it settles what it swapped.
@@ -54,10 +55,23 @@ document.addEventListener("htmx:beforeRequest", ({ detail }) => {
   }
 });
 
+// The status of the refusal that is shown; null where the page is.
+let refusal = null;
+
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
-  if (detail.elt.id === "content" && REFUSALS.includes(detail.xhr.status)) {
+  if (detail.elt.id !== "content") {
+    return;
+  }
+  const { status } = detail.xhr;
+  if (REFUSALS.includes(status)) {
+    refusal = status;
     detail.shouldSwap = true;
     detail.isError = false;
+  } else if (detail.shouldSwap && refusal === SIGNED_OUT) {
+    detail.shouldSwap = false;
+    location.reload(); // somebody has signed in, perhaps another: all of the page is for them
+  } else if (detail.shouldSwap) {
+    refusal = null;
   }
 });
 
@@ -112,11 +126,15 @@ const connect = (mark) => {
   port.postMessage(mark);
 };
 
+// How the page gets itself anew, which an answer that refuses it does not say.
+const isRenewal = (name) => name.startsWith("hx-") || name === "data-live";
+
 // What the reader has opened or is typing stays as it is, and so does what a page says once.
 document.addEventListener("DOMContentLoaded", () => {
   Idiomorph.defaults.ignoreActiveValue = true;
   Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, node) =>
-    !(name === "open" && node.tagName === "DETAILS");
+    !(name === "open" && node.tagName === "DETAILS") &&
+    !(refusal !== null && node.id === "content" && isRenewal(name));
   Idiomorph.defaults.callbacks.beforeNodeRemoved = (node) =>
     !(node instanceof Element && node.classList.contains("console-said"));
   if (document.body.dataset.mark) {

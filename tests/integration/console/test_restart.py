@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from axe_playwright_python.async_playwright import Axe  # type: ignore[import-untyped]
@@ -153,12 +153,17 @@ async def test_pages_say_while_the_console_is_not_reached(
             await expect(shown).to_be_visible(timeout=PATIENCE_MILLISECONDS)
         for page in (*pages, static):
             await expect(page.get_by_text(NOT_REACHED)).to_be_hidden()
+        cookies = await pages[0].context.cookies()
         await pages[0].context.clear_cookies()
         await way.cut()
         await expect(pages[0].get_by_text(NOT_REACHED)).to_be_visible(timeout=PATIENCE_MILLISECONDS)
         await way.open()
         signed_out = pages[0].get_by_role("heading", name="You are not signed in")
         await expect(signed_out).to_be_visible(timeout=PATIENCE_MILLISECONDS)
+        await pages[0].context.add_cookies(cast("Any", cookies))
+        await (await pages[0].context.new_page()).goto(pages[0].url)
+        shown = pages[0].get_by_role("link", name="meanwhile")
+        await expect(shown).to_be_visible(timeout=PATIENCE_MILLISECONDS)
 
 
 class Gates:
@@ -206,7 +211,7 @@ async def test_an_older_answer_does_not_follow_a_newer_one(
         await page.unroute_all(behavior="wait")
 
 
-async def test_a_page_asks_again_where_an_answer_failed_and_says_what_is_gone(
+async def test_a_page_asks_again_where_an_answer_failed_and_says_what_is_gone_until_it_is_back(
     control_plane: ControlPlane, chromium: Browser
 ) -> None:
     control_plane.apply(CRDS)
@@ -228,3 +233,6 @@ async def test_a_page_asks_again_where_an_answer_failed_and_says_what_is_gone(
             client.delete(f"{KIND}/failing").raise_for_status()
         gone = page.get_by_role("heading", name='"failing" not found')
         await expect(gone).to_be_visible()
+        await asyncio.to_thread(_add, control_plane, "failing")
+        await expect(gone).to_be_hidden()
+        await expect(page.get_by_role("link", name="Remove …")).to_be_visible()
