@@ -193,6 +193,11 @@ class Index:
             found = [blob for blob in found if schemas[blob] != none]
         return found
 
+    def section(self, blob: int) -> Section:
+        """The bytes of a blob."""
+        begin = self._ends[blob - 1] if blob else 0
+        return Section(begin, self._ends[blob] - begin)
+
     def sections(self, blobs: Iterable[int]) -> Iterator[Section]:
         """The bytes of blobs; neighbours are joined. `blobs` is sorted."""
         ends = self._ends

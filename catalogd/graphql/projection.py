@@ -5,15 +5,17 @@ for all objects of a list. An object that does not fit is left to the library, w
 wrong.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 from graphql import (
+    GraphQLBoolean,
     GraphQLError,
     GraphQLField,
     GraphQLLeafType,
+    GraphQLList,
     GraphQLNamedType,
     GraphQLObjectType,
     GraphQLResolveInfo,
@@ -23,6 +25,9 @@ from graphql import (
 from graphql.execution import Executor
 from graphql.execution.collect_fields import FieldDetailsList
 from graphql.pyutils import Path
+from msgspec import DecodeError
+
+from catalogd.graphql.direct import Form, Leaf, decoder_of
 
 STORED = "stored"
 """The key of a field's extensions that hold its `StoredField`."""
@@ -45,6 +50,18 @@ class StoredField:
         return next((source[key] for key in self.keys if source.get(key) is not None), None)
 
 
+@dataclass(frozen=True, slots=True)
+class StoredObjects:
+    """Objects as JSON, one after the other, and what makes a `Json` of one."""
+
+    raw: Iterable[bytes]
+    read: Callable[[bytes], Json]
+
+    def __iter__(self) -> Iterator[Json]:
+        """Each made as it is asked for."""
+        return map(self.read, self.raw)
+
+
 def as_text(value: Any) -> str | None:
     """Text as it is, whatever else as JSON."""
     if value is None or isinstance(value, str):
@@ -58,6 +75,62 @@ class ProjectingExecutor(Executor[Any]):
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self._projections: dict[int, Project | None] = {}
+
+    def complete_list_value(
+        self,
+        return_type: GraphQLList[Any],
+        field_details_list: FieldDetailsList,
+        info: GraphQLResolveInfo[Any],
+        path: Path,
+        result: Any,
+        position_context: Any,
+    ) -> Any:
+        """As the library says; of stored objects each is read at once where its fields allow it."""
+        if not isinstance(result, StoredObjects):
+            return super().complete_list_value(
+                return_type, field_details_list, info, path, result, position_context
+            )
+        form = self._form(return_type.of_type, field_details_list)
+        direct = decoder_of(form) if form else None
+        done: list[Any] = []
+        for index, raw in enumerate(result.raw):
+            if direct is not None:
+                try:
+                    done.append(direct(raw))
+                    continue
+                except (DecodeError, RecursionError):
+                    direct = None  # as the others of its kind, mostly
+            place = path.add_key(index, None)
+            self.complete_list_item_value(
+                result.read(raw),
+                done,
+                return_type.of_type,
+                field_details_list,
+                info,
+                place,
+                position_context,
+            )
+        return done
+
+    def _form(self, of_type: GraphQLObjectType, details: FieldDetailsList) -> Form | None:
+        """The form of answers of a type, if they can be read straight into it."""
+        asked, _, forbidden = self.collect_subfields(of_type, details)
+        form = []
+        for key, inner in asked.items():
+            field = of_type.fields.get(inner[0].node.name.value)
+            stored = None if field is None else field.extensions.get(STORED)
+            if field is None or not isinstance(stored, StoredField) or stored.keys != (key,):
+                return None
+            content = self._content(get_named_type(field.type), inner)
+            if content is None:
+                return None
+            form.append((key, stored.listed, content))
+        return None if forbidden else tuple(form)
+
+    def _content(self, of_type: GraphQLNamedType, details: FieldDetailsList) -> Leaf | Form | None:
+        if isinstance(of_type, GraphQLObjectType):
+            return self._form(of_type, details)
+        return str if of_type is GraphQLString else bool if of_type is GraphQLBoolean else None
 
     def complete_object_value(
         self,

@@ -34,7 +34,13 @@ from graphql import (
 
 from catalogd.graphql.limits import TooComplexError, check_complexity
 from catalogd.graphql.names import root_name, type_name
-from catalogd.graphql.projection import STORED, ProjectingExecutor, StoredField, as_text
+from catalogd.graphql.projection import (
+    STORED,
+    ProjectingExecutor,
+    StoredField,
+    StoredObjects,
+    as_text,
+)
 from catalogd.graphql.reading import reader
 from catalogd.graphql.shape import CatalogShape, Field, Fields, Kind
 
@@ -92,7 +98,10 @@ class CatalogSchema:
     def answer(
         self, query: str, reading: Reading, *, variables: Json | None = None, operation: str = ""
     ) -> dict[str, Any]:
-        """The answer, with `data` and, if something is wrong with the query, `errors`."""
+        """The answer, with `data` and, if something is wrong with the query, `errors`.
+
+        `direct.encoded` makes JSON of it.
+        """
         try:
             document = parse(query)
             check_complexity(document)
@@ -215,7 +224,7 @@ def _root(schema: str, of_schema: GraphQLObjectType) -> GraphQLField:
 
 def _read(
     schema: str, _: Any, info: GraphQLResolveInfo[Reading], **arguments: Any
-) -> Iterator[Json]:
+) -> StoredObjects:
     """One object after the other: no two are held."""
     reading = info.context
     limit, offset = arguments.get("limit") or 0, arguments.get("offset") or 0
@@ -226,10 +235,13 @@ def _read(
         offset=max(0, offset),
         limit=limit if 0 < limit <= MAX_OBJECTS else MAX_OBJECTS,
     )
-    read = reader(info)
+    return StoredObjects(_checked(found, reading.check), reader(info))
+
+
+def _checked(found: Iterable[bytes], check: Callable[[], None]) -> Iterator[bytes]:
     for raw in found:
-        reading.check()
-        yield read(raw)
+        check()
+        yield raw
 
 
 _SUMMARY = GraphQLObjectType(

@@ -17,7 +17,7 @@ access_log = logging.getLogger("catalogd.access")
 
 
 def content_app(library: Library, metrics: Metrics, *, metas: bool, graphql: bool = False) -> Asgi:
-    """Serves the catalogs. All but the two content endpoints is Starlette's.
+    """Serves the catalogs. All but the endpoints of their content is Starlette's.
 
     They are not mounted in it: its layers cost as much again as a small answer does.
     """
@@ -26,10 +26,9 @@ def content_app(library: Library, metrics: Metrics, *, metas: bool, graphql: boo
     queries = catalogs
     if graphql:
         # Imported here: GraphQL takes time and memory.
-        from catalogd.http.graphql import graphql_route
+        from catalogd.http.graphql import QueryApp
 
-        others = pages([graphql_route(library)])
-        queries = observed(others, metrics.observe_request, access_log)
+        queries = observed(QueryApp(library), metrics.observe_request, access_log)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         chosen: Asgi = others

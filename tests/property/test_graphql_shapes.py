@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from catalogd.graphql.direct import encoded
 from catalogd.graphql.schema import CatalogSchema, Reading
 from catalogd.graphql.shape import CatalogShape, Fields, Kind
 
@@ -54,6 +55,7 @@ def test_every_field_of_every_object_can_be_asked_for(objects: list[dict[str, An
     answer = CatalogSchema(shape).answer(
         "{ xs " + selection(shape.schemas["x"].fields) + " }", Reading(read, lambda: None)
     )
+    answer = orjson.loads(encoded(answer))
     assert "errors" not in answer
     assert len(answer["data"]["xs"]) == len(objects)
     for each, found in zip(objects, answer["data"]["xs"], strict=True):

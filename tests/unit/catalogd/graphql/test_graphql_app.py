@@ -163,6 +163,15 @@ async def test_many_queries_at_once_are_all_answered(client: Client) -> None:
     assert names == [f"till.v{n % 3}" for n in range(30)]
 
 
+async def test_what_takes_longer_than_others_may_wait_goes_on_in_a_thread(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await client.post(SUMMARY)
+    monkeypatch.setattr(endpoint, "SHORT_SECONDS", -1.0)
+    found = (await client.post({"query": '{ olmbundles(package: "till") { name } }'})).json()
+    assert found == {"data": {"olmbundles": [{"name": f"till.v{n}"} for n in range(3)]}}
+
+
 async def test_objects_that_are_too_large_are_refused(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
