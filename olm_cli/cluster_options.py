@@ -82,9 +82,7 @@ def _entries(section: str) -> Callable[..., list[CompletionItem]]:
     def complete(
         ctx: click.Context, _param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        from olm_runtime.kube.plain_kubeconfig import names_of
-
-        found = names_of(reach_of(ctx.params).kubeconfig, section)
+        found = reach_of(ctx.params).names_in_kubeconfig(section)
         return [CompletionItem(name) for name in found if name.startswith(incomplete)]
 
     return complete

@@ -24,7 +24,26 @@ class Reach:
         """The address and the credentials. Raises TerminalError where there are none."""
         from olm_runtime.kube.access import load_access
 
-        return load_access(self.kubeconfig, self.overrides)
+        return load_access(self.kubeconfig, self.overrides, parse=_first_document)
+
+    def quick_access(self) -> "ClusterAccess | None":
+        """The same where the kubeconfig is a plain one, in milliseconds, else None."""
+        from olm_runtime.kube.access import quick_access
+
+        return quick_access(self.kubeconfig, self.overrides, parse=_first_document)
+
+    def names_in_kubeconfig(self, section: str) -> list[str]:
+        """The names in a list of the kubeconfig: `contexts`, `clusters` or `users`."""
+        from olm_runtime.kube.plain_kubeconfig import names_of
+
+        return names_of(self.kubeconfig, section, _first_document)
+
+
+def _first_document(data: bytes) -> Any:
+    """By the reader that most commands import anyway, and sooner than PyYAML."""
+    from olm_content.formats.kube_yaml import load_all
+
+    return next(load_all(data), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,6 @@ from api.olm.v1 import names
 from olm_client.reach import Reach
 from olm_runtime.errors import OLMError
 from olm_runtime.http import request_log
-from olm_runtime.kube.access import quick_access
 from olm_runtime.kube.cluster_access import ClusterAccess
 
 NAMESPACES = "Namespace"
@@ -31,7 +30,7 @@ def quick_list(
 ) -> list[dict[str, Any]] | None:
     """All objects of the kind; None if they cannot be had this way, or not in time."""
     try:
-        access = quick_access(reach.kubeconfig, reach.overrides)
+        access = reach.quick_access()
         return _list(access, kind, seconds) if access and not access.proxy else None
     except _UNUSUAL:
         return None

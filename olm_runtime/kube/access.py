@@ -8,10 +8,14 @@ and nine megabytes. Requests are made by `olm_runtime.kube.client`.
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from olm_runtime.kube.cluster_access import ClusterAccess, unreadable
 from olm_runtime.kube.overrides import Overrides
 from olm_runtime.proxies import read_proxies
+
+if TYPE_CHECKING:
+    from olm_runtime.kube.plain_kubeconfig import Parse
 
 NO_OVERRIDES = Overrides()
 SERVICE_ACCOUNT_FOLDER = Path("/var/run/secrets/kubernetes.io/serviceaccount")
@@ -25,13 +29,19 @@ def own_namespace(default: str) -> str:
         return default
 
 
-def load_access(kubeconfig: str | None, overrides: Overrides = NO_OVERRIDES) -> ClusterAccess:
+def load_access(
+    kubeconfig: str | None,
+    overrides: Overrides = NO_OVERRIDES,
+    *,
+    parse: "Parse | None" = None,
+) -> ClusterAccess:
     """Reads the named kubeconfig; without one the pod's service account, else the default file.
 
+    `parse` reads YAML in place of PyYAML where the kubeconfig is a plain one.
     Raises TerminalError when there is none that can be read, TransientError for a variable of the
     environment that names no proxy.
     """
-    access = quick_access(kubeconfig, overrides)
+    access = quick_access(kubeconfig, overrides, parse=parse)
     if access is not None:
         return access
     from olm_runtime.kube.kubeconfig import read_kubeconfig
@@ -40,15 +50,19 @@ def load_access(kubeconfig: str | None, overrides: Overrides = NO_OVERRIDES) -> 
 
 
 def quick_access(
-    kubeconfig: str | None, overrides: Overrides = NO_OVERRIDES
+    kubeconfig: str | None,
+    overrides: Overrides = NO_OVERRIDES,
+    *,
+    parse: "Parse | None" = None,
 ) -> ClusterAccess | None:
     """The same in milliseconds; None if the official client has to read the configuration."""
     in_pod = kubeconfig is None and (SERVICE_ACCOUNT_FOLDER / "token").exists()
     if in_pod and not overrides.names_entries:
         return _completed(_of_service_account(overrides), overrides)
-    from olm_runtime.kube.plain_kubeconfig import default_kubeconfig, read_plain
+    from olm_runtime.kube.plain_kubeconfig import default_kubeconfig, parse_yaml, read_plain
 
-    access = read_plain(Path(kubeconfig or default_kubeconfig()), overrides)
+    file = Path(kubeconfig or default_kubeconfig())
+    access = read_plain(file, overrides, parse or parse_yaml)
     return access and _completed(access, overrides)
 
 

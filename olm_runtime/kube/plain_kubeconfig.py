@@ -2,7 +2,8 @@
 
 The official client knows every form, and takes longer to import than most commands take. So what
 is plain is read here; anything else (exec plugins, proxies, several files, what cannot be read) is
-left to it, which also says what is wrong.
+left to it, which also says what is wrong. Whoever has a reader of YAML that is imported sooner than
+PyYAML gives it.
 """
 
 import base64
@@ -11,9 +12,8 @@ import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
-
-import yaml
 
 from olm_runtime.errors import OLMError
 from olm_runtime.kube.cluster_access import ClusterAccess, token_of
@@ -27,10 +27,20 @@ _USER = {
     *("client-certificate", "client-certificate-data", "client-key", "client-key-data"),
     *("token", "tokenFile", "as", "as-uid", "as-groups", "as-user-extra"),
 }
-_UNUSUAL = (
-    *(OLMError, OSError, ValueError, LookupError, TypeError, AttributeError),
-    yaml.YAMLError,
-)
+_UNUSUAL = (OLMError, OSError, ValueError, LookupError, TypeError, AttributeError)
+
+Parse = Callable[[bytes], Any]
+"""Reads a document of YAML. Raises OLMError, ValueError."""
+
+
+def parse_yaml(data: bytes) -> Any:
+    """The document. Raises ValueError."""
+    import yaml
+
+    try:
+        return yaml.load(data, Loader=yaml.CSafeLoader)
+    except yaml.YAMLError as error:
+        raise ValueError(str(error)) from error
 
 
 def default_kubeconfig() -> str:
@@ -38,10 +48,10 @@ def default_kubeconfig() -> str:
     return os.environ.get("KUBECONFIG") or str(Path.home() / ".kube" / "config")
 
 
-def read_plain(file: Path, overrides: Overrides) -> ClusterAccess | None:
+def read_plain(file: Path, overrides: Overrides, parse: Parse = parse_yaml) -> ClusterAccess | None:
     """What a kubeconfig says, with what is said beside it; None if that is not plain."""
     try:
-        config = yaml.load(file.read_bytes(), Loader=yaml.CSafeLoader)
+        config = parse(file.read_bytes())
         cluster, user = _sections(config, overrides)
         if cluster.keys() - _CLUSTER or user.keys() - _USER:
             return None
@@ -66,7 +76,7 @@ def _sections(config: Section, overrides: Overrides) -> tuple[Section, Section]:
     )
 
 
-def names_of(kubeconfig: str | None, section: str) -> list[str]:
+def names_of(kubeconfig: str | None, section: str, parse: Parse = parse_yaml) -> list[str]:
     """The names in a list of a kubeconfig, or of several: `contexts`, `clusters`, `users`.
 
     Files that cannot be read have none.
@@ -74,7 +84,7 @@ def names_of(kubeconfig: str | None, section: str) -> list[str]:
     found: dict[str, None] = {}
     for file in (kubeconfig or default_kubeconfig()).split(os.pathsep):
         with contextlib.suppress(*_UNUSUAL):
-            config = yaml.load(Path(file).expanduser().read_bytes(), Loader=yaml.CSafeLoader)
+            config = parse(Path(file).expanduser().read_bytes())
             found |= dict.fromkeys(str(each["name"]) for each in config.get(section) or ())
     return sorted(found)
 
