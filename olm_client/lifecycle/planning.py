@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -90,6 +91,11 @@ class Planner:
                 self._offers[package] = await self._read_offers(package)
             return self._offers[package]
 
+    async def _read_ahead(self, package: str) -> None:
+        """Has what is asked for later at hand; whoever asks for it then gets the error."""
+        with suppress(OLMError):
+            await self.offers(package)
+
     async def _read_offers(self, package: str) -> Offers:
         cluster = ClusterOptions.of(self._options)
         async with catalogs_of(self._kube, self._access, cluster) as client:
@@ -99,8 +105,10 @@ class Planner:
     async def plan(self, target: Target) -> Plan:
         """The answer. Raises OLMError where there is none."""
         extension = _read(target.raw)
-        history, place = await asyncio.gather(
-            self._history(extension), self._place(extension, target)
+        history, place, _ = await asyncio.gather(
+            self._history(extension),
+            self._place(extension, target),
+            self._read_ahead(extension.spec.source.catalog.package_name),
         )
         spec = extension.spec
         empty = Plan(
