@@ -275,10 +275,16 @@ class Connections:
         """The connections that are READY."""
         return {k: each for k, each in self._held.items() if each.state == ConnectionState.READY}
 
-    async def ensure(self, key: Key, target: Target) -> RegistryConnection:
-        """The connection of a catalog to its server; one to another server is dropped."""
+    async def ensure(
+        self, key: Key, target: Target, *, reachable: bool = False
+    ) -> RegistryConnection:
+        """The connection of a catalog to its server; one to another server is dropped.
+
+        `reachable` where somebody has just reached the server: then no back-off is waited for.
+        """
         held = self._held.get(key)
-        if held is not None and held.target == target:
+        is_same = held is not None and held.target == target
+        if held is not None and is_same and (held.state == ConnectionState.READY or not reachable):
             return held
         await self.drop(key)
         connection = RegistryConnection(

@@ -31,13 +31,15 @@ log = logging.getLogger(__name__)
 class Source:
     """What counts of a CatalogSource.
 
-    address  host:port of its server; empty while there is none
-    served   changes when it is served anew, with other content perhaps
+    address    host:port of its server; empty while there is none
+    served     changes when it is served anew, with other content perhaps
+    reachable  whether catalog-operator has a connection to the server
     """
 
     catalog: Catalog
     address: str
     served: str
+    reachable: bool
 
     @property
     def key(self) -> Key:
@@ -61,7 +63,9 @@ def source_of(obj: KubeObject) -> Source:
         labels=dict(meta.get("labels") or {}),
     )
     # catalog-operator connects anew when content is new: also behind an address that stays.
-    return Source(catalog, address, f"{service.get('createdAt')} {connection.get('lastConnect')}")
+    served = f"{service.get('createdAt')} {connection.get('lastConnect')}"
+    reachable = connection.get("lastObservedState") == ConnectionState.READY
+    return Source(catalog, address, served, reachable)
 
 
 def _of_service(service: dict[str, Any]) -> str:
@@ -148,7 +152,8 @@ class Catalogs:
             self._shelf.drop(key)
             self._settle(key)
             return
-        await self._connections.ensure(key, Target(source.address))
+        target = Target(source.address)
+        await self._connections.ensure(key, target, reachable=source.reachable)
         self._stale.setdefault(key, asyncio.Event()).set()
         if key not in self._readers:
             self._readers[key] = asyncio.create_task(self._read_on(key), name=f"read {key}")
