@@ -13,7 +13,7 @@ from olm_classic.controllers.component_stores import (
     shown_differently,
 )
 from olm_classic.controllers.operator_adoption import CsvComponents, SubscriptionComponents
-from olm_classic.kinds import OPERATOR, SUBSCRIPTION
+from olm_classic.kinds import CLUSTER_SERVICE_VERSION, OPERATOR, SUBSCRIPTION
 from olm_classic.names import OPERATOR_FIELD_MANAGER
 from olm_classic.operator_components import (
     status_of,
@@ -54,7 +54,7 @@ class OperatorController:
             reconciler=self,
             watches=[
                 Watch(OPERATOR, self._on_operator),
-                *(Watch(each, partial(_on_component, kind_of(each))) for each in COMPONENTS),
+                *(Watch(each, partial(on_component, kind_of(each))) for each in COMPONENTS),
             ],
             resync=self._resync,
         )
@@ -121,9 +121,12 @@ def operator_controllers(manager: Manager) -> list[Registration]:
     ]
 
 
-def _on_component(kind: GVK, event: Change, enqueue: Enqueue) -> None:
+def on_component(kind: GVK, event: Change, enqueue: Enqueue) -> None:
+    """Enqueues the operators that show a component, now or once its neighbours have come."""
+    # Clients look up the ClusterServiceVersion that is shown, and fail where there is none.
+    is_gone = kind == CLUSTER_SERVICE_VERSION and event.new is None
     for suffix in shown_differently(kind, event):
-        enqueue(suffix, after=SETTLE_SECONDS)
+        enqueue(suffix, after=0.0 if is_gone else SETTLE_SECONDS)
 
 
 def _suffixes(operator: KubeObject) -> list[str]:
