@@ -1,8 +1,7 @@
 """Kubernetes objects as plain JSON, and the few questions everybody asks of them."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 KubeObject = dict[str, Any]
 """An object as the API server speaks it: apiVersion, kind, metadata and the rest."""
@@ -11,8 +10,7 @@ TLS_CERTIFICATE, TLS_PRIVATE_KEY = "tls.crt", "tls.key"
 """In the data of a Secret of type kubernetes.io/tls."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class GVK:
+class GVK(NamedTuple):
     """Group, version and kind; the core group is the empty string."""
 
     group: str
@@ -25,8 +23,7 @@ class GVK:
         return f"{self.group}/{self.version}" if self.group else self.version
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class ObjectKey:
+class ObjectKey(NamedTuple):
     """What identifies an object in a cluster; `namespace` is empty for cluster-scoped kinds."""
 
     gvk: GVK

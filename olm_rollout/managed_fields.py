@@ -1,8 +1,7 @@
 """Who has which field of an object, by `metadata.managedFields`."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -23,8 +22,7 @@ NOT_CONTENT = (
 """What is not lost where an object is made anew: it is deleted only without these."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Held:
+class Held(NamedTuple):
     """A field as people write it, and its manager; that is empty where nobody has it."""
 
     manager: str

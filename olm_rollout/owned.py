@@ -3,8 +3,7 @@
 import copy
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -71,8 +70,7 @@ def record(owner: Owner, left: Mapping[ObjectKey, Fingerprint]) -> str:
     return digest.hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class Sighting:
+class Sighting(NamedTuple):
     """What is stored of a live object: enough to decide by, small enough for thousands.
 
     As JSON it takes a quarter of the memory.

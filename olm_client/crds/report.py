@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from api.objects import KubeObject
 from olm_content.crds import Finding
@@ -12,8 +12,7 @@ Definitions = dict[str, KubeObject]
 """By name, in the API's shapes."""
 
 
-@dataclass(frozen=True, slots=True)
-class ServedChange:
+class ServedChange(NamedTuple):
     """A version that clients can use no longer, or newly."""
 
     crd: str

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from api.objects import KubeObject, ObjectKey, gvk_of, key_of, metadata, name_of, namespace_of
 from api.olm.v1 import names
@@ -29,8 +29,7 @@ class Result(StrEnum):
     UNCHANGED = "unchanged"
 
 
-@dataclass(frozen=True, slots=True)
-class Applied:
+class Applied(NamedTuple):
     """An object and what became of it."""
 
     key: ObjectKey
@@ -47,8 +46,7 @@ class Applied:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Hints:
+class Hints(NamedTuple):
     """What to do where an object may not be written, and where somebody else keeps it otherwise."""
 
     forbidden: str

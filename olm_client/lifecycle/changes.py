@@ -2,9 +2,8 @@
 
 import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -34,8 +33,7 @@ class Action(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class FieldChange:
+class FieldChange(NamedTuple):
     """A field by its path; None where it is not there."""
 
     path: str
@@ -43,8 +41,7 @@ class FieldChange:
     new: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """What would become of an object; `message` and `hint` are where something is to be noted."""
 
     key: ObjectKey

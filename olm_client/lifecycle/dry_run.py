@@ -5,7 +5,7 @@ Reads and decides as `olm_rollout.io.objects` does, but every write is a dry run
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from api.objects import KubeObject, key_of, metadata, namespace_of
 from api.olm.v1 import names
@@ -39,8 +39,7 @@ NO_DRY_RUN = "does not support dry run"
 """In what servers answer where an admission webhook has side effects."""
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
+class Planned(NamedTuple):
     """An object, as it is now (None if it is not there), and what would become of it."""
 
     live: KubeObject | None

@@ -1,8 +1,7 @@
 """The objects of a definition, which go with it. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from api.objects import GVK, KubeObject, metadata, name_of, namespace_of
 from olm_runtime.plurals import counted
@@ -11,8 +10,7 @@ NAMED = 5
 """Custom resources named in a text; the rest is counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Instances:
+class Instances(NamedTuple):
     """The objects of a definition that go with it; `fault` says why they are not known."""
 
     crd: str

@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from api.objects import GVK, KubeObject, gvk_of, metadata, name_of
 from api.olm.v1 import names
@@ -54,8 +54,7 @@ STORED_BOUNDS = Bounds(objects=1000, seconds=20.0)
 """How many stored objects are checked; `olm crd check --against-cluster` checks more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """An extension as it would be, and as it is (None if it is new).
 
     `applied_with_it` are objects that would be applied together with it.
@@ -66,8 +65,7 @@ class Target:
     applied_with_it: Sequence[KubeObject] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Offers:
+class Offers(NamedTuple):
     """The catalogs of a cluster, and what those that are switched on have of a package."""
 
     catalogs: Sequence[KubeObject]

@@ -2,8 +2,8 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from api.objects import KubeObject
 from api.olm.v1.clusterextension import ClusterExtension
@@ -31,8 +31,7 @@ from operator_controller.controllers.inputs import inputs_digest, install_reques
 from operator_controller.io.certificate_providers import certificate_provider_of
 
 
-@dataclass(frozen=True, slots=True)
-class Rendered:
+class Rendered(NamedTuple):
     """Objects in the order in which they would be applied; the bundle's properties as JSON."""
 
     objects: Sequence[KubeObject]

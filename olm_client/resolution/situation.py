@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from api.objects import KubeObject, name_of
 from api.olm.v1 import names
@@ -21,8 +21,7 @@ from operator_controller.io.catalogs import CatalogClient
 from operator_controller.resolve import CatalogContent, Request
 
 
-@dataclass(frozen=True, slots=True)
-class Situation:
+class Situation(NamedTuple):
     """An extension as it is, and what the catalogs offer it, but for those switched off."""
 
     extension: ClusterExtension

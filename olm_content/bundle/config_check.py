@@ -13,8 +13,7 @@ that is said. `lines` gives these sentences; `details` says for each fault which
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from olm_content.formats.go_text import quote
 from olm_content.kube_types.go_scalars import json_kind
@@ -51,8 +50,7 @@ _TIME = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(NamedTuple):
     """What failed: upstream's sentence, its causes, and sentences of ours that name the fields."""
 
     sentence: str

@@ -7,8 +7,7 @@ only the user can change the configuration.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from api.olm.v1.names import ANNOTATION_WATCH_NAMESPACE
 from olm_content.bundle.config_check import (
@@ -45,8 +44,7 @@ class ConfigurationError(TerminalError):
         super().__init__(message, reason=REASON, hint=hint)
 
 
-@dataclass(frozen=True, slots=True)
-class BundleConfig:
+class BundleConfig(NamedTuple):
     """`watch_namespace` None: the bundle's default; `deployment_config` None: nothing to change."""
 
     watch_namespace: str | None = None

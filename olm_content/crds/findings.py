@@ -1,9 +1,9 @@
 """What the check says: one finding per prohibited change, in the documents' words."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
+from typing import NamedTuple
 
 from olm_content.bounded_lines import MAX_MESSAGE_BYTES, joined
 from olm_content.formats.go_text import quote
@@ -30,8 +30,7 @@ PAIR = " -> "
 """Between the names of two served versions."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """One change that is not safe.
 
     `version` is a version's name, `older -> newer` for a pair of served versions, or empty;

@@ -5,15 +5,14 @@ objects that there are, which somebody has to count.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from api.objects import GVK, KubeObject, is_true, metadata, name_of
 from olm_content.crds.findings import Finding, Validator
 from olm_content.formats.go_text import quote
 
 
-@dataclass(frozen=True, slots=True)
-class Going:
+class Going(NamedTuple):
     """A definition that goes, or a version of it that is no longer served.
 
     `cause`, and N objects `effect`. `kind` is what they can be read as now; None if as nothing.
@@ -27,8 +26,7 @@ class Going:
     version: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
+class Count(NamedTuple):
     """How many objects there are, or at least are; `names` are of a few.
 
     `fault` says why they could not be counted.

@@ -7,9 +7,8 @@ lists of prohibited and allowed changes (1.18), and what upstream's checker adds
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from olm_content.crds.schema import (
     COMPARED_AS_NODES,
@@ -32,8 +31,7 @@ SHOWN_LENGTH = 200
 DOCUMENTATION = frozenset({"description", "title", "example", "externalDocs"})
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """Judges the changes of one keyword."""
 
     keyword: str

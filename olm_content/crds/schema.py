@@ -7,8 +7,7 @@ Subtrees that are written alike are not entered, so the cost is that of the diff
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -44,8 +43,7 @@ KEEP_EMPTY = frozenset(
 """Optional in the API's types: given but empty is not the same as not given."""
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(NamedTuple):
     """A node of the old schema that differs, or that the new one has not (`new` is None)."""
 
     path: str

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import NamedTuple
 
 from api.objects import GVK, KubeObject, name_of, namespace_of
 from olm_content.bounded_lines import MAX_MESSAGE_BYTES, joined
@@ -41,8 +42,7 @@ REASONS: Mapping[str, str] = MappingProxyType(
 """In our words, without the value: whoever may read a condition may perhaps not read the object."""
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """Are the objects of `kind`, read in its version, valid in `version` of the new definition?"""
 
     crd: str
@@ -51,8 +51,7 @@ class Question:
     schema: Schema
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(NamedTuple):
     """One reason why an object is not valid. `detail` is the server's text, with the value."""
 
     field: str
@@ -60,8 +59,7 @@ class Fault:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(NamedTuple):
     """An object that would be invalid (`fault`), or one that would lose a field."""
 
     name: str

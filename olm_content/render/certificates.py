@@ -13,7 +13,7 @@ annotations ask for it, and nothing else:
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from api.objects import TLS_CERTIFICATE, TLS_PRIVATE_KEY, KubeObject, annotations_of
 from api.olm.v1 import names
@@ -27,8 +27,7 @@ SERVICE_CA_SECRET = "service.beta.openshift.io/serving-cert-secret-name"  # noqa
 VALIDITY, RENEW_BEFORE = "17520h0m0s", "24h0m0s"
 
 
-@dataclass(frozen=True, slots=True)
-class Serving:
+class Serving(NamedTuple):
     """The names around one deployment that serves webhooks."""
 
     service: str

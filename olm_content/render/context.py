@@ -1,15 +1,13 @@
 """What every generator is given: the bundle and the options, questions already answered."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from olm_content.bundle.model import RegistryV1, Webhook
 from olm_content.render.certificates import Serving, Strategy, serving_of
 from olm_content.render.options import ALL_NAMESPACES
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(NamedTuple):
     """A bundle, checked, and what it is rendered for."""
 
     bundle: RegistryV1

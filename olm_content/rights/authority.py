@@ -2,14 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from api.objects import KubeObject, gvk_of, name_of, namespace_of
 from olm_content.rights.rules import Permission, Rule, RuleIndex, rule_for, rules_of
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
+class Account(NamedTuple):
     """A service account."""
 
     namespace: str

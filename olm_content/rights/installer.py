@@ -1,8 +1,7 @@
 """The account of an extension as objects to apply: a place, an identity, and the least rights."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from api.objects import KubeObject, labels_of
 from olm_content.rights.authority import Account
@@ -15,8 +14,7 @@ MANAGED_BY, WRITER = "app.kubernetes.io/managed-by", "olm"
 """The label by which accounts are known that `olm` wrote, whoever applied them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """An object; for each of its rules, if it is a role, what the rule is for."""
 
     obj: KubeObject

@@ -1,7 +1,7 @@
 """What is missing: needs against authority."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from olm_content.rights.authority import Authority
 from olm_content.rights.needs import Grant, Needs, RoleKey
@@ -10,8 +10,7 @@ from olm_content.rights.rules import Permission, Rule
 NO_MATCHES = "no matches for kind"
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """Permissions that are missing, and why the check does not know more; both empty: go."""
 
     missing: frozenset[Permission] = frozenset()

@@ -1,13 +1,12 @@
 """Which resource serves a kind: what permissions are given for."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from api.objects import GVK, KubeObject, gvk_of, namespace_of
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(NamedTuple):
     """A kind's resource, and whether its objects are in namespaces."""
 
     plural: str

@@ -7,8 +7,8 @@ enough to hold what is in it, so "bind" is asked for, by its name.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from enum import IntEnum, auto
+from typing import NamedTuple
 
 from api.olm.v1 import names
 from olm_content.rights.authority import Authority
@@ -28,8 +28,7 @@ class Purpose(IntEnum):
     REPLACE = auto()
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Reason:
+class Reason(NamedTuple):
     """The object that a permission is for; `name` has its namespace only among roles."""
 
     purpose: Purpose
@@ -42,8 +41,7 @@ Needed = Mapping[Permission, Reasons]
 """Permissions of which none comes with another, each with why."""
 
 
-@dataclass(frozen=True, slots=True)
-class NeededRule:
+class NeededRule(NamedTuple):
     """A rule, and all that it is for."""
 
     rule: MergedRule
@@ -70,7 +68,7 @@ def least_while_replacing(old: Needed, new: Needed) -> Needed:
     """What an update needs until the last object of the old bundle is gone."""
     both = _Collected({p: set(reasons) for p, reasons in new.items()})
     for permission, reasons in beyond(old, new).items():
-        both.add(permission, {replace(r, purpose=Purpose.REPLACE) for r in reasons})
+        both.add(permission, {r._replace(purpose=Purpose.REPLACE) for r in reasons})
     return both.without_implied()
 
 
@@ -111,7 +109,7 @@ class _Collected:
     def add(self, permission: Permission, reasons: Iterable[Reason]) -> None:
         # What is no resource belongs to no namespace, and only a ClusterRole can give it.
         where = "" if permission.url else permission.namespace
-        self.reasons.setdefault(replace(permission, namespace=where), set()).update(reasons)
+        self.reasons.setdefault(permission._replace(namespace=where), set()).update(reasons)
 
     def without_implied(self) -> Needed:
         """Those that come with no other, for their own reasons and those of what they bring."""
@@ -152,7 +150,7 @@ def _reason(purpose: Purpose, giver: RoleKey) -> Reason:
 
 def _group(reason: Reason) -> Reason:
     """What permissions of one rule have in common; objects of a kind are managed together."""
-    return replace(reason, name="") if reason.purpose is Purpose.MANAGE else reason
+    return reason._replace(name="") if reason.purpose is Purpose.MANAGE else reason
 
 
 def _reading_order(needed: NeededRule) -> tuple[object, ...]:

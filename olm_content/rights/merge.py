@@ -1,15 +1,13 @@
 """Many single permissions as few rules, and without those that come with others."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from itertools import product
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from olm_content.rights.rules import ALL, NONE, Permission, Words, rule_for, uncovered
 
 
-@dataclass(frozen=True, slots=True)
-class MergedRule:
+class MergedRule(NamedTuple):
     """Permissions that are one rule; `urls` or the rest of it is empty."""
 
     namespace: str
@@ -109,7 +107,7 @@ def _wider_than(
 def _for_more_places(p: Permission) -> set[Permission]:
     """The same for all names, for the whole cluster, and both."""
     return {
-        replace(p, namespace=namespace, name=name)
+        p._replace(namespace=namespace, name=name)
         for namespace in (p.namespace, "")
         for name in (p.name, "")
     } - {p}

@@ -7,7 +7,7 @@ owner. For roles and bindings: what they hand out, as nobody can give what he do
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from api.objects import GVK, KubeObject, gvk_of, name_of, namespace_of
 from api.olm.v1 import names
@@ -24,8 +24,7 @@ _ROLE_RESOURCES = {"Role": "roles", "ClusterRole": "clusterroles"}
 _BINDINGS = frozenset({"RoleBinding", "ClusterRoleBinding"})
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class RoleKey:
+class RoleKey(NamedTuple):
     """A Role or RoleBinding, or with an empty namespace a ClusterRole or ClusterRoleBinding."""
 
     kind: str
@@ -37,8 +36,7 @@ class RoleKey:
         return f'{self.kind} "{self.namespace + "/" if self.namespace else ""}{self.name}"'
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(NamedTuple):
     """Requests that will be made: a rule that has to be allowed in a namespace.
 
     They are made for the objects of a `kind` with these `names`.
@@ -50,8 +48,7 @@ class Action:
     names: Words
 
 
-@dataclass(frozen=True, slots=True)
-class Grant:
+class Grant(NamedTuple):
     """Rights that an object hands out, which the account has to hold where it hands them out.
 
     `rules` is None where the role is not in the bundle. Who has `instead` need not hold them.
@@ -64,8 +61,7 @@ class Grant:
     rules: tuple[Rule, ...] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Needs:
+class Needs(NamedTuple):
     """Everything; `unserved` are kinds that no resource is known for."""
 
     actions: tuple[Action, ...]

@@ -9,7 +9,7 @@ and registry validation.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 ALL = "*"
 
@@ -17,8 +17,7 @@ Words = frozenset[str]
 NONE: Words = frozenset()
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Permission:
+class Permission(NamedTuple):
     """One verb on one resource (or one URL that is none) in a namespace; "" is cluster-wide.
 
     `name` is the object's, "" where the verb is not about one. `resource` may have a subresource.

@@ -5,7 +5,7 @@ that applies the spec need not know of it.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from api.objects import KubeObject, annotations_of, is_deleting
 from api.olm.v1 import names
@@ -13,8 +13,7 @@ from api.olm.v1 import names
 _OFF = "false"
 
 
-@dataclass(frozen=True, slots=True)
-class Suspension:
+class Suspension(NamedTuple):
     """That an object is suspended, and why; empty if nobody said."""
 
     reason: str = ""

@@ -1,7 +1,7 @@
 """Which bundle an extension should have: what catalogs offer, else a pinned revision. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from api.objects import KubeObject, labels_of
 from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter
@@ -19,8 +19,7 @@ from operator_controller.resolve import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """A bundle, what its catalog says of going away (None if it is from none), and remarks.
 
     `catalog` is empty for a bundle of a pinned revision.

@@ -4,6 +4,7 @@ Apart from what asks: commands that know the answer already import no client of 
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from olm_runtime.errors import TransientError, bounded
@@ -28,8 +29,7 @@ class Address:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class Blobs:
+class Blobs(NamedTuple):
     """What is cached of a package: a JSON line for each blob, in the catalog's order."""
 
     lines: tuple[bytes, ...]

@@ -1,7 +1,7 @@
 """The candidates of one catalog, the best of them, and why the other bundles are none."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from olm_content.fbc.model import Bundle, read_skip_range
 from olm_content.ranges import RangeError
@@ -10,8 +10,7 @@ from operator_controller.resolve.findings import Cause, Note, NoteKind, Reason, 
 from operator_controller.resolve.rules import RULES, Offer, written
 
 
-@dataclass(frozen=True, slots=True)
-class Finalist:
+class Finalist(NamedTuple):
     """The best candidate of a catalog."""
 
     offer: Offer
@@ -39,8 +38,7 @@ class Finalist:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
+class Evaluation(NamedTuple):
     """The result for one catalog: its best candidate, and one cause for each other bundle."""
 
     causes: tuple[Cause, ...]

@@ -1,14 +1,13 @@
 """Which deprecations of a catalog concern an extension."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from olm_content.fbc.model import Deprecation
 from olm_content.names import BUNDLE, CHANNEL, PACKAGE
 
 
-@dataclass(frozen=True, slots=True)
-class DeprecationMessages:
+class DeprecationMessages(NamedTuple):
     """The messages of the catalog, by what they are about; without empty ones."""
 
     package: tuple[str, ...] = ()

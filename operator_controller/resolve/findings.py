@@ -6,6 +6,7 @@
 from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from olm_content.fbc.model import Edge
 
@@ -30,8 +31,7 @@ class Reason(StrEnum):
     PACKAGE_ABSENT = "PackageAbsent"
 
 
-@dataclass(frozen=True, slots=True)
-class Rival:
+class Rival(NamedTuple):
     """The bundle that was preferred."""
 
     catalog: str

@@ -1,7 +1,7 @@
 """The rules that exclude a bundle, in the order in which they are applied."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from olm_content.fbc.model import Bundle, Edge, Package
 from operator_controller.resolve.criteria import Criteria
@@ -9,8 +9,7 @@ from operator_controller.resolve.findings import Cause, Reason
 from operator_controller.resolve.successors import may_follow
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(NamedTuple):
     """A package in a catalog."""
 
     catalog: str

@@ -1,15 +1,14 @@
 """Which bundles may follow the installed one, by the edges in the channels of a catalog."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from api.olm.v1.clusterextension import BundleMetadata
 from olm_content.fbc.model import Bundle, Entry
 from olm_content.versions import BundleVersion, Version, parse_bundle_version, parse_version
 
 
-@dataclass(frozen=True, slots=True)
-class Installed:
+class Installed(NamedTuple):
     """The installed bundle: its name and version, as edges name them."""
 
     name: str

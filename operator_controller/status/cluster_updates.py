@@ -5,8 +5,7 @@ and the minor version count: of 4.18.0 as of 4.18.0-rc.1 the next minor version 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from api.objects import KubeObject
 from api.olm.v1 import names
@@ -27,8 +26,7 @@ UNCHECKED = "ErrorCheckingOperatorCompatibility"
 """The reasons for which an update is forbidden; OpenShift's words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Declaration:
+class Declaration(NamedTuple):
     """The version limit of an active revision's bundle; `latest` is None when it cannot be read.
 
     `problem` is then why.
@@ -48,8 +46,7 @@ class UnknownVersionError(ValueError):
     """The cluster does not say which version it has."""
 
 
-@dataclass(frozen=True, slots=True)
-class Compatibility:
+class Compatibility(NamedTuple):
     """Whether OpenShift may be updated to its next minor version; no reason if it may."""
 
     reason: str

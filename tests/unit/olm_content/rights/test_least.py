@@ -1,6 +1,6 @@
 """The least rights: enough, nothing to spare, and said what for."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -145,7 +145,7 @@ def test_what_is_handed_out(case: Case) -> None:
     purposes = {Purpose.HAND_OUT, Purpose.HAND_OUT_UNHELD}
     needed = least(needs_for(case.objects))
     found = {
-        replace(permission, namespace="")
+        permission._replace(namespace="")
         for permission, reasons in needed.items()
         if purposes & {reason.purpose for reason in reasons}
     }
