@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 KubeObject = dict[str, Any]
 """An object as the API server speaks it: apiVersion, kind, metadata and the rest."""
 
+CRD_KIND = "CustomResourceDefinition"
+
 TLS_CERTIFICATE, TLS_PRIVATE_KEY = "tls.crt", "tls.key"
 """In the data of a Secret of type kubernetes.io/tls."""
 

@@ -12,7 +12,6 @@ from olm_classic.names import ANNOTATION_PROPERTIES
 from olm_content.names import CSV_KIND
 from olm_runtime.errors import TerminalError
 
-CRD_KIND = "CustomResourceDefinition"
 DEFAULT_ACCOUNT = "default"
 
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import orjson
 
-from api.objects import GVK, KubeObject, gvk_of, metadata, name_of
+from api.objects import CRD_KIND, GVK, KubeObject, gvk_of, metadata, name_of
 from api.operators.names import V1ALPHA1
 from olm_classic.install_plans.lookups import BundleLookup, Unpacked
-from olm_classic.install_plans.objects import CRD_KIND, manifest_of, objects_of
+from olm_classic.install_plans.objects import manifest_of, objects_of
 from olm_classic.resolve import SourceKey
 from olm_content.names import CSV_KIND
 

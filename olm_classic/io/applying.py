@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from api.objects import (
+    CRD_KIND,
     KubeObject,
     annotations_of,
     gvk_of,
@@ -13,7 +14,6 @@ from api.objects import (
     namespace_of,
 )
 from olm_classic.csv.owner import Owner
-from olm_classic.install_plans.objects import CRD_KIND
 from olm_classic.install_plans.phases import CREATED, PRESENT
 from olm_classic.install_plans.steps import is_supported
 from olm_classic.io.definitions import Definitions

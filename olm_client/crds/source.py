@@ -5,13 +5,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from api.objects import KubeObject, gvk_of, name_of
+from api.objects import CRD_KIND, KubeObject, gvk_of, name_of
 from olm_client.bundle_files import read_image, read_source
 from olm_client.crds.report import Definitions
 from olm_client.object_files import objects_in, read_file
 from olm_client.usage import RequestError
 from olm_content.bundle.files import MANIFESTS
-from olm_content.bundle.types import CRD_KIND
 from olm_content.kube_types import go_types
 from olm_runtime.errors import TerminalError
 from olm_runtime.registry.workstation import Registries

@@ -7,7 +7,7 @@ definitions, others), properties. Everything outside `manifests/` and `metadata/
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from api.objects import KubeObject
+from api.objects import CRD_KIND, KubeObject
 from olm_content import names
 from olm_content.bundle import types
 from olm_content.bundle.files import BundleError
@@ -74,7 +74,7 @@ def read(files: Mapping[str, bytes], mode: Mode) -> Contents:
         match obj.get("kind"):
             case names.CSV_KIND:
                 csv, head = types.service_version(path, obj, mode)
-            case types.CRD_KIND:
+            case kind if kind == CRD_KIND:
                 crds += types.definition(path, obj, mode)
             case _:
                 others.append(obj)

@@ -7,6 +7,7 @@ more than one service version.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from api.objects import CRD_KIND
 from olm_content.bundle.files import (
     ANNOTATIONS_FILE,
     DEPENDENCIES_FILE,
@@ -16,7 +17,7 @@ from olm_content.bundle.files import (
 )
 from olm_content.bundle.manifests import manifests
 from olm_content.bundle.reader import load
-from olm_content.bundle.types import CRD_KIND, typed
+from olm_content.bundle.types import typed
 from olm_content.formats.kube_yaml import YamlError, load_all
 from olm_content.names import CSV_KIND, LABEL_BUNDLE_PACKAGE
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from api.objects import KubeObject, gvk_of, name_of
+from api.objects import CRD_KIND, KubeObject, gvk_of, name_of
 from olm_content.bundle.documents import unparsable
 from olm_content.bundle.files import BundleError
 from olm_content.bundle.mode import Mode
@@ -12,7 +12,7 @@ from olm_content.kube_types import go_types
 from olm_content.kube_types.json_problems import json_problem
 from olm_content.names import CSV_KIND
 
-CRD_KIND, CRD_GROUP = "CustomResourceDefinition", "apiextensions.k8s.io"
+CRD_GROUP = "apiextensions.k8s.io"
 CRD_TYPES = {"v1": CRD_KIND, "v1beta1": f"{CRD_KIND}V1beta1"}
 
 

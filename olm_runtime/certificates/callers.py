@@ -3,10 +3,9 @@
 import base64
 from typing import Any
 
-from api.objects import KubeObject
+from api.objects import CRD_KIND, KubeObject
 
 WEBHOOK_KINDS = frozenset({"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"})
-CRD_KIND = "CustomResourceDefinition"
 
 
 def trusting(obj: KubeObject, authorities: bytes) -> KubeObject:

@@ -290,6 +290,7 @@ class KubeClient:
             answer = await self.request("DELETE", path, body=body, accept=METADATA_OBJECT)
         except NotFoundError:
             return None
+        self._mapper.note_deleted(gvk_of(obj), name_of(obj))
         if not isinstance(answer, dict) or answer.get("kind") == "Status":
             return None
         meta = answer.get("metadata") or {}

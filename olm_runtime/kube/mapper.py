@@ -3,10 +3,18 @@
 import asyncio
 from dataclasses import dataclass, field
 
-from api.objects import GVK
+from api.objects import CRD_KIND, GVK
 from olm_runtime.kube.discovery import Resource, api_version_of, parse_resources, root_of
 from olm_runtime.kube.errors import NoMatchError, NotFoundError
 from olm_runtime.kube.transport import Transport
+
+
+@dataclass(slots=True)
+class _Question:
+    """What a group and version has, for all who want to know at the same time."""
+
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    answer: dict[str, Resource] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +22,7 @@ class RestMapper:
     """What discovery said, by `apiVersion` and kind; shared by all identities."""
 
     _discovered: dict[str, dict[str, Resource]] = field(default_factory=dict)
-    _asking: dict[str, asyncio.Lock] = field(default_factory=dict)
+    _asking: dict[str, _Question] = field(default_factory=dict)
 
     async def resource(self, transport: Transport, gvk: GVK) -> Resource:
         """The resource that serves a kind. Raises NoMatchError if none does."""
@@ -29,12 +37,19 @@ class RestMapper:
 
     async def _discover(self, transport: Transport, gvk: GVK) -> dict[str, Resource]:
         """Asks the server, once for all who want to know at the same time."""
-        before = self._discovered.get(gvk.api_version)
-        async with self._asking.setdefault(gvk.api_version, asyncio.Lock()):
-            found = self._discovered.get(gvk.api_version)
-            if found is None or found is before:
-                found = self._discovered[gvk.api_version] = await _discover(transport, gvk)
-            return found
+        version = gvk.api_version
+        question = self._asking.setdefault(version, _Question())
+        async with question.turn:
+            if question.answer is None:
+                try:
+                    question.answer = await _discover(transport, gvk)
+                finally:
+                    if self._asking.get(version) is question:
+                        del self._asking[version]
+                self.forget(version)
+                if question.answer:  # else groups that are gone would pile up
+                    self._discovered[version] = question.answer
+        return question.answer
 
     async def collection(self, transport: Transport, gvk: GVK, namespace: str, name: str) -> str:
         """The URL path of the collection that an object is in. Raises InvalidError."""
@@ -47,6 +62,13 @@ class RestMapper:
     def forget(self, api_version: str) -> None:
         """Has the next `resource` of a group and version asked of the server."""
         self._discovered.pop(api_version, None)
+
+    def note_deleted(self, gvk: GVK, name: str) -> None:
+        """Forgets the group of a definition that is deleted: it may never be asked for again."""
+        if gvk.kind == CRD_KIND:
+            _, _, group = name.partition(".")
+            for api_version in [v for v in self._discovered if v.startswith(f"{group}/")]:
+                self.forget(api_version)
 
     def note(self, path: str, error: NotFoundError) -> None:
         """Forgets what is no longer so: a CRD is gone, or was replaced by another."""

@@ -10,12 +10,18 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from api.objects import GVK
+from api.objects import CRD_KIND, GVK
 from olm_runtime.kube import transport
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.kube.discovery import Resource, api_version_of
-from olm_runtime.kube.errors import ApiError, GoneError, InvalidError, NotFoundError
+from olm_runtime.kube.errors import (
+    ApiError,
+    GoneError,
+    InvalidError,
+    NoMatchError,
+    NotFoundError,
+)
 
 THING = GVK("example.com", "v1", "Thing")
 ROOT = "/apis/example.com/v1"
@@ -173,6 +179,29 @@ async def test_many_who_want_to_know_a_kind_discover_it_once(plural: str) -> Non
         found = await asyncio.gather(*(client.find(THING, f"a{n}", "ns") for n in range(20)))
     assert found == [None] * 20
     assert discoveries == [ROOT]
+
+
+async def test_a_group_is_forgotten_with_its_definition_and_when_nobody_serves_it() -> None:
+    """Else a program that installs and uninstalls for months would keep each group it has seen."""
+    definitions = "/apis/apiextensions.k8s.io/v1"
+    crds = {"kind": CRD_KIND, "name": "customresourcedefinitions", "namespaced": False}
+    name = {"name": "things.example.com"}
+    crd = {"apiVersion": "apiextensions.k8s.io/v1", "kind": CRD_KIND, "metadata": name}
+    answers: dict[str, Answer] = {
+        f"GET {ROOT}": in_turn(discovery(), status(404, "NotFound")),
+        f"GET {definitions}": lambda _: web.json_response({"resources": [crds]}),
+        f"DELETE {definitions}/customresourcedefinitions/things.example.com": lambda _: (
+            web.json_response({"kind": "Status"})
+        ),
+    }
+    async with served(**answers) as client:
+        await client.resource(THING)
+        await client.delete(crd)
+        assert list(client._mapper._discovered) == ["apiextensions.k8s.io/v1"]
+        with pytest.raises(NoMatchError):
+            await client.resource(THING)
+        assert list(client._mapper._discovered) == ["apiextensions.k8s.io/v1"]
+        assert not client._mapper._asking
 
 
 async def test_a_kind_that_nobody_serves_is_not_found_by_name() -> None:
