@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+import orjson
+
 KubeObject = dict[str, Any]
 """An object as the API server speaks it: apiVersion, kind, metadata and the rest."""
 
@@ -93,3 +95,11 @@ def is_true(obj: KubeObject, kind: str) -> bool:
     """Whether the condition of that type is there with status "True"."""
     found = condition(obj, kind)
     return found is not None and found.get("status") == "True"
+
+
+def packed(value: object) -> bytes:
+    """JSON that is kept in memory.
+
+    It is a copy: what orjson returns holds 4 KiB or more, however little there is in it.
+    """
+    return bytes(memoryview(orjson.dumps(value)))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from api.objects import KubeObject, ObjectKey, annotations_of, metadata
+from api.objects import KubeObject, ObjectKey, annotations_of, metadata, packed
 from olm_rollout.adoption import ANNOTATION_HELM_RELEASE
 from olm_rollout.controlled import is_scaling
 from olm_rollout.managed_fields import Entry, entries_of, is_of
@@ -102,7 +102,7 @@ def sighting(live: KubeObject, applier: Applier) -> Sighting:
         "kind": live.get("kind"),
         "metadata": {**stored, "annotations": notes, "managedFields": managers},
     }
-    return Sighting(orjson.dumps(small), fingerprint(live, applier))
+    return Sighting(packed(small), fingerprint(live, applier))
 
 
 _STORED = (

@@ -7,7 +7,6 @@ server and the answers that come over them.
 
 import asyncio
 import ssl
-from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from typing import Any
 
@@ -46,7 +45,7 @@ class Stream:
     def __init__(self, connection: "Connection", number: int) -> None:
         self.status = 0
         self._connection, self._number = connection, number
-        self._parts: deque[bytes] = deque()
+        self._parts: list[bytes] = []  # an empty deque has 600 bytes
         self._wake: asyncio.Future[None] | None = None
         self._ended = False
         self._error = ""
@@ -63,7 +62,7 @@ class Stream:
         """The content as it comes. Raises ConnectionError; TimeoutError after so long a silence."""
         while True:
             while self._parts:
-                part = self._parts.popleft()
+                part = self._parts.pop(0)
                 self._note(len(part))
                 yield part
             if self._error:

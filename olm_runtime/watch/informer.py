@@ -90,7 +90,16 @@ class Informer(Generic[T]):
     list, which is not older than what was seen.
     """
 
-    __slots__ = ("_client", "_hooks", "_selection", "_version", "problem", "settled", "store")
+    __slots__ = (
+        "_client",
+        "_hooks",
+        "_opened",
+        "_selection",
+        "_version",
+        "problem",
+        "settled",
+        "store",
+    )
 
     def __init__(
         self, client: KubeClient, selection: Selection, store: Store[T], hooks: Hooks
@@ -104,6 +113,8 @@ class Informer(Generic[T]):
         self._selection = selection
         self._hooks = hooks
         self._version = ANY_VERSION if selection.cached and not store.synced else ""
+        self._opened = False
+        """Whether the server has begun the watch that was asked for last."""
 
     async def run(self) -> None:
         """Lists and watches until cancelled. Raises ApiError for an error that is the end."""
@@ -128,6 +139,10 @@ class Informer(Generic[T]):
             failures = 1 if lasted > STABLE_SECONDS else failures + 1
             self._report(problem)
             await asyncio.sleep(self._hooks.delay(failures))
+
+    def _note_opened(self) -> None:
+        self._opened = True
+        self._report("")
 
     def _report(self, problem: str) -> None:
         had_one, self.problem = bool(self.problem), problem
@@ -165,46 +180,40 @@ class Informer(Generic[T]):
         if not self._client.tells_initial_events(gvk):
             return False
         begun = asyncio.get_running_loop().time()
-        opened = asyncio.Event()
         try:
             async with asyncio.timeout(None) as bound:
-                await self._watch_once(opened, _Initial(bound))
+                await self._watch_once(_Initial(bound))
         except TimeoutError:
             return False
         except InvalidError:
-            if not opened.is_set():
+            if not self._opened:
                 self._client.note_no_initial_events(gvk)
         except ApiError:
             pass  # of a cut watch, or the list has it too
-        if opened.is_set():
+        if self._opened:
             await _pass(begun, SHORTEST_WATCH_SECONDS)
-        return opened.is_set()
+        return self._opened
 
     async def _watch(self) -> None:
         """Watches until the version is too old. Raises ApiError when a watch is refused."""
         while True:
             begun = asyncio.get_running_loop().time()
-            opened = asyncio.Event()
             try:
-                await self._watch_once(opened)
+                await self._watch_once()
             except GoneError:
                 return
             except ApiError:
-                if not opened.is_set():
+                if not self._opened:
                     raise
             await _pass(begun, SHORTEST_WATCH_SECONDS)
 
-    async def _watch_once(self, opened: asyncio.Event, initial: "_Initial | None" = None) -> None:
+    async def _watch_once(self, initial: "_Initial | None" = None) -> None:
         """Stores what happens until the server ends the watch.
 
-        `opened` is set once that has begun; with `initial`, once all is stored that there was.
+        `_opened` is set once that has begun; with `initial`, once all is stored that there was.
         """
         selection, since = self._selection, self.store.newest
-
-        def note_opened() -> None:
-            opened.set()
-            self._report("")
-
+        self._opened = False
         events = self._client.watch(
             selection.gvk,
             selection.namespace,
@@ -213,7 +222,7 @@ class Informer(Generic[T]):
             fields=selection.fields,
             metadata_only=selection.metadata_only,
             initial=initial is not None,
-            opened=initial.begin if initial is not None else note_opened,
+            opened=initial.begin if initial is not None else self._note_opened,
         )
         async for event in events:
             obj = event["object"]
@@ -224,7 +233,7 @@ class Informer(Generic[T]):
             if initial is not None:
                 found, initial = initial.end(), None
                 await self._replace(found, since)
-                note_opened()
+                self._note_opened()
             if event["type"] == "BOOKMARK":
                 continue
             obj = selection.keep(obj)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from api.objects import KubeObject, metadata
+from api.objects import KubeObject, metadata, packed
 from olm_runtime.watch.store import Entry, Indexer, Store
 
 
@@ -24,7 +24,7 @@ class PackedStore(Store[KubeObject]):
 
     def entry(self, uid: str, version: int | None, value: KubeObject) -> Entry[KubeObject]:
         """Packs an object."""
-        return _Packed(uid, version, orjson.dumps(value))
+        return _Packed(uid, version, packed(value))
 
 
 @dataclass(frozen=True, slots=True)
