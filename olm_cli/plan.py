@@ -2,9 +2,8 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -83,8 +82,7 @@ def plan(target: str, output: Output, details: bool, **given: Any) -> None:
     raise SystemExit(GOES_THROUGH if answer.goes_through else STOPPED)
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
+class _Answer(NamedTuple):
     """Plans of extensions, and changes of other objects that would be applied with them."""
 
     plans: Sequence[Plan]

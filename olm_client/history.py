@@ -2,8 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from api.objects import GVK, KubeObject, condition, gvk_of, metadata, name_of
 from api.olm.v1 import names
@@ -26,8 +25,7 @@ WRITE_TRIES = 5
 SECRET = GVK("", "v1", "Secret")
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """An extension and its revisions."""
 
     raw: KubeObject

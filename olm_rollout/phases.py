@@ -6,6 +6,7 @@ A phase starts when the one before it is done.
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import orjson
 
@@ -49,8 +50,7 @@ class Phase:
         return self.policies[index] if index < len(self.policies) else Policy.PREVENT
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(NamedTuple):
     """Which kinds are applied in which phase, phase after phase.
 
     `default`: the phase of the kinds that none lists.

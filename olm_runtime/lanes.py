@@ -16,7 +16,7 @@ from bisect import bisect_left, insort
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -34,8 +34,7 @@ class Priority(IntEnum):
     LOW = -100
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """How urgent a key is, and since when somebody waits for what it is about."""
 
     priority: Priority

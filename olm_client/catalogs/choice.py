@@ -1,8 +1,8 @@
 """What `--catalog` names: one reading of its value for all commands."""
 
-from dataclasses import dataclass
 from enum import Enum, auto
 from pathlib import Path
+from typing import NamedTuple
 
 from olm_client.usage import InvalidValueError
 from olm_runtime.errors import TerminalError
@@ -20,8 +20,7 @@ class Form(Enum):
     IMAGE = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class CatalogChoice:
+class CatalogChoice(NamedTuple):
     """A catalog as the command line names it.
 
     `where` is a name, `NAME@DIGEST`, a path or a reference; `name` is what answers call it.

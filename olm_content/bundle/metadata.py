@@ -1,8 +1,7 @@
 """What the files of `metadata/` say of a bundle: package, channels, properties, dependencies."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from olm_content.bundle.files import (
     ANNOTATIONS_FILE,
@@ -30,8 +29,7 @@ from olm_content.names import (
 Object = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Metadata:
+class Metadata(NamedTuple):
     """All but the package is read in LENIENT mode only.
 
     Properties and dependencies have a `type`, and a `value` if they were given one.

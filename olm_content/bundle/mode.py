@@ -4,11 +4,10 @@ operator-controller reads a bundle to install it, and refuses what it cannot rea
 show it in a catalog, and passes over what it cannot read. All that is not named here is the same.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Mode:
+class Mode(NamedTuple):
     """The differences; use STRICT or LENIENT."""
 
     every_object: bool

@@ -5,7 +5,7 @@ The maps inside are plain JSON as read from the files; all of it is read-only by
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from api.objects import KubeObject, name_of
 
@@ -27,8 +27,7 @@ class WebhookType(StrEnum):
     CONVERSION = "ConversionWebhook"
 
 
-@dataclass(frozen=True, slots=True)
-class Permission:
+class Permission(NamedTuple):
     """Rules for a service account; `service_account` is as written, possibly empty."""
 
     service_account: str
@@ -46,8 +45,7 @@ class Permission:
         return self.service_account or "default"
 
 
-@dataclass(frozen=True, slots=True)
-class DeploymentTemplate:
+class DeploymentTemplate(NamedTuple):
     """A deployment of the install strategy: its name, labels and `DeploymentSpec`."""
 
     name: str

@@ -5,7 +5,7 @@ definitions, others), properties. Everything outside `manifests/` and `metadata/
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from api.objects import CRD_KIND, KubeObject
 from olm_content import names
@@ -18,8 +18,7 @@ from olm_content.bundle.mode import STRICT, Mode
 from olm_content.bundle.model import ClusterServiceVersion, RegistryV1
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
+class Contents(NamedTuple):
     """What the files of a bundle say.
 
     csv       the ClusterServiceVersion: in its type, or in LENIENT mode as it is written

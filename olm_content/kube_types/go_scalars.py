@@ -6,9 +6,8 @@ upstream uses for the type: the unstructured converter's, or those of Go's JSON 
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from olm_content.formats import go_json
 from olm_content.formats.go_text import quote
@@ -18,8 +17,7 @@ from olm_content.versions import Version, VersionError, parse_version
 Read = Callable[[Any], Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(NamedTuple):
     """How a type is read, and what it is when absent (None: nothing to write)."""
 
     read: Read

@@ -7,8 +7,8 @@ takes for canonical stay as they are (`+1`, `5.`, `1E3`), and digits may be miss
 """
 
 import re
-from dataclasses import dataclass
 from decimal import ROUND_UP, Context, Decimal
+from typing import NamedTuple
 
 _FORM = re.compile(r"([-+]?)0*([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)")
 _SUFFIX = re.compile(r"([KMGTPE]i)|([numkMGTPE]?)|[eE]([-+]?[0-9]+)")
@@ -23,8 +23,7 @@ _MAX_TEXT, _MAX_EXPONENT = 100, 1000
 _QUICK_DIGITS, _QUICK_BINARY_DIGITS = 18, 15
 
 
-@dataclass(frozen=True, slots=True)
-class _Parts:
+class _Parts(NamedTuple):
     """A quantity as it is written. `binary` is the suffix of a power of 1024, if it has one."""
 
     sign: str

@@ -12,7 +12,6 @@ annotations ask for it, and nothing else:
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from api.objects import TLS_CERTIFICATE, TLS_PRIVATE_KEY, KubeObject, annotations_of
@@ -50,8 +49,7 @@ def serving_of(deployment_name: str, namespace: str) -> Serving:
     return Serving(object_name(deployment_name.replace(".", "-"), "service"), namespace)
 
 
-@dataclass(frozen=True, slots=True)
-class Strategy:
+class Strategy(NamedTuple):
     """What one provider needs on the generated objects, and further objects."""
 
     caller_annotations: Callable[[Serving], dict[str, str]]

@@ -6,7 +6,7 @@ Writes nothing.
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import orjson
 
@@ -40,8 +40,7 @@ BATCH_BYTES = 1 << 20
 API servers take."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(NamedTuple):
     """How far to look: objects of a question, seconds for all questions."""
 
     objects: int

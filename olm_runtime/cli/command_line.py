@@ -6,8 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import click
 from click.shell_completion import CompletionItem
@@ -22,8 +21,7 @@ USAGE_ERROR = click.UsageError.exit_code
 _COLLECT_AFTER_BY_DEFAULT = gc.get_threshold()
 
 
-@dataclass(frozen=True, slots=True)
-class Lazy:
+class Lazy(NamedTuple):
     """Where a command is defined, and its line in the list of commands."""
 
     module: str

@@ -1,15 +1,13 @@
 """Where the objects of a kind live in the API, as discovery says."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from api.objects import GVK
 from olm_runtime.kube.errors import InvalidError
 
 
-@dataclass(frozen=True, slots=True)
-class Resource:
+class Resource(NamedTuple):
     """What discovery says of a kind: where its objects live."""
 
     gvk: GVK

@@ -10,9 +10,8 @@ ApiError
 └── InvalidError         422, and 400: the server refuses the content itself
 """
 
-from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -24,8 +23,7 @@ NO_SUCH_RESOURCE = "the server could not find the requested resource"
 UNAUTHORIZED = 401
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
+class Cause(NamedTuple):
     """One of the faults of an InvalidError, as in `details.causes` of a Status."""
 
     field: str

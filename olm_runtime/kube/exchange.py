@@ -1,15 +1,13 @@
 """What a request to the API server is answered, whatever client of HTTP carries it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from errno import ECONNREFUSED
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 Headers = Sequence[tuple[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(NamedTuple):
     """An answer as a whole."""
 
     status: int
@@ -30,8 +28,7 @@ class UnreachableError(Exception):
         self.untrusted = untrusted
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(NamedTuple):
     """Seconds to connect, and in all; None for no bound."""
 
     connect: float

@@ -8,8 +8,7 @@ the API allows is stored as `v1` Lists of objects, which stand for their items.
 import base64
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -22,8 +21,7 @@ MAX_ENTRIES = 50
 """Objects of a phase: a limit of the ClusterObjectSet API."""
 
 
-@dataclass(frozen=True, slots=True)
-class Packed:
+class Packed(NamedTuple):
     """`phases` as in `spec.phases` of a ClusterObjectSet, and the Secrets they refer to."""
 
     phases: tuple[dict[str, Any], ...]

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from api.objects import KubeObject, annotations_of, condition, is_true, labels_of, metadata, name_of
 from api.olm.v1 import names
@@ -39,8 +40,7 @@ class BundleIdentity:
         return f"{self.version}+{self.release}" if self.release else self.version
 
 
-@dataclass(frozen=True, slots=True)
-class Revision:
+class Revision(NamedTuple):
     """One ClusterObjectSet of an extension, as the controllers need it.
 
     `generation` is the newest of the extension that came to it, `cause` what made it; 0 and empty
@@ -136,8 +136,7 @@ def _number(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() else 0
 
 
-@dataclass(frozen=True, slots=True)
-class Age:
+class Age(NamedTuple):
     """How old a revision was by the wall clock when it was first seen, and when that was.
 
     From then on the monotonic clock counts: the wall clock may go back, and forth.

@@ -12,10 +12,9 @@ import os
 import shutil
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -34,8 +33,7 @@ HEADER_TEXTS = ("source", "changedIn", "fingerprint", "etag")
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(NamedTuple):
     """A package as a catalog's content has it.
 
     source       digest reference of the content
