@@ -40,7 +40,7 @@ class Part:
 
     def plain(self) -> bytes:
         """The plain bytes."""
-        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(self.segment)
+        return zlib.decompress(self.segment + DEFLATE_END, -zlib.MAX_WBITS, self.size)
 
 
 def part(plain: bytes, level: int = 6) -> Part:

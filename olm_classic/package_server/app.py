@@ -3,13 +3,14 @@
 import asyncio
 import gzip
 import hashlib
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import datetime
 from typing import Any
 
 import orjson
 from fastapi import FastAPI, Request, Response
 from starlette.exceptions import HTTPException
+from starlette.responses import StreamingResponse
 
 from olm_classic.package_manifests import documents
 from olm_classic.package_manifests.icons import is_known
@@ -38,6 +39,8 @@ from olm_runtime.gzip_parts import Part, member
 
 COMPRESSED_FROM = 128 << 10
 """Bytes of an answer from which on it is compressed, as API servers do."""
+PARTS_AT_ONCE = 32
+"""Of a list that is sent uncompressed; a package has two. Some hundred kilobytes each time."""
 MOST_KEPT = 4
 """Whole lists that are kept as they were sent last."""
 OBJECT_FORMS = meta_forms("Table", "PartialObjectMetadata")
@@ -89,8 +92,8 @@ class Packages:
     async def _list(self, request: Request, found: Page, namespace: str) -> Response:
         if not takes_gzip(request.headers.get("accept-encoding", "")):
             parts = list(documents.listed(found, namespace))
-            body = await asyncio.to_thread(documents.plain, parts)
-            return Response(body, media_type=JSON)
+            headers = {"content-length": str(sum(each.size for each in parts))}
+            return StreamingResponse(_pieces(parts), media_type=JSON, headers=headers)
         whole = found.packages is self._shelf.seen(namespace)
         return _compressed(self._whole(found, namespace) if whole else _member(found, namespace))
 
@@ -213,6 +216,20 @@ def _limit(text: str) -> int:
 def _member(found: Page, namespace: str) -> bytes:
     parts: list[Part] = list(documents.listed(found, namespace))
     return member(parts)
+
+
+async def _pieces(parts: Sequence[Part]) -> AsyncIterator[bytes]:
+    """What parts say, uncompressed: while some are sent, the next are being uncompressed."""
+
+    def begin(start: int) -> asyncio.Task[bytes]:
+        some = parts[start : start + PARTS_AT_ONCE]
+        return asyncio.create_task(asyncio.to_thread(documents.plain, some))
+
+    following = begin(0)
+    for start in range(PARTS_AT_ONCE, len(parts), PARTS_AT_ONCE):
+        piece, following = await following, begin(start)
+        yield piece
+    yield await following
 
 
 async def _json(request: Request, body: bytes) -> Response:
