@@ -46,6 +46,7 @@ class Pulls:
             auth_file=self._secrets.file,
             cluster=self._cluster.settings,
             limits=limits,
+            bulk=True,  # aiohttp is there for the API server
         )
 
     async def act_on_changes(self, act: Callable[[], Awaitable[None]]) -> None:
