@@ -62,9 +62,9 @@ class Api:
         """Replaces an object, or its status."""
         self._http.put(path, json=obj).raise_for_status()
 
-    def delete(self, path: str) -> None:
-        """Deletes an object; its dependents follow in the background."""
-        self._http.delete(path).raise_for_status()
+    def delete(self, path: str, *, propagation: str = "Background") -> None:
+        """Deletes an object; its dependents follow as `propagation` says."""
+        self._http.delete(path, params={"propagationPolicy": propagation}).raise_for_status()
 
     def wait(
         self,

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from api.objects import KubeObject, metadata
-from olm_classic.csv.owner import Owner, owner_of
+from olm_classic.csv.owner import Owner
 from olm_classic.names import OPERATOR_FIELD_MANAGER
+from olm_classic.owned_apis.covering import covers
 from olm_classic.owned_apis.described import Serving
 from olm_classic.owned_apis.objects import AUTHORITY_KEY, secret
 from olm_classic.selections import OWNED_SECRETS
@@ -85,12 +86,10 @@ class ApiCertificates:
         elif step is Due.NOTHING and _is_asked_for(content, rotate_at, now):
             step = Due.PREPARE
             after = prepared(content, self.rotation.issue(serving.dns_names, now), now)
-        owners = owner_of(live) if live is not None else []
-        if live is None or after != content or owners != [(owner.namespace, owner.name)]:
+        wanted = secret(serving, owner, after)
+        if live is None or after != content or not _is_owned(live, wanted):
             log.info("certificate %s/%s: %s", *_where(serving), step.name.lower())
-            live = await self.client.apply(
-                secret(serving, owner, after), field_manager=OPERATOR_FIELD_MANAGER
-            )
+            live = await self.client.apply(wanted, field_manager=OPERATOR_FIELD_MANAGER)
             self.secrets.update({key: live[key] for key in ("apiVersion", "kind", "metadata")})
         return self._remember(serving, live, after)
 
@@ -144,6 +143,14 @@ def _is_asked_for(content: SecretContent, rotate_at: str, now: datetime) -> bool
     if not rotate_at or content.next is not None:
         return False
     return content.current.issued_at < datetime.fromisoformat(rotate_at) <= now
+
+
+def _is_owned(live: KubeObject, wanted: KubeObject) -> bool:
+    """Whether it goes with its owner, not with one of that name which was there before."""
+    return all(
+        covers(metadata(live).get(key), metadata(wanted)[key])
+        for key in ("labels", "ownerReferences")
+    )
 
 
 def _where(serving: Serving) -> Where:

@@ -127,6 +127,26 @@ def test_what_others_delete_comes_back(olm: Classic, place: Place, gone: str) ->
     place.wait_csv("hello.v1.0.0")
 
 
+def test_who_comes_again_at_once_keeps_the_certificate_that_is_served(
+    olm: Classic, place: Place
+) -> None:
+    """Else it is collected with its first owner, and pods serve with it for a minute more."""
+    secret_path = place.path("secrets", "controller-service-cert", version="v1")
+    place.csv("hello.v1.0.0", webhookdefinitions=[webhook("check.example.com")])
+    first = place.wait_csv("hello.v1.0.0")
+    served = (olm.api.get(secret_path) or {})["data"]
+    path = place.path("clusterserviceversions", "hello.v1.0.0")
+    olm.api.delete(path, propagation="Orphan")
+    olm.api.wait_gone(path)
+    place.csv("hello.v1.0.0", webhookdefinitions=[webhook("check.example.com")])
+    again = place.wait_csv("hello.v1.0.0")
+    secret = olm.api.get(secret_path) or {}
+    assert first["metadata"]["uid"] != again["metadata"]["uid"]
+    owners = [each["uid"] for each in secret["metadata"].get("ownerReferences") or ()]
+    assert owners == [again["metadata"]["uid"]]
+    assert secret["data"] == served
+
+
 def test_api_services_on_one_deployment_share_a_service_with_all_ports(
     olm: Classic, place: Place
 ) -> None:
