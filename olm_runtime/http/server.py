@@ -5,7 +5,7 @@ import socket
 import ssl
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, cast
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
@@ -22,6 +22,49 @@ DATE_SECONDS = 1.0
 WRITE_AHEAD_BYTES = 64 << 10
 """What waits for a client that does not read before its answer is held up. uvloop's own limit for
 TLS, 512 KiB, lets a hundred slow clients hold 50 MiB."""
+COPIED_BYTES = 16 << 10
+"""Up to here a copy takes less than asking the system to gather parts."""
+
+
+class _Answering:
+    """The transport of one answer, whose head goes out with the first part of its body.
+
+    uvicorn writes them one after the other: two system calls and packets, which is a tenth of what
+    a small answer costs. A head whose body is not there yet goes by itself.
+    """
+
+    __slots__ = ("_begun", "_head", "_loop", "_transport", "is_closing")
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._head = b""
+        self._begun = False
+        self.is_closing = transport.is_closing
+
+    def write(self, data: bytes) -> None:
+        """Keeps the first part until there is another, or the loop has nothing else to do."""
+        if not self._begun:
+            self._begun, self._head = True, data
+            self._loop.call_soon(self._flush)
+        elif self._head:
+            head, self._head = self._head, b""
+            if len(data) > COPIED_BYTES:
+                self._transport.writelines((head, data))
+            else:
+                self._transport.write(head + data)
+        else:
+            self._transport.write(data)
+
+    def close(self) -> None:
+        """Closes the connection once all is sent."""
+        self._flush()
+        self._transport.close()
+
+    def _flush(self) -> None:
+        if self._head and not self._transport.is_closing():
+            self._transport.write(self._head)
+        self._head = b""
 
 
 class _Protocol(HttpToolsProtocol):
@@ -30,6 +73,7 @@ class _Protocol(HttpToolsProtocol):
     uvicorn itself only bounds the time between an answer and the next request.
     """
 
+    _asking = False
     _deadline: asyncio.TimerHandle | None = None
     _tls: dict[object, object] | None = None
 
@@ -51,22 +95,35 @@ class _Protocol(HttpToolsProtocol):
         self._unset_keepalive_if_required()
 
     def data_received(self, data: bytes) -> None:
-        """Blank lines before a request are no request, but end uvicorn's own waiting."""
+        """The end of a request is awaited that is not there as a whole, as most are.
+
+        Blank lines before a request are no request, but end uvicorn's own waiting.
+        """
         super().data_received(data)
-        cycle: RequestResponseCycle | None = getattr(self, "cycle", None)
-        if self._deadline is None and (cycle is None or cycle.response_complete):
+        if self._deadline is None and (self._asking or self._is_idle()):
             self._expect()
 
+    def _is_idle(self) -> bool:
+        cycle: RequestResponseCycle | None = self.cycle
+        return cycle is None or cycle.response_complete
+
     def on_message_begin(self) -> None:
-        """A request has begun, so its end is awaited."""
+        """A request has begun, and has its own time."""
         super().on_message_begin()
         if self._tls is not None:
             self.scope["extensions"] = {"tls": self._tls}
-        self._expect()
+        self._expected()
+        self._asking = True
+
+    def on_headers_complete(self) -> None:
+        """Its answer can be made."""
+        super().on_headers_complete()
+        self.cycle.transport = cast("asyncio.Transport", _Answering(self.transport, self.loop))
 
     def on_message_complete(self) -> None:
         """It is there, with its body."""
         self._expected()
+        self._asking = False
         super().on_message_complete()
 
     def _expect(self) -> None:
