@@ -7,7 +7,7 @@ from fastapi import Depends, Request
 from console.users import User
 
 
-def _user(request: Request) -> User:
+async def _user(request: Request) -> User:  # a plain function would be called in a thread
     found: User = request.state.user
     return found
 

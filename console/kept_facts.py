@@ -3,7 +3,7 @@
 A list of a thousand extensions is made anew each second where one of them changes each second.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from api.objects import KubeObject
@@ -14,17 +14,24 @@ Facts = Mapping[str, Any]
 class KeptFacts:
     """The facts of the objects that were listed last; an object that has changed is another."""
 
-    def __init__(self, facts_of: Callable[[KubeObject], Facts]) -> None:
+    def __init__(
+        self,
+        facts_of: Callable[[KubeObject], Facts],
+        ordered: Callable[[Iterable[Facts]], Sequence[Facts]],
+    ) -> None:
         self._facts_of = facts_of
+        self._ordered = ordered
         self._listed: Sequence[KubeObject] = ()
         self._kept: dict[int, tuple[KubeObject, Facts]] = {}
+        self._facts: Sequence[Facts] = ()
 
     def of(self, objects: Sequence[KubeObject]) -> Sequence[Facts]:
-        """In the order of the objects. Nobody may change them."""
+        """As `ordered` has them. Nobody may change them."""
         if objects is not self._listed:
             self._kept = {id(each): self._kept_of(each) for each in objects}
             self._listed = objects
-        return [facts for _, facts in self._kept.values()]
+            self._facts = self._ordered(facts for _, facts in self._kept.values())
+        return self._facts
 
     def _kept_of(self, obj: KubeObject) -> tuple[KubeObject, Facts]:
         kept = self._kept.get(id(obj))  # it is the same one, as what is kept lives

@@ -32,6 +32,7 @@ def environment() -> Environment:
     """The templates. All that they are given is escaped."""
     found = Environment(
         loader=FileSystemLoader(FOLDER),
+        auto_reload=False,
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -8,6 +8,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any, Self
 
 from api.objects import GVK, KubeObject, name_of, namespace_of
@@ -15,7 +16,7 @@ from console.changes import CONNECTION, Changes
 from console.kept_facts import KeptFacts
 from console.summary_cache import SummaryCache
 from console.works import Works
-from olm_client.lifecycle.overview import extension_facts
+from olm_client.lifecycle.overview import extension_facts, urgent_first
 from olm_client.reach import ClusterOptions
 from olm_runtime.kube.client import KubeClient
 from olm_runtime.kube.errors import ApiError, NotFoundError, is_away
@@ -39,7 +40,7 @@ class User:
     kube       the API server, in their name
     changes    tells open pages of what changed
     summaries  packages that were read, by this user or another
-    extensions facts of the extensions that pages list
+    extensions facts of the extensions that pages list, the most urgent first
     works      what goes on without a page
     """
 
@@ -50,7 +51,7 @@ class User:
     summaries: SummaryCache = field(default_factory=SummaryCache)
     now: Callable[[], float] = time.monotonic
     works: Works = field(init=False)
-    extensions: KeptFacts = field(default_factory=lambda: KeptFacts(extension_facts))
+    extensions: KeptFacts = field(default_factory=lambda: KeptFacts(extension_facts, urgent_first))
     _watched: dict[GVK, Followed[KubeObject]] = field(default_factory=dict)
     _sorted: dict[GVK, Sequence[KubeObject]] = field(default_factory=dict)
     _answers: dict[tuple[str, ...], tuple[float, bool]] = field(default_factory=dict)
@@ -86,9 +87,8 @@ class User:
             # The watch has ended with an error; asking once more says which.
             return (await self.kube.list_all(gvk))[0]
         if gvk not in self._sorted:
-            self._sorted[gvk] = sorted(
-                watched.store.objects(), key=lambda each: (namespace_of(each), name_of(each))
-            )
+            found = sorted(watched.store.items(), key=itemgetter(0))
+            self._sorted[gvk] = [each for _, each in found]
         return self._sorted[gvk]
 
     def _follow(self, gvk: GVK) -> Followed[KubeObject]:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from api.objects import GVK, KubeObject, condition, gvk_of, metadata, name_of
+from api.objects import GVK, KubeObject, condition, gvk_of, labels_of, metadata, name_of
 from api.olm.v1 import names
 from api.olm.v1.clusterextension import ClusterExtension
 from api.olm.v1.kinds import OBJECT_SET
@@ -35,15 +35,22 @@ class Record(NamedTuple):
 
 async def read_record(kube: KubeClient, name: str) -> Record:
     """Raises TerminalError if there is no such extension, ApiError."""
-    try:
-        raw = await find_extension(kube, name)
-        extension = ClusterExtension.from_object(raw)
-    except InvalidObjectError as error:
-        raise TerminalError(str(error)) from error
+    raw = await find_extension(kube, name)
     labels = owner_labels(names.CLUSTER_EXTENSION, name)
     selector = ",".join(f"{key}={value}" for key, value in labels.items())
     found, _ = await kube.list_all(OBJECT_SET, labels=selector)
-    return Record(raw, extension, Revisions.of(found))
+    return record_of(raw, found)
+
+
+def record_of(raw: KubeObject, object_sets: Iterable[KubeObject]) -> Record:
+    """Of an extension, among sets of objects. Raises TerminalError if it is not valid."""
+    try:
+        extension = ClusterExtension.from_object(raw)
+    except InvalidObjectError as error:
+        raise TerminalError(str(error)) from error
+    labels = owner_labels(names.CLUSTER_EXTENSION, name_of(raw)).items()
+    own = [each for each in object_sets if labels <= labels_of(each).items()]
+    return Record(raw, extension, Revisions.of(own))
 
 
 async def content_of(kube: KubeClient, revision: Revision, *, what_for: str) -> list[KubeObject]:

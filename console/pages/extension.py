@@ -11,7 +11,7 @@ from console.object_tree import by_object, tree
 from console.rendering import page
 from console.revision_changes import compare
 from console.users import User
-from olm_client.history import Record, content_of, read_record, revision_facts
+from olm_client.history import Record, content_of, read_record, record_of, revision_facts
 from olm_client.status import facts_of
 from olm_runtime.errors import TerminalError
 from operator_controller.apply.suspension import suspension_of
@@ -23,8 +23,9 @@ router = APIRouter(prefix="/extensions/{name}")
 async def extension(request: Request, user: AskedBy, name: str) -> Response:
     """As `olm status NAME` and `olm history NAME` tell it."""
     raw = await user.object(EXTENSION, name)
-    facts = await facts_of(user.kube, raw, await user.objects(OBJECT_SET))
-    record = await read_record(user.kube, name)
+    object_sets = await user.objects(OBJECT_SET)
+    facts = await facts_of(user.kube, raw, object_sets)
+    record = record_of(raw, object_sets)
     around = await read_around(user, facts["objects"])
     told = by_object(around.events)
     return page(

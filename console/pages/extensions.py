@@ -11,7 +11,6 @@ from console.asked import AskedBy
 from console.kept_facts import Facts
 from console.paging import Paged
 from console.rendering import page
-from olm_client.lifecycle.overview import urgent_first
 
 router = APIRouter()
 
@@ -25,7 +24,7 @@ async def extensions(
     number: Annotated[int, Query(alias="page", ge=1)] = 1,
 ) -> Response:
     """All of them, what does not go as it should first; `words` must occur in name or package."""
-    facts = urgent_first(user.extensions.of(await user.objects(EXTENSION)))
+    facts = user.extensions.of(await user.objects(EXTENSION))
     wanted = words.lower().split()
     found = [each for each in facts if _matches(each, wanted, phase)] if wanted or phase else facts
     return page(

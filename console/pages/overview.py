@@ -31,7 +31,7 @@ async def overview(request: Request, user: AskedBy) -> Response:
         served(user, EXTENSION), served(user, CATALOG), _urgent_of_classic(user)
     )
     facts: dict[str, Sequence[Mapping[str, Any]]] = {
-        "extensions": urgent_first(user.extensions.of(extensions)),
+        "extensions": user.extensions.of(extensions),
         "catalogs": urgent_first(map(catalog_facts, catalogs)),
     }
     urgent: list[Facts] = [

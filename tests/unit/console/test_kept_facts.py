@@ -17,7 +17,7 @@ def test_only_what_changed_is_found_out_anew() -> None:
         asked.append(obj["metadata"]["name"])
         return {"name": obj["metadata"]["name"], "asked": len(asked)}
 
-    kept, one, two = KeptFacts(facts_of), an_object("one"), an_object("two")
+    kept, one, two = KeptFacts(facts_of, list), an_object("one"), an_object("two")
     first = kept.of([one, two])
     assert kept.of([two, one]) == first[::-1]
     assert asked == ["one", "two"]
