@@ -33,6 +33,8 @@ class Changes:
         self._quiet = quiet
         self._run = secrets.token_hex(4)
         self._noted: dict[str, int] = {}
+        self._asked = (0, 0)
+        self._answer: frozenset[str] = frozenset()
         self._listeners: set[asyncio.Event] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._beat: asyncio.TimerHandle | None = None
@@ -99,6 +101,15 @@ class Changes:
         run, _, number = mark.rpartition("-")
         return int(number) if run == self._run and number.isdecimal() else 0
 
+    def _kinds(self, seen: int) -> frozenset[str]:
+        """What was told after a change of that number; most who listen have seen the same."""
+        asked = (seen, self.told)
+        if asked != self._asked:
+            noted = self._noted.items()
+            self._answer = frozenset(kind for kind, at in noted if seen < at <= self.told)
+            self._asked = asked
+        return self._answer
+
     async def since(self, mark: str) -> AsyncGenerator[frozenset[str], None]:
         """The kinds that changed, as they do, until the end; none where it was quiet for long."""
         seen, woken, silences = self._number(mark), asyncio.Event(), self._silences
@@ -110,9 +121,7 @@ class Changes:
                 if seen >= self.told:
                     await woken.wait()
                 woken.clear()
-                told = self.told
-                kinds = frozenset(kind for kind, at in self._noted.items() if seen < at <= told)
-                seen = max(seen, told)
+                kinds, seen = self._kinds(seen), max(seen, self.told)
                 if kinds or silences < self._silences:
                     silences = self._silences
                     yield kinds

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import MutableMapping
 from contextlib import aclosing
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qs
@@ -52,12 +53,15 @@ async def _tell(user: User, mark: str, send: Send) -> None:
     await send(_part(RETRY))
     async with aclosing(user.changes.since(mark)) as told:
         async for kinds in told:
-            data = " ".join(sorted(kinds))
-            event = f"event: changed\nid: {user.changes.told_mark}\ndata: {data}\n\n"
-            await send(_part(event.encode()))
+            await send(_part(_event(user.changes.told_mark, kinds)))
             if not kinds:
                 user.works.begin(LOOKING, user.look)
     await send({"type": "http.response.body"})
+
+
+@lru_cache(maxsize=16)  # many are told the same at once
+def _event(mark: str, kinds: frozenset[str]) -> bytes:
+    return f"event: changed\nid: {mark}\ndata: {' '.join(sorted(kinds))}\n\n".encode()
 
 
 def _part(body: bytes) -> MutableMapping[str, Any]:
