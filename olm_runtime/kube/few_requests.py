@@ -7,6 +7,7 @@ asyncio connects; here is which connection carries what. It knows no proxy.
 import asyncio
 import ssl
 import zlib
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from httptools import HttpParserError, HttpResponseParser
@@ -91,14 +92,15 @@ class FewRequests:
 
     async def _connected(self, seconds: float) -> "_Connection":
         loop = asyncio.get_running_loop()
+        # uvloop, in which the console asks as commands do, tries one address after the other.
+        tries_two = isinstance(loop, asyncio.BaseEventLoop)
+        delay: dict[str, Any] = (
+            {"happy_eyeballs_delay": HAPPY_EYEBALLS_SECONDS} if tries_two else {}
+        )
         try:
             async with asyncio.timeout(seconds):
                 _, connection = await loop.create_connection(
-                    lambda: _Connection(self._open),
-                    self._host,
-                    self._port,
-                    ssl=self._tls,
-                    happy_eyeballs_delay=HAPPY_EYEBALLS_SECONDS,
+                    lambda: _Connection(self._open), self._host, self._port, ssl=self._tls, **delay
                 )
         except TimeoutError:
             raise
@@ -147,8 +149,7 @@ class _Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """It may ask."""
-        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - what TCP and TLS have
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's is none by its class
         self._all.add(self)
 
     def data_received(self, data: bytes) -> None:

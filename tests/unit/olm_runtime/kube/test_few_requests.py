@@ -5,9 +5,11 @@ import gzip
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 from pathlib import Path
 
 import pytest
+import uvloop
 
 from e2e.harness.pki import CertificateAuthority
 from olm_runtime.kube import few_requests
@@ -66,6 +68,14 @@ async def test_one_connection_carries_one_request_after_the_other() -> None:
     assert lines[0] == "GET /api?a=b HTTP/1.1"
     assert f"Host: {url.removeprefix('http://')}" in lines
     assert "Accept: x" in lines
+
+
+def test_it_asks_on_uvloop_too() -> None:
+    async def ask() -> None:
+        async with served(Server([OK]).serve) as (requests, url):
+            assert (await requests.send("GET", url, [], None, BOUNDS)).status == HTTPStatus.OK
+
+    uvloop.run(ask())
 
 
 async def test_what_was_closed_unused_is_asked_again_elsewhere() -> None:
