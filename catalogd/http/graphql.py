@@ -16,8 +16,8 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
+import msgspec
 from graphql import GraphQLError
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from zlib_ng import zlib_ng
 
 from catalogd.graphql.direct import encoded
@@ -46,14 +46,15 @@ COMPRESSION = 1
 _PATH = re.compile(r"/catalogs/([^/]+)/api/v1/graphql")
 
 
-class Asked(BaseModel):
+class Asked(msgspec.Struct, rename={"operation": "operationName"}):
     """The body of a request, as GraphQL clients send it."""
-
-    model_config = ConfigDict(extra="ignore")
 
     query: str = ""
     variables: dict[str, Any] | None = None
-    operation: str | None = Field(default=None, alias="operationName")
+    operation: str | None = None
+
+
+_read_asked = msgspec.json.Decoder(Asked).decode
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +204,6 @@ async def _body(receive: Receive) -> bytes | None:
 
 def _asked(body: bytes) -> Asked | None:
     try:
-        return Asked.model_validate_json(body)
-    except ValidationError:
+        return _read_asked(body)
+    except (msgspec.DecodeError, ValueError, RecursionError):
         return None

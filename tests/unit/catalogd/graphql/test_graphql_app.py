@@ -93,6 +93,14 @@ async def test_queries_are_answered_from_the_catalog(client: Client) -> None:
     }
 
 
+async def test_of_several_operations_the_named_one_is_answered(client: Client) -> None:
+    query = (
+        "query one { olmpackages { name } } query two($n: Int) { olmbundles(limit: $n) { name } }"
+    )
+    body = {"query": query, "operationName": "two", "variables": {"n": 1}, "extensions": {}}
+    assert (await client.post(body)).json() == {"data": {"olmbundles": [{"name": "till.v0"}]}}
+
+
 async def test_errors_of_a_query_are_answers(client: Client) -> None:
     found = await client.post({"query": "{ nosuch }"})
     assert found.status_code == 200
@@ -106,6 +114,10 @@ async def test_errors_of_a_query_are_answers(client: Client) -> None:
         (b"{", "Invalid request body"),
         (b"[]", "Invalid request body"),
         (b'{"query": 1}', "Invalid request body"),
+        (b'{"query": null}', "Invalid request body"),
+        (b'{"query": "{ a }", "variables": []}', "Invalid request body"),
+        (b'{"query": "\xff"}', "Invalid request body"),
+        (b'{"variables": {"a": ' + b"[" * 9000 + b"]" * 9000 + b"}}", "Invalid request body"),
         (b'{"query": "' + b" " * (1 << 20) + b'"}', "Invalid request body"),
         (b"{}", "Query cannot be empty"),
         (b'{"query": ""}', "Query cannot be empty"),
