@@ -25,8 +25,7 @@ KEPT_BUNDLES = 2
 def registries(given: dict[str, Any], *, bulk: bool = False) -> "Registries":
     """What the options of `registry_options` say; pulls are shown as they go.
 
-    `bulk` is for whoever asks a cluster, too: its client of HTTP carries them, and no other is
-    imported.
+    `bulk` as in PullSettings.
     """
     from olm_runtime.registry.workstation import Registries
 
