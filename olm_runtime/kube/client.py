@@ -275,10 +275,9 @@ class KubeClient:
     ) -> KubeObject | None:
         """Deletes an object; the preconditions, if given, must hold, else ConflictError.
 
-        An object that is already gone is success. The metadata of one that stays for a while,
-        because finalizers or a period of grace hold it, else None.
+        An object that is already gone is success, as is one whose kind is. The metadata of one that
+        stays for a while, because finalizers or a period of grace hold it, else None.
         """
-        path = await self.object_path(obj)
         preconditions = {"uid": uid, "resourceVersion": resource_version}
         body = {
             "apiVersion": "v1",
@@ -287,6 +286,7 @@ class KubeClient:
             "preconditions": {key: value for key, value in preconditions.items() if value},
         }
         try:
+            path = await self.object_path(obj)
             answer = await self.request("DELETE", path, body=body, accept=METADATA_OBJECT)
         except NotFoundError:
             return None

@@ -188,7 +188,7 @@ async def test_a_group_is_forgotten_with_its_definition_and_when_nobody_serves_i
     name = {"name": "things.example.com"}
     crd = {"apiVersion": "apiextensions.k8s.io/v1", "kind": CRD_KIND, "metadata": name}
     answers: dict[str, Answer] = {
-        f"GET {ROOT}": in_turn(discovery(), status(404, "NotFound")),
+        f"GET {ROOT}": in_turn(discovery(), *[status(404, "NotFound") for _ in range(2)]),
         f"GET {definitions}": lambda _: web.json_response({"resources": [crds]}),
         f"DELETE {definitions}/customresourcedefinitions/things.example.com": lambda _: (
             web.json_response({"kind": "Status"})
@@ -197,6 +197,8 @@ async def test_a_group_is_forgotten_with_its_definition_and_when_nobody_serves_i
     async with served(**answers) as client:
         await client.resource(THING)
         await client.delete(crd)
+        thing = {"apiVersion": THING.api_version, "kind": THING.kind, "metadata": {"name": "a"}}
+        assert await client.delete(thing) is None, "it is gone with its kind"
         assert list(client._mapper._discovered) == ["apiextensions.k8s.io/v1"]
         with pytest.raises(NoMatchError):
             await client.resource(THING)
