@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import product
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from olm_content.rights.rules import ALL, NONE, Permission, Words, rule_for, uncovered
 
@@ -60,14 +60,8 @@ def _merged_by(part: _Part, rules: Iterable[MergedRule]) -> set[MergedRule]:
 
 
 def _with(rule: MergedRule, part: _Part, words: Words) -> MergedRule:
-    return MergedRule(  # hundreds of times a plan: dataclasses.replace takes five times as long
-        rule.namespace,
-        rule.group,
-        resources=words if part == "resources" else rule.resources,
-        names=words if part == "names" else rule.names,
-        verbs=words if part == "verbs" else rule.verbs,
-        urls=words if part == "urls" else rule.urls,
-    )
+    change: dict[str, Any] = {part: words}
+    return rule._replace(**change)
 
 
 def without_implied(permissions: Iterable[Permission]) -> set[Permission]:
