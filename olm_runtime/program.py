@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable
@@ -13,15 +14,17 @@ import uvloop
 from olm_runtime.errors import OLMError, bounded, of_system
 
 THREADS = 64
-"""For blocking work. Names are looked up in them too, and a name server that does not answer holds
-each for many seconds: by default there are few, and everybody would wait."""
-
+"""For blocking work."""
+LIBUV_THREADS = 32
+"""For lookups of names, which may take half of them. A name server that does not answer holds each
+for many seconds: by default there are four, and everybody would wait."""
 
 log = logging.getLogger(__name__)
 
 
 def run(main: Callable[[], Awaitable[None]]) -> None:
     """Runs a program until SIGTERM or SIGINT; exit code 1 with one message for what ends it."""
+    os.environ.setdefault("UV_THREADPOOL_SIZE", str(LIBUV_THREADS))
     try:
         uvloop.run(_until_signal(main))
     except OLMError as error:
