@@ -309,12 +309,15 @@ class Place:
 
         return self.wait("subscriptions", name, holds)
 
-    def wait_condition(self, plural: str, name: str, kind: str, value: str = "True") -> KubeObject:
-        """Waits until an object has a condition; the condition."""
+    def wait_condition(
+        self, plural: str, name: str, kind: str, value: str = "True", *, reason: str = ""
+    ) -> KubeObject:
+        """Waits until an object has a condition, for that reason if one is given; the condition."""
 
         def holds(obj: KubeObject) -> bool:
             found = condition(obj, kind)
-            return found is not None and found["status"] == value
+            held = found is not None and found["status"] == value
+            return held and reason in {"", (found or {})["reason"]}
 
         return condition(self.wait(plural, name, holds), kind) or {}
 

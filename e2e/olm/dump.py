@@ -22,7 +22,11 @@ _VOLATILE = ("resourceVersion", "managedFields", "generation")
 
 
 def dump(control_plane: ControlPlane) -> Dump:
-    """All objects but Events; without what only tells how often or by whom they were written."""
+    """All objects but Events, as they were written.
+
+    Without how often and by whom, and without their status: what a controller says of an object
+    changes by itself, as a Deployment without pods misses its deadline after ten minutes.
+    """
     with control_plane.client() as client:
         return {
             _key(resource.gvk, obj): _content(obj)
@@ -83,4 +87,4 @@ def _content(obj: KubeObject) -> KubeObject:
     spec = obj.get("spec") or {}
     if "renewTime" in spec:  # of a Lease
         obj = {**obj, "spec": {k: v for k, v in spec.items() if k != "renewTime"}}
-    return {**obj, "metadata": meta}
+    return {**{k: v for k, v in obj.items() if k != "status"}, "metadata": meta}

@@ -18,8 +18,9 @@ HEALTH_PORT = 8081
 API_PORT = 5443
 GROUP, VERSION = "dictionary.example.com", "v1"
 ROOT = f"/apis/{GROUP}/{VERSION}"
-LINGER_SECONDS = 5.0
-"""Seconds for which it answers after SIGTERM: the API server still calls it."""
+LINGER_SECONDS = 15.0
+"""For which it answers after SIGTERM: the API server still calls it, until kube-proxy has been told
+by a machine that does much else."""
 
 
 def answer(path: str) -> tuple[int, dict[str, Any]]:
@@ -74,6 +75,8 @@ class ApiServer(ThreadingHTTPServer):
     """The API, over TLS; handshakes are made by the threads of requests."""
 
     daemon_threads = True
+    request_queue_size = 128
+    """The API server asks five times at once whether it is there; with five it may be refused."""
 
     def __init__(self) -> None:
         self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -20,8 +20,10 @@ PAUSE_SECONDS = 0.05
 class Caller:
     """Makes a call again and again from a thread while it is open."""
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: Call, why: Callable[[], str] = str) -> None:
+        """`why` is asked at each call that fails."""
         self._call = call
+        self._why = why
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self.answered = 0
@@ -52,4 +54,5 @@ class Caller:
             elif answer.is_success:
                 self.answered += 1
             else:
-                self.failures.append(f"{time.strftime('%X')} {answer.status_code} {answer.text}")
+                said = f"{answer.status_code} {answer.text} {self._why()}"
+                self.failures.append(f"{time.strftime('%X')} {said}")

@@ -32,6 +32,7 @@ SERVED = {
     "deploymentName": "dictionary-operator",
     "containerPort": API_PORT,
 }
+API_SERVICE = f"/apis/apiregistration.k8s.io/v1/apiservices/v1.{GROUP}"
 OWN = ("OwnNamespace",)
 READY = {"httpGet": {"path": "/readyz", "port": HEALTH_PORT}, "periodSeconds": 1}
 SOME = 5
@@ -147,7 +148,11 @@ def test_its_api_is_called_while_its_certificate_is_rotated(node: Node, readers:
     csv = "dictionary.v1.0.0"
     before = status(readers.wait_csv(csv), "certsLastUpdated")
     now = utc_now().strftime("%Y-%m-%dT%H:%M:%SZ")
-    with node.control_plane.client() as http, Caller(lambda: http.get(word)) as caller:
+
+    def why() -> str:
+        return str(http.get(API_SERVICE).json().get("status"))
+
+    with node.control_plane.client() as http, Caller(lambda: http.get(word), why) as caller:
         readers.patch_status("clusterserviceversions", csv, {"certsRotateAt": now})
         readers.wait("clusterserviceversions", csv, lambda each: is_renewed(each, before))
         deployment = "deployment/dictionary-operator"

@@ -3,6 +3,7 @@
 import pytest
 
 from api.objects import condition, metadata
+from e2e.olm.programs import DEFINITIONS
 from tests.integration.health import CURRENT, IN_PROGRESS, judged
 from tests.integration.object_sets.world import (
     World,
@@ -136,7 +137,8 @@ class TestOwnership:
         world.apply(world.object_set([definition], collisionProtection="None"))
         named = "ClusterServiceVersion 'shop.v1.0.0' in namespace 'team'"
         world.wait("Progressing", "True", message=f"it belongs to {named} of OLM Classic")
-        world.product.control_plane.kubectl("delete", "crd", f"things.{group}")
+        world.api.delete(f"{DEFINITIONS}/things.{group}")
+        world.wait("Succeeded", "True")
 
     def test_what_an_orphaned_set_left_is_taken_over_by_its_successor(self, world: World) -> None:
         world.apply(world.object_set([world.config_map(a="1")]))
