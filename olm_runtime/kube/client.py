@@ -4,6 +4,7 @@ Typed models are slow and large, so objects stay plain JSON. A `KubeClient` is c
 `as_service_account` gives one that shares connections but acts as somebody else.
 """
 
+import random
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing
@@ -25,8 +26,12 @@ from olm_runtime.kube.media_types import (
 )
 from olm_runtime.kube.transport import Transport
 
-WATCH_SECONDS = 290
-"""Asked of the server for a watch; below the five minutes many proxies cut at."""
+WATCH_SECONDS = 300
+"""The least that is asked of the server for a watch; the most is twice that, as of client-go.
+
+Watches that began together, as after a start, do not all begin anew together. Bookmarks come each
+minute, so that proxies take none for idle.
+"""
 PAGE_SIZE = 500
 NOT_OLDER = {"resourceVersionMatch": "NotOlderThan"}
 WITH_INITIAL_EVENTS = {"sendInitialEvents": "true", **NOT_OLDER}
@@ -321,7 +326,7 @@ class KubeClient:
             "watch": "true",
             "allowWatchBookmarks": "true",
             "resourceVersion": resource_version,
-            "timeoutSeconds": str(WATCH_SECONDS),
+            "timeoutSeconds": str(_watch_seconds()),
             **({"labelSelector": labels} if labels else {}),
             **({"fieldSelector": fields} if fields else {}),
             **(WITH_INITIAL_EVENTS if initial else {}),
@@ -342,6 +347,11 @@ class KubeClient:
         except NotFoundError as error:
             self._mapper.note(path, error)
             raise
+
+
+def _watch_seconds() -> int:
+    spread = range(WATCH_SECONDS, 2 * WATCH_SECONDS)
+    return random.choice(spread)  # noqa: S311 - nobody is to be kept from guessing it
 
 
 def _since(version: str) -> dict[str, str]:

@@ -2,9 +2,9 @@
 
 Run: python -m tests.bench.console_hours [--minutes 10]
 
-Watches last two seconds in place of 290, the API server forgets versions after five, and it is
-restarted each minute: ten minutes have as many ends of watches as a day. Each second a catalog
-changes, and it is measured how long until the page says so. Then: what grew.
+Watches last two to four seconds in place of 300 to 600, the API server forgets versions after five,
+and it is restarted each minute: ten minutes have as many ends of watches as a day. Each second a
+catalog changes, and it is measured how long until the page says so. Then: what grew.
 """
 
 import argparse
