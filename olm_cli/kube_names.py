@@ -13,10 +13,10 @@ def object_name(
     ctx: click.Context | None, param: click.Parameter | None, value: str | None
 ) -> str | None:
     """Lets names of objects through, as callback of an option. Raises BadParameter."""
-    from api.olm.v1.common import SUBDOMAIN
-
     if value is None:
         return None
+    from api.olm.v1.common import SUBDOMAIN
+
     return _checked(value, SUBDOMAIN, MAX_SUBDOMAIN, ctx, param)
 
 
@@ -24,9 +24,11 @@ def namespace_name(
     ctx: click.Context | None, param: click.Parameter | None, value: str | None
 ) -> str | None:
     """The same for namespaces; an empty one is as good as none. Raises BadParameter."""
+    if not value:
+        return value
     from api.olm.v1.common import LABEL
 
-    return _checked(value, LABEL, MAX_LABEL, ctx, param) if value else value
+    return _checked(value, LABEL, MAX_LABEL, ctx, param)
 
 
 def _checked(

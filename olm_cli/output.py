@@ -2,9 +2,8 @@
 
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
 import click
 import orjson
@@ -36,8 +35,7 @@ class Format(StrEnum):
     SVG = "svg"
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(NamedTuple):
     """What `-o` says; `template` is that of `jsonpath=`."""
 
     format: Format

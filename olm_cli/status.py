@@ -13,7 +13,7 @@ from olm_cli.cluster_options import ClusterCommand, reach_options
 from olm_cli.kube_names import object_name
 from olm_cli.output import Format, Output, show, table_output_option, typed_name
 from olm_cli.table import table
-from olm_client.catalogs.quick_list import quick_list
+from olm_client.catalogs.quick_list import quick_lists
 from olm_client.lifecycle.overview import Phase, overview_facts
 from olm_client.reach import Reach
 from olm_client.short_hashes import short_digests
@@ -87,9 +87,8 @@ class _Printer:
 
 def _quick_overview(reach: Reach) -> Facts | None:
     """The facts by two requests; None where the client of the programs is needed."""
-    extensions = quick_list(reach, EXTENSION.kind)
-    catalogs = None if extensions is None else quick_list(reach, CATALOG.kind)
-    return None if catalogs is None else overview_facts(extensions or (), catalogs)
+    found = quick_lists(reach, EXTENSION.kind, CATALOG.kind)
+    return None if found is None else overview_facts(*found)
 
 
 def _lines_of_one(facts: Facts, *, wide: bool) -> Iterator[str]:

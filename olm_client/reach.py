@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from olm_runtime.kube.overrides import Overrides
 
@@ -46,11 +46,10 @@ def _first_document(data: bytes) -> Any:
     return next(load_all(data), None)
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterOptions:
+class ClusterOptions(NamedTuple):
     """How a cluster and its catalogd are reached: CAs of catalogd, and whether it may lack TLS."""
 
-    reach: Reach = field(default_factory=Reach)
+    reach: Reach = Reach()
     cas_dir: Path | None = None
     allow_http: bool = False
 

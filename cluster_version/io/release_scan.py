@@ -10,7 +10,6 @@ import random
 import re
 import tempfile
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -102,7 +101,7 @@ class ReleaseScan:
     async def _resolved(self, client: RegistryClient, tag: str) -> ImageRef | None:
         """The image that a tag names; None if it is gone by now."""
         try:
-            return await client.resolve(replace(self._repository, tag=tag))
+            return await client.resolve(self._repository._replace(tag=tag))
         except ImageNotFoundError:
             return None
 

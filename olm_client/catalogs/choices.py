@@ -1,12 +1,10 @@
 """What there is to choose of a package, for the shell's completion. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Choices:
+class Choices(NamedTuple):
     """Versions by channel, newest first; all versions; the namespace that bundles suggest."""
 
     channels: Mapping[str, Sequence[str]]
@@ -15,7 +13,7 @@ class Choices:
 
     def to_json(self) -> dict[str, Any]:
         """As plain JSON."""
-        return asdict(self)
+        return self._asdict()
 
     def of_channels(self, names: Sequence[str]) -> list[str]:
         """The versions in these channels; without any, all."""

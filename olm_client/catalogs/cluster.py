@@ -5,8 +5,7 @@ is one of the cluster's own. What is cached is named by the digest that the cata
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -21,8 +20,7 @@ from olm_runtime.images.reference import digest_of
 ANSWER_SECONDS, CONNECT_SECONDS = 300.0, 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class Served:
+class Served(NamedTuple):
     """A ClusterCatalog: the digest of its content, empty without, and where it is served."""
 
     name: str
@@ -40,8 +38,7 @@ class Served:
         return cls(catalog["metadata"]["name"], digest_of(image), base, mode == "Available")
 
 
-@dataclass(frozen=True, slots=True)
-class Cluster:
+class Cluster(NamedTuple):
     """The catalogs of the cluster that a command reaches."""
 
     options: ClusterOptions

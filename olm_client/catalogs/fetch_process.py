@@ -11,7 +11,7 @@ import pickle
 import sys
 from asyncio.subprocess import PIPE
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 from olm_client.catalogs.cache import ContentCache
@@ -58,7 +58,7 @@ class _Snapshot(Reach):
 
 def _question(options: ClusterOptions, catalog: Served) -> bytes:
     access = options.reach.access()
-    given = {each.name: getattr(access, each.name) for each in fields(access)}
+    given = access._asdict()
     del given["authorization"]
     reach = _Snapshot(given=given, authorization=access.authorization())
     # Through a pipe: what others see of a process is its command.

@@ -1,15 +1,14 @@
 """Catalogs or extensions of a cluster in a few milliseconds, where the kubeconfig is a plain one.
 
-The client of the programs takes longer to import than a search may take. So one request is made
-here; anything unusual (exec plugins, proxies), and any answer but the list, is left to that client,
-which also says what is wrong.
+The client of the programs takes longer to import than a search may take. So these are asked for
+over one connection here; anything unusual (exec plugins, proxies), and any answer but the list, is
+left to that client, which also says what is wrong.
 """
 
-import contextlib
-import http.client
 import time
+from collections.abc import Sequence
+from http import HTTPStatus
 from typing import Any
-from urllib.parse import urlsplit
 
 import orjson
 
@@ -17,47 +16,59 @@ from api.olm.v1 import names
 from olm_client.reach import Reach
 from olm_runtime.errors import OLMError
 from olm_runtime.http import request_log
+from olm_runtime.kube.at_once import OneConnection, connected
 from olm_runtime.kube.cluster_access import ClusterAccess
+from olm_runtime.kube.exchange import UnreachableError
 
 NAMESPACES = "Namespace"
 SECONDS = 10.0
 
-_UNUSUAL = (OLMError, OSError, ValueError, LookupError, http.client.HTTPException)
+_UNUSUAL = (OLMError, OSError, ValueError, LookupError, UnreachableError)
 
 
 def quick_list(
     reach: Reach, kind: str = names.CLUSTER_CATALOG, *, seconds: float = SECONDS
 ) -> list[dict[str, Any]] | None:
     """All objects of the kind; None if they cannot be had this way, or not in time."""
+    found = quick_lists(reach, kind, seconds=seconds)
+    return None if found is None else found[0]
+
+
+def quick_lists(
+    reach: Reach, *kinds: str, seconds: float = SECONDS
+) -> list[list[dict[str, Any]]] | None:
+    """All objects of each kind; None if any of them cannot be had this way, or not in time."""
     try:
         access = reach.quick_access()
-        return _list(access, kind, seconds) if access and not access.proxy else None
+        return _lists(access, kinds, seconds) if access and not access.proxy else None
     except _UNUSUAL:
         return None
 
 
-def _list(access: ClusterAccess, kind: str, seconds: float) -> list[dict[str, Any]] | None:
-    url = urlsplit(access.server)
-    seconds, began = min(seconds, access.request_seconds or seconds), time.monotonic()
-    connection = http.client.HTTPSConnection(
-        url.hostname or "", url.port or 443, context=access.tls(), timeout=seconds
-    )
-    with contextlib.closing(connection):
-        group = "/api/v1" if kind == NAMESPACES else f"/apis/{names.API_VERSION}"
-        path = f"{group}/{kind.lower()}s?limit=500"
-        headers = [("Accept", "application/json"), *access.headers()]
-        connection.putrequest("GET", url.path.rstrip("/") + path)
-        for name, value in headers:
-            connection.putheader(name, value)
-        connection.endheaders()
-        answer = connection.getresponse()
-        content, status = answer.read(), f"{answer.status} {answer.reason}"
-        if request_log.are_written():
-            took = time.monotonic() - began
-            request_log.note_request(
-                "GET", access.server + path, took, status, headers, answer.getheaders()
-            )
-        found = orjson.loads(content) if answer.status == http.client.OK else {}
+def _lists(
+    access: ClusterAccess, kinds: Sequence[str], seconds: float
+) -> list[list[dict[str, Any]]] | None:
+    found = []
+    with connected(access, min(seconds, access.request_seconds or seconds)) as connection:
+        for kind in kinds:
+            items = _list(access, connection, kind)
+            if items is None:
+                return None
+            found.append(items)
+    return found
+
+
+def _list(
+    access: ClusterAccess, connection: OneConnection, kind: str
+) -> list[dict[str, Any]] | None:
+    group = "/api/v1" if kind == NAMESPACES else f"/apis/{names.API_VERSION}"
+    url = f"{access.server}{group}/{kind.lower()}s?limit=500"
+    headers, began = (("Accept", "application/json"), *access.headers()), time.monotonic()
+    reply = connection.get(url, headers)
+    if request_log.are_written():
+        took, status = time.monotonic() - began, f"{reply.status} {reply.reason}"
+        request_log.note_request("GET", url, took, status, headers, reply.headers)
+    found = orjson.loads(reply.content) if reply.status == HTTPStatus.OK else {}
     if found.get("kind") != f"{kind}List" or found["metadata"].get("continue"):
         return None
     items: list[dict[str, Any]] = found["items"]

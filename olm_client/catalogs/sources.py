@@ -1,10 +1,9 @@
 """Which catalogs a command is about: folders, images, and catalogs of a cluster."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from olm_client.catalogs.cache import DIGEST, ContentCache, folder_key
 from olm_client.catalogs.choice import CatalogChoice, Form, chosen
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
     from olm_runtime.registry.workstation import Registries
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(NamedTuple):
     """A catalog and its content, or why it cannot be read."""
 
     name: str

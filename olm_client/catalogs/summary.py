@@ -1,11 +1,9 @@
 """A package in a list: what is shown of it and what its words are. Pure."""
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
+class Summary(NamedTuple):
     """A package, and what its default channel's head says.
 
     text        all that it says in words, casefolded: folding takes as long as searching
@@ -29,7 +27,7 @@ class Summary:
 
     def to_json(self) -> dict[str, Any]:
         """As plain JSON."""
-        return asdict(self)
+        return self._asdict()
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> "Summary":

@@ -1,9 +1,8 @@
 """The state of extensions and catalogs, from their objects: phase, fault, what to do. Pure."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from api.objects import KubeObject, condition, is_true, metadata, name_of
 from api.olm.v1.conditions import ConditionType, Reason
@@ -37,8 +36,7 @@ class Phase(StrEnum):
         return "green" if self in (Phase.INSTALLED, Phase.SERVING) else "yellow"
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(NamedTuple):
     """A phase, what is wrong (empty if nothing is), and what to do about it (may be empty)."""
 
     phase: Phase

@@ -5,7 +5,7 @@ decide where content comes from. The grammar is that of the OCI distribution spe
 """
 
 import re
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from olm_runtime.errors import TerminalError
 
@@ -22,8 +22,7 @@ _TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _HEX = re.compile(r"[0-9a-f]+")
 
 
-@dataclass(frozen=True, slots=True)
-class ImageRef:
+class ImageRef(NamedTuple):
     """A fully qualified reference; at least one of `tag` and `digest` is not empty."""
 
     registry: str
@@ -43,7 +42,7 @@ class ImageRef:
 
     def canonical(self, digest: str) -> "ImageRef":
         """The same repository by digest, without the tag."""
-        return replace(self, tag="", digest=digest)
+        return self._replace(tag="", digest=digest)
 
     def __str__(self) -> str:
         """The reference as a registry client understands it."""

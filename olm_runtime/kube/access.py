@@ -6,7 +6,6 @@ and nine megabytes. Requests are made by `olm_runtime.kube.client`.
 """
 
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,7 +71,7 @@ def _completed(access: ClusterAccess, overrides: Overrides) -> ClusterAccess:
     Raises TransientError.
     """
     proxy = access.proxy or read_proxies(os.environ).choose(access.server) or None
-    return replace(access, proxy=proxy, request_seconds=overrides.request_seconds)
+    return access._replace(proxy=proxy, request_seconds=overrides.request_seconds)
 
 
 def _of_service_account(overrides: Overrides) -> ClusterAccess:

@@ -3,17 +3,15 @@
 import ssl
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from olm_runtime.errors import TerminalError
 from olm_runtime.kube.errors import ApiError
 from olm_runtime.kube.overrides import Headers
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterAccess:
+class ClusterAccess(NamedTuple):
     """Where the API server is and how to prove who we are.
 
     `server` has no trailing slash. `authorization` gives the header of that name as it is now, for

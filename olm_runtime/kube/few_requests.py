@@ -1,27 +1,21 @@
 """Requests of commands, which ask a few times and end: a few connections of HTTP/1.1.
 
-aiohttp takes longer to import than half of such commands may take. httptools reads the answers,
-asyncio connects; here is which connection carries what. It knows no proxy.
+aiohttp takes longer to import than half of such commands may take. `http1` has what is sent and
+reads the answers, asyncio connects; here is which connection carries what. It knows no proxy.
 """
 
 import asyncio
 import ssl
-import zlib
 from typing import Any, cast
-from urllib.parse import urlsplit
-
-from httptools import HttpParserError, HttpResponseParser
 
 from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.kube.exchange import Bounds, Headers, Reply, UnreachableError, place
+from olm_runtime.kube.http1 import CLOSED, AnswerReader, Server
 
 MAX_CONNECTIONS = 8
 """A handshake of TLS takes longer than most requests: they wait for a connection rather."""
 HAPPY_EYEBALLS_SECONDS = 0.25
 """RFC 8305: after so long the next address of a host is tried, too."""
-USER_AGENT = "olm"
-CLOSED = "the server closed the connection"
-_GZIP = 16 + zlib.MAX_WBITS
 
 
 class FewRequests:
@@ -29,11 +23,8 @@ class FewRequests:
 
     def __init__(self, access: ClusterAccess) -> None:
         """Opens no connection yet."""
-        server = urlsplit(access.server)
-        self._host = server.hostname or ""
-        self._port = server.port or (443 if server.scheme == "https" else 80)
-        self._authority = server.netloc.rpartition("@")[2]
-        self._tls = access.tls() if server.scheme == "https" else None
+        self._server = Server.of(access.server)
+        self._tls = access.tls() if self._server.is_secure else None
         self._room = asyncio.Semaphore(MAX_CONNECTIONS)
         self._idle: list[_Connection] = []
         self._open: set[_Connection] = set()
@@ -42,14 +33,14 @@ class FewRequests:
         self, method: str, url: str, headers: Headers, body: bytes | None, bounds: Bounds
     ) -> Reply:
         """As Requests."""
-        asked = self._request(method, url, headers, body)
+        asked = self._server.request(method, url, headers, body)
         async with asyncio.timeout(bounds.total), self._room:
             connection = self._idle_one()
             if connection is not None:
                 try:
                     return await self._answer(connection, asked)
                 except UnreachableError:  # it was closed as it was not needed
-                    if method != "GET" or connection.answered:
+                    if method != "GET" or connection.is_answering:
                         raise
             return await self._answer(await self._connected(bounds.connect), asked)
 
@@ -59,17 +50,6 @@ class FewRequests:
         for connection in [*self._open]:
             connection.abort()
         await asyncio.gather(*ended)
-
-    def _request(self, method: str, url: str, headers: Headers, body: bytes | None) -> bytes:
-        server = urlsplit(url)
-        target = (server.path or "/") + (f"?{server.query}" if server.query else "")
-        length = () if body is None else (("Content-Length", str(len(body))),)
-        own = (("Host", self._authority), ("User-Agent", USER_AGENT), ("Accept-Encoding", "gzip"))
-        lines = [f"{name}: {value}" for name, value in (*own, *headers, *length)]
-        head = [f"{method} {target} HTTP/1.1", *lines]
-        if any("\r" in line or "\n" in line for line in head):
-            raise UnreachableError("a header of the request has a line break in it")
-        return "\r\n".join([*head, "", ""]).encode("utf-8") + (body or b"")
 
     async def _answer(self, connection: "_Connection", asked: bytes) -> Reply:
         try:
@@ -91,7 +71,7 @@ class FewRequests:
         return None
 
     async def _connected(self, seconds: float) -> "_Connection":
-        loop = asyncio.get_running_loop()
+        loop, (host, port, *_) = asyncio.get_running_loop(), self._server
         # uvloop, in which the console asks as commands do, tries one address after the other.
         tries_two = isinstance(loop, asyncio.BaseEventLoop)
         delay: dict[str, Any] = (
@@ -100,13 +80,13 @@ class FewRequests:
         try:
             async with asyncio.timeout(seconds):
                 _, connection = await loop.create_connection(
-                    lambda: _Connection(self._open), self._host, self._port, ssl=self._tls, **delay
+                    lambda: _Connection(self._open), host, port, ssl=self._tls, **delay
                 )
         except TimeoutError:
             raise
         except OSError as error:
             untrusted = isinstance(error, ssl.SSLCertVerificationError)
-            message = place(self._host, self._port, error)
+            message = place(host, port, error)
             raise UnreachableError(message, untrusted=untrusted) from error
         return connection
 
@@ -117,25 +97,27 @@ class _Connection(asyncio.Protocol):
     def __init__(self, open_ones: "set[_Connection]") -> None:
         self._all = open_ones
         self._transport: asyncio.Transport | None = None
-        self._parser = HttpResponseParser(self)
+        self._answer = AnswerReader()
         self._reply: asyncio.Future[Reply] | None = None
-        self._reason, self._headers, self._parts = b"", list[tuple[str, str]](), list[bytes]()
-        self._ends_with_connection = False
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         """Done once the connection is no more."""
-        self.answered = False
+
+    @property
+    def is_answering(self) -> bool:
         """Whether something came of the answer to the newest request."""
-        self.is_reusable = False
+        return self._answer.is_begun
+
+    @property
+    def is_reusable(self) -> bool:
         """Whether another request may follow the newest answer."""
+        return self._answer.is_reusable
 
     async def ask(self, request: bytes) -> Reply:
         """Sends a request as it is; its answer. Raises UnreachableError."""
-        self._parser = HttpResponseParser(self)
-        self._reason, self._headers, self._parts = b"", [], []
-        self.answered = self.is_reusable = self._ends_with_connection = False
+        self._answer = AnswerReader()
         self._reply = asyncio.get_running_loop().create_future()
         if self._transport is None:
-            self._fail(CLOSED)
+            self._fail(UnreachableError(CLOSED))
         else:
             self._transport.write(request)
         return await self._reply
@@ -154,66 +136,32 @@ class _Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Reads on."""
-        self.answered = True
         try:
-            self._parser.feed_data(data)
-        except HttpParserError as error:
-            self._fail(f"the server breaks HTTP: {error}")
+            self._answer.feed(data)
+        except UnreachableError as error:
+            self._fail(error)
             self.abort()
+        self._pass_on()
 
     def connection_lost(self, error: Exception | None) -> None:
         """There is no answer any more."""
         self._transport = None
         self._all.discard(self)
-        if self._ends_with_connection and error is None:
-            self.on_message_complete()
-        self._fail(str(error or CLOSED))
+        try:
+            if error is None:
+                self._answer.end()
+        except UnreachableError as fault:
+            self._fail(fault)
+        self._pass_on()
+        self._fail(UnreachableError(str(error or CLOSED)))
         if not self.ended.done():
             self.ended.set_result(None)
 
-    def _fail(self, message: str) -> None:
+    def _pass_on(self) -> None:
+        """The answer, once it is whole, to who waits for it."""
+        if self._answer.reply and self._reply is not None and not self._reply.done():
+            self._reply.set_result(self._answer.reply)
+
+    def _fail(self, error: UnreachableError) -> None:
         if self._reply is not None and not self._reply.done():
-            self._reply.set_exception(UnreachableError(message))
-
-    # What the parser calls
-
-    def on_status(self, text: bytes) -> None:
-        """The reason of a status, perhaps in pieces."""
-        self._reason += text
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """A header."""
-        self._headers.append((name.decode("latin-1"), value.decode("latin-1")))
-
-    def on_headers_complete(self) -> None:
-        """Content follows; without a length it is as long as the connection (RFC 9112, 6.3)."""
-        names = {name.lower() for name, _ in self._headers}
-        self._ends_with_connection = not names & {"content-length", "transfer-encoding"}
-
-    def on_body(self, part: bytes) -> None:
-        """A piece of the content."""
-        self._parts.append(part)
-
-    def on_message_complete(self) -> None:
-        """The answer is there as a whole."""
-        self.is_reusable = self._parser.should_keep_alive()
-        if self._reply is None or self._reply.done():
-            return
-        reply = Reply(
-            self._parser.get_status_code(),
-            self._reason.decode("latin-1"),
-            tuple(self._headers),
-            b"".join(self._parts),
-        )
-        try:
-            self._reply.set_result(_unpacked(reply))
-        except zlib.error as error:
-            self._fail(f"the answer cannot be unpacked: {error}")
-
-
-def _unpacked(reply: Reply) -> Reply:
-    """Raises zlib.error."""
-    if reply.header("content-encoding", "") != "gzip":
-        return reply
-    content = zlib.decompress(reply.content, _GZIP)
-    return Reply(reply.status, reply.reason, reply.headers, content)
+            self._reply.set_exception(error)

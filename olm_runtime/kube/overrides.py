@@ -4,9 +4,8 @@ Sections are the entries of a kubeconfig's lists `clusters` and `users`, as they
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from olm_runtime.errors import TerminalError
 from olm_runtime.suggestions import suggestion_or_all
@@ -17,8 +16,7 @@ Headers = tuple[tuple[str, str], ...]
 _AUTHORITY = ("certificate-authority", "certificate-authority-data", "insecure-skip-tls-verify")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Overrides:
+class Overrides(NamedTuple):
     """What counts in place of the kubeconfig; what is empty or None does not.
 
     `authority` is a file of CAs (PEM). `request_seconds` bounds each request, 0 is no bound.

@@ -160,7 +160,7 @@ class ImageStore:
 
 def _pinned(ref: ImageRef, canonical: ImageRef) -> ImageRef:
     """The digest with the tag that it was named by, if it was: mirrors for tags may have it."""
-    return replace(canonical, tag=ref.tag)
+    return canonical._replace(tag=ref.tag)
 
 
 def _make_base(owner: Path, base: Path) -> None:

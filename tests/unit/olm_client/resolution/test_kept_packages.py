@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -42,9 +41,9 @@ def test_the_next_command_knows_what_one_has_asked_of_the_same_cluster() -> None
 def test_others_have_to_ask_themselves() -> None:
     with packages_of(A) as cache:
         put(cache)
-    assert not is_known(replace(A, authorization=lambda: "Bearer another"))
-    assert not is_known(replace(A, certificate=b"another"))
-    assert not is_known(replace(A, impersonation=(("Impersonate-User", "another"),)))
+    assert not is_known(A._replace(authorization=lambda: "Bearer another"))
+    assert not is_known(A._replace(certificate=b"another"))
+    assert not is_known(A._replace(impersonation=(("Impersonate-User", "another"),)))
 
 
 def test_nobody_else_can_read_it(of_the_user: Path) -> None:
