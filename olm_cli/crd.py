@@ -1,7 +1,6 @@
 """`olm crd`: would updating CustomResourceDefinitions break stored objects?"""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import click
@@ -125,8 +124,7 @@ def _checked_in_cluster(sources: tuple[str, ...], given: Mapping[str, Any]) -> C
     ]
     bounds = Bounds(objects=given["max_objects"], seconds=STORED_SECONDS)
     lost = run_async(counted(reach, everything_going(live, new), bounds.seconds))
-    return replace(
-        found,
+    return found._replace(
         findings=worst_first([*found.findings, *lost]),
         stored=tuple(run_async(examined(reach, asked, bounds))),
     )

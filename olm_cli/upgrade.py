@@ -1,7 +1,6 @@
 """`olm upgrade`: brings an extension to another version, with the rights that it needs."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import click
@@ -199,5 +198,5 @@ async def _checked(
             return found, None
         [about] = found
         if fields.version is None and not about.coming and about.step:
-            fields = replace(fields, version=about.step)
+            fields = fields._replace(version=about.step)
         return found, await prepare(kube, planner, extension, fields, grant=False)

@@ -1,7 +1,7 @@
 """Who applies objects and for whom: values that a program gives."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from api.objects import KubeObject, annotations_of, metadata
 
@@ -9,8 +9,7 @@ Reference = dict[str, object]
 """One of `metadata.ownerReferences`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Applier:
+class Applier(NamedTuple):
     """A program that applies objects, and how it marks them.
 
     `name`: of the program, in messages. `subject`: what its owners are, in messages. `group`: the
@@ -47,8 +46,7 @@ class Applier:
         return int(text) if text.isascii() and text.isdigit() else 0
 
 
-@dataclass(frozen=True, slots=True)
-class Owner:
+class Owner(NamedTuple):
     """What owns the objects that are applied, and the number of the revision that applies them.
 
     `references`: the owner references of its objects. `newer`: revisions in service that are newer

@@ -5,7 +5,6 @@ A phase starts when the one before it is done.
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import orjson
@@ -34,8 +33,7 @@ _WORKLOADS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Phase:
+class Phase(NamedTuple):
     """Objects that are applied together; names are unique within a revision.
 
     `policies` are those of the objects, in their order; empty means Prevent for all.
@@ -101,7 +99,7 @@ def removal_order(phases: Sequence[Phase]) -> tuple[Phase, ...]:
     start = next(working, len(backwards))
     definitions = tuple(o for p in backwards[start:] for o in p.objects if is_definition(o))
     others = (
-        replace(p, objects=tuple(o for o in p.objects if not is_definition(o)), policies=())
+        p._replace(objects=tuple(o for o in p.objects if not is_definition(o)), policies=())
         for p in backwards[start:]
     )
     ordered = (*backwards[:start], Phase("definitions", definitions), *others)
@@ -111,7 +109,7 @@ def removal_order(phases: Sequence[Phase]) -> tuple[Phase, ...]:
 def names_only(phases: Iterable[Phase]) -> tuple[Phase, ...]:
     """The same phases with the names of their objects alone: what it takes to remove them."""
     return tuple(
-        replace(phase, objects=tuple(map(_name_only, phase.objects)), policies=())
+        phase._replace(objects=tuple(map(_name_only, phase.objects)), policies=())
         for phase in phases
     )
 

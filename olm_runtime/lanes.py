@@ -14,7 +14,6 @@ next is begun.
 
 from bisect import bisect_left, insort
 from collections.abc import Hashable
-from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Generic, NamedTuple, TypeVar
 
@@ -45,19 +44,18 @@ _Entry = tuple[Priority, float, int, Key]
 """Priority, since when, and the number of its arrival, by which no two are equal."""
 
 
-@dataclass(slots=True)
 class Lane(Generic[Key]):
     """Keys that wait, and the slots that they wait for; `newest_too`: as said above."""
 
-    slots: int
-    newest_too: bool = True
-    taken: int = 0
-    _waiting: dict[Key, _Entry[Key]] = field(default_factory=dict)
-    """In the order of their arrival."""
-    _in_order: list[_Entry[Key]] = field(default_factory=list)
-    """The same by priority and place: the newest of the most urgent is the last."""
-    _arrivals: int = 0
-    _turn: int = 0
+    def __init__(self, slots: int, *, newest_too: bool = True) -> None:
+        self.slots = slots
+        self.newest_too = newest_too
+        self.taken = 0
+        self._waiting: dict[Key, _Entry[Key]] = {}
+        """In the order of their arrival."""
+        self._in_order: list[_Entry[Key]] = []
+        """The same by priority and place: the newest of the most urgent is the last."""
+        self._arrivals = self._turn = 0
 
     def __len__(self) -> int:
         return len(self._waiting)

@@ -1,7 +1,6 @@
 """What a catalog says of a package, as `olm show` shows it. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import orjson
@@ -160,7 +159,7 @@ def _versions(records: Sequence[Record], drawn: Graph) -> list[Details]:
 def _deprecations(records: Iterable[Record]) -> Iterator[Details]:
     for each in records:
         if each.schema == DEPRECATIONS:
-            yield from map(asdict, deprecations_of(each))
+            yield from (found._asdict() for found in deprecations_of(each))
 
 
 def _gvk(value: Any) -> Details:

@@ -1,7 +1,6 @@
 """What `olm crd check` prints: a table for people, JSON or YAML for programs."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from api.objects import KubeObject
@@ -20,8 +19,7 @@ class ServedChange(NamedTuple):
     served: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(NamedTuple):
     """What became of the definitions of OLD in NEW; the lists of text hold names."""
 
     findings: tuple[Finding, ...]

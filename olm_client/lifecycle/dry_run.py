@@ -4,7 +4,6 @@ Reads and decides as `olm_rollout.io.objects` does, but every write is a dry run
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from api.objects import KubeObject, key_of, metadata, namespace_of
@@ -46,8 +45,7 @@ class Planned(NamedTuple):
     change: Change
 
 
-@dataclass(frozen=True, slots=True)
-class DryRun:
+class DryRun(NamedTuple):
     """Dry runs for the owner of the objects; `planned_namespaces` count as present."""
 
     kube: KubeClient

@@ -1,8 +1,7 @@
 """What would stop an install, update or removal that is only planned so far. Pure."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from olm_client.paint import Paint, plain
 
@@ -12,8 +11,7 @@ UNSERVED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Obstacle:
+class Obstacle(NamedTuple):
     """Something that would stop or delay it, and what to do about it."""
 
     message: str

@@ -144,7 +144,7 @@ def next_step(request: Request, contents: Sequence[CatalogContent]) -> Resolutio
     at_least = f">={request.installed.version.partition('+')[0]}"
     try:
         found = resolve(
-            replace(request, desired=replace(request.desired, version=at_least)), contents
+            request._replace(desired=replace(request.desired, version=at_least)), contents
         )
     except ResolutionError:
         return None
@@ -250,7 +250,7 @@ def _other_channel(
     named = (c.name for package in packages_of(desired, contents) for c in package.channels)
     for name in sorted(set(named) - set(desired.channels)):
         channels = (*desired.channels, name)
-        wider = replace(request, desired=replace(desired, channels=channels))
+        wider = request._replace(desired=replace(desired, channels=channels))
         if (step := next_step(wider, contents)) is not None:
             return list(channels), step
     return None

@@ -1,7 +1,7 @@
 """What an extension would change, gathered; and what of it stands in the way. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from olm_client.crds.report import Comparison
 from olm_client.field_manager import APPLY
@@ -14,8 +14,7 @@ from olm_content.rights import Document, NeededRule
 from operator_controller.apply.revisions import BundleIdentity
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rights:
+class Rights(NamedTuple):
     """What the account lacks (operator-controller's report, empty if nothing), and what it needs
     more and less than for what is installed. `unknown` is why the first is not known.
     `grants_help` is False where nothing is lacked but kinds that the cluster does not serve.
@@ -32,8 +31,7 @@ class Rights:
     afterwards: Sequence[Document] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(NamedTuple):
     """The answer for one extension.
 
     `spec` is how its spec would change, `installed` and `bundle` are the bundles before and after,
@@ -55,7 +53,7 @@ class Plan:
     instances: Sequence[Instances] = ()
     definitions: Comparison | None = None
     crds_enforced: bool = True
-    rights: Rights = field(default_factory=Rights)
+    rights: Rights = Rights()
     images_added: Sequence[str] = ()
     images_removed: Sequence[str] = ()
     faults: Sequence[Obstacle] = ()

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from api.objects import GVK, KubeObject, gvk_of, metadata, name_of
@@ -124,14 +123,13 @@ class Planner:
             choice = await self._choice(extension, history)
         except OLMError as error:
             fault = Obstacle(error.message, error.hint)
-            return replace(empty, faults=[*empty.faults, fault])
+            return empty._replace(faults=[*empty.faults, fault])
         messages = concerning(
             choice.deprecations or (),
             channels=spec.source.catalog.channels,
             bundle=choice.bundle.name,
         )
-        found = replace(
-            empty,
+        found = empty._replace(
             bundle=choice.bundle,
             catalog=choice.catalog,
             notes=[f"deprecated: {text}" for text in messages.all],
@@ -141,10 +139,10 @@ class Planner:
             new = await rendered(self._kube, extension, choice, history, old, self._options)
         except OLMError as error:
             fault = Obstacle(f'bundle "{choice.bundle.name}": {error.message}', error.hint)
-            return replace(found, faults=[*found.faults, fault])
+            return found._replace(faults=[*found.faults, fault])
         limit = declaration(extension.metadata.name, choice.bundle.name, new.properties)
         limits = limits_of([limit], await openshift_version(self._kube)) if limit else []
-        found = replace(found, deletions_unknown=unknown, notes=[*found.notes, *limits])
+        found = found._replace(deletions_unknown=unknown, notes=[*found.notes, *limits])
         return await self._compared(found, target, history, old, new.objects)
 
     async def _history(self, extension: ClusterExtension) -> Revisions:
@@ -239,8 +237,7 @@ class Planner:
                 [*(each for _, each in to_have), *deleted], [obj for obj, _ in to_have], acting
             ),
         )
-        return replace(
-            found,
+        return found._replace(
             changes=[each.change for each in (*planned, *deleted)],
             instances=instances,
             definitions=definitions,
@@ -274,8 +271,7 @@ class Planner:
             )
         ]
         lost = await count(acting, everything_going(live, new), STORED_BOUNDS.seconds)
-        return replace(
-            found,
+        return found._replace(
             findings=worst_first([*found.findings, *lost]),
             stored=tuple(await examine(self._kube, asked, STORED_BOUNDS)),
         )

@@ -1,7 +1,6 @@
 """The rights that an extension's account needs for a change of its objects, and what it lacks."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from api.objects import KubeObject
 from olm_client.lifecycle.plan import Rights
@@ -58,5 +57,5 @@ async def rights_of_change(
             granted=authority_of(account, granted),
         )
     except ForbiddenError as error:
-        return replace(rights, unknown=error.message)
-    return replace(rights, missing=report(verdict), grants_help=not verdict.only_unserved)
+        return rights._replace(unknown=error.message)
+    return rights._replace(missing=report(verdict), grants_help=not verdict.only_unserved)

@@ -3,8 +3,7 @@
 import copy
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from api.objects import KubeObject, metadata
 from api.olm.v1 import names
@@ -19,8 +18,7 @@ _REQUIREMENT = re.compile(
 _OUTSIDE_PARENTHESES = re.compile(r",(?![^(]*\))")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpecFields:
+class SpecFields(NamedTuple):
     """Fields of a spec; those that are None (or empty) are not set.
 
     `selector` and `config` are as in the spec, `config` that of `spec.config.inline`.

@@ -1,7 +1,7 @@
 """Prepares an upgrade of an extension, and carries it out: first the rights, then the spec."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from api.objects import KubeObject, is_deleting
@@ -96,7 +96,7 @@ def _aimed(
     if fields.version is not None or not is_pinned(desired) or comes(request, offers.contents):
         return fields
     step = next_step(request, offers.contents)
-    return fields if step is None else replace(fields, version=str(step.version.version))
+    return fields if step is None else fields._replace(version=str(step.version.version))
 
 
 def _with_ways(
@@ -107,8 +107,8 @@ def _with_ways(
         return plan
     *before, fault = plan.faults
     hints = [fault.hint, ways_of(desired, installed, offers.contents).text()]
-    found = replace(fault, hint="\n".join(filter(None, hints)))
-    return replace(plan, faults=[*before, found])
+    found = fault._replace(hint="\n".join(filter(None, hints)))
+    return plan._replace(faults=[*before, found])
 
 
 async def write_spec(kube: KubeClient, upgrade: Upgrade) -> None:

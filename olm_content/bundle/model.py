@@ -3,7 +3,6 @@
 The maps inside are plain JSON as read from the files; all of it is read-only by agreement.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -58,8 +57,7 @@ class DeploymentTemplate(NamedTuple):
         return cls(fields["name"], fields.get("label") or {}, fields.get("spec") or {})
 
 
-@dataclass(frozen=True, slots=True)
-class Webhook:
+class Webhook(NamedTuple):
     """A webhook definition; `fields` is the whole definition under its own names."""
 
     type: str
@@ -92,8 +90,7 @@ class Webhook:
         return rules
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterServiceVersion:
+class ClusterServiceVersion(NamedTuple):
     """The description of an operator, reduced to what installing it needs."""
 
     name: str
@@ -137,8 +134,7 @@ def _owned_names(descriptions: dict[str, Any] | None) -> tuple[str, ...]:
     return tuple(item["name"] for item in (descriptions or {}).get("owned") or ())
 
 
-@dataclass(frozen=True, slots=True)
-class RegistryV1:
+class RegistryV1(NamedTuple):
     """A bundle in registry+v1 format: the operator, its definitions, all other manifests."""
 
     package_name: str

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from olm_content.names import BUNDLE
 from olm_content.versions import BundleVersion, Version
@@ -73,16 +73,14 @@ class Channel:
         return tuple(entry.name for entry in self.entries if entry.name not in updated)
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(NamedTuple):
     """An entry in its channel: what a bundle may follow there."""
 
     channel: str
     entry: Entry
 
 
-@dataclass(frozen=True, slots=True)
-class Bundle:
+class Bundle(NamedTuple):
     """A bundle that can be chosen.
 
     `version` is None when its first `olm.package` property says none that can be read;
@@ -97,8 +95,7 @@ class Bundle:
     dependencies: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Deprecation:
+class Deprecation(NamedTuple):
     """What a catalog says of a package (`name` empty), a channel or a bundle going away."""
 
     schema: str

@@ -13,10 +13,9 @@ import base64
 import binascii
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from olm_content.fbc.reading import mismatch
 from olm_content.formats import go_json
@@ -31,8 +30,7 @@ class ShapeError(ValueError):
     """A value of the wrong type; the text says where and what."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Field:
+class _Field(NamedTuple):
     name: str
     kind: str
     optional: bool

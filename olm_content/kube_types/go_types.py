@@ -8,7 +8,6 @@ converter. `tables` has the types.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 from olm_content.kube_types.go_scalars import PLAIN, Read, Reader, ShapeError, go_kind, none
@@ -31,12 +30,14 @@ def read(type_name: str, value: Any) -> Any:
         raise
 
 
-@dataclass(slots=True)
 class _Struct:
     """A struct's fields by name, and those that are written even when absent."""
 
-    fields: dict[str, tuple[Read, bool]] = field(default_factory=dict)
-    required: list[tuple[str, Callable[[], Any]]] = field(default_factory=list)
+    __slots__ = ("fields", "required")
+
+    def __init__(self) -> None:
+        self.fields: dict[str, tuple[Read, bool]] = {}
+        self.required: list[tuple[str, Callable[[], Any]]] = []
 
     def read(self, value: Any) -> dict[str, Any]:
         if type(value) is not dict:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from olm_content.ranges.spans import Cut, Except, Span, after, before, exactly
 from olm_content.versions import Key, Version, floor
@@ -18,8 +18,7 @@ class Comparator(Protocol):
         """Whether versions of this precedence are in it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Operand:
+class Operand(NamedTuple):
     """The version behind an operator: unwritten parts and wildcards are zero.
 
     `written` counts the leading numbers that were written: 3 for 1.2.3, 2 for 1.2 and 1.2.x,

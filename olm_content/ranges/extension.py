@@ -5,7 +5,7 @@ have to hold. The prerelease rule: a group rejects every prerelease version, unl
 in it names a prerelease itself; then the whole group takes them in their order.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from olm_content.formats.go_text import quote
 from olm_content.ranges import grammar
@@ -17,8 +17,7 @@ MAX_BYTES = 512
 MAX_GROUPS = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """Comparators that must all hold; `prereleases` when one of them names a prerelease."""
 
     comparators: tuple[Comparator, ...]
@@ -31,8 +30,7 @@ class Group:
         return all(version.key in comparator for comparator in self.comparators)
 
 
-@dataclass(frozen=True, slots=True)
-class ExtensionRange:
+class ExtensionRange(NamedTuple):
     """A parsed range; `text` is as the user wrote it."""
 
     text: str

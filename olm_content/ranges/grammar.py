@@ -1,7 +1,7 @@
 """How the extension dialect is written: its tokens, and where a text stops being a range."""
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from olm_content.formats.go_text import quote
 from olm_content.ranges.comparators import ALL_WRITTEN, Operand
@@ -53,8 +53,7 @@ class Misfit(Exception):  # noqa: N818 - a place in a text; becomes a RangeError
         self.expected = expected
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """Operator and version of one comparator, and the offset of the version in its group."""
 
     operator: str

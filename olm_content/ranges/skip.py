@@ -8,8 +8,8 @@ nothing, `>1.0.0-fix` does not parse) are part of the dialect: catalogs were wri
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
 from olm_content.formats.go_text import quote
 from olm_content.ranges.comparators import Comparator
@@ -52,8 +52,7 @@ _OPERATORS: Mapping[str, Callable[[Key], Comparator]] = MappingProxyType(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Expansion:
+class _Expansion(NamedTuple):
     """What an operator before a wildcard becomes: comparators at the series' start and end."""
 
     at_start: str | None
@@ -76,8 +75,7 @@ _WILDCARD_OPERATORS: Mapping[str, _Expansion] = MappingProxyType(
 _NO_OPERATOR = _Expansion("", None)
 
 
-@dataclass(frozen=True, slots=True)
-class SkipRange:
+class SkipRange(NamedTuple):
     """A parsed range; `text` is as the catalog has it."""
 
     text: str
@@ -96,8 +94,7 @@ def parse_skip_range(text: str) -> SkipRange:
     return SkipRange(text, tuple(tuple(_comparator(t, text) for t in group) for group in terms))
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(NamedTuple):
     """One comparator or `||`, blanks removed, and its offset in the range."""
 
     text: str

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from olm_content.bundle.model import ClusterServiceVersion, InstallMode
 from olm_runtime.errors import TransientError
@@ -46,8 +46,7 @@ class Features:
 ALL_FEATURES = Features()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RenderOptions:
+class RenderOptions(NamedTuple):
     """`target_namespaces` None means: what the bundle's install modes suggest."""
 
     install_namespace: str

@@ -7,7 +7,6 @@ and registry validation.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -31,8 +30,7 @@ class Permission(NamedTuple):
     url: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class Rule(NamedTuple):
     """A PolicyRule. No `names` means objects of any name."""
 
     verbs: Words

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 
 from api.objects import GVK, KubeObject, gvk_of, name_of
 from olm_content.crds import Finding, check
@@ -55,20 +54,18 @@ async def unsafe_definitions(
     return report_with_stored(findings, examined)
 
 
-@dataclass(slots=True)
 class _Comparison:
     """Live definitions compared with those that come, and what is to be asked about them."""
 
-    client: KubeClient
-    owner: Owner | None
-    findings: list[Finding] = field(default_factory=list)
-    asked: list[Question] = field(default_factory=list)
-    going: list[Going] = field(default_factory=list)
-    _slots: asyncio.Semaphore = field(
-        default_factory=lambda: asyncio.Semaphore(PARALLEL_COMPARISONS)
-    )
-    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """More threads would be no faster, and the event loop would wait for all."""
+    def __init__(self, client: KubeClient, owner: Owner | None) -> None:
+        self.client = client
+        self.owner = owner
+        self.findings: list[Finding] = []
+        self.asked: list[Question] = []
+        self.going: list[Going] = []
+        self._slots = asyncio.Semaphore(PARALLEL_COMPARISONS)
+        self._turn = asyncio.Lock()
+        """More threads would be no faster, and the event loop would wait for all."""
 
     async def compare(self, new: KubeObject) -> None:
         """With the live definition of its name."""

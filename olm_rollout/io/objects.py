@@ -2,8 +2,8 @@
 
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
 from enum import Enum, auto
+from typing import NamedTuple
 
 from api.objects import KubeObject, key_of, metadata
 from olm_rollout.adoption import (
@@ -67,8 +67,7 @@ def collision(live: KubeObject, owner: Owner) -> CollisionError:
     return CollisionError(message, hint=hint)
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(NamedTuple):
     """What happened, and the fingerprint that the object was left with.
 
     `change`: the metadata before and after, of an object that was there and was changed.
@@ -123,7 +122,7 @@ class ObjectWriter:
                 if live is None:
                     return await self._create_unowned(obj, policy)
                 if outruns(live, self._owner) or is_orphaned(live, self._owner):
-                    self._owner = replace(self._owner, newer=await newer())
+                    self._owner = self._owner._replace(newer=await newer())
                 return await self._settle(obj, live, policy)
             except (AlreadyExistsError, ConflictError, InvalidError) as error:
                 if not tries or not _was_outdated(error):

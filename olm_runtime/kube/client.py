@@ -8,7 +8,6 @@ import random
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from api.objects import GVK, KubeObject, annotations_of, gvk_of, name_of, namespace_of
@@ -43,14 +42,16 @@ def _whole(obj: KubeObject) -> KubeObject:
     return obj
 
 
-@dataclass(frozen=True, slots=True)
 class KubeClient:
     """Requests to the API server as one identity."""
 
-    _transport: Transport
-    _mapper: RestMapper = field(default_factory=RestMapper)
-    _silent: set[str] = field(default_factory=set)
-    """By `apiVersion`: what tells no initial events; shared by all identities."""
+    def __init__(
+        self, transport: Transport, mapper: RestMapper | None = None, silent: set[str] | None = None
+    ) -> None:
+        """All identities share the mapper, and by `apiVersion` what tells no initial events."""
+        self._transport = transport
+        self._mapper = RestMapper() if mapper is None else mapper
+        self._silent: set[str] = set() if silent is None else silent
 
     @classmethod
     def connect(cls, access: ClusterAccess) -> Self:
@@ -88,11 +89,14 @@ class KubeClient:
         would need the right to impersonate groups.
         """
         user = f"system:serviceaccount:{namespace}:{name}"
-        return replace(self, _transport=self._transport.impersonating(user))
+        return self._over(self._transport.impersonating(user))
 
     def telling(self, warned: Callable[[str], None]) -> Self:
         """The same client; `warned` is told what the server warns of, such as old versions."""
-        return replace(self, _transport=self._transport.telling(warned))
+        return self._over(self._transport.telling(warned))
+
+    def _over(self, transport: Transport) -> Self:
+        return type(self)(transport, self._mapper, self._silent)
 
     async def request(self, method: str, path: str, **how: Any) -> Any:
         """One request; the decoded answer. As `Transport.request`."""

@@ -1,7 +1,6 @@
 """Which address serves which kind, as discovery says; client-go's RESTMapper."""
 
 import asyncio
-from dataclasses import dataclass, field
 
 from api.objects import CRD_KIND, GVK
 from olm_runtime.kube.discovery import Resource, api_version_of, parse_resources, root_of
@@ -9,20 +8,20 @@ from olm_runtime.kube.errors import NoMatchError, NotFoundError
 from olm_runtime.kube.transport import Transport
 
 
-@dataclass(slots=True)
 class _Question:
     """What a group and version has, for all who want to know at the same time."""
 
-    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
-    answer: dict[str, Resource] | None = None
+    def __init__(self) -> None:
+        self.turn = asyncio.Lock()
+        self.answer: dict[str, Resource] | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class RestMapper:
     """What discovery said, by `apiVersion` and kind; shared by all identities."""
 
-    _discovered: dict[str, dict[str, Resource]] = field(default_factory=dict)
-    _asking: dict[str, _Question] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self._discovered: dict[str, dict[str, Resource]] = {}
+        self._asking: dict[str, _Question] = {}
 
     async def resource(self, transport: Transport, gvk: GVK) -> Resource:
         """The resource that serves a kind. Raises NoMatchError if none does."""

@@ -13,7 +13,6 @@ import math
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import partial
 
 from olm_runtime.lanes import Lane, Place, Priority
@@ -27,14 +26,13 @@ LINGER_SECONDS = 0.5
 PATIENCE_SECONDS = 0.5
 
 
-@dataclass(slots=True)
 class Asking:
     """On whose behalf requests are sent: his place, and how long they have waited for slots."""
 
-    place: Place
-    _waiting: int = 0
-    _since: float = 0.0
-    _waited: float = 0.0
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self._waiting = 0
+        self._since = self._waited = 0.0
 
     def begin_to_wait(self, now: float) -> None:
         """One more request waits."""
@@ -127,12 +125,12 @@ class RequestSlots:
                 turn.set_result(None)
 
 
-@dataclass(slots=True)
 class _Slot:
     """One that is taken, until it is left."""
 
-    give_back: Callable[[], None]
-    is_left: bool = False
+    def __init__(self, give_back: Callable[[], None]) -> None:
+        self.give_back = give_back
+        self.is_left = False
 
     def leave(self) -> None:
         """Idempotent."""

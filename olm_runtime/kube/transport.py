@@ -17,7 +17,6 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote, urlencode
 
@@ -50,15 +49,15 @@ _IN_PATHS = "/:@!$&'()*+,;="
 """Characters that a path has as they are (RFC 3986, 3.3), beside letters, digits and `-._~`."""
 
 
-@dataclass(slots=True)
 class _Shared:
     """What all identities share."""
 
-    access: ClusterAccess
-    requests: Requests
-    long_answers: "LongAnswers | None" = None
-    request_slots: RequestSlots = field(default_factory=RequestSlots)
-    answers: Counter[tuple[str, str]] = field(default_factory=Counter)
+    def __init__(self, access: ClusterAccess, requests: Requests) -> None:
+        self.access = access
+        self.requests = requests
+        self.long_answers: LongAnswers | None = None
+        self.request_slots = RequestSlots()
+        self.answers: Counter[tuple[str, str]] = Counter()
 
     def watches(self) -> "LongAnswers":
         """What is imported and made for the first of them."""
@@ -69,15 +68,22 @@ class _Shared:
         return self.long_answers
 
 
-@dataclass(frozen=True, slots=True)
 class Transport:
     """The API server's address and connections, and who asks."""
 
-    _shared: _Shared
-    _instead: Headers = ()
-    """Who is acted as, in place of whom the configuration names."""
-    _warned: Callable[[str], None] | None = None
-    """Told what the server warns of."""
+    def __init__(
+        self,
+        shared: _Shared,
+        instead: Headers = (),
+        warned: Callable[[str], None] | None = None,
+    ) -> None:
+        """`instead`: who is acted as, in place of whom the configuration names.
+
+        `warned` is told what the server warns of.
+        """
+        self._shared = shared
+        self._instead = instead
+        self._warned = warned
 
     @classmethod
     def connect(cls, access: ClusterAccess) -> Self:
@@ -97,11 +103,11 @@ class Transport:
 
     def impersonating(self, user: str) -> Self:
         """The same connections, acting as a user."""
-        return replace(self, _instead=(("Impersonate-User", user),))
+        return type(self)(self._shared, (("Impersonate-User", user),), self._warned)
 
     def telling(self, warned: Callable[[str], None]) -> Self:
         """The same connections and identity; `warned` is told what the server warns of."""
-        return replace(self, _warned=warned)
+        return type(self)(self._shared, self._instead, warned)
 
     @property
     def answers(self) -> Counter[tuple[str, str]]:

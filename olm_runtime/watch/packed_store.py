@@ -1,7 +1,7 @@
 """Whole objects in memory, as JSON."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import orjson
 
@@ -27,8 +27,7 @@ class PackedStore(Store[KubeObject]):
         return _Packed(uid, version, packed(value))
 
 
-@dataclass(frozen=True, slots=True)
-class _Packed:
+class _Packed(NamedTuple):
     uid: str
     version: int | None
     json: bytes

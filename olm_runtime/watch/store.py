@@ -11,9 +11,8 @@ Event handlers are called once for each change, whichever source brought it firs
 import logging
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from api.objects import KubeObject, metadata, name_of, namespace_of
 from olm_runtime.errors import TransientError
@@ -44,8 +43,7 @@ class EventType(StrEnum):
     DELETED = "DELETED"
 
 
-@dataclass(frozen=True, slots=True)
-class Event(Generic[T]):
+class Event(NamedTuple, Generic[T]):
     """A change of a store.
 
     old      the object before; None if it was added
@@ -96,8 +94,7 @@ class Entry(Protocol[T_co]):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class _Plain(Generic[T]):
+class _Plain(NamedTuple, Generic[T]):
     uid: str
     version: int | None
     value: T

@@ -1,7 +1,6 @@
 """Revisions of an extension, read from its ClusterObjectSets: the record of what is installed."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -13,8 +12,7 @@ ARCHIVED_LIMIT = 5
 """Archived revisions in the history, and as many that can be rolled back to; upstream's number."""
 
 
-@dataclass(frozen=True, slots=True)
-class BundleIdentity:
+class BundleIdentity(NamedTuple):
     """Which bundle a revision holds.
 
     `release` is None where it is no part of the bundle's identity (gate BundleReleaseSupport).
@@ -170,8 +168,7 @@ def deadline_minutes(revision: Revision) -> int:
     return int((revision.raw.get("spec") or {}).get("progressDeadlineMinutes") or 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Revisions:
+class Revisions(NamedTuple):
     """All revisions of one extension, oldest first."""
 
     every: tuple[Revision, ...] = ()

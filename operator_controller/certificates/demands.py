@@ -5,7 +5,7 @@ becomes part of what is applied, so a CA bundle that somebody removes is restore
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from api.objects import (
@@ -63,7 +63,7 @@ def filled(
     result = []
     for phase in phases:
         objects = tuple(_fill(obj, contents, uids, values) for obj in phase.objects)
-        result.append(replace(phase, objects=objects))
+        result.append(phase._replace(objects=objects))
     return Filled(tuple(result), values)
 
 

@@ -34,5 +34,5 @@ def install_request(
 
 def inputs_digest(bundle: BundleIdentity, request: InstallRequest, account: str) -> str:
     """Equal digests mean equal objects, applied as the same service account."""
-    inputs = [RENDERER_VERSION, asdict(bundle), asdict(request), account]
+    inputs = [RENDERER_VERSION, bundle._asdict(), asdict(request), account]
     return hashlib.sha256(orjson.dumps(inputs, option=orjson.OPT_SORT_KEYS)).hexdigest()

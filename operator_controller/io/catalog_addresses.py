@@ -3,7 +3,6 @@
 Apart from what asks: commands that know the answer already import no client of HTTP.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -20,8 +19,7 @@ class CatalogBehindError(CatalogUnavailableError):
     """catalogd does not have the newest content of a catalog yet."""
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(NamedTuple):
     """A catalog, where it is served, and the source of the content to read from it."""
 
     catalog: str

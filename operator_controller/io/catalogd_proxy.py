@@ -5,8 +5,6 @@ server's service proxy can be asked by whoever may `get services/proxy` in catal
 Any other address is asked directly.
 """
 
-from dataclasses import replace
-
 import httpx
 
 from olm_runtime.errors import OLMError
@@ -46,7 +44,7 @@ class CatalogdFromOutside:
         if path is None:
             return await self._direct.package(address, package, etag=etag)
         self._http.headers.update(self._access.headers())
-        through = replace(address, base=self._access.server + path)
+        through = address._replace(base=self._access.server + path)
         try:
             return await fetch(self._http, through, package, etag=etag)
         except CatalogBehindError:

@@ -61,7 +61,7 @@ def _smallest(
             work += per_try
             if known and work > MAX_WORK:
                 return NoChange.NOT_ALL_TRIED
-            known[key] = _outcome(replace(request, desired=desired), catalogs)
+            known[key] = _outcome(request._replace(desired=desired), catalogs)
         if known[key] == (target.catalog.name, target.bundle.name):
             return Change(
                 before=request.desired,

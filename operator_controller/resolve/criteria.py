@@ -1,6 +1,6 @@
 """A request with its range, selector and versions parsed."""
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from api.olm.v1.clusterextension import UpgradeConstraintPolicy
 from olm_content.ranges import ExtensionRange, RangeError, parse_extension_range
@@ -12,8 +12,7 @@ from operator_controller.resolve.request import Request
 from operator_controller.resolve.successors import Installed, read_installed
 
 
-@dataclass(frozen=True, slots=True)
-class Criteria:
+class Criteria(NamedTuple):
     """What a bundle has to satisfy.
 
     range      None: every version
@@ -51,7 +50,7 @@ def with_installed(criteria: Criteria, request: Request) -> Criteria:
     if request.installed is None or free:
         return criteria
     try:
-        return replace(criteria, installed=read_installed(request.installed))
+        return criteria._replace(installed=read_installed(request.installed))
     except VersionError as error:
         message = messages.unreadable_installed(request.installed, error.message)
         raise ResolutionError(message, hint=error.hint) from error

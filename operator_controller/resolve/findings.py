@@ -4,7 +4,6 @@
 """
 
 from collections import Counter
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -39,8 +38,7 @@ class Rival(NamedTuple):
     version: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cause:
+class Cause(NamedTuple):
     """The one reason for a bundle, or for a whole catalog when `bundle` is empty.
 
     channels  where the bundle is (NOT_IN_CHANNEL)
@@ -67,8 +65,7 @@ class NoteKind(StrEnum):
     INCOMPLETE_VIEW = "IncompleteView"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Note:
+class Note(NamedTuple):
     """A note on a bundle of a catalog, or on the catalog."""
 
     kind: NoteKind
@@ -78,8 +75,7 @@ class Note:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Findings:
+class Findings(NamedTuple):
     """All findings, in the order of catalogs and of the bundles in them."""
 
     causes: tuple[Cause, ...] = ()

@@ -1,23 +1,22 @@
 """The input of a resolution: the request and the contents of catalogs."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
 
 from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter
 from olm_content.fbc.model import Package
 from olm_runtime.errors import OLMError
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """The catalog filter of a ClusterExtension, and its installed bundle, if any."""
 
     desired: CatalogFilter
     installed: BundleMetadata | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CatalogContent:
+class CatalogContent(NamedTuple):
     """A catalog as far as one package goes.
 
     `package` is None where the catalog does not have it. `unavailable` says why the content is
@@ -27,6 +26,6 @@ class CatalogContent:
 
     name: str
     priority: int = 0
-    labels: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = MappingProxyType({})
     package: Package | None = None
     unavailable: OLMError | None = None

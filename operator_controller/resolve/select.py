@@ -9,7 +9,7 @@ that the view was incomplete: a catalog that does not serve must not block exten
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from olm_content.fbc.model import Deprecation
 from olm_content.selectors import selects
@@ -23,8 +23,7 @@ from operator_controller.resolve.request import CatalogContent, Request
 from operator_controller.resolve.rules import Offer
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resolution:
+class Resolution(NamedTuple):
     """The chosen bundle, its catalog with its deprecations, and the findings."""
 
     package: str
@@ -33,7 +32,7 @@ class Resolution:
     version: BundleVersion
     catalog: str
     deprecations: tuple[Deprecation, ...] = ()
-    findings: Findings = field(default_factory=Findings)
+    findings: Findings = Findings()
 
 
 def resolve(request: Request, catalogs: Sequence[CatalogContent]) -> Resolution:
@@ -145,4 +144,4 @@ def _unavailable(findings: Findings) -> list[Cause]:
 
 
 def _with(findings: Findings, causes: Iterable[Cause], notes: Iterable[Note] = ()) -> Findings:
-    return replace(findings, causes=(*findings.causes, *causes), notes=(*findings.notes, *notes))
+    return findings._replace(causes=(*findings.causes, *causes), notes=(*findings.notes, *notes))

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -65,7 +64,7 @@ def test_what_is_advised_resolves_for_all_packages(corpus: Path) -> None:
                 assert all(b.dependencies or b.version is None for b in package.bundles)
                 continue
             assert isinstance(advice, Change), (package.name, request, advice)
-            got, _ = outcome(replace(request, desired=advice.after), world)
+            got, _ = outcome(request._replace(desired=advice.after), world)
             assert got == advice.bundle
             advised += 1
     assert advised > 500
@@ -85,4 +84,4 @@ def test_every_bundle_of_every_package_can_be_had(corpus: Path) -> None:
                 assert change is None
                 continue
             assert change, (package.name, bundle.name)
-            assert outcome(replace(request, desired=change.after), world)[0] == bundle.name
+            assert outcome(request._replace(desired=change.after), world)[0] == bundle.name

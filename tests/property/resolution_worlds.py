@@ -1,6 +1,5 @@
 """Random requests and catalogs, small and crowded, so that every rule meets every other often."""
 
-from dataclasses import replace
 from random import Random
 
 from api.metadata import LabelSelector, LabelSelectorRequirement
@@ -97,9 +96,9 @@ def _bundle(random: Random, version: str) -> Bundle:
     bundle = Bundle(name_of(version), f"image:{version}", parse_bundle_version(version))
     chance = random.random()
     if chance < 0.08:
-        return replace(bundle, dependencies=("olm.gvk.required",))
+        return bundle._replace(dependencies=("olm.gvk.required",))
     if chance < 0.12:
-        return replace(bundle, version=None, version_fault="No Major.Minor.Patch elements found")
+        return bundle._replace(version=None, version_fault="No Major.Minor.Patch elements found")
     return bundle
 
 

@@ -5,7 +5,6 @@ The cases are numbered and the same in every run; a failure names the number of 
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -53,7 +52,7 @@ def outcome(request: Request, world: list[CatalogContent]) -> Resolution | Resol
 
 def asked(request: Request, desired: CatalogFilter, world: list[CatalogContent]) -> object:
     """What a request comes to with another wish: catalog and bundle, or None."""
-    found = outcome(replace(request, desired=desired), world)
+    found = outcome(request._replace(desired=desired), world)
     return (found.catalog, found.bundle) if isinstance(found, Resolution) else None
 
 

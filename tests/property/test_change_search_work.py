@@ -5,7 +5,6 @@ What is counted is what rules and edges are asked, not what the search believes 
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from random import Random
 
 import pytest
@@ -110,7 +109,7 @@ def test_the_search_reads_no_more_than_its_bound(
     """But for one choice, as large as the one that failed."""
     request, catalogs = world
     with counted() as one:
-        outcome(replace(request, desired=CatalogFilter(package_name="p")), catalogs)
+        outcome(request._replace(desired=CatalogFilter(package_name="p")), catalogs)
     with counted() as work, pytest.MonkeyPatch.context() as patch:
         patch.setattr(suggest, "MAX_WORK", 5_000)
         find_change(request, catalogs)
@@ -152,4 +151,4 @@ def test_edits_that_are_the_same_for_many_bundles_are_tried_once() -> None:
     request = Request(CatalogFilter(package_name="p"))
     advice = find_change(request, equal)
     assert isinstance(advice, Change)
-    assert outcome(replace(request, desired=advice.after), equal) == ("a", "p.v1.999.0")
+    assert outcome(request._replace(desired=advice.after), equal) == ("a", "p.v1.999.0")

@@ -165,15 +165,14 @@ def test_self_certified_offers_at_least_as_much(
     request: Request, world: list[CatalogContent]
 ) -> None:
     """The policy lifts the need for an edge and nothing else."""
-    free = replace(
-        request,
+    free = request._replace(
         desired=replace(
             request.desired, upgrade_constraint_policy=UpgradeConstraintPolicy.SELF_CERTIFIED
         ),
     )
     causes = outcome(free, world).findings.causes
     assert not any(cause.reason is Reason.NOT_A_SUCCESSOR for cause in causes)
-    assert decision(replace(free, installed=None), world)[-1] in decision(free, world)[-1]
+    assert decision(free._replace(installed=None), world)[-1] in decision(free, world)[-1]
 
 
 @many

@@ -1,7 +1,5 @@
 """What a plan says stands in the way, and how it is printed."""
 
-from dataclasses import replace
-
 import click
 
 from api.objects import GVK, ObjectKey
@@ -71,8 +69,7 @@ def test_what_goes_through() -> None:
 def test_what_operator_controller_would_stop_at_in_its_order() -> None:
     refused = Change(key("x"), Action.REFUSED, message="ConfigMap 'x' already exists", hint="whose")
     plain = Change(key("y"), Action.REFUSED, message="is invalid")
-    plan = replace(
-        QUIET,
+    plan = QUIET._replace(
         faults=[Obstacle("Namespace ns is not there")],
         rights=Rights(missing="pre-authorization failed: ..."),
         definitions=COMPARED,
@@ -92,25 +89,25 @@ def test_what_operator_controller_would_stop_at_in_its_order() -> None:
         "--install-namespace ns --service-account sa "
         "| kubectl apply --server-side --field-manager=olm -f -"
     )
-    unserved = replace(plan, rights=Rights(missing="no matches for kind", grants_help=False))
+    unserved = plan._replace(rights=Rights(missing="no matches for kind", grants_help=False))
     assert unserved.obstacles[1].hint.startswith("no permission helps: ")
     assert plan_facts(plan)["goesThrough"] is False
 
 
 def test_unsafe_definitions_do_not_stop_who_switched_the_check_off() -> None:
-    plan = replace(QUIET, definitions=COMPARED, crds_enforced=False)
+    plan = QUIET._replace(definitions=COMPARED, crds_enforced=False)
     assert plan.obstacles == []
     assert "  which is not refused: spec.install.preflight.crdUpgradeSafety" in [*plan_lines(plan)]
 
 
 def test_verdicts() -> None:
-    same = replace(QUIET, bundle=bundle("1.0.0"), changes=CHANGES[2:3])
+    same = QUIET._replace(bundle=bundle("1.0.0"), changes=CHANGES[2:3])
     first, *_, last = plan_lines(same)
     assert "p.v1.0.0 is installed, and stays" in first
     assert "nothing would change" in last
-    none = replace(QUIET, bundle=None, changes=(), faults=[Obstacle("no bundles found")])
+    none = QUIET._replace(bundle=None, changes=(), faults=[Obstacle("no bundles found")])
     first, *_, last = plan_lines(none)
     assert "no bundle can be chosen; p.v1.0.0 is installed" in first
     assert "operator-controller would not do it" in last
-    fresh = replace(QUIET, installed=None)
+    fresh = QUIET._replace(installed=None)
     assert "p.v2.0.0 from catalog cat would be installed" in next(plan_lines(fresh))

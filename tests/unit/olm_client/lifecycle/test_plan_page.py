@@ -1,7 +1,5 @@
 """The page that `olm plan` prints: short whatever there is, with numbers for what is left out."""
 
-from dataclasses import replace
-
 from api.objects import GVK, ObjectKey
 from olm_client.crds.report import Comparison
 from olm_client.lifecycle.changes import Action, Change, FieldChange
@@ -48,7 +46,7 @@ def test_few_objects_are_named_many_are_counted() -> None:
         change("Deployment", "op", Action.CHANGE, 2),
         change("ClusterRole", "op.v1-" + "a1" * 20, Action.DELETE),
     ]
-    assert shown(replace(QUIET, changes=changes, images_added=(), images_removed=()))[1:] == [
+    assert shown(QUIET._replace(changes=changes, images_added=(), images_removed=()))[1:] == [
         "objects: 7 created, 1 changed, 1 deleted",
         "  + 7 Roles",
         "  ~ Deployment op (2 fields)",
@@ -66,7 +64,7 @@ def test_rights_are_grouped_by_what_they_are_for() -> None:
         ],
         removed=[rule("jobs", Purpose.MANAGE, "batch")],
     )
-    plan = replace(QUIET, rights=rights)
+    plan = QUIET._replace(rights=rights)
     assert [line for line in shown(plan) if "rule" in line or "rights" in line] == [
         "rights needed in addition:",
         "  + to manage its objects, 1 rule: deployments.apps",
@@ -88,8 +86,7 @@ def test_however_much_there_is_it_is_a_page() -> None:
         for n in range(40)
     )
     kinds = [f"Kind{n}" for n in range(30)]
-    plan = replace(
-        QUIET,
+    plan = QUIET._replace(
         spec=[FieldChange(f"spec.f{n}", 1, 2) for n in range(9)],
         changes=[
             change(kind, f"n{n}", action, 3)
@@ -111,7 +108,7 @@ def test_however_much_there_is_it_is_a_page() -> None:
     assert "in the way: fault 0" in lines
     assert "3 things more are in the way" in lines
     assert "rights needed in addition: 250 rules, 50 to own what is installed, " in text(lines)
-    usual = replace(QUIET, rights=Rights(added=[rule(f"r{n}", Purpose.MANAGE) for n in range(50)]))
+    usual = QUIET._replace(rights=Rights(added=[rule(f"r{n}", Purpose.MANAGE) for n in range(50)]))
     assert len(shown(usual)) < SCREEN
 
 
@@ -119,8 +116,7 @@ def test_where_rights_are_missing_it_is_a_page_with_the_first_of_them_and_what_g
     None
 ):
     missing = [f'  Namespace:"shop" APIGroups:[] Resources:[r{n}] Verbs:[get]' for n in range(12)]
-    plan = replace(
-        QUIET,
+    plan = QUIET._replace(
         spec=[FieldChange("spec.source.catalog.version", "0.1.x", "0.2.0")],
         changes=[
             change("ConfigMap", f"c{n}", action)

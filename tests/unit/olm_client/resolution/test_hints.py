@@ -25,7 +25,7 @@ PACKAGE = Package(
 )
 MAIN = CatalogContent(name="main", labels=named("main"), package=PACKAGE)
 OTHER = CatalogContent(name="other", labels=named("other"))
-DOWN = replace(MAIN, package=None, unavailable=OLMError("it is down", hint="start it"))
+DOWN = MAIN._replace(package=None, unavailable=OLMError("it is down", hint="start it"))
 
 
 def of_catalog(name: str) -> LabelSelector:

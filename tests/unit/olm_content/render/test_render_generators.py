@@ -1,4 +1,3 @@
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -58,7 +57,7 @@ def webhook(kind: WebhookType, name: str = "hook-", **fields: Any) -> Webhook:
 
 
 def with_webhooks(*webhooks: Webhook, modes: frozenset[str] = CSV.install_modes) -> RegistryV1:
-    return replace(BUNDLE, csv=replace(CSV, webhooks=webhooks, install_modes=modes))
+    return BUNDLE._replace(csv=CSV._replace(webhooks=webhooks, install_modes=modes))
 
 
 def rendered(
@@ -297,7 +296,7 @@ def test_converted_definitions_point_at_their_webhook() -> None:
 def test_a_converted_definition_may_not_preserve_unknown_fields() -> None:
     hook = webhook(WebhookType.CONVERSION, "hook", conversionCRDs=["c"])
     crd = {**CRD, "spec": {"preserveUnknownFields": True}}
-    bundle = replace(with_webhooks(hook, modes=ONLY_ALL), crds=(crd,))
+    bundle = with_webhooks(hook, modes=ONLY_ALL)._replace(crds=(crd,))
     with pytest.raises(RenderError, match=r"must have \.spec\.preserveUnknownFields set to false"):
         rendered(bundle)
 
@@ -338,7 +337,7 @@ def test_a_converted_definition_may_not_preserve_unknown_fields() -> None:
 def test_target_namespaces_must_fit_the_install_modes(
     modes: set[str], targets: tuple[str, ...] | None, fault: str
 ) -> None:
-    bundle = replace(BUNDLE, csv=replace(CSV, install_modes=frozenset(modes)))
+    bundle = BUNDLE._replace(csv=CSV._replace(install_modes=frozenset(modes)))
     options = RenderOptions(install_namespace="install", target_namespaces=targets)
     with pytest.raises(RenderError) as error:
         render(bundle, options)
@@ -346,7 +345,7 @@ def test_target_namespaces_must_fit_the_install_modes(
 
 
 def test_all_faults_of_a_bundle_are_told_at_once() -> None:
-    bundle = replace(BUNDLE, package_name="", crds=())
+    bundle = BUNDLE._replace(package_name="", crds=())
     with pytest.raises(RenderError) as error:
         rendered(bundle)
     assert len(error.value.message.splitlines()) == 2
@@ -355,13 +354,13 @@ def test_all_faults_of_a_bundle_are_told_at_once() -> None:
 @pytest.mark.parametrize(
     ("csv", "fault"),
     [
-        (replace(CSV, owned_api_services=("s",)), "apiServiceDefintions are not supported"),
+        (CSV._replace(owned_api_services=("s",)), "apiServiceDefintions are not supported"),
         (
-            replace(CSV, webhooks=(webhook(WebhookType.VALIDATING),)),
+            CSV._replace(webhooks=(webhook(WebhookType.VALIDATING),)),
             "webhookDefinitions are not supported",
         ),
         (
-            replace(CSV, install_modes=frozenset({"MultiNamespace"})),
+            CSV._replace(install_modes=frozenset({"MultiNamespace"})),
             (
                 "bundle must support at least one of [AllNamespaces SingleNamespace OwnNamespace] "
                 "install modes"
@@ -374,7 +373,7 @@ def test_what_cannot_be_installed_at_all_is_refused_first(
 ) -> None:
     request = InstallRequest(install_namespace="install", config={"unknown": 1})
     with pytest.raises(BundleError) as error:
-        install_objects(replace(BUNDLE, csv=csv), request)
+        install_objects(BUNDLE._replace(csv=csv), request)
     assert error.value.message == f"unsupported bundle: {fault}"
 
 
@@ -476,7 +475,7 @@ def test_deployment_config(
     pod: dict[str, Any], config: dict[str, Any], wanted: dict[str, Any]
 ) -> None:
     template = DeploymentTemplate("op", {}, {"template": {"spec": pod}})
-    bundle = replace(BUNDLE, csv=replace(CSV, deployments=(template,)))
+    bundle = BUNDLE._replace(csv=CSV._replace(deployments=(template,)))
     assert pod_spec(rendered(bundle, deployment_config=config)) == wanted
 
 

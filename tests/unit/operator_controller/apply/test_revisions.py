@@ -183,9 +183,9 @@ def test_an_extension_as_owner_knows_its_sets_and_the_newer_ones() -> None:
         pytest.param({}, True, id="nothing is new"),
         pytest.param({"generation": 5, "inputs": "other"}, True, id="another way to the same"),
         pytest.param({"service_account": None}, True, id="another account"),
-        pytest.param({"bundle": replace(DESIRED.bundle, image="b")}, True, id="another image"),
-        pytest.param({"bundle": replace(DESIRED.bundle, version="2")}, False, id="a new version"),
-        pytest.param({"bundle": replace(DESIRED.bundle, release="3")}, False, id="a new release"),
+        pytest.param({"bundle": DESIRED.bundle._replace(image="b")}, True, id="another image"),
+        pytest.param({"bundle": DESIRED.bundle._replace(version="2")}, False, id="a new version"),
+        pytest.param({"bundle": DESIRED.bundle._replace(release="3")}, False, id="a new release"),
         pytest.param({"phases": (Phase("b", ()),)}, False, id="other content"),
     ],
 )
@@ -230,7 +230,7 @@ def test_annotations_that_are_missing_read_as_empty() -> None:
 
 
 def test_what_a_bundle_does_not_have_is_not_noted() -> None:
-    bare = replace(DESIRED, bundle=replace(DESIRED.bundle, release=None), properties="")
+    bare = replace(DESIRED, bundle=DESIRED.bundle._replace(release=None), properties="")
     bare = replace(bare, service_account=None)
     missing = revision_annotations(DESIRED).keys() - revision_annotations(bare).keys()
     assert missing == set(OPTIONAL_REVISION_ANNOTATIONS)

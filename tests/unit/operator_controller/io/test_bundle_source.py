@@ -1,7 +1,6 @@
 """Who issues webhook certificates in a cluster."""
 
 from collections.abc import Collection
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -134,7 +133,7 @@ async def test_what_is_installed_keeps_its_provider_while_it_is_there(
     expected: CertificateProvider,
     kind: str,
 ) -> None:
-    hook = replace(HOOK, type=kind, fields={"conversionCRDs": [CRD_NAME]})
+    hook = HOOK._replace(type=kind, fields={"conversionCRDs": [CRD_NAME]})
     found = bundle(hook)
     options = RenderOptions(install_namespace="ns", certificate_provider=before)
     installed = render(found, options)

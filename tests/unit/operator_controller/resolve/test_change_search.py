@@ -77,7 +77,7 @@ def test_an_update_without_edge_needs_the_policy_and_says_the_risk() -> None:
 def test_two_equal_catalogs_are_distinguished_by_a_selector_that_replaces_the_old_one() -> None:
     old = LabelSelector(match_labels={"tier": "gold"})
     desired = CatalogFilter(package_name=NAME, selector=old)
-    gold = [replace(catalog(n), labels={**named(n), "tier": "gold"}) for n in ("b", "a")]
+    gold = [catalog(n)._replace(labels={**named(n), "tier": "gold"}) for n in ("b", "a")]
     change = find_change(Request(desired), gold)
     assert isinstance(change, Change)
     assert change.patch()["spec"]["source"]["catalog"]["selector"] == {
@@ -91,17 +91,17 @@ def test_two_equal_catalogs_are_distinguished_by_a_selector_that_replaces_the_ol
     [
         ([], NoChange.NO_CATALOG),
         ([catalog(package=None)], NoChange.PACKAGE_ABSENT),
-        ([replace(catalog(), unavailable=OLMError("down"))], NoChange.CATALOG_UNAVAILABLE),
+        ([catalog()._replace(unavailable=OLMError("down"))], NoChange.CATALOG_UNAVAILABLE),
         (
             [
                 catalog(
-                    package=Package(NAME, bundles=(replace(bundle("1.0.0"), dependencies=("x",)),))
+                    package=Package(NAME, bundles=(bundle("1.0.0")._replace(dependencies=("x",)),))
                 )
             ],
             NoChange.NOT_INSTALLABLE,
         ),
         (
-            [replace(catalog("a"), labels={}), replace(catalog("b"), labels={})],
+            [catalog("a")._replace(labels={}), catalog("b")._replace(labels={})],
             NoChange.NOT_TOLD_APART,
         ),
     ],
@@ -132,7 +132,7 @@ def test_the_default_channel_goes_first() -> None:
 
 
 def test_a_flood_of_facts_is_cut() -> None:
-    long = replace(PIPELINES, bundles=(replace(bundle("1.0.0"), name="x" * 5000),))
+    long = replace(PIPELINES, bundles=(bundle("1.0.0")._replace(name="x" * 5000),))
     desired = CatalogFilter(package_name=NAME, version="9.x")
     error = refusal(Request(desired), [catalog(package=long)])
     assert error.message == f'no bundles found for package "{NAME}" matching version "9.x"'
