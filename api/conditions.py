@@ -1,10 +1,12 @@
 """Conditions: their model, the common one of Kubernetes, and how new ones replace old ones."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from api.schema import (
     INT64,
@@ -34,8 +36,7 @@ class ConditionStatus(StrEnum):
     UNKNOWN = "Unknown"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Condition:
+class Condition(Struct, frozen=True, kw_only=True):
     """One aspect of the state of an object, in the common form of Kubernetes."""
 
     type: Annotated[

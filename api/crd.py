@@ -7,10 +7,11 @@ same definition.
 
 import textwrap
 from collections.abc import Mapping
-from dataclasses import dataclass, field, is_dataclass
 from datetime import datetime
 from enum import Enum, StrEnum
 from typing import Any, get_args, get_origin
+
+from msgspec import Struct, field
 
 from api import wire
 from api.schema import (
@@ -55,8 +56,7 @@ REFERENCES = "#/definitions/"
 """Before the name of the struct in a `$ref`; API servers take none: see `with_structs`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """A column of `kubectl get`; `kind` is string, date, integer, number or boolean."""
 
     name: str
@@ -79,8 +79,7 @@ class Scope(StrEnum):
     NAMESPACED = "Namespaced"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resource:
+class Resource(Struct, frozen=True, kw_only=True):
     """A version of a kind with a status, as the API server shall serve it."""
 
     model: type
@@ -203,7 +202,7 @@ def type_schema(kind: Any) -> Schema:
     if get_origin(kind) is tuple:
         item, markers = unwrap(get_args(kind)[0])
         return {"type": "array", "items": marked(type_schema(item), markers)}
-    if is_dataclass(kind) and isinstance(kind, type):
+    if isinstance(kind, type) and issubclass(kind, Struct):
         return model_schema(kind)
     if isinstance(kind, type) and issubclass(kind, Enum):
         return {"type": "string", "enum": [member.value for member in kind]}

@@ -1,15 +1,15 @@
 """What objects of every group say of themselves and of others: metadata, label selectors."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated
+
+from msgspec import Struct, field
 
 from api.schema import ATOMIC_LIST, Doc
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnerReference:
+class OwnerReference(Struct, frozen=True, kw_only=True):
     """An object that this one belongs to."""
 
     api_version: str
@@ -20,8 +20,7 @@ class OwnerReference:
     block_owner_deletion: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ObjectMeta:
+class ObjectMeta(Struct, frozen=True, kw_only=True):
     """The metadata that controllers read; the API server defines and checks it."""
 
     name: str = ""
@@ -42,8 +41,7 @@ class ObjectMeta:
         return self.deletion_timestamp is not None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelSelectorRequirement:
+class LabelSelectorRequirement(Struct, frozen=True, kw_only=True):
     """One expression of a selector."""
 
     key: Annotated[str, Doc("The label that is looked at.")]
@@ -61,8 +59,7 @@ class LabelSelectorRequirement:
     ] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelSelector:
+class LabelSelector(Struct, frozen=True, kw_only=True):
     """Which objects are meant, by their labels; every requirement must hold."""
 
     match_labels: Annotated[

@@ -10,29 +10,28 @@ so that what stands in the code is the pattern itself, without escapes on top.
 
 import types
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
 from enum import Enum, auto
 from functools import cache, reduce
 from operator import or_
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from msgspec import NODEFAULT, Struct
+from msgspec.structs import fields
 
 
-@dataclass(frozen=True, slots=True)
-class Doc:
+class Doc(Struct, frozen=True):
     """The text of `kubectl explain`; blank lines end paragraphs, their lines are joined."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)  # types hold markers, and types must hash
-class Keywords:
+class Keywords(Struct, frozen=True, eq=False):  # types hold markers, and types must hash
     """Schema keywords as the API server spells them, for example `{"maxLength": 63}`."""
 
     values: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """A CEL rule over `self` (and `oldSelf` on updates), and what is said when it is broken."""
 
     expression: str
@@ -51,15 +50,13 @@ class Presence(Enum):
     """The API server fills in the model's default."""
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(Struct, frozen=True):
     """The name in JSON where it is not the camelCase of the field's name: `startingCSV`."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Embedded:
+class Embedded(Struct, frozen=True):
     """The value is a struct of Kubernetes, by Go's name: a reference to its schema."""
 
     struct: str
@@ -148,8 +145,7 @@ def literal(regex: str) -> str:
     return f"r{quote}{regex}{quote}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelField:
+class ModelField(Struct, frozen=True, kw_only=True):
     """One field of a model, as both readers see it."""
 
     name: str
@@ -163,23 +159,22 @@ class ModelField:
     needed: bool
     """Whether the model cannot be made without it."""
     default: Any
-    """The model's default; MISSING for a needed field."""
+    """The model's default; NODEFAULT for a needed field."""
 
 
 @cache
 def fields_of(model: type) -> tuple[ModelField, ...]:
     """The fields of a model in the order in which it states them."""
-    hints = get_type_hints(model, include_extras=True)
     return tuple(
-        _model_field(field.name, hints[field.name], field.default, field.default_factory)
+        _model_field(field.name, field.type, field.default, field.default_factory)
         for field in fields(model)
     )
 
 
 def _model_field(name: str, annotation: Any, default: Any, factory: Any) -> ModelField:
     kind, markers = unwrap(annotation)
-    default = default if factory is MISSING else factory()
-    needed = default is MISSING
+    default = default if factory is NODEFAULT else factory()
+    needed = default is NODEFAULT
     required = Presence.REQUIRED in markers or (needed and Presence.NOT_REQUIRED not in markers)
     return ModelField(
         name=name,

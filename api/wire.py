@@ -10,10 +10,11 @@ Open content (a bundle's configuration, an embedded object) is referenced, not c
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import is_dataclass
 from datetime import UTC, datetime
 from enum import Enum
 from typing import Any, TypeVar, get_args, get_origin
+
+from msgspec import Struct
 
 from api.schema import Presence, fields_of, unwrap
 
@@ -127,7 +128,7 @@ def reader_of(kind: Any) -> Reader:
 def _make_reader(kind: Any) -> Reader:
     if get_origin(kind) is tuple:
         return _list_reader(reader_of(unwrap(get_args(kind)[0])[0]))
-    if is_dataclass(kind):
+    if isinstance(kind, type) and issubclass(kind, Struct):
         return _model_reader(kind)
     if isinstance(kind, type) and issubclass(kind, Enum):
         return _enum_reader(kind)

@@ -1,14 +1,14 @@
 """What several kinds of the group share."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
+
+from msgspec import Struct
 
 from api.schema import ATOMIC_MAP, Doc
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ObjectReference:
+class ObjectReference(Struct, frozen=True, kw_only=True):
     """An object, by what identifies it."""
 
     api_version: Annotated[str, Doc("Group and version of the object.")] = ""
@@ -23,16 +23,14 @@ class ObjectReference:
 Reference = Annotated[ObjectReference, ATOMIC_MAP]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Icon:
+class Icon(Struct, frozen=True, kw_only=True):
     """A picture to show."""
 
     base64data: Annotated[str, Doc("The picture, in base64.")]
     mediatype: Annotated[str, Doc("Its media type, for example image/svg+xml.")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupVersionKind:
+class GroupVersionKind(Struct, frozen=True, kw_only=True):
     """A kind of the API."""
 
     group: Annotated[str, Doc("Group of the kind.")]
@@ -40,8 +38,7 @@ class GroupVersionKind:
     kind: Annotated[str, Doc("Name of the kind.")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComponentCondition:
+class ComponentCondition(Struct, frozen=True, kw_only=True):
     """A condition with both its times; of installs and of components."""
 
     type: Annotated[str, Doc("What the condition is about.")] = ""

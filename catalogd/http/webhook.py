@@ -2,10 +2,10 @@
 
 import base64
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
+from msgspec import Struct
 from starlette.middleware import Middleware
 from starlette.middleware.body_limit import RequestBodyLimitMiddleware
 from starlette.requests import Request
@@ -20,31 +20,27 @@ MAX_REVIEW_BYTES = 8 << 20
 """The API server's own limit of an object is below 2 MiB."""
 
 
-@dataclass(frozen=True, slots=True)
-class Metadata:
+class Metadata(Struct, frozen=True):
     """What the webhook looks at of an object's metadata."""
 
     name: str | None = None
     labels: Mapping[str, str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewedObject:
+class ReviewedObject(Struct, frozen=True):
     """A ClusterCatalog as it is to be stored."""
 
     metadata: Metadata = Metadata()
 
 
-@dataclass(frozen=True, slots=True)
-class AdmissionRequest:
+class AdmissionRequest(Struct, frozen=True):
     """What the API server asks; a deletion has no object."""
 
     uid: str
     object: ReviewedObject | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AdmissionReview:
+class AdmissionReview(Struct, frozen=True):
     """A question of the API server."""
 
     request: AdmissionRequest

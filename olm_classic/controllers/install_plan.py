@@ -1,11 +1,11 @@
 """The controller of InstallPlans: writes the objects of their steps, once they are approved."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 import orjson
+from msgspec.structs import replace
 
 from api import wire
 from api.objects import GVK, KubeObject, gvk_of, is_deleting, name_of, namespace_of

@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
+from msgspec import structs
+
 from api import wire
 from api.objects import GVK, KubeObject, is_deleting, name_of
 from api.operators.v1alpha1.catalogsource import CatalogSource
@@ -252,9 +254,9 @@ class NamespaceReconciler:
         written = []
         for name, raw in look.subscriptions.items():
             before, status = Subscription.from_object(raw).status, statuses[name]
-            if replace(status, last_updated=before.last_updated) == before:
+            if structs.replace(status, last_updated=before.last_updated) == before:
                 continue
-            told = wire.write(replace(status, last_updated=look.view.now))
+            told = wire.write(structs.replace(status, last_updated=look.view.now))
             await self._manager.statuses.write(raw, told)
             written.append(name)
         return written

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
+from msgspec import structs
+
 from api import wire
 from api.objects import GVK, KubeObject, is_deleting, name_of, namespace_of
 from api.operators.v1alpha1.installplan import InstallPlan, InstallPlanStatus
@@ -134,7 +136,7 @@ class UserPlans:
         goes_on = plan.spec.approved or is_to_be_approved(plan)
         phase = INSTALLING if goes_on else REQUIRES_APPROVAL
         told = wire.read(InstallPlanStatus, {"phase": phase, **steps.status})
-        return replace(told, conditions=status.conditions), Done()
+        return structs.replace(told, conditions=status.conditions), Done()
 
     def _question(self, plan: InstallPlan) -> Namespace:
         """What is to be resolved. Raises WaitingError."""

@@ -1,8 +1,9 @@
 """How far an InstallPlan is: its phase, its condition Installed, and what a failure comes to."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
+
+from msgspec.structs import replace
 
 from api.objects import KubeObject, name_of, namespace_of
 from api.operators.common import ComponentCondition

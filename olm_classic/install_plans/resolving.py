@@ -3,8 +3,9 @@
 Documents of OLM 4.3, 2.1.4.2; the words are the constants of the API.
 """
 
-from dataclasses import replace
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from api.operators.common import ComponentCondition
 from api.operators.v1alpha1.installplan import InstallPlan, InstallPlanStatus

@@ -1,9 +1,11 @@
 """The status of an OperatorGroup."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+from msgspec.structs import replace
 
 from api import wire
 from api.conditions import Condition, ConditionStatus, merge_conditions

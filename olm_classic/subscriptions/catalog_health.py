@@ -1,7 +1,8 @@
 """How the catalogs that take part in resolution are, as each Subscription says it."""
 
-from dataclasses import replace
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from api.operators import names
 from api.operators.common import ObjectReference

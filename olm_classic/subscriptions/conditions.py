@@ -1,7 +1,8 @@
 """The conditions of a Subscription: their types and reasons, and how one is set."""
 
-from dataclasses import replace
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from api.operators.v1alpha1.subscription import SubscriptionCondition, SubscriptionStatus
 

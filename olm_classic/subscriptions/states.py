@@ -1,6 +1,6 @@
 """How far a Subscription is: its state, the ClusterServiceVersions and the plan that it names."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from api.operators import names
 from api.operators.common import ObjectReference

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from msgspec import structs
+
 from api.objects import KubeObject, labels_of, name_of
 from api.operators.v1alpha1.catalogsource import CatalogSource
 from api.operators.v1alpha1.installplan import InstallPlan
@@ -71,7 +73,7 @@ class View:
         return replace(
             self,
             subscriptions=tuple(
-                replace(each, status=statuses.get(each.metadata.name, each.status))
+                structs.replace(each, status=statuses.get(each.metadata.name, each.status))
                 for each in self.subscriptions
             ),
         )

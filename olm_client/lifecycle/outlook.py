@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from msgspec import structs
+
 from api.objects import KubeObject, condition, name_of
 from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter, ClusterExtension
 from api.olm.v1.conditions import ConditionType
@@ -144,7 +146,7 @@ def next_step(request: Request, contents: Sequence[CatalogContent]) -> Resolutio
     at_least = f">={request.installed.version.partition('+')[0]}"
     try:
         found = resolve(
-            request._replace(desired=replace(request.desired, version=at_least)), contents
+            request._replace(desired=structs.replace(request.desired, version=at_least)), contents
         )
     except ResolutionError:
         return None
@@ -250,7 +252,7 @@ def _other_channel(
     named = (c.name for package in packages_of(desired, contents) for c in package.channels)
     for name in sorted(set(named) - set(desired.channels)):
         channels = (*desired.channels, name)
-        wider = request._replace(desired=replace(desired, channels=channels))
+        wider = request._replace(desired=structs.replace(desired, channels=channels))
         if (step := next_step(wider, contents)) is not None:
             return list(channels), step
     return None

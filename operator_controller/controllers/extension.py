@@ -4,8 +4,10 @@ Rolling out is the work of the revision's own controller (`controllers.object_se
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from api import wire
 from api.conditions import merge_conditions

@@ -10,8 +10,9 @@ Each edit is tried once, and the work of all tries together is bounded.
 """
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import replace
 from itertools import combinations, product
+
+from msgspec.structs import replace
 
 from api.metadata import LabelSelector
 from api.olm.v1.clusterextension import CatalogFilter, UpgradeConstraintPolicy

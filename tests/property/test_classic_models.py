@@ -1,7 +1,6 @@
 """Models of OLM Classic and OpenShift: what is written is read as the same model."""
 
 from collections.abc import Mapping
-from dataclasses import is_dataclass
 from datetime import UTC, datetime
 from enum import Enum
 from typing import Any, get_args, get_origin
@@ -9,6 +8,7 @@ from typing import Any, get_args, get_origin
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import Struct
 
 from api import wire
 from api.crd import Resource
@@ -39,7 +39,7 @@ def values(kind: Any) -> st.SearchStrategy[Any]:
         return LEAVES[kind]
     if get_origin(kind) is tuple:
         return st.lists(values(unwrap(get_args(kind)[0])[0]), max_size=1).map(tuple)
-    if is_dataclass(kind):
+    if isinstance(kind, type) and issubclass(kind, Struct):
         return models(kind)
     assert issubclass(kind, Enum)
     return st.sampled_from(kind)

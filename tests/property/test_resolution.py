@@ -1,11 +1,11 @@
 """Laws of the choice, over generated catalogs and requests."""
 
 from collections import Counter
-from dataclasses import replace
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from api.olm.v1.clusterextension import BundleMetadata, CatalogFilter, UpgradeConstraintPolicy
 from olm_content.fbc.model import Bundle, Channel, Deprecation, Entry, Package

@@ -1,9 +1,10 @@
 """ClusterCatalog: an image with a file-based catalog, to be served in the cluster."""
 
-from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Self
+
+from msgspec import Struct, field
 
 from api import wire
 from api.conditions import UNOBSERVED, Conditions, ObservedGeneration
@@ -36,8 +37,7 @@ class AvailabilityMode(StrEnum):
     AVAILABLE = "Available"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImageSource:
+class ImageSource(Struct, frozen=True, kw_only=True):
     """The image that holds the catalog."""
 
     ref: Annotated[
@@ -71,8 +71,7 @@ class ImageSource:
     ] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CatalogSource:
+class CatalogSource(Struct, frozen=True, kw_only=True):
     """Where the catalog comes from."""
 
     type: Annotated[SourceType, Doc("Kind of source. Image, the only one, needs the field image.")]
@@ -87,8 +86,7 @@ class CatalogSource:
     ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterCatalogSpec:
+class ClusterCatalogSpec(Struct, frozen=True, kw_only=True):
     """Which catalog is served, and how it ranks."""
 
     source: Annotated[
@@ -122,8 +120,7 @@ class ClusterCatalogSpec:
     ] = AvailabilityMode.AVAILABLE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResolvedImage:
+class ResolvedImage(Struct, frozen=True, kw_only=True):
     """The image that was unpacked."""
 
     ref: Annotated[
@@ -139,16 +136,14 @@ class ResolvedImage:
     ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResolvedSource:
+class ResolvedSource(Struct, frozen=True, kw_only=True):
     """What the source stood for when it was unpacked."""
 
     type: Annotated[SourceType, Doc("Kind of source.")]
     image: Annotated[ResolvedImage, Doc("The image that was unpacked.")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CatalogURLs:
+class CatalogURLs(Struct, frozen=True, kw_only=True):
     """Where the content is served."""
 
     base: Annotated[
@@ -168,8 +163,7 @@ class CatalogURLs:
     ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterCatalogStatus:
+class ClusterCatalogStatus(Struct, frozen=True, kw_only=True):
     """What was fetched and is served."""
 
     conditions: Annotated[
@@ -200,8 +194,7 @@ class ClusterCatalogStatus:
     ] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterCatalog:
+class ClusterCatalog(Struct, frozen=True, kw_only=True):
     """A catalog of packages, fetched as an image and served to the cluster.
 
     ClusterExtensions are installed from it. Each one gets the label

@@ -1,9 +1,10 @@
 """ClusterExtension: a package from a catalog, to be installed and kept up to date."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Any, Self
+
+from msgspec import Struct, field
 
 from api import wire
 from api.conditions import UNOBSERVED, Conditions, ObservedGeneration
@@ -50,8 +51,7 @@ class ConfigType(StrEnum):
     INLINE = "Inline"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServiceAccountReference:
+class ServiceAccountReference(Struct, frozen=True, kw_only=True):
     """The identity with which an extension is managed."""
 
     name: Annotated[
@@ -69,8 +69,7 @@ class ServiceAccountReference:
     ] = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CatalogFilter:
+class CatalogFilter(Struct, frozen=True, kw_only=True):
     """Which bundles of which catalogs may be installed."""
 
     package_name: Annotated[
@@ -138,8 +137,7 @@ class CatalogFilter:
     ] = UpgradeConstraintPolicy.CATALOG_PROVIDED
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Source(Struct, frozen=True, kw_only=True):
     """Where the content of an extension comes from."""
 
     source_type: Annotated[
@@ -152,8 +150,7 @@ class Source:
     ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Config:
+class Config(Struct, frozen=True, kw_only=True):
     """Configuration of the bundle."""
 
     config_type: Annotated[
@@ -174,8 +171,7 @@ class Config:
     ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterExtensionSpec:
+class ClusterExtensionSpec(Struct, frozen=True, kw_only=True):
     """What shall be installed, where, and by whom."""
 
     namespace: Annotated[
@@ -246,8 +242,7 @@ class ClusterExtensionSpec:
         return not self.install or self.install.preflight.crd_upgrade_safety.enforced
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BundleMetadata:
+class BundleMetadata(Struct, frozen=True, kw_only=True):
     """What identifies a bundle."""
 
     name: Annotated[
@@ -277,15 +272,13 @@ class BundleMetadata:
     ] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstallStatus:
+class InstallStatus(Struct, frozen=True, kw_only=True):
     """What is installed."""
 
     bundle: Annotated[BundleMetadata, Doc("The installed bundle.")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RevisionStatus:
+class RevisionStatus(Struct, frozen=True, kw_only=True):
     """One revision that is installed or being rolled out."""
 
     name: Annotated[str, Doc("Name of the ClusterObjectSet.")]
@@ -295,8 +288,7 @@ class RevisionStatus:
     ] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterExtensionStatus:
+class ClusterExtensionStatus(Struct, frozen=True, kw_only=True):
     """What was found and done."""
 
     conditions: Annotated[
@@ -327,8 +319,7 @@ class ClusterExtensionStatus:
     ] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterExtension:
+class ClusterExtension(Struct, frozen=True, kw_only=True):
     """A package that is installed from a catalog and kept up to date.
 
     Say in spec.source which package, channel and versions are wanted, and in spec.namespace and

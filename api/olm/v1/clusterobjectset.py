@@ -1,9 +1,10 @@
 """ClusterObjectSet: one revision of what an extension puts into the cluster."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Any, Self
+
+from msgspec import Struct, field
 
 from api import wire
 from api.conditions import UNOBSERVED, Conditions, ObservedGeneration
@@ -53,8 +54,7 @@ class CollisionProtection(StrEnum):
     NONE = "None"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ObjectRef:
+class ObjectRef(Struct, frozen=True, kw_only=True):
     """Where an object stands when it does not stand in the revision itself."""
 
     name: Annotated[str, Doc("Name of the Secret."), min_length(1), max_length(253)]
@@ -67,8 +67,7 @@ class ObjectRef:
     namespace: Annotated[str, Doc("Namespace of the Secret."), max_length(63)] = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PhaseObject:
+class PhaseObject(Struct, frozen=True, kw_only=True):
     """One object of a phase."""
 
     object: Annotated[
@@ -89,8 +88,7 @@ ONE_OF_OBJECT_AND_REF = Rule(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Phase:
+class Phase(Struct, frozen=True, kw_only=True):
     """Objects that are applied together, before those of the next phase."""
 
     name: Annotated[str, Doc("Name of the phase."), min_length(1), max_length(63), PHASE_NAME]
@@ -108,8 +106,7 @@ class Phase:
     ] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterObjectSetSpec:
+class ClusterObjectSetSpec(Struct, frozen=True, kw_only=True):
     """The objects of one revision, and how they are put into the cluster."""
 
     lifecycle_state: Annotated[
@@ -178,8 +175,7 @@ class ClusterObjectSetSpec:
         return entry.collision_protection or phase.collision_protection or self.collision_protection
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ObservedPhase:
+class ObservedPhase(Struct, frozen=True, kw_only=True):
     """What the objects of a phase were when they were first read."""
 
     name: Annotated[str, Doc("Name of the phase."), min_length(1), max_length(63), PHASE_NAME]
@@ -192,8 +188,7 @@ class ObservedPhase:
     ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterObjectSetStatus:
+class ClusterObjectSetStatus(Struct, frozen=True, kw_only=True):
     """How far the revision has come."""
 
     conditions: Annotated[
@@ -221,8 +216,7 @@ class ClusterObjectSetStatus:
     ] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterObjectSet:
+class ClusterObjectSet(Struct, frozen=True, kw_only=True):
     """One revision of what an extension puts into the cluster.
 
     operator-controller makes one for each version or configuration that it installs, and keeps

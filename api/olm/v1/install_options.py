@@ -1,8 +1,9 @@
 """spec.install of a ClusterExtension: the checks before content is installed or updated."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
+
+from msgspec import Struct
 
 from api.schema import Doc, Presence, Rule
 
@@ -14,8 +15,7 @@ class Enforcement(StrEnum):
     STRICT = "Strict"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CRDUpgradeSafety:
+class CRDUpgradeSafety(Struct, frozen=True, kw_only=True):
     """The check of changed CustomResourceDefinitions: one switch in two spellings."""
 
     enforcement: Annotated[
@@ -41,8 +41,7 @@ class CRDUpgradeSafety:
         return not self.disabled and self.enforcement is not Enforcement.NONE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Preflight:
+class Preflight(Struct, frozen=True, kw_only=True):
     """Checks before content is installed or updated."""
 
     crd_upgrade_safety: Annotated[
@@ -56,8 +55,7 @@ class Preflight:
     ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstallOptions:
+class InstallOptions(Struct, frozen=True, kw_only=True):
     """How content is installed."""
 
     preflight: Annotated[

@@ -1,8 +1,9 @@
 """Progression probes: what must hold for objects of a revision before the next phase begins."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
+
+from msgspec import Struct
 
 from api.metadata import LabelSelector
 from api.schema import (
@@ -50,16 +51,14 @@ class ExpectedStatus(StrEnum):
     FALSE = "False"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupKind:
+class GroupKind(Struct, frozen=True, kw_only=True):
     """A kind of objects in any version."""
 
     group: Annotated[str, Doc("API group; empty for the core group.")]
     kind: Annotated[str, Doc("Kind of the objects.")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ObjectSelector:
+class ObjectSelector(Struct, frozen=True, kw_only=True):
     """Which objects a probe looks at; all others pass it."""
 
     type: Annotated[
@@ -77,8 +76,7 @@ class ObjectSelector:
     ] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConditionEqualProbe:
+class ConditionEqualProbe(Struct, frozen=True, kw_only=True):
     """A condition has a status."""
 
     type: Annotated[
@@ -87,8 +85,7 @@ class ConditionEqualProbe:
     status: Annotated[ExpectedStatus, Doc("The status that it must have.")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FieldsEqualProbe:
+class FieldsEqualProbe(Struct, frozen=True, kw_only=True):
     """Two fields have the same value."""
 
     field_a: Annotated[
@@ -107,8 +104,7 @@ class FieldsEqualProbe:
     ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FieldValueProbe:
+class FieldValueProbe(Struct, frozen=True, kw_only=True):
     """A field has a value."""
 
     field_path: Annotated[
@@ -123,8 +119,7 @@ class FieldValueProbe:
     ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Assertion:
+class Assertion(Struct, frozen=True, kw_only=True):
     """One thing that must hold."""
 
     type: Annotated[
@@ -145,8 +140,7 @@ class Assertion:
     field_value: Annotated[FieldValueProbe | None, Doc("A field of the object has a value.")] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProgressionProbe:
+class ProgressionProbe(Struct, frozen=True, kw_only=True):
     """What must hold for some of the objects."""
 
     selector: Annotated[

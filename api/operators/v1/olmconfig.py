@@ -1,7 +1,8 @@
 """OLMConfig: how OLM Classic behaves in the whole cluster."""
 
-from dataclasses import dataclass, field
 from typing import Annotated, Any, Self
+
+from msgspec import Struct, field
 
 from api import wire
 from api.conditions import Conditions
@@ -13,8 +14,7 @@ SINGLETON = "cluster"
 """The only name of which anything is read."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Features:
+class Features(Struct, frozen=True, kw_only=True):
     """What can be switched."""
 
     disable_copied_csvs: Annotated[
@@ -29,15 +29,13 @@ class Features:
     ] = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OLMConfigSpec:
+class OLMConfigSpec(Struct, frozen=True, kw_only=True):
     """How OLM Classic behaves."""
 
     features: Annotated[Features, Doc("What can be switched.")] = field(default_factory=Features)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OLMConfigStatus:
+class OLMConfigStatus(Struct, frozen=True, kw_only=True):
     """How far it behaves so."""
 
     conditions: Annotated[
@@ -45,8 +43,7 @@ class OLMConfigStatus:
     ] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OLMConfig:
+class OLMConfig(Struct, frozen=True, kw_only=True):
     """How OLM Classic behaves in the whole cluster; only the one named cluster is read."""
 
     metadata: ObjectMeta

@@ -1,7 +1,8 @@
 """Operator: everything in the cluster that belongs to an installed package."""
 
-from dataclasses import dataclass, field
 from typing import Annotated, Any, Self
+
+from msgspec import Struct, field
 
 from api import wire
 from api.metadata import LabelSelector, ObjectMeta
@@ -10,8 +11,7 @@ from api.operators.common import ComponentCondition, ObjectReference
 from api.schema import ATOMIC_MAP, Doc, Presence
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Component(ObjectReference):
+class Component(ObjectReference, frozen=True, kw_only=True):
     """An object of the operator."""
 
     conditions: Annotated[
@@ -19,8 +19,7 @@ class Component(ObjectReference):
     ] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Components:
+class Components(Struct, frozen=True, kw_only=True):
     """The objects of the operator."""
 
     label_selector: Annotated[
@@ -29,20 +28,17 @@ class Components:
     refs: Annotated[tuple[Component, ...], Doc("The objects that have it.")] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperatorSpec:
+class OperatorSpec(Struct, frozen=True, kw_only=True):
     """There is nothing to say."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperatorStatus:
+class OperatorStatus(Struct, frozen=True, kw_only=True):
     """What belongs to the operator."""
 
     components: Annotated[Components | None, Doc("The objects of the operator.")] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Operator:
+class Operator(Struct, frozen=True, kw_only=True):
     """An installed package, named PACKAGE.NAMESPACE, and everything that belongs to it."""
 
     metadata: ObjectMeta

@@ -1,7 +1,8 @@
 """OperatorCondition in its first version: operators wrote their conditions into the status."""
 
-from dataclasses import dataclass, field
 from typing import Annotated, Any, Self
+
+from msgspec import Struct, field
 
 from api import wire
 from api.metadata import ObjectMeta
@@ -10,8 +11,7 @@ from api.operators.v2.operatorcondition import OperatorConditionStatus, Override
 from api.schema import Doc
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperatorConditionSpec:
+class OperatorConditionSpec(Struct, frozen=True, kw_only=True):
     """What an administrator says instead of the operator, and who may write."""
 
     service_accounts: Annotated[
@@ -21,8 +21,7 @@ class OperatorConditionSpec:
     overrides: Overrides = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperatorCondition:
+class OperatorCondition(Struct, frozen=True, kw_only=True):
     """What an operator says of itself, to hold an upgrade back for example."""
 
     metadata: ObjectMeta

@@ -1,9 +1,10 @@
 """OperatorGroup: the namespaces that the operators of a namespace work in."""
 
-from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Self
+
+from msgspec import Struct, field
 
 from api import wire
 from api.conditions import Conditions
@@ -20,8 +21,7 @@ class UpgradeStrategy(StrEnum):
     UNSAFE_FAIL_FORWARD = "TechPreviewUnsafeFailForward"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperatorGroupSpec:
+class OperatorGroupSpec(Struct, frozen=True, kw_only=True):
     """Which namespaces are meant, and whose rights installs have."""
 
     selector: Annotated[
@@ -51,8 +51,7 @@ class OperatorGroupSpec:
     ] = UpgradeStrategy.DEFAULT
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperatorGroupStatus:
+class OperatorGroupStatus(Struct, frozen=True, kw_only=True):
     """The namespaces that are meant."""
 
     last_updated: Annotated[
@@ -69,8 +68,7 @@ class OperatorGroupStatus:
     ] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperatorGroup:
+class OperatorGroup(Struct, frozen=True, kw_only=True):
     """The namespaces that the operators of this namespace work in."""
 
     metadata: ObjectMeta

@@ -1,10 +1,11 @@
 """CatalogSource: packages that Subscriptions of a namespace, or of all, are resolved from."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Self
+
+from msgspec import Struct, field
 
 from api import wire
 from api.conditions import Conditions
@@ -21,8 +22,7 @@ class SecurityConfig(StrEnum):
     RESTRICTED = "restricted"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExtractContent:
+class ExtractContent(Struct, frozen=True, kw_only=True):
     """Where an image without a server holds its catalog."""
 
     catalog_dir: Annotated[str, Doc("Folder of the image with the file-based catalog.")]
@@ -31,8 +31,7 @@ class ExtractContent:
     ] = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GrpcPodConfig:
+class GrpcPodConfig(Struct, frozen=True, kw_only=True):
     """What is changed about the pod of a catalog image."""
 
     node_selector: Annotated[
@@ -66,15 +65,13 @@ class GrpcPodConfig:
     ] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RegistryPoll:
+class RegistryPoll(Struct, frozen=True, kw_only=True):
     """Looks at the registry for new content of the tag."""
 
     interval: Annotated[str, Doc("Time between two looks, for example 30m0s.")] = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UpdateStrategy:
+class UpdateStrategy(Struct, frozen=True, kw_only=True):
     """How new content comes in."""
 
     registry_poll: Annotated[
@@ -82,8 +79,7 @@ class UpdateStrategy:
     ] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CatalogSourceSpec:
+class CatalogSourceSpec(Struct, frozen=True, kw_only=True):
     """Where the catalog comes from, and how it ranks."""
 
     source_type: Annotated[
@@ -111,8 +107,7 @@ class CatalogSourceSpec:
     icon: Annotated[Icon | None, Doc("Picture to show.")] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RegistryService:
+class RegistryService(Struct, frozen=True, kw_only=True):
     """The Service in front of the pod."""
 
     protocol: Annotated[str, Doc("grpc.")] = ""
@@ -122,8 +117,7 @@ class RegistryService:
     created_at: Annotated[datetime | None, Doc("When it was made.")] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConfigMapReference:
+class ConfigMapReference(Struct, frozen=True, kw_only=True):
     """The ConfigMap that is served."""
 
     name: Annotated[str, Doc("Name of the ConfigMap.")]
@@ -133,8 +127,7 @@ class ConfigMapReference:
     last_update_time: Annotated[datetime | None, Doc("When that version was first seen.")] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectionState:
+class ConnectionState(Struct, frozen=True, kw_only=True):
     """The connection to the server of the catalog."""
 
     last_observed_state: Annotated[
@@ -144,8 +137,7 @@ class ConnectionState:
     last_connect: Annotated[datetime | None, Doc("When the state was found.")] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CatalogSourceStatus:
+class CatalogSourceStatus(Struct, frozen=True, kw_only=True):
     """What serves the catalog, and how it is."""
 
     message: Annotated[str, Doc("What is wrong, made for people to read.")] = ""
@@ -165,8 +157,7 @@ class CatalogSourceStatus:
     conditions: Annotated[Conditions, Doc("Whether the image could be named by its template.")] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CatalogSource:
+class CatalogSource(Struct, frozen=True, kw_only=True):
     """A catalog of packages: for its namespace, or for all from the global catalog namespace."""
 
     metadata: ObjectMeta

@@ -4,8 +4,9 @@ Parts that only people and consoles read are structs of `olm_content.kube_types`
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Annotated, Any, Self
+
+from msgspec import Struct, field
 
 from api import wire
 from api.metadata import ObjectMeta
@@ -33,8 +34,7 @@ RELEASE = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeploymentTemplate:
+class DeploymentTemplate(Struct, frozen=True, kw_only=True):
     """A Deployment of the operator."""
 
     name: Annotated[str, Doc("Name of the Deployment.")]
@@ -44,8 +44,7 @@ class DeploymentTemplate:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Permissions:
+class Permissions(Struct, frozen=True, kw_only=True):
     """What a ServiceAccount of the operator may do."""
 
     service_account_name: Annotated[str, Doc("Name of the ServiceAccount.")]
@@ -54,8 +53,7 @@ class Permissions:
     ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstallStrategySpec:
+class InstallStrategySpec(Struct, frozen=True, kw_only=True):
     """The Deployments of the operator, and what their ServiceAccounts may do."""
 
     deployments: Annotated[tuple[DeploymentTemplate, ...], Doc("The Deployments.")]
@@ -67,8 +65,7 @@ class InstallStrategySpec:
     ] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstallStrategy:
+class InstallStrategy(Struct, frozen=True, kw_only=True):
     """How the operator is installed."""
 
     strategy: Annotated[str, Doc("deployment, the only one there is.")]
@@ -78,47 +75,41 @@ class InstallStrategy:
     ] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstallMode:
+class InstallMode(Struct, frozen=True, kw_only=True):
     """Whether the operator can work in such a set of namespaces."""
 
     type: Annotated[str, Doc("OwnNamespace, SingleNamespace, MultiNamespace or AllNamespaces.")]
     supported: Annotated[bool, Doc("Whether it can.")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Maintainer:
+class Maintainer(Struct, frozen=True, kw_only=True):
     """Somebody who looks after the operator."""
 
     name: Annotated[str, Doc("Name to show.")] = ""
     email: Annotated[str, Doc("Where to write to.")] = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
+class Link(Struct, frozen=True, kw_only=True):
     """A page about the operator."""
 
     name: Annotated[str, Doc("Name to show.")] = ""
     url: Annotated[str, Doc("Address of the page.")] = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RelatedImage:
+class RelatedImage(Struct, frozen=True, kw_only=True):
     """An image that the operator uses, for mirrors."""
 
     name: Annotated[str, Doc("What it is for.")]
     image: Annotated[str, Doc("Reference of the image.")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cleanup:
+class Cleanup(Struct, frozen=True, kw_only=True):
     """What is asked for when the operator is removed."""
 
     enabled: Annotated[bool, Doc("Not used.")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterServiceVersionSpec:
+class ClusterServiceVersionSpec(Struct, frozen=True, kw_only=True):
     """What the operator is, what it takes to run it, and what it provides."""
 
     display_name: Annotated[str, Doc("Name to show.")]
@@ -169,8 +160,7 @@ class ClusterServiceVersionSpec:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterServiceVersion:
+class ClusterServiceVersion(Struct, frozen=True, kw_only=True):
     """One version of an operator: what it takes to run it, what it provides, and how it is."""
 
     metadata: ObjectMeta

@@ -1,15 +1,15 @@
 """The APIs of a ClusterServiceVersion: kinds that it has or needs, webhooks that it serves."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any
+
+from msgspec import Struct
 
 from api.schema import INT32, Doc, Embedded, Key, Presence, between
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class APIDescription:
+class APIDescription(Struct, frozen=True, kw_only=True):
     """A kind, and what consoles show of it."""
 
     name: Annotated[str, Doc("Name of the definition.")]
@@ -35,13 +35,11 @@ class APIDescription:
     ] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CRDDescription(APIDescription):
+class CRDDescription(APIDescription, frozen=True, kw_only=True):
     """A kind that a CustomResourceDefinition defines."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class APIServiceDescription(APIDescription):
+class APIServiceDescription(APIDescription, frozen=True, kw_only=True):
     """A kind that an aggregated API server serves."""
 
     group: Annotated[str, Doc("Group of the kind.")]
@@ -49,16 +47,14 @@ class APIServiceDescription(APIDescription):
     container_port: Annotated[int, Doc("Port on which it does."), INT32] = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CustomResourceDefinitions:
+class CustomResourceDefinitions(Struct, frozen=True, kw_only=True):
     """Kinds, defined in the cluster, that the operator has or needs."""
 
     owned: Annotated[tuple[CRDDescription, ...], Doc("Kinds that it brings.")] = ()
     required: Annotated[tuple[CRDDescription, ...], Doc("Kinds that must be there.")] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class APIServiceDefinitions:
+class APIServiceDefinitions(Struct, frozen=True, kw_only=True):
     """Kinds of aggregated API servers that the operator has or needs."""
 
     owned: Annotated[tuple[APIServiceDescription, ...], Doc("Kinds that it serves.")] = ()
@@ -73,8 +69,7 @@ class WebhookType(StrEnum):
     CONVERSION = "ConversionWebhook"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WebhookDescription:
+class WebhookDescription(Struct, frozen=True, kw_only=True):
     """A webhook that the operator serves."""
 
     generate_name: Annotated[str, Doc("What the name of its configuration begins with.")]

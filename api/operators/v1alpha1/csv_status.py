@@ -1,15 +1,15 @@
 """The status of a ClusterServiceVersion: its phase, what it has to wait for, certificates."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any
+
+from msgspec import Struct, field
 
 from api.schema import Doc, Embedded
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PhaseChange:
+class PhaseChange(Struct, frozen=True, kw_only=True):
     """A phase, and why it was entered."""
 
     phase: Annotated[str, Doc("Pending, InstallReady, Installing, Succeeded, and so on.")] = ""
@@ -19,8 +19,7 @@ class PhaseChange:
     last_transition_time: Annotated[datetime | None, Doc("When the phase was entered.")] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dependent:
+class Dependent(Struct, frozen=True, kw_only=True):
     """A part of a requirement, a rule of a ServiceAccount for example."""
 
     group: Annotated[str, Doc("Group of the part.")]
@@ -31,8 +30,7 @@ class Dependent:
     message: Annotated[str, Doc("What the part is.")] = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Requirement:
+class Requirement(Struct, frozen=True, kw_only=True):
     """Something that must be there before the operator is installed."""
 
     group: Annotated[str, Doc("Group of the object.")]
@@ -45,8 +43,7 @@ class Requirement:
     dependents: Annotated[tuple[Dependent, ...], Doc("Parts of the requirement.")] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterServiceVersionStatus(PhaseChange):
+class ClusterServiceVersionStatus(PhaseChange, frozen=True, kw_only=True):
     """How the operator is."""
 
     conditions: Annotated[tuple[PhaseChange, ...], Doc("The phases so far.")] = ()

@@ -1,8 +1,9 @@
 """InstallPlan: what is written to the cluster so that ClusterServiceVersions are there."""
 
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, Self
+
+from msgspec import Struct, field
 
 from api import wire
 from api.metadata import ObjectMeta
@@ -11,8 +12,7 @@ from api.operators.common import ComponentCondition, Reference
 from api.schema import Doc, Presence
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstallPlanSpec:
+class InstallPlanSpec(Struct, frozen=True, kw_only=True):
     """Which ClusterServiceVersions the plan is for, and whether it may go on."""
 
     approval: Annotated[str, Doc("Automatic, or Manual: a plan that waits for approved.")]
@@ -25,8 +25,7 @@ class InstallPlanSpec:
     source_namespace: Annotated[str, Doc("Namespace of the CatalogSource.")] = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepResource:
+class StepResource(Struct, frozen=True, kw_only=True):
     """An object of a plan."""
 
     group: Annotated[str, Doc("Group of the object; empty for the core group.")]
@@ -40,8 +39,7 @@ class StepResource:
     ] = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(Struct, frozen=True, kw_only=True):
     """One object to write."""
 
     resolving: Annotated[str, Doc("The ClusterServiceVersion that needs the object.")]
@@ -52,8 +50,7 @@ class Step:
     optional: Annotated[bool, Doc("Whether the plan can do without the object.")] = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BundleLookup:
+class BundleLookup(Struct, frozen=True, kw_only=True):
     """A bundle that was, or is being, unpacked for the plan."""
 
     path: Annotated[str, Doc("Image of the bundle.")]
@@ -64,8 +61,7 @@ class BundleLookup:
     conditions: Annotated[tuple[ComponentCondition, ...], Doc("How far it is unpacked.")] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstallPlanStatus:
+class InstallPlanStatus(Struct, frozen=True, kw_only=True):
     """How far the plan is carried out."""
 
     phase: Annotated[
@@ -90,8 +86,7 @@ class InstallPlanStatus:
     message: Annotated[str, Doc("Why the plan does not go on.")] = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstallPlan:
+class InstallPlan(Struct, frozen=True, kw_only=True):
     """The objects that installing or upgrading ClusterServiceVersions takes."""
 
     metadata: ObjectMeta

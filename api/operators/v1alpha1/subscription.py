@@ -1,9 +1,10 @@
 """Subscription: the wish for a package, kept up to date from a channel of a catalog."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, Self
+
+from msgspec import Struct, field
 
 from api import wire
 from api.metadata import ObjectMeta
@@ -15,8 +16,7 @@ MANUAL = "Manual"
 """The one value of installPlanApproval that has plans wait for approval."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SubscriptionConfig:
+class SubscriptionConfig(Struct, frozen=True, kw_only=True):
     """What is changed about the Deployments of an operator."""
 
     selector: Annotated[
@@ -59,8 +59,7 @@ class SubscriptionConfig:
     ] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SubscriptionSpec:
+class SubscriptionSpec(Struct, frozen=True, kw_only=True):
     """Which package is wanted, and from where."""
 
     source: Annotated[str, Doc("Name of the CatalogSource.")]
@@ -87,8 +86,7 @@ class SubscriptionSpec:
         return self.install_plan_approval == MANUAL
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CatalogHealth:
+class CatalogHealth(Struct, frozen=True, kw_only=True):
     """Whether a catalog can take part in resolution."""
 
     catalog_source_ref: Annotated[Reference, Doc("The CatalogSource.")]
@@ -96,8 +94,7 @@ class CatalogHealth:
     last_updated: Annotated[datetime, Doc("When this was last found.")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstallPlanReference:
+class InstallPlanReference(Struct, frozen=True, kw_only=True):
     """The install plan, in the older form."""
 
     api_version: Annotated[str, Doc("Group and version of the install plan.")]
@@ -106,8 +103,7 @@ class InstallPlanReference:
     uuid: Annotated[str, Doc("UID of the install plan.")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SubscriptionCondition:
+class SubscriptionCondition(Struct, frozen=True, kw_only=True):
     """One aspect of the state of a Subscription."""
 
     type: Annotated[str, Doc("What the condition is about.")]
@@ -118,8 +114,7 @@ class SubscriptionCondition:
     last_transition_time: Annotated[datetime | None, Doc("When the status last changed.")] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SubscriptionStatus:
+class SubscriptionStatus(Struct, frozen=True, kw_only=True):
     """How far the wish is fulfilled."""
 
     last_updated: Annotated[
@@ -153,8 +148,7 @@ class SubscriptionStatus:
     ] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subscription:
+class Subscription(Struct, frozen=True, kw_only=True):
     """Keeps an operator up to date by following a channel of a package."""
 
     metadata: ObjectMeta

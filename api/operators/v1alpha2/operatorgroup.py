@@ -1,8 +1,9 @@
 """OperatorGroup in its first version, which clients may still use."""
 
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, Self
+
+from msgspec import Struct, field
 
 from api import wire
 from api.metadata import LabelSelector, ObjectMeta
@@ -11,8 +12,7 @@ from api.operators.common import Reference
 from api.schema import SET, Doc, Key, Presence
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperatorGroupSpec:
+class OperatorGroupSpec(Struct, frozen=True, kw_only=True):
     """Which namespaces are meant, and whose rights installs have."""
 
     selector: Annotated[
@@ -34,8 +34,7 @@ class OperatorGroupSpec:
     ] = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperatorGroupStatus:
+class OperatorGroupStatus(Struct, frozen=True, kw_only=True):
     """The namespaces that are meant."""
 
     last_updated: Annotated[
@@ -49,8 +48,7 @@ class OperatorGroupStatus:
     ] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperatorGroup:
+class OperatorGroup(Struct, frozen=True, kw_only=True):
     """The namespaces that the operators of this namespace work in."""
 
     metadata: ObjectMeta

@@ -1,8 +1,9 @@
 """OperatorCondition: what an operator says of itself that nobody could see from outside."""
 
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, Self
+
+from msgspec import Struct, field
 
 from api import wire
 from api.conditions import Condition
@@ -14,8 +15,7 @@ UPGRADEABLE = "Upgradeable"
 """The one type of condition that is acted upon."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Override(Condition):
+class Override(Condition, frozen=True, kw_only=True):
     """What an administrator says instead of the operator."""
 
     last_transition_time: Annotated[datetime | None, Doc("When the status last changed.")] = None
@@ -27,8 +27,7 @@ Overrides = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperatorConditionSpec:
+class OperatorConditionSpec(Struct, frozen=True, kw_only=True):
     """What the operator says, what an administrator says instead, and who may write."""
 
     service_accounts: Annotated[
@@ -42,8 +41,7 @@ class OperatorConditionSpec:
     ] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperatorConditionStatus:
+class OperatorConditionStatus(Struct, frozen=True, kw_only=True):
     """What the operator said last."""
 
     conditions: Annotated[
@@ -51,8 +49,7 @@ class OperatorConditionStatus:
     ] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperatorCondition:
+class OperatorCondition(Struct, frozen=True, kw_only=True):
     """What an operator says of itself, to hold an upgrade back for example."""
 
     metadata: ObjectMeta

@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import pytest
 import yaml
+from msgspec import Struct
 
 from api.crd import Column, condition_column, described, model_schema, type_schema
 from api.olm.v1.crds import RESOURCES, definitions
@@ -26,15 +26,13 @@ from config.generate import CRD_FOLDER, files
 from tests.unit.api.test_crd_cases import schemas_in
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Leaf:
+class Leaf(Struct, frozen=True, kw_only=True):
     """A leaf."""
 
     name: Annotated[str, max_length(3), Rule("self != 'x'", "no x"), immutable("stays")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tree:
+class Tree(Struct, frozen=True, kw_only=True):
     """A tree.
 
     It has leaves

@@ -1,12 +1,12 @@
 """Raw JSON to models and back."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone
 from enum import StrEnum
 from typing import Annotated, Any
 
 import pytest
+from msgspec import Struct, field
 
 from api import wire
 from api.schema import Doc, Presence
@@ -18,14 +18,12 @@ class Colour(StrEnum):
     BLUE = "Blue"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wheel:
+class Wheel(Struct, frozen=True, kw_only=True):
     size: int
     colour: Colour | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cart:
+class Cart(Struct, frozen=True, kw_only=True):
     owner_name: Annotated[str, Doc("Who owns it.")]
     spare: Annotated[bool, Presence.DEFAULTED] = False
     note: Annotated[str, Presence.REQUIRED] = ""
@@ -159,8 +157,7 @@ def test_every_fault_is_named_with_its_path(raw: Any, faults: list[str]) -> None
 
 
 def test_a_model_of_a_type_that_json_lacks_is_a_programming_error() -> None:
-    @dataclass(frozen=True)
-    class Box:
+    class Box(Struct, frozen=True):
         content: complex
 
     with pytest.raises(TypeError, match="no reader for"):

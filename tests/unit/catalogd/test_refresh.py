@@ -1,9 +1,9 @@
 """Requests to ask a registry at once, and what the status says of them."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from msgspec.structs import replace
 
 from api.olm.v1.clustercatalog import ClusterCatalog, ClusterCatalogStatus
 from api.olm.v1.names import ANNOTATION_REFRESH_REQUESTED

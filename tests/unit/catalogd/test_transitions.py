@@ -1,7 +1,8 @@
 """Which changes of a status are reported, and how."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
+
+from msgspec.structs import replace
 
 from api.conditions import Condition, ConditionStatus
 from api.olm.v1.clustercatalog import (

@@ -4,9 +4,10 @@ Only a reporter's own conditions are its to set: others that are there stay.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, Self
+
+from msgspec import Struct, field
 
 from api import wire
 from api.conditions import bounded_message
@@ -16,21 +17,18 @@ from api.openshift.config.v1.conditions import ClusterConditions
 from api.schema import ANY_FIELDS, NULLABLE, Doc
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterOperatorSpec:
+class ClusterOperatorSpec(Struct, frozen=True, kw_only=True):
     """Nothing can be wished of it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperandVersion:
+class OperandVersion(Struct, frozen=True, kw_only=True):
     """The version that something of the part has."""
 
     name: Annotated[str, Doc("What has the version; operator stands for the part itself.")]
     version: Annotated[str, Doc("The version, once all of it has that version.")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RelatedObject:
+class RelatedObject(Struct, frozen=True, kw_only=True):
     """An object that belongs to the part, to be looked at when something is wrong."""
 
     group: Annotated[str, Doc("API group of the object; empty for the core group.")]
@@ -39,8 +37,7 @@ class RelatedObject:
     namespace: Annotated[str, Doc("Namespace of the object, if it has one.")] = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterOperatorStatus:
+class ClusterOperatorStatus(Struct, frozen=True, kw_only=True):
     """How the part is."""
 
     conditions: Annotated[
@@ -72,8 +69,7 @@ class ClusterOperatorStatus:
     ] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterOperator:
+class ClusterOperator(Struct, frozen=True, kw_only=True):
     """How a part of the cluster is, and at which version."""
 
     metadata: ObjectMeta

@@ -1,8 +1,9 @@
 """ClusterVersion: the release that a cluster has, and the one that it shall have."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Self
+
+from msgspec import Struct
 
 from api import wire
 from api.metadata import ObjectMeta
@@ -29,8 +30,7 @@ MAX_CONDITIONAL_UPDATES = 500
 MAX_CAPABILITIES = 256
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UpdateHistory:
+class UpdateHistory(Struct, frozen=True, kw_only=True):
     """A release that the cluster had, or was on its way to."""
 
     state: Annotated[str, Doc("Completed if all of the release was applied once, else Partial.")]
@@ -54,8 +54,7 @@ class UpdateHistory:
 _CapabilityName = Annotated[str, max_length(256)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CapabilitiesStatus:
+class CapabilitiesStatus(Struct, frozen=True, kw_only=True):
     """Which optional parts there are."""
 
     enabled_capabilities: Annotated[
@@ -72,8 +71,7 @@ class CapabilitiesStatus:
     ] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterVersionStatus:
+class ClusterVersionStatus(Struct, frozen=True, kw_only=True):
     """The release that the cluster has, and where it can go."""
 
     desired: Annotated[Release, Doc("The release that was accepted and is applied.")]
@@ -128,8 +126,7 @@ class ClusterVersionStatus:
     ] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterVersion:
+class ClusterVersion(Struct, frozen=True, kw_only=True):
     """The release of a cluster; only the one named version is read.
 
     A release that is wished in spec.desiredUpdate is looked up, verified, and applied.

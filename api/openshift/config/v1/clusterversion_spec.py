@@ -1,8 +1,9 @@
 """What is wished of a cluster: a release, a channel, optional parts, and what is left alone."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
+
+from msgspec import Struct
 
 from api.openshift.config.v1.releases import Architecture
 from api.schema import (
@@ -66,15 +67,13 @@ class UpdateMode(StrEnum):
     PREFLIGHT = "Preflight"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AcceptedRisk:
+class AcceptedRisk(Struct, frozen=True, kw_only=True):
     """A known issue in spite of which an update is wished."""
 
     name: Annotated[str, Doc("Name of the risk."), min_length(1), max_length(256)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DesiredUpdate:
+class DesiredUpdate(Struct, frozen=True, kw_only=True):
     """The release that is wished, by version or by image."""
 
     version: Annotated[
@@ -105,8 +104,7 @@ class DesiredUpdate:
     ] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CapabilitiesSpec:
+class CapabilitiesSpec(Struct, frozen=True, kw_only=True):
     """Which optional parts are wished. None that is enabled can be taken away again."""
 
     baseline_capability_set: Annotated[
@@ -117,15 +115,13 @@ class CapabilitiesSpec:
     ] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConfigMapName:
+class ConfigMapName(Struct, frozen=True, kw_only=True):
     """A ConfigMap of namespace openshift-config."""
 
     name: Annotated[str, Doc("Name of the ConfigMap.")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SignatureStore:
+class SignatureStore(Struct, frozen=True, kw_only=True):
     """Where signatures of releases are looked for."""
 
     url: Annotated[
@@ -137,8 +133,7 @@ class SignatureStore:
     ] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComponentOverride:
+class ComponentOverride(Struct, frozen=True, kw_only=True):
     """An object of the release that is left alone."""
 
     kind: Annotated[str, Doc("Kind of the object.")]
@@ -148,8 +143,7 @@ class ComponentOverride:
     unmanaged: Annotated[bool, Doc("Whether the object is left alone.")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterVersionSpec:
+class ClusterVersionSpec(Struct, frozen=True, kw_only=True):
     """What is wished of the cluster."""
 
     cluster_id: Annotated[

@@ -1,14 +1,14 @@
 """Conditions of ClusterVersion and ClusterOperator: reason and message may be left out."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
+
+from msgspec import Struct
 
 from api.schema import Doc, Presence, list_map
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterCondition:
+class ClusterCondition(Struct, frozen=True, kw_only=True):
     """One aspect of the state of a cluster, or of a part of it."""
 
     type: Annotated[str, Doc("What the condition is about.")]

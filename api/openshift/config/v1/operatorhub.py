@@ -1,7 +1,8 @@
 """OperatorHub: which of the default catalogs a cluster has."""
 
-from dataclasses import dataclass, field
 from typing import Annotated, Any, Self
+
+from msgspec import Struct, field
 
 from api import wire
 from api.metadata import ObjectMeta
@@ -12,8 +13,7 @@ SINGLETON = "cluster"
 """The only name of which anything is read."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HubSource:
+class HubSource(Struct, frozen=True, kw_only=True):
     """What is wished of a default catalog."""
 
     name: Annotated[str, Doc("Name of the CatalogSource."), min_length(1), max_length(253)]
@@ -23,16 +23,14 @@ class HubSource:
     ] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HubSourceStatus(HubSource):
+class HubSourceStatus(HubSource, frozen=True, kw_only=True):
     """What came of a wish."""
 
     status: Annotated[str, Doc("Success or Error.")] = ""
     message: Annotated[str, Doc("What went wrong.")] = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperatorHubSpec:
+class OperatorHubSpec(Struct, frozen=True, kw_only=True):
     """Which of the default catalogs there are."""
 
     disable_all_default_sources: Annotated[
@@ -41,15 +39,13 @@ class OperatorHubSpec:
     sources: Annotated[tuple[HubSource, ...], Doc("Default catalogs one by one.")] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperatorHubStatus:
+class OperatorHubStatus(Struct, frozen=True, kw_only=True):
     """What came of it."""
 
     sources: Annotated[tuple[HubSourceStatus, ...], Doc("Every default catalog.")] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperatorHub:
+class OperatorHub(Struct, frozen=True, kw_only=True):
     """Which of the default catalogs the cluster has; only the one named cluster is read."""
 
     metadata: ObjectMeta

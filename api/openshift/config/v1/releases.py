@@ -1,8 +1,9 @@
 """Releases and updates to them, as ClusterVersion names them."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
+
+from msgspec import Struct
 
 from api.conditions import Conditions
 from api.schema import (
@@ -31,8 +32,7 @@ class Architecture(StrEnum):
     ANY = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Release:
+class Release(Struct, frozen=True, kw_only=True):
     """A release of the cluster, and what is known of it."""
 
     version: Annotated[str, Doc("Semantic version of the release."), Presence.REQUIRED] = ""
@@ -51,23 +51,20 @@ class RuleType(StrEnum):
     PROMQL = "PromQL"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PromQL:
+class PromQL(Struct, frozen=True, kw_only=True):
     """A question to the monitoring of the cluster."""
 
     promql: Annotated[str, Doc("Query in PromQL: 1 if the cluster is exposed, 0 if it is not.")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MatchingRule:
+class MatchingRule(Struct, frozen=True, kw_only=True):
     """One way to find out whether a risk applies to the cluster."""
 
     type: Annotated[RuleType, Doc("Always applies to every cluster; PromQL asks the monitoring.")]
     promql: Annotated[PromQL | None, Doc("The query of type PromQL.")] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Risk:
+class Risk(Struct, frozen=True, kw_only=True):
     """A known issue, and the clusters that are exposed to it."""
 
     name: Annotated[str, Doc("Name of the issue, one word."), min_length(1)]
@@ -86,8 +83,7 @@ class Risk:
     conditions: Annotated[Conditions, Doc("Applies: whether this cluster is exposed.")] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConditionalUpdate:
+class ConditionalUpdate(Struct, frozen=True, kw_only=True):
     """An update that is recommended to some clusters only."""
 
     release: Annotated[Release, Doc("Where the update leads to.")]

@@ -1,8 +1,9 @@
 """MachineConfigPool: nodes that are configured alike, and updated a few at a time."""
 
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, Self
+
+from msgspec import Struct, field
 
 from api import wire
 from api.metadata import LabelSelector, ObjectMeta
@@ -20,8 +21,7 @@ GROUP = "machineconfiguration.openshift.io"
 VERSION = "v1"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConfigurationSource:
+class ConfigurationSource(Struct, frozen=True, kw_only=True):
     """An object that a configuration was made of."""
 
     api_version: Annotated[str, Doc("Group and version of its kind.")] = ""
@@ -30,8 +30,7 @@ class ConfigurationSource:
     namespace: Annotated[str, Doc("Namespace of the object.")] = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Configuration:
+class Configuration(Struct, frozen=True, kw_only=True):
     """What the nodes of a pool shall be, and how they become so."""
 
     name: Annotated[
@@ -65,8 +64,7 @@ class Configuration:
     ] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MachineConfigPoolSpec:
+class MachineConfigPoolSpec(Struct, frozen=True, kw_only=True):
     """Which nodes are meant, and what they shall be."""
 
     node_selector: Annotated[
@@ -99,8 +97,7 @@ class MachineConfigPoolSpec:
     ] = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PoolCondition:
+class PoolCondition(Struct, frozen=True, kw_only=True):
     """One aspect of the state of a pool."""
 
     type: Annotated[str, Doc("What the condition is about.")]
@@ -113,8 +110,7 @@ class PoolCondition:
 _Count = Annotated[int, INT32]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MachineConfigPoolStatus:
+class MachineConfigPoolStatus(Struct, frozen=True, kw_only=True):
     """How far the nodes are."""
 
     observed_generation: Annotated[
@@ -151,8 +147,7 @@ class MachineConfigPoolStatus:
     ] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MachineConfigPool:
+class MachineConfigPool(Struct, frozen=True, kw_only=True):
     """Nodes that are configured alike.
 
     Pools are updated at the same time, the nodes of each a few at a time: cordoned and drained,

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from api.operators.v1alpha1.catalogsource import CatalogSource
 from olm_classic.subscriptions.catalog_health import is_healthy, with_catalog_health
@@ -101,5 +102,5 @@ def test_the_list_is_sorted_and_keeps_what_did_not_change() -> None:
     health = with_catalog_health(sub.status, sub, seen).catalog_health
     assert [each.catalog_source_ref.name for each in health] == ["z", "a", "b"]
     later = replace(seen, now=NOW.replace(year=2027))
-    status = replace(sub.status, catalog_health=health)
+    status = structs.replace(sub.status, catalog_health=health)
     assert with_catalog_health(status, sub, later).catalog_health == health

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from api.metadata import LabelSelector
 from api.olm.v1.clusterextension import CatalogFilter
@@ -58,7 +59,7 @@ def test_the_first_name_that_is_wrong_is_reported(
     switched_off: Sequence[str],
     hint: str,
 ) -> None:
-    asked = replace(CatalogFilter(package_name="op"), **desired)
+    asked = structs.replace(CatalogFilter(package_name="op"), **desired)
     with pytest.raises(ResolutionError) as raised:
         resolve(Request(asked), offered)
     reported = hint_text(

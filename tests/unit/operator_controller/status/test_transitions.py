@@ -1,9 +1,9 @@
 """Which changes of an extension's status are Events, and which are not."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from msgspec.structs import replace
 
 from api.conditions import Condition, ConditionStatus
 from api.olm.v1.clusterextension import (
