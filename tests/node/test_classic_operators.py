@@ -34,7 +34,13 @@ SERVED = {
 }
 API_SERVICE = f"/apis/apiregistration.k8s.io/v1/apiservices/v1.{GROUP}"
 OWN = ("OwnNamespace",)
-READY = {"httpGet": {"path": "/readyz", "port": HEALTH_PORT}, "periodSeconds": 1}
+READY = {
+    "httpGet": {"path": "/readyz", "port": HEALTH_PORT},
+    "periodSeconds": 1,
+    "timeoutSeconds": 5,
+    "failureThreshold": 30,
+}
+"""Ready soon, and not unready because the machine does much else: then nobody would be called."""
 SOME = 5
 """Calls at least, while something happens."""
 PUBLISHED = ("external-secrets-operator/0.10.7", "mariadb-operator/26.6.0")
