@@ -112,7 +112,7 @@ class WorkQueue(Generic[Key]):
         fairness: Fairness = DEFAULT_FAIRNESS,
         place: Callable[[Key], Place | None] = by_arrival,
     ) -> None:
-        """In flight are at most `workers` prompt keys, and a quarter as many of low priority.
+        """In flight are at most `workers` prompt keys, and half as many of low priority.
 
         `place` is asked for the place of each key of another priority that is to wait.
         """
@@ -123,7 +123,7 @@ class WorkQueue(Generic[Key]):
         self._backoff = backoff
         self._patience = fairness.patience
         self._normal: Lane[Key] = Lane(workers, newest_too=place is not by_arrival)
-        self._low: Lane[Key] = Lane(max(1, workers // 4), newest_too=False)
+        self._low: Lane[Key] = Lane(max(1, workers // 2), newest_too=False)
         self._slow_lane: Lane[Key] = Lane(fairness.max_slow, newest_too=False)
         self._lanes = (self._normal, self._low, self._slow_lane)
         self._gate = fairness.gate or PriorityGate()
