@@ -49,10 +49,10 @@ def search(words: tuple[str, ...], output: Output, **options: Any) -> None:
     found = ranked(packages, [part for word in words for part in word.split()])
     if output.is_text:
         warn(offers)
-        if not found:
+        if found:
+            click.echo("\n".join(_table(found, wide=output.is_wide)))
+        else:
             _tell_of_none(words, offers)
-        for line in _table(found, wide=output.is_wide):
-            click.echo(line)
     else:
         listed = [_to_json(catalog, package) for catalog, package in found]
         names = dict.fromkeys(package.name for _, package in found)
@@ -80,11 +80,9 @@ def _to_json(catalog: str, package: Summary) -> dict[str, Any]:
 
 
 def _table(found: Sequence[Found], *, wide: bool) -> Iterator[str]:
-    if not found:
-        return
     rows = [_row(catalog, package, wide=wide) for catalog, package in found]
     titles = _WIDE_TITLES if wide else _TITLES
-    yield from table(titles, rows, wide=wide, cut=("DISPLAY NAME", "CATALOG"))
+    return table(titles, rows, wide=wide, cut=("DISPLAY NAME", "CATALOG"))
 
 
 def _row(catalog: str, package: Summary, *, wide: bool) -> tuple[str, ...]:

@@ -12,6 +12,9 @@ LEAST = 12
 LEAST_LAST = 24
 """The same for the last column; with less room it stands below its row."""
 
+_ESCAPE = "\033"
+"""Begins each style; few cells have one."""
+
 Row = Sequence[str]
 
 
@@ -74,4 +77,4 @@ def _cut(cell: str, width: int) -> str:
 
 
 def _width(cell: str) -> int:
-    return len(click.unstyle(cell))
+    return len(click.unstyle(cell) if _ESCAPE in cell else cell)

@@ -19,8 +19,7 @@ class NotFoundError(LookupError):
     """Nothing in the catalog fits the question; the text says what was asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class ServedEntry(Entry):
+class ServedEntry(Entry, frozen=True):
     """An entry of a channel, and the APIs that its bundle provides.
 
     `bundle` is the bundle's number: its messages are the same in all channels.

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from api.objects import KubeObject
@@ -83,7 +82,7 @@ async def rendered(
     bundle = loaded(tuple(files.items()))
     if forced is None and bundle.csv.webhooks:
         provider = await certificate_provider_of(kube, provider_in(old))
-        request = replace(request, certificate_provider=provider)
+        request = request._replace(certificate_provider=provider)
     try:
         objects = await asyncio.to_thread(install_objects, bundle, request)
     except ConfigurationError as error:

@@ -8,9 +8,10 @@ included, and nothing in the cluster changes.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from api.objects import GVK, KubeObject, name_of, namespace_of
 from olm_content.bounded_lines import MAX_MESSAGE_BYTES, joined
@@ -66,8 +67,7 @@ class Example(NamedTuple):
     fault: Fault
 
 
-@dataclass(slots=True)
-class Examined:
+class Examined(Struct):
     """What became of a question. `total` is None while unknown; `stopped`: why not all of them."""
 
     crd: str

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from msgspec import structs
+
 from olm_content.fbc.model import Channel, Entry
 from olm_content.fbc.records import Record, channel_of, deprecations_of, package_value
 from olm_content.formats.go_text import quote
@@ -14,16 +16,14 @@ from olm_runtime.errors import TerminalError
 NO_VERSION = Version(0, 0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class GraphEntry(Entry):
+class GraphEntry(Entry, frozen=True):
     """An entry with the version of its bundle; `deprecated` is the bundle's own deprecation."""
 
     version: Version = NO_VERSION
     deprecated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class GraphChannel(Channel):
+class GraphChannel(Channel, frozen=True):
     """A channel of a package."""
 
     entries: tuple[GraphEntry, ...] = ()
@@ -159,10 +159,10 @@ def _above(channel: GraphChannel, name: str, floor: Version) -> GraphChannel:
     found: list[GraphEntry] = []
     for entry in channel.entries:
         if entry.name == name:
-            found.append(replace(entry, replaces="", skips=(), skip_range=""))
+            found.append(structs.replace(entry, replaces="", skips=(), skip_range=""))
             continue
         accepted = entry.accepted
-        cut = replace(
+        cut = structs.replace(
             entry,
             replaces=entry.replaces if entry.replaces and reaches(entry.replaces) else "",
             skips=tuple(skip for skip in entry.skips if reaches(skip)),
@@ -170,4 +170,4 @@ def _above(channel: GraphChannel, name: str, floor: Version) -> GraphChannel:
         )
         if cut.has_edges or (not entry.has_edges and reaches(entry.name)):
             found.append(cut)
-    return replace(channel, entries=tuple(found))
+    return structs.replace(channel, entries=tuple(found))

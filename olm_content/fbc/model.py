@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec import Struct
+
 from olm_content.names import BUNDLE
 from olm_content.versions import BundleVersion, Version
 
@@ -12,8 +14,7 @@ if TYPE_CHECKING:  # `olm search` reads no ranges, and is to start fast
     from olm_content.ranges import RangeError, SkipRange
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """A bundle in a channel, and the installed bundles it may follow. Empty means not given."""
 
     name: str
@@ -58,8 +59,7 @@ def read_skip_range(text: str) -> "SkipRange | RangeError":
         return error.with_traceback(None)
 
 
-@dataclass(frozen=True, slots=True)
-class Channel:
+class Channel(Struct, frozen=True):
     """A channel and its entries, in the catalog's order."""
 
     name: str

@@ -1,9 +1,10 @@
 """What each operator of the extension dialect admits, as spans of the version order."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
+
+from msgspec import Struct
 
 from olm_content.ranges.spans import Cut, Except, Span, after, before, exactly
 from olm_content.versions import Key, Version, floor
@@ -44,8 +45,7 @@ class Operand(NamedTuple):
         return bool(self.version.prerelease)
 
 
-@dataclass(frozen=True, slots=True)
-class ExceptSeries:
+class ExceptSeries(Struct, frozen=True):
     """All but the versions of a series that have the operand's prerelease, or none as it has."""
 
     series: Span

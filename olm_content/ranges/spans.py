@@ -4,7 +4,7 @@ A cut lies just before or just after one key, so that open and closed ends need 
 `before(k) <= before(v) < after(k)` says that v equals k.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from olm_content.versions import Key
 
@@ -21,8 +21,7 @@ def after(key: Key) -> Cut:
     return (key, 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """The versions between two cuts; an absent cut is no bound."""
 
     low: Cut | None = None
@@ -33,8 +32,7 @@ class Span:
         return (self.low is None or self.low <= place) and (self.high is None or place < self.high)
 
 
-@dataclass(frozen=True, slots=True)
-class Except:
+class Except(Struct, frozen=True):
     """All versions that are not in the span."""
 
     span: Span

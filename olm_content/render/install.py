@@ -4,8 +4,7 @@ Flow: what OLM v1 does not support at all, the user's configuration, the rendere
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from api.objects import KubeObject
 from olm_content.bundle import configuration
@@ -27,8 +26,7 @@ INSTALLABLE_MODES = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstallRequest:
+class InstallRequest(NamedTuple):
     """What a user asks for: `config` is `spec.config.inline`, None when there is none."""
 
     install_namespace: str

@@ -1,6 +1,5 @@
 """What a bundle is rendered for: where it lives, what it watches, who issues certificates."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -23,8 +22,7 @@ class CertificateProvider(StrEnum):
     SELF = "self"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Features:
+class Features(NamedTuple):
     """What of bundles is supported: upstream's feature gates of these names."""
 
     single_own_namespace_install_support: bool = True

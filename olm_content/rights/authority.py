@@ -1,7 +1,7 @@
 """What an account holds: rules for the whole cluster, and rules in namespaces."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from api.objects import KubeObject, gvk_of, name_of, namespace_of
@@ -31,20 +31,23 @@ class Account(NamedTuple):
         )
 
 
-@dataclass(frozen=True, slots=True)
 class Authority:
     """Rules by where they count, and single permissions that other authorizers give.
 
     Handing out rights is only a question of rules, as it is for the API server.
     """
 
-    cluster: tuple[Rule, ...] = ()
-    namespaces: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
-    otherwise: frozenset[Permission] = frozenset()
-    _indexes: dict[str, RuleIndex] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
-    """By namespace, made when it is first asked about."""
+    def __init__(
+        self,
+        cluster: tuple[Rule, ...] = (),
+        namespaces: Mapping[str, tuple[Rule, ...]] = MappingProxyType({}),
+        otherwise: frozenset[Permission] = frozenset(),
+    ) -> None:
+        self.cluster = cluster
+        self.namespaces = namespaces
+        self.otherwise = otherwise
+        self._indexes: dict[str, RuleIndex] = {}
+        """By namespace, made when it is first asked about."""
 
     def rules_in(self, namespace: str) -> Sequence[Rule]:
         """All rules that count in a namespace; "" asks for the whole cluster."""

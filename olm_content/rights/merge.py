@@ -101,9 +101,9 @@ def _wider_than(
 def _for_more_places(p: Permission) -> set[Permission]:
     """The same for all names, for the whole cluster, and both."""
     return {
-        p._replace(namespace=namespace, name=name)
-        for namespace in (p.namespace, "")
-        for name in (p.name, "")
+        Permission(namespace, p.verb, p.group, p.resource, name, p.url)
+        for namespace in {p.namespace, ""}
+        for name in {p.name, ""}
     } - {p}
 
 

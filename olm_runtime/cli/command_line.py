@@ -15,10 +15,7 @@ from olm_runtime.cli.interrupts import INTERRUPTED, leave_at_once, raise_interru
 from olm_runtime.errors import OLMError, TerminalError, bounded, of_system
 from olm_runtime.suggestions import near
 
-COLLECT_AFTER = 100_000
-"""New objects after which cycles are looked for: commands hold catalogs, make few and end soon."""
 USAGE_ERROR = click.UsageError.exit_code
-_COLLECT_AFTER_BY_DEFAULT = gc.get_threshold()
 
 
 class Lazy(NamedTuple):
@@ -116,7 +113,6 @@ def run(command: click.Command, name: str, *, usage_error: int = USAGE_ERROR) ->
 
     What is wrong in the command line itself ends with the code `usage_error`.
     """
-    gc.set_threshold(COLLECT_AFTER)
     sys.unraisablehook = _end_or_print
     _replace_closed_streams()
     try:
@@ -195,11 +191,6 @@ def _drop_what_cannot_be_written() -> None:
             stream.flush()
         except OSError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-
-
-def runs_on() -> None:
-    """For a command that does not end soon: cycles are looked for as early as in any program."""
-    gc.set_threshold(*_COLLECT_AFTER_BY_DEFAULT)
 
 
 def fail(error: OLMError) -> NoReturn:

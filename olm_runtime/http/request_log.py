@@ -1,34 +1,33 @@
 """A line for each request over HTTP, for `-v 6` and more as kubectl has it; headers from 8 on.
 
-Below the level of debugging, so that no program writes them that is only asked to say why.
+Commands alone write them. Without `logging`, whose import takes longer than a request.
 """
 
-import logging
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 
 LINES_FROM, HEADERS_FROM = 6, 8
 """The verbosities from which on there are lines, and headers below them."""
-_LINES, _HEADERS = logging.DEBUG - 1, logging.DEBUG - 2
 _SECRET = {"authorization", "proxy-authorization", "cookie", "set-cookie"}
 
 Headers = Iterable[tuple[str, str]]
 
-log = logging.getLogger(__name__)
+
+class _Verbosity:
+    """What the command was asked for."""
+
+    said = 0
 
 
 def write_requests(verbosity: int) -> None:
     """From now on requests are written to standard error, as the verbosity says."""
-    if verbosity < LINES_FROM:
-        return
-    log.handlers = [logging.StreamHandler(sys.stderr)]
-    log.propagate = False
-    log.setLevel(_HEADERS if verbosity >= HEADERS_FROM else _LINES)
+    _Verbosity.said = verbosity
 
 
 def are_written() -> bool:
     """Whether requests are to be told of."""
-    return log.isEnabledFor(_LINES)
+    return _Verbosity.said >= LINES_FROM
 
 
 def note_request(
@@ -38,9 +37,12 @@ def note_request(
     address, _, query = url.partition("?")
     if "signature" in query.lower():  # as stores of blobs have it, to which registries redirect
         url = f"{address}?<masked>"
-    log.log(_LINES, "%s %s %s in %.0f ms", method, url, status, seconds * 1000)
-    if log.isEnabledFor(_HEADERS):
+    lines = [f"{method} {url} {status} in {seconds * 1000:.0f} ms"]
+    if _Verbosity.said >= HEADERS_FROM:
         for mark, headers in ((">", sent), ("<", got)):
             for name, value in headers:
                 shown = "<masked>" if name.lower() in _SECRET else value
-                log.log(_HEADERS, "  %s %s: %s", mark, name, shown)
+                lines.append(f"  {mark} {name}: {shown}")
+    with suppress(OSError):  # standard error may be full
+        sys.stderr.write("".join(f"{line}\n" for line in lines))
+        sys.stderr.flush()

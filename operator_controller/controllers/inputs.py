@@ -1,7 +1,6 @@
 """What decides which objects an extension's bundle renders to, and a digest of all of it."""
 
 import hashlib
-from dataclasses import asdict
 
 import orjson
 
@@ -34,5 +33,6 @@ def install_request(
 
 def inputs_digest(bundle: BundleIdentity, request: InstallRequest, account: str) -> str:
     """Equal digests mean equal objects, applied as the same service account."""
-    inputs = [RENDERER_VERSION, bundle._asdict(), asdict(request), account]
+    asked = request._asdict() | {"features": request.features._asdict()}
+    inputs = [RENDERER_VERSION, bundle._asdict(), asked, account]
     return hashlib.sha256(orjson.dumps(inputs, option=orjson.OPT_SORT_KEYS)).hexdigest()

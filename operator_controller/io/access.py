@@ -10,7 +10,6 @@ rules allow.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import Any, TypeVar
 
 from api.objects import GVK, KubeObject, gvk_of
@@ -136,7 +135,7 @@ async def _with_other_authorizers(
     acting: KubeClient, needs: Needs, authority: Authority
 ) -> Authority:
     allowed, _ = await _answers(acting, _doubtful(needs, authority))
-    return replace(authority, otherwise=allowed)
+    return Authority(authority.cluster, authority.namespaces, allowed)
 
 
 async def _denied(acting: KubeClient, needs: Needs, authority: Authority) -> frozenset[Permission]:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from api.objects import KubeObject
 from olm_content.bundle.model import RegistryV1
@@ -95,7 +95,7 @@ class BundleSource:
             async with self._reading:
                 loaded = await asyncio.to_thread(load, await image.read())
             provider = await self.certificate_provider(loaded, installed)
-            complete = replace(request, certificate_provider=provider)
+            complete = request._replace(certificate_provider=provider)
             objects = await asyncio.to_thread(_render, loaded, complete)
         except OLMError as error:
             raise _naming(error, bundle) from error

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from olm_runtime.cli.command_line import runs_on
+from olm_runtime.cli.collection import collect_as_usual
 from olm_runtime.cli.go_command import GoCommand
 from olm_runtime.errors import OLMError, TerminalError
 
@@ -108,7 +108,7 @@ def serve_catalog(catalog: "Catalog", port: int, shown: str) -> None:
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # its own log of what we print in a sentence
     from olm_catalogs.io import server
 
-    runs_on()
+    collect_as_usual()
     asyncio.run(server.serve(catalog, port, _announce(shown)))
 
 
