@@ -274,6 +274,19 @@ class ControlPlane(Running):
         if answer.status_code != httpx.codes.NOT_FOUND:
             answer.raise_for_status()
 
+    def drop_namespace(self, name: str) -> None:
+        """Has a namespace gone at once, if it is there, without the namespace controller.
+
+        What is in it stays, unless it has an owner that is gone. Errors: httpx.HTTPStatusError.
+        """
+        path = f"/api/v1/namespaces/{name}"
+        found = self._http.get(path)
+        if found.status_code != httpx.codes.NOT_FOUND:
+            body = found.raise_for_status().json() | {"spec": {"finalizers": []}}
+            self._http.put(f"{path}/finalize", json=body).raise_for_status()
+            self.remove(path)  # marks it
+            self.remove(path)
+
     def audit_events(self) -> list[dict[str, Any]]:
         """All requests that the API server has completed, if the option `audit` is set."""
         if self.places.audit_log.is_file():

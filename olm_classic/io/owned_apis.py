@@ -1,5 +1,6 @@
 """The API services and webhooks that ClusterServiceVersions own, in the cluster."""
 
+import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -90,6 +91,8 @@ class OwnedApis:
         for each in (API_SERVICES, *WEBHOOKS):
             self._stores[each.gvk].add_index(OWNER, owner_of)
         self._known = KnownApis(self._stores, self._conversions)
+        # Who finds a name free has it before the next one looks: nobody is told of what it lost.
+        self._naming = asyncio.Lock()
         self._certificates = ApiCertificates(manager.client, self._secrets, rotation)
         self.leftovers = Leftovers(
             manager.client,
@@ -126,8 +129,9 @@ class OwnedApis:
             content = await self._certificates.advance(
                 _owner(csv), serving, _rotate_at(csv), self._known.trusted(csv, serving)
             )
-            for each in self._wanted(csv, serving, content):
-                await self._ensure(each)
+            async with self._naming:
+                for each in self._wanted(csv, serving, content):
+                    await self._ensure(each)
             for webhook in serving.admissions:
                 await self._configure(csv, serving, webhook, content, group)
             self._certificates.note_trusted(serving, content)

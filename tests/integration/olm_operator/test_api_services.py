@@ -137,17 +137,18 @@ def test_what_names_an_owner_that_is_not_there_goes(olm: Classic, place: Place) 
 
 
 def test_operators_of_two_namespaces_are_called_the_same(olm: Classic, place: Place) -> None:
-    """Upstream gives what they have outside of their namespaces one name."""
+    """Upstream gives what they have outside of their namespaces one name, which both find free."""
     other = olm.place(own=True)
-    for each in (place, other):
-        each.csv("things.v1.0.0", apiservicedefinitions=owned(group_of(each)))
-    for each in (place, other):
-        each.wait_csv("things.v1.0.0", "Installing")
 
     def readers() -> set[str]:
         found = [each for each in olm.api.list(READERS) if "controller-service" in name_of(each)]
         return {each["subjects"][0]["namespace"] for each in found}
 
+    olm.api.wait(READERS, lambda _: not readers(), what="no binding of earlier ones")
+    for each in (place, other):
+        each.csv("things.v1.0.0", apiservicedefinitions=owned(group_of(each)))
+    for each in (place, other):
+        each.wait_csv("things.v1.0.0", "Installing")
     olm.api.wait(READERS, lambda _: {place.name, other.name} <= readers(), what="both bindings")
     place.delete(CSVS, "things.v1.0.0")
     olm.api.wait(READERS, lambda _: place.name not in readers(), what="the end of one")
