@@ -58,6 +58,7 @@ GITOPS = GoModule(name="gitops", title="evaluation of health", packages=615)
 KREW = GoModule(name="krew", title="krew", packages=330, program="sigs.k8s.io/krew/cmd/krew")
 KWOK = GoModule(name="kwok", title="KWOK", packages=700, program="sigs.k8s.io/kwok/cmd/kwok")
 OPENID = GoModule(name="openid", title="OpenID provider", packages=250)
+DEX = GoModule(name="dex", title="Dex", packages=790, program="github.com/dexidp/dex/cmd/dex")
 REFERRERS = GoModule(name="referrers", title="registry with referrers", packages=150)
 GRPCURL = GoModule(
     name="grpcurl",
@@ -149,6 +150,11 @@ def openid_binary() -> Executable:
     Errors: BinaryUnavailable, BuildFailed.
     """
     return Executable((str(built(OPENID)),), "built")
+
+
+def dex_binary() -> Executable:
+    """Find Dex, or build it (two minutes, once). Errors: BinaryUnavailable, BuildFailed."""
+    return Executable((str(built(DEX)),), "built")
 
 
 def grpcurl_binary() -> Executable:

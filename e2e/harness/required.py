@@ -1,7 +1,7 @@
 """What a run may not leave out.
 
 Suites that need more than most machines have are left out where it is missing. OLMV1_REQUIRE, as
-CI sets it, names those that fail instead: `corpus`, `gitops`, `machine`, `node`,
+CI sets it, names those that fail instead: `corpus`, `dex`, `gitops`, `machine`, `node`,
 `prometheus`, joined by commas.
 """
 

@@ -40,6 +40,16 @@ class TlsServer(Running):
         return ()
 
     @property
+    def address(self) -> str:
+        """Where it listens."""
+        return f"127.0.0.1:{self.port}"
+
+    def serves(self, certificate: Path, key: Path) -> tuple[str, ...]:
+        """All of its arguments, to serve with a certificate."""
+        files = ("-cert", str(certificate), "-key", str(key))
+        return ("-address", self.address, *files, *self.arguments())
+
+    @property
     def url(self) -> str:
         """Where it serves."""
         return f"https://{self.host}:{self.port}"
@@ -53,12 +63,9 @@ class TlsServer(Running):
     def start(self) -> None:
         """Start it and wait until it answers. Errors: ProcessFailed, BuildFailed."""
         pair = self._authority().issue_server(self.name, hosts=[self.host])
-        certificate, key = pair.write(self.work_dir, self.name)
-        files = ("-cert", str(certificate), "-key", str(key))
-        address = ("-address", f"127.0.0.1:{self.port}")
         self._child = ChildProcess(
             self.name,
-            (*self.program().argv, *address, *files, *self.arguments()),
+            (*self.program().argv, *self.serves(*pair.write(self.work_dir, self.name))),
             log=self.work_dir / f"{self.name}.log",
         )
         self._child.start()
