@@ -7,6 +7,8 @@ no `v`, no leading zeros, numbers of at most 64 bits. Ranges parse versions thei
 import re
 from dataclasses import dataclass, field
 
+import semver
+
 from olm_content.formats.go_text import quote
 from olm_runtime.errors import TerminalError
 
@@ -14,14 +16,6 @@ MAX_NUMBER = 2**64 - 1
 MAX_DIGITS = len(str(MAX_NUMBER))
 MAX_RELEASE_LENGTH = 20
 
-# The regular expression that semver.org has.
-_NUMBER = r"0|[1-9][0-9]*"
-_WORD = rf"(?:{_NUMBER}|[0-9]*[a-zA-Z-][0-9a-zA-Z-]*)"
-_VERSION = re.compile(
-    rf"(?P<major>{_NUMBER})\.(?P<minor>{_NUMBER})\.(?P<patch>{_NUMBER})"
-    rf"(?:-(?P<prerelease>{_WORD}(?:\.{_WORD})*))?"
-    r"(?:\+(?P<build>[0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?"
-)
 _NUMBERS = 3
 _NO_DIGIT = re.compile(r"[^0-9]")
 _NO_IDENTIFIER = re.compile(r"[^0-9A-Za-z-]")
@@ -82,15 +76,19 @@ def floor(major: int, minor: int = 0, patch: int = 0) -> Key:
 
 def parse_version(text: str) -> Version:
     """A strict semantic version. Raises VersionError, in the words upstream's users know."""
-    found = _VERSION.fullmatch(text)
-    if found is None:
+    if not text.isascii():
         raise VersionError(_fault(text))
-    numbers, words = found.group("major", "minor", "patch"), _split(found["prerelease"])
+    try:
+        found = semver.Version.parse(text)
+    except ValueError as error:
+        raise VersionError(_fault(text)) from error
+    words = _split(found.prerelease)
     # Digits are counted before they are read: Python reads a few thousand and then raises.
-    if not all(map(fits, (*numbers, *filter(str.isdecimal, words)))):
+    if max(found.major, found.minor, found.patch) > MAX_NUMBER or not all(
+        fits(word) for word in words if word.isdecimal()
+    ):
         raise VersionError(_fault(text))
-    major, minor, patch = map(int, numbers)
-    return Version(major, minor, patch, words, _split(found["build"]))
+    return Version(found.major, found.minor, found.patch, words, _split(found.build))
 
 
 def _split(identifiers: str | None) -> tuple[str, ...]:
