@@ -8,10 +8,11 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 
 from console import live
+from console.changes import CONNECTION
 from console.guard import SAFE_METHODS, Guard, check_token
 from console.late_pages import LatePages
 from console.pages import extensions, overview, packages
-from console.rendering import page
+from console.rendering import failure, page
 from console.sessions import Sessions
 from console.settings import Place
 from console.static_files import static_files
@@ -22,6 +23,8 @@ from olm_runtime.kube.errors import ApiError, ForbiddenError, NotFoundError, is_
 COMPRESSED_FROM_BYTES = 1024
 COMPRESSION = 5
 """A page is sent once; the highest takes three times as long for a hundredth."""
+AWAY_SECONDS = 5
+"""After which a page that waits for the API server asks for itself again."""
 _FAULT = "The console has a fault, which it has written to its log."
 PAGES = (overview, packages, extensions, live)
 """Those that most people begin with; `late_pages.py` has all others."""
@@ -66,10 +69,12 @@ async def _tell(request: Request, error: Exception) -> Response:
         message, hint, status = error.message, error.hint, _status(error)
     else:  # logged by the server
         message, hint, status = _FAULT, "", HTTPStatus.INTERNAL_SERVER_ERROR
-    told = {"message": message, "hint": hint, "repeatable": request.method in SAFE_METHODS}
+    repeatable = request.method in SAFE_METHODS
     if isinstance(error, ApiError) and is_away(error):
-        return page(request, "away.html", status=status, away=message, **told)
-    return page(request, "error.html", status=status, **told)
+        again = {"live": (CONNECTION,), "every": AWAY_SECONDS} if repeatable else {}
+        told = {"away": message, "repeatable": repeatable}
+        return page(request, "away.html", status=status, **told, **again)
+    return failure(request, status, message=message, hint=hint, repeatable=repeatable)
 
 
 def _words(error: HTTPException) -> str:

@@ -10,18 +10,14 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from console.live import STREAM, is_stream, stream
+from console.live import SESSION, STREAM, is_stream, stream
 from console.parts import is_offered, parts_for
-from console.reloads import is_reload
-from console.rendering import page
+from console.rendering import failure, page
 from console.sessions import Session, Sessions
-from console.settings import HEADERS, Place
+from console.settings import HEADERS, Place, is_open
 from olm_runtime.errors import OLMError
 from olm_runtime.http.asgi import Asgi, Receive, Scope, Send
 
-OPEN = frozenset({"/enter", "/sign-in", "/sign-in/provider", "/sign-in/callback", "/healthz"})
-"""Paths for those who have not signed in, beside those of static files."""
-STATIC = "/static/"
 SAFE_METHODS = frozenset({"GET", "HEAD"})
 TOKEN_FIELD, TOKEN_HEADER = "token", "X-CSRF-Token"
 MAX_BODY_BYTES = 2 << 20
@@ -77,14 +73,24 @@ class Guard:
             # Before anything is read: what changes from here on is told to the page.
             request.state.mark = session.user.changes.mark
             if is_stream(request):
-                return partial(stream, session.user)
-            if is_reload(request):
-                return partial(session.reloads.serve, self._of_session, session.user.changes)
+                return partial(stream, session, partial(self._lives, cookie), self._of_session)
             return self._of_session
         if _is_open(request):
             return self._app
-        status, sign_in = HTTPStatus.UNAUTHORIZED, self._place.sign_in
-        return page(request, "signed_out.html", status=status, sign_in=sign_in)
+        return self._sign_in_first(request)
+
+    def _sign_in_first(self, request: Request) -> Response:
+        """The page that says so, which is followed by the one that was asked for."""
+        return page(
+            request,
+            "signed_out.html",
+            status=HTTPStatus.UNAUTHORIZED,
+            sign_in=self._place.sign_in,
+            live=(SESSION,) if request.method in SAFE_METHODS else (),
+        )
+
+    def _lives(self, cookie: str) -> bool:
+        return self._sessions.find(cookie, used=False) is not None
 
     async def _of_session(self, scope: Scope, receive: Receive, send: Send) -> None:
         """A page, if it is of a part that the user's cluster has."""
@@ -106,8 +112,7 @@ async def check_token(request: Request) -> None:
 
 
 def _is_open(request: Request) -> bool:
-    path: str = request.scope["path"]  # making an URL of it takes longer than all else here
-    return path in OPEN or path.startswith(STATIC)
+    return is_open(request.scope["path"])  # making an URL of it takes longer than all else here
 
 
 def _by_person(request: Request) -> bool:
@@ -127,10 +132,7 @@ async def _with_parts(request: Request, session: Session) -> Response | None:
     message = "This cluster does not have what this page is about."
     hint = "its API is not served: it may have been uninstalled"
     again = request.method in SAFE_METHODS
-    return page(
-        request, "error.html", status=HTTPStatus.NOT_FOUND, message=message, hint=hint,
-        repeatable=again,
-    )  # fmt: skip
+    return failure(request, HTTPStatus.NOT_FOUND, message=message, hint=hint, repeatable=again)
 
 
 def _bounded(receive: Receive) -> Receive:

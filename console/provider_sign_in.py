@@ -132,7 +132,7 @@ async def _entered(request: Request, how: SignIn, provider: Provider, back: Pend
             f" {provider.client}",
             hint="it has to be told of both: see Signing in by OIDC in the console's reference",
         )
-    session = await how.begin(credential, user)
+    session = await how.begin(request, credential, user)
     # A page, for a redirect of a visit that another site began is without the session's cookie.
     response = page(request, "signed_in.html")
     how.name(response, session)

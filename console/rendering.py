@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Mapping
 from functools import cache
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from console.changes import ANY
 from console.sessions import Session
 from console.static_files import address_of
 from console.users import User
@@ -25,6 +27,14 @@ INSTALL_MODES = {
     "SingleNamespace": "one other namespace",
 }
 """What an operator can watch, in words."""
+
+REFUSED_SECONDS = 30
+"""After which a page asks again that was refused: nobody tells of rights."""
+
+RENEWAL = ((b"hx-request", b"true"), (b"hx-trigger", b"content"))
+"""Headers of a request for the content alone of a page that is shown."""
+SESSION_HEADER = "Console-Session"
+"""Of pages: whose they are, so that what shows somebody else's is loaded anew."""
 
 
 @cache
@@ -49,7 +59,8 @@ def page(request: Request, template: str, *, status: int = 200, **values: Any) -
     """A page; `values` are what its template needs.
 
     What the frame of all pages needs is added: who looks, the parts of the console that this
-    cluster has, the token for forms, and `live`, the kinds whose changes make the page anew.
+    cluster has, the token for forms, `live`, the kinds whose changes make the page anew, and
+    `every`, after how many seconds it gets itself anew where nothing that is watched would.
     """
     user: User | None = getattr(request.state, "user", None)
     session: Session | None = getattr(request.state, "session", None)
@@ -63,10 +74,28 @@ def page(request: Request, template: str, *, status: int = 200, **values: Any) -
         "said": _said(request),
         "leaves": session is not None and session.leaves,
         "live": (),
+        "every": 0,
+        "session": session.label if session is not None else "",
+        "whole": request.headers.get("HX-Trigger") != "content",
         "away": user.away if user is not None else "",
     }
+    request.state.live = values.get("live", ())
     text = environment().get_template(template).render({**frame, **values})
-    return HTMLResponse(text, status, headers={"Cache-Control": "no-store"})
+    headers = {"Cache-Control": "no-store", SESSION_HEADER: str(frame["session"])}
+    return HTMLResponse(text, status, headers=headers)
+
+
+def failure(
+    request: Request, status: int, *, message: str, hint: str, repeatable: bool
+) -> HTMLResponse:
+    """A page that says why another is not there.
+
+    One that is not found, or not allowed, appears by itself once it is.
+    """
+    waits = repeatable and status in (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
+    again: Mapping[str, Any] = {"live": (ANY,), "every": REFUSED_SECONDS} if waits else {}
+    told = {"message": message, "hint": hint, "repeatable": repeatable}
+    return page(request, "error.html", status=status, **told, **again)
 
 
 def say(request: Request, text: str) -> None:

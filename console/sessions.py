@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from console.reloads import Reloads
+from console.shown_pages import ShownPages
 from console.users import User
 
 TOKEN_BYTES = hashlib.sha256().digest_size
@@ -21,7 +21,8 @@ class Session:
     secret  what its tokens for forms are made with
     said    texts for the next page
     leaves  whether it can be signed out of
-    reloads answers to its open pages
+    label   what its pages are marked with, which is no secret
+    shown   its pages that browsers show
     """
 
     user: User
@@ -29,7 +30,11 @@ class Session:
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32))
     said: list[str] = field(default_factory=list)
     leaves: bool = False
-    reloads: Reloads = field(default_factory=Reloads)
+    label: str = field(default_factory=lambda: secrets.token_hex(8))
+    shown: ShownPages = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.shown = ShownPages(self.user.changes, self.user.begin_to_look)
 
     @property
     def token(self) -> str:

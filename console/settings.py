@@ -23,6 +23,15 @@ SANDBOXED = {
 }
 """Of answers whose content is a catalog's: nothing in it runs, or loads anything."""
 
+OPEN = frozenset({"/enter", "/sign-in", "/sign-in/provider", "/sign-in/callback", "/healthz"})
+"""Paths for those who have not signed in, beside those of static files."""
+STATIC = "/static/"
+
+
+def is_open(path: str) -> bool:
+    """Whether a path is for those, too, who have not signed in."""
+    return path in OPEN or path.startswith(STATIC)
+
 
 @dataclass(frozen=True, slots=True)
 class Place:

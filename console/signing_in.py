@@ -88,9 +88,15 @@ class SignIn:
             raise
         return user
 
-    async def begin(self, credential: Credential, user: User) -> Session:
-        """A session: always another, so that none can be prepared for somebody."""
+    async def begin(self, request: Request, credential: Credential, user: User) -> Session:
+        """A session: always another, so that none can be prepared for somebody.
+
+        One that the browser had is over: its cookie is replaced.
+        """
         session = self.sessions.begin(credential, user)
+        former: Session | None = getattr(request.state, "session", None)
+        if former is not None:
+            await self.sessions.end(former)
         if session.user is user:
             user.works.begin(WARMING, lambda: warm_up(user))
         else:
@@ -142,7 +148,7 @@ def sign_in_routes(how: SignIn) -> APIRouter:
             fault = "The API server does not take this token. It may have expired: get another."
             return how.again(request, fault, HTTPStatus.UNAUTHORIZED)
         response = RedirectResponse("/", HTTPStatus.SEE_OTHER)
-        how.name(response, await how.begin(credential, user))
+        how.name(response, await how.begin(request, credential, user))
         return response
 
     @router.post("/sign-out")

@@ -28,6 +28,7 @@ REMEMBERED_SECONDS = 10.0
 """For which an answer about rights, or about a kind that is served, counts."""
 LIST_PAGE = 100
 """Objects: a list that is read whole takes memory that is not given back."""
+LOOKING = "look"
 VERSION_PATH = "/version"
 """Whoever may ask for nothing else may ask for this."""
 
@@ -104,6 +105,10 @@ class User:
         """Why pages may be old: what is wrong with a watch; empty while all go on."""
         running = [each for each in self._watched.values() if each.running]
         return next(filter(None, (each.trouble for each in running)), "" if running else self._lost)
+
+    def begin_to_look(self) -> None:
+        """Begins to ask whether the API server is there."""
+        self.works.begin(LOOKING, self.look)
 
     async def look(self) -> None:
         """Asks whether the API server is there, where no watch would notice."""

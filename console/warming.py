@@ -6,6 +6,7 @@ from contextlib import suppress
 from api.olm.v1.kinds import EXTENSION
 from console.offers import warm
 from console.rendering import environment
+from console.static_files import files
 from console.users import User
 from olm_runtime.errors import OLMError
 
@@ -14,7 +15,7 @@ FIRST_TEMPLATES = ("base.html", "connection.html", "parts.html", "overview.html"
 
 
 async def warm_up(user: User) -> None:
-    """Begins to read the catalogs and to watch extensions, and compiles the first page."""
+    """Begins to read catalogs and to watch extensions; compiles and compresses what is shown."""
     await asyncio.gather(warm(user), _watch_extensions(user), asyncio.to_thread(_compile))
 
 
@@ -25,5 +26,6 @@ async def _watch_extensions(user: User) -> None:
 
 
 def _compile() -> None:
+    files()
     for name in FIRST_TEMPLATES:
         environment().get_template(name)

@@ -1,75 +1,127 @@
-// Holds the stream of changes for all tabs, or for the one whose worker this is.
+// Holds the stream of pages for all tabs, or for the one whose worker this is.
 //
-// Opens it anew where the last one was cut or has fallen silent, and says when it is lost.
-const OLDEST = 200; // changes that are kept for tabs that come late
+// The stream is asked for what tabs show that somebody can see. It is opened anew where they show
+// something else, and where the last one was cut or has fallen silent.
+const TOGETHER_MILLISECONDS = 100; // within which tabs that come and go cause one stream
 const LOST_MILLISECONDS = 3000; // a stream that is cut is there again after one second
 const SILENT_MILLISECONDS = 30000; // the console says something each 20 seconds
 const AGAIN_MILLISECONDS = { first: 2000, longest: 30000 }; // after the console has refused
 
-const tabs = new Set();
-const told = [];
+const tabs = new Map(); // what each shows: marks by the addresses of pages, none where it is hidden
 let source = null;
+let session = "";
 let lost = false;
 let losing;
 let silence;
+let changing;
 let again = AGAIN_MILLISECONDS.first;
 
-const number = (mark) => Number(mark.split("-")[1]);
+const tell = (tab, page = null) => tab.postMessage({ lost, session, page });
 
-const tell = (kinds) => tabs.forEach((tab) => tab.postMessage({ lost, kinds }));
+const tellAll = (page) => tabs.forEach((_, tab) => tell(tab, page));
 
 const miss = () => {
   losing ??= setTimeout(() => {
     lost = true;
-    tell("");
+    tellAll();
   }, LOST_MILLISECONDS);
 };
 
-const hear = (kinds) => {
+const hear = (page) => {
   clearTimeout(losing);
   losing = undefined;
   lost = false;
   clearTimeout(silence);
   silence = setTimeout(() => {
     miss();
-    listen("again");
+    listen();
   }, SILENT_MILLISECONDS);
-  tell(kinds);
+  tellAll(page);
 };
 
-const listen = (mark) => {
+// Marks of one run of the console can be compared; any other is as old as can be.
+const older = (one, other) => {
+  const [[run, number], [otherRun, otherNumber]] = [one, other].map((each) => each.split("-"));
+  if (run !== otherRun) {
+    return "";
+  }
+  return Number(number) < Number(otherNumber) ? one : other;
+};
+
+const seen = () => {
+  const pages = new Map();
+  for (const shown of tabs.values()) {
+    for (const [url, mark] of Object.entries(shown)) {
+      pages.set(url, pages.has(url) ? older(pages.get(url), mark) : mark);
+    }
+  }
+  return pages;
+};
+
+const receive = (page) => {
+  for (const shown of tabs.values()) {
+    if (page.url in shown) {
+      shown[page.url] = page.mark;
+    }
+  }
+  hear(page);
+};
+
+const close = () => {
   source?.close();
-  const opened = new EventSource(`/live?since=${encodeURIComponent(mark)}`);
+  source = null;
+  session = "";
+  clearTimeout(silence);
+};
+
+const listen = () => {
+  close();
+  const pages = seen();
+  const query = new URLSearchParams();
+  pages.forEach((mark, url) => query.append("page", `${mark} ${url}`));
+  if (pages.size === 0) {
+    clearTimeout(losing);
+    losing = undefined;
+    lost = false;
+    return;
+  }
+  miss();
+  const opened = new EventSource(`/live?${query}`);
   source = opened;
-  opened.onopen = () => {
+  opened.addEventListener("session", ({ data }) => {
     again = AGAIN_MILLISECONDS.first;
-    hear("");
-  };
-  opened.addEventListener("changed", (event) => {
-    told.push([number(event.lastEventId), event.data]);
-    told.splice(0, told.length - OLDEST);
-    hear(event.data);
+    session = data;
+    hear();
   });
+  opened.addEventListener("page", ({ data }) => receive(JSON.parse(data)));
+  opened.addEventListener("nothing", () => hear());
   opened.onerror = () => {
     miss();
     if (opened.readyState === EventSource.CLOSED) {
-      setTimeout(() => source === opened && listen("again"), again);
+      setTimeout(() => source === opened && listen(), again);
       again = Math.min(again * 2, AGAIN_MILLISECONDS.longest);
     }
   };
 };
 
-const meet = (tab, mark) => {
-  tabs.add(tab);
-  if (source === null) {
-    miss();
-    listen(mark);
-  } else if (source.readyState === EventSource.CLOSED) {
-    listen("again"); // a page was loaded, so the console does not refuse any more
+// What comes meanwhile is sent by the next stream, as marks say what tabs have.
+const change = () => {
+  close();
+  changing ??= setTimeout(() => {
+    changing = undefined;
+    listen();
+  }, TOGETHER_MILLISECONDS);
+};
+
+// A tab says what it shows; null where it leaves.
+const meet = (tab, shown) => {
+  if (shown === null) {
+    tabs.delete(tab);
+  } else {
+    tabs.set(tab, shown);
+    tell(tab);
   }
-  // What came between the making of the page and this.
-  const since = told.filter(([at]) => at > number(mark)).map(([, kinds]) => kinds);
-  tab.postMessage({ lost, kinds: since.join(" ") });
+  change();
 };
 
 if ("onconnect" in self) {

@@ -1,143 +1,211 @@
-// Makes parts of the page anew when objects that they show have changed, and says where it may be old.
+// Makes the page anew when what it shows has changed, and says where it may be old.
 //
 // One stream serves all tabs of a browser, which has no more than six connections for them. Where
-// tabs cannot share a worker, each has its own.
+// tabs cannot share a worker, each has its own. What the stream has not brought, the page asks for.
 const WORKER = "/static/live-worker.js";
+const CONNECTION = "/connection"; // what all pages say of the API server
 const ANSWER_MILLISECONDS = 5000; // the worker answers at once, if it runs
 const SILENT_MILLISECONDS = 45000; // it passes on what the console says each 20 seconds
+const TYPING_MILLISECONDS = 500; // a search makes the page another with each letter
 const AGAIN_MILLISECONDS = { first: 2000, longest: 30000 };
-const SIGNED_OUT = 401;
-const REFUSALS = [SIGNED_OUT, 403, 404]; // the page is not for who looks now, and the answer says why
+const OK = 200;
+const REFUSALS = [401, 403, 404]; // the page is not for who looks now, and the answer says why
 
-// Parts of the page by their ids: `due` when what they show has changed since they were asked for,
-// `asked` the request while they are. htmx's own queue forgets both as it settles what it swapped.
-const parts = {
-  connection: { due: false, asked: null, again: AGAIN_MILLISECONDS.first },
-  content: { due: false, asked: null, again: AGAIN_MILLISECONDS.first },
-};
+const content = () => document.getElementById("content");
 
-const kindsOf = (id) => document.getElementById(id)?.dataset.live?.split(" ") ?? [];
+const isLive = () => content()?.dataset.live !== undefined;
 
-const ask = (id) => {
-  if (parts[id].due && !parts[id].asked && kindsOf(id).length) {
-    htmx.trigger(`#${id}`, "renew");
+const isSignedOut = () => content()?.dataset.live === "session";
+
+const here = () => location.pathname + location.search;
+
+// `due` when what the page shows has changed since it was asked for, `asked` the request while it is.
+// htmx's own queue forgets both as it settles what it swapped.
+let due = false;
+let asked = null;
+let timer;
+let again = AGAIN_MILLISECONDS.first;
+
+const ask = () => {
+  if (due && !asked && isLive()) {
+    htmx.trigger("#content", "renew");
   }
 };
 
-const renew = (id) => {
-  parts[id].due = true;
-  ask(id);
+const renew = () => {
+  due = true;
+  ask();
 };
 
-const answered = (id, request) => {
-  const part = parts[id];
-  if (part.asked !== request) {
+const answered = (request) => {
+  if (asked !== request) {
     return;
   }
-  part.asked = null;
+  asked = null;
   if (request.status === 0 || request.status >= 500) {
-    part.timer = setTimeout(renew, part.again, id);
-    part.again = Math.min(part.again * 2, AGAIN_MILLISECONDS.longest);
+    timer = setTimeout(renew, again);
+    again = Math.min(again * 2, AGAIN_MILLISECONDS.longest);
   } else {
-    part.again = AGAIN_MILLISECONDS.first;
+    again = AGAIN_MILLISECONDS.first;
   }
-  ask(id);
+  ask();
 };
 
 // The request tells its end itself: htmx tells nobody whose element was replaced meanwhile.
 document.addEventListener("htmx:beforeRequest", ({ detail }) => {
-  const { id } = detail.elt;
-  if (parts[id]) {
-    clearTimeout(parts[id].timer);
-    parts[id].due = false;
-    parts[id].asked = detail.xhr;
-    detail.xhr.addEventListener("loadend", () => answered(id, detail.xhr));
+  if (detail.elt.id === "content") {
+    clearTimeout(timer);
+    due = false;
+    asked = detail.xhr;
+    detail.xhr.addEventListener("loadend", () => answered(detail.xhr));
   }
 });
 
-// The status of the refusal that is shown; null where the page is.
-let refusal = null;
-
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
-  if (detail.elt.id !== "content") {
-    return;
-  }
-  const { status } = detail.xhr;
-  if (REFUSALS.includes(status)) {
-    refusal = status;
-    detail.shouldSwap = true;
-    detail.isError = false;
-  } else if (detail.shouldSwap && refusal === SIGNED_OUT) {
+  const whose = detail.xhr.getResponseHeader("Console-Session");
+  if (whose && whose !== document.body.dataset.session) {
     detail.shouldSwap = false;
     location.reload(); // somebody has signed in, perhaps another: all of the page is for them
-  } else if (detail.shouldSwap) {
-    refusal = null;
+  } else if (detail.elt.id === "content" && REFUSALS.includes(detail.xhr.status)) {
+    detail.shouldSwap = true;
+    detail.isError = false;
   }
 });
 
 // The page that is shown, which a search has made another than the one that was loaded.
 document.addEventListener("htmx:configRequest", ({ detail }) => {
   if (detail.elt.id === "content") {
-    detail.path = location.pathname + location.search;
+    detail.path = here();
   }
 });
 
-// Whether the console says what changes. What was not said meanwhile is asked for.
+const put = (id, html) =>
+  htmx.swap(
+    `#${id}`,
+    html,
+    { swapStyle: id === "content" ? "morph:outerHTML" : "morph:innerHTML", settleDelay: 0 },
+    { select: id === "content" ? "#content" : "", contextElement: document.getElementById(id) },
+  );
+
+// What the stream has brought.
+const take = ({ url, status, html }) => {
+  if (url === CONNECTION && status === OK) {
+    put("connection", html);
+  } else if (url === here()) {
+    if (asked || status >= 500) {
+      renew(); // what was asked for may be older, and would come later
+    } else if (status === OK || REFUSALS.includes(status)) {
+      due = false;
+      put("content", html);
+    }
+  }
+};
+
+// Whether the console is reached, and whose the stream is.
 let lost = false;
+let isSomebodyElse = false;
+let said = "";
+
+const say = () => {
+  const unreached = lost && !isSignedOut() ? "unreached" : "";
+  const what = isSomebodyElse && !isLive() ? "somebody-else" : unreached;
+  if (what !== said) {
+    said = what;
+    const words = what === "" ? [] : [document.getElementById(what).content.cloneNode(true)];
+    document.getElementById("reach").replaceChildren(...words);
+  }
+};
+
+document.addEventListener("htmx:afterSettle", say);
 
 const reach = (isLost) => {
   if (lost === isLost) {
     return;
   }
   lost = isLost;
-  const words = document.getElementById("unreached").content.cloneNode(true);
-  document.getElementById("reach").replaceChildren(...(lost ? [words] : []));
-  Object.keys(parts).forEach(renew);
+  say();
+  if (lost) {
+    renew(); // it may have refused: its answer to a page says why
+  }
 };
 
-const hear = ({ data }) => {
-  reach(data.lost);
-  const changed = data.kinds.split(" ");
-  Object.keys(parts)
-    .filter((id) => kindsOf(id).some((kind) => changed.includes(kind)))
-    .forEach(renew);
+// `page` is of the stream of a session, which is no other than what this page is of, unless somebody
+// has signed in meanwhile. Then the page asks for itself, and the answer has all of it loaded anew.
+const hear = ({ session, page }) => {
+  isSomebodyElse = session !== document.body.dataset.session;
+  say();
+  if (isSomebodyElse || isSignedOut()) {
+    renew();
+  } else if (page !== null) {
+    marks[page.url] = page.mark;
+    take(page);
+  }
 };
 
+const marks = {}; // of the pages that the stream has brought
 let port = null;
 let silence;
+let posting;
 
-const connect = (mark) => {
+const expect = (milliseconds) => {
+  clearTimeout(silence);
+  silence = setTimeout(() => {
+    reach(true);
+    connect();
+  }, milliseconds);
+};
+
+// Tells the worker what somebody sees here, and of when that is.
+const post = () => {
+  clearTimeout(posting);
+  if (document.hidden) {
+    clearTimeout(silence);
+    port.postMessage({});
+    return;
+  }
+  expect(ANSWER_MILLISECONDS);
+  const pages = isLive() ? [here(), CONNECTION] : [CONNECTION];
+  const { mark } = document.body.dataset;
+  port.postMessage(Object.fromEntries(pages.map((url) => [url, marks[url] ?? mark])));
+};
+
+const postSoon = () => {
+  clearTimeout(posting);
+  posting = setTimeout(post, TYPING_MILLISECONDS);
+};
+
+const connect = () => {
   port?.close?.();
   port?.terminate?.();
   const worker = window.SharedWorker ? new SharedWorker(WORKER) : new Worker(WORKER);
   port = worker.port ?? worker;
-  const expect = (milliseconds) => {
-    clearTimeout(silence);
-    silence = setTimeout(() => {
-      reach(true);
-      connect(mark);
-    }, milliseconds);
-  };
-  expect(ANSWER_MILLISECONDS);
-  port.onmessage = (message) => {
+  port.onmessage = ({ data }) => {
+    if (document.hidden) {
+      return; // once it is seen again, it is sent what it has missed
+    }
     expect(SILENT_MILLISECONDS);
-    hear(message);
+    reach(data.lost);
+    if (data.session !== "") {
+      hear(data);
+    }
   };
-  port.postMessage(mark);
+  post();
 };
-
-// How the page gets itself anew, which an answer that refuses it does not say.
-const isRenewal = (name) => name.startsWith("hx-") || name === "data-live";
 
 // What the reader has opened or is typing stays as it is, and so does what a page says once.
 document.addEventListener("DOMContentLoaded", () => {
   Idiomorph.defaults.ignoreActiveValue = true;
   Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, node) =>
-    !(name === "open" && node.tagName === "DETAILS") &&
-    !(refusal !== null && node.id === "content" && isRenewal(name));
+    !(name === "open" && node.tagName === "DETAILS");
   Idiomorph.defaults.callbacks.beforeNodeRemoved = (node) =>
     !(node instanceof Element && node.classList.contains("console-said"));
-  if (document.body.dataset.mark) {
-    connect(document.body.dataset.mark);
+  if (document.body.dataset.mark || isLive()) {
+    connect();
+    document.addEventListener("visibilitychange", post);
+    addEventListener("pageshow", ({ persisted }) => persisted && post());
+    addEventListener("pagehide", () => port.postMessage(null));
+    for (const moved of ["pushedIntoHistory", "replacedInHistory", "historyRestore"]) {
+      document.addEventListener(`htmx:${moved}`, postSoon);
+    }
   }
 });

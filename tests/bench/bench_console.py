@@ -40,7 +40,6 @@ LIVE = ("/extensions", "/", "/extensions?page=7", "/extensions/extension-0001")
 """Pages that show what changes; open are as many of each."""
 CHANGED = ("extension-0001", "extension-0310")
 """Extensions of the first and of the seventh page of the list."""
-RELOAD = {"HX-Request": "true", "HX-Trigger": "content"}
 TYPED = (
     "operator sto",
     "storage",
@@ -185,17 +184,16 @@ def open_pages(
         get(browser, origin + page)
     pages = itertools.cycle(LIVE)
     mark = browser.get(f"{origin}/extensions").text.split('data-mark="')[1].split('"')[0]
+    shown: list[str] = []
 
     def listen(page: str) -> None:
-        """A page that gets itself anew when it is told to, as live.js does."""
+        """A browser that shows a page, as live-worker.js does."""
         with (
             suppress(httpx.RemoteProtocolError, httpx.ConnectError),  # the console ends first
             httpx.Client(cookies=browser.cookies, trust_env=False, timeout=None) as own,
-            own.stream("GET", f"{origin}/live", params={"since": mark}) as stream,
+            own.stream("GET", f"{origin}/live", params={"page": f"{mark} {page}"}) as stream,
         ):
-            for line in stream.iter_lines():
-                if line.startswith("data: ") and line != "data: ":
-                    own.get(origin + page, headers=RELOAD).raise_for_status()
+            shown.extend(page for line in stream.iter_lines() if line.startswith('data: {"url"'))
 
     for _ in range(OPEN):
         Thread(target=listen, args=(next(pages),), daemon=True).start()
@@ -204,6 +202,7 @@ def open_pages(
     time.sleep(SECONDS)
     quiet = (cpu_seconds(child) - before) / SECONDS
     before = cpu_seconds(child)
+    shown.clear()
     with control_plane.client() as client:
         for at in range(SECONDS):
             for name in CHANGED:
@@ -215,6 +214,7 @@ def open_pages(
             time.sleep(1)
     busy = (cpu_seconds(child) - before) / SECONDS
     show(f"{OPEN} open pages", f"{quiet:.1%} of a core; with a change each second {busy:.1%}")
+    show("shown each second", f"{len(shown) / OPEN / SECONDS:.2f} times by each page")
 
 
 if __name__ == "__main__":

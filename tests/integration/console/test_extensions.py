@@ -36,8 +36,9 @@ def test_a_package_is_found_installed_updated_and_removed(
     page.goto("/packages")
     page.get_by_label("Find packages by words").press_sequentially(served)
     expect(page.locator(".console-cards > li")).to_have_count(1)
-    with page.expect_response(lambda answer: answer.url.endswith(f"/packages?words={served}")):
-        api.patch(catalog_path(served), {"metadata": {"annotations": {"looked": "at"}}})
+    api.patch(catalog_path(served), {"metadata": {"annotations": {"looked": "at"}}})
+    page.wait_for_function("url => url in marks", arg=f"/packages?words={served}")
+    expect(page.locator(".console-cards > li")).to_have_count(1)
     page.locator(".console-cards a").click()
     expect(page.get_by_role("heading", level=1)).to_have_text(served)
     page.get_by_text("Show the rights that its account will get").click()

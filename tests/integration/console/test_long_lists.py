@@ -56,9 +56,12 @@ async def _cost(user: User, browser: httpx.AsyncClient, path: str) -> tuple[int,
 
 
 async def _shown(user: User, browser: httpx.AsyncClient, path: str, text: str) -> None:
-    async for _ in user.changes.since(""):
-        if text in (await browser.get(path)).text:
-            return
+    heard = asyncio.Event()
+    user.changes.hear(heard.set)
+    while text not in (await browser.get(path)).text:
+        await heard.wait()
+        heard.clear()
+    user.changes.unhear(heard.set)
 
 
 async def test_a_page_of_many_is_as_long_and_asks_as_often(control_plane: ControlPlane) -> None:

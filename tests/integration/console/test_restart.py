@@ -166,8 +166,38 @@ async def test_pages_say_while_the_console_is_not_reached(
         await expect(shown).to_be_visible(timeout=PATIENCE_MILLISECONDS)
 
 
+SEE = """isHidden => {
+  Object.defineProperty(document, "hidden", {value: isHidden, configurable: true});
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
+
+
+async def test_a_page_that_nobody_sees_is_sent_nothing_until_somebody_does(
+    control_plane: ControlPlane, chromium: Browser
+) -> None:
+    control_plane.apply(CRDS)
+    async with _console(control_plane) as (_, entries):
+        page = await _catalogs(chromium, entries)
+        streams: list[str] = []
+        other = await page.context.new_page()
+        page.context.on("request", lambda asked: streams.append(asked.url))
+        await page.evaluate(SEE, True)
+        await other.goto(f"{page.url}?other")
+        await asyncio.to_thread(_add, control_plane, "unseen")
+        await expect(other.get_by_role("link", name="unseen")).to_be_visible()
+        await expect(page.get_by_role("link", name="unseen")).to_be_hidden()
+        streams.clear()
+        await page.evaluate(SEE, False)
+        await expect(page.get_by_role("link", name="unseen")).to_be_visible()
+        assert not [each for each in streams if each.endswith("/catalogs")], "it was sent"
+
+
+ASK = "renew()"
+"""What a page does where the console was not reached, or has failed."""
+
+
 class Gates:
-    """Holds answers to a page that gets itself anew, with what they show, until each is let go."""
+    """Holds answers to a page that asks for itself, with what they show, until each is let go."""
 
     def __init__(self) -> None:
         self.held: asyncio.Queue[asyncio.Event] = asyncio.Queue()
@@ -197,17 +227,21 @@ async def test_an_older_answer_does_not_follow_a_newer_one(
             await asyncio.to_thread(_add, control_plane, name)
             await expect(other.get_by_role("link", name=name)).to_be_visible()
 
-        await told_of("first")
+        await page.evaluate(ASK)
         first = await gates.held.get()
-        await told_of("second")
+        await told_of("first")
         first.set()
         second = await gates.held.get()
-        await expect(page.get_by_role("link", name="first")).to_be_visible()
-        await told_of("third")
+        await told_of("second")
+        await page.evaluate(ASK)
         assert gates.asked == 2, "one at a time"
         second.set()
         (await gates.held.get()).set()
+        for name in ("first", "second"):
+            await expect(page.get_by_role("link", name=name)).to_be_visible()
+        await told_of("third")
         await expect(page.get_by_role("link", name="third")).to_be_visible()
+        assert gates.asked == 3, "it is sent what is new"
         await page.unroute_all(behavior="wait")
 
 
@@ -223,10 +257,11 @@ async def test_a_page_asks_again_where_an_answer_failed_and_says_what_is_gone_un
     async with _console(control_plane) as (_, entries):
         page = await _catalogs(chromium, entries)
         await page.route("**/catalogs", fail)
+        async with page.expect_response(lambda answer: answer.ok, timeout=PATIENCE_MILLISECONDS):
+            await page.evaluate(ASK)
+        assert not failures
         await asyncio.to_thread(_add, control_plane, "failing")
         link = page.get_by_role("link", name="failing")
-        await expect(link).to_be_visible(timeout=PATIENCE_MILLISECONDS)
-        assert not failures
         await link.click()
         await expect(page.get_by_role("heading", name="failing")).to_be_visible()
         with control_plane.client() as client:

@@ -1,74 +1,58 @@
-"""What open pages are told."""
+"""What is told of what changed."""
 
 import asyncio
 
 import pytest
 
-from console.changes import Changes
+from console.changes import ANY, OTHER_RUN, Changes
 
-QUIET = 0.05
-
-
-async def _told(changes: Changes, mark: str) -> frozenset[str]:
-    """All that comes until nothing changes for a while."""
-    found: set[str] = set()
-    async for kinds in changes.since(mark):
-        if not kinds:
-            break
-        found |= kinds
-    return frozenset(found)
+POD, JOB, ALL = frozenset({"Pod"}), frozenset({"Job"}), frozenset({ANY})
 
 
-async def test_a_page_is_told_of_what_changed_since_it_was_made() -> None:
-    changes = Changes(QUIET)
+async def told(changes: Changes) -> None:
+    """Waits until all that changed was told."""
+    heard = asyncio.Event()
+    changes.hear(heard.set)
+    while changes.told < changes.count:
+        await heard.wait()
+        heard.clear()
+    changes.unhear(heard.set)
+
+
+async def test_what_changed_since_a_mark_is_known_once_it_is_told() -> None:
+    changes = Changes()
     changes.note("Pod")
-    mark = changes.mark
-    assert await _told(changes, mark) == frozenset()
+    mark = changes.number(changes.mark)
+    await told(changes)
+    assert changes.since(0, POD)
+    assert not changes.since(mark, POD)
     changes.note("Job")
-    assert await _told(changes, mark) == {"Job"}
-    changes.note("Pod")
-    assert await _told(changes, mark) == {"Pod", "Job"}
+    assert not changes.since(mark, JOB), "nobody was told of it yet"
+    await told(changes)
+    assert changes.since(mark, JOB)
+    assert changes.since(mark, ALL)
+    assert not changes.since(mark, POD)
+    assert not changes.since(changes.number(changes.mark), ALL)
 
 
 @pytest.mark.parametrize("mark", ["", "again", "0-", "-1", "another-1", "x-y-2", "\u0663-\u0663"])
-async def test_whoever_comes_from_another_run_is_told_of_all(mark: str) -> None:
-    changes = Changes(QUIET)
-    changes.note("Pod")
-    changes.note("Job")
-    assert await _told(changes, mark) == {"Pod", "Job"}
-
-
-async def test_a_page_is_told_while_it_listens() -> None:
-    changes = Changes(QUIET)
-    told = []
-    async for kinds in changes.since(changes.mark):
-        told.append(kinds)
-        if kinds:
-            break
-        changes.note("Pod")
-    assert told == [frozenset(), {"Pod"}]
-    changes.end()
-    assert [each async for each in changes.since("")] == []
-
-
-async def test_what_changes_all_the_time_is_told_to_all_at_once_and_now_and_then() -> None:
+async def test_of_marks_of_other_runs_everything_may_have_changed(mark: str) -> None:
     changes = Changes()
-    heard: dict[str, list[str]] = {"one": [], "two": []}
-    over = asyncio.Event()
+    assert changes.number(mark) == OTHER_RUN
+    assert changes.since(OTHER_RUN, POD)
 
-    async def listen(name: str) -> None:
-        async for kinds in changes.since(changes.mark):
-            assert kinds == {"Pod"}
-            heard[name].append(changes.told_mark)
-            if over.is_set() and changes.told_mark == changes.mark:
-                return
 
-    async with asyncio.TaskGroup() as group:
-        for name in heard:
-            group.create_task(listen(name))
-        for _ in range(40):
-            await asyncio.sleep(0.02)
-            changes.note("Pod")
-        over.set()
-    assert heard["one"] == heard["two"]
-    assert len(heard["one"]) < 20
+async def test_changes_that_come_together_are_told_together_and_now_and_then() -> None:
+    changes = Changes()
+    heard: list[int] = []
+    changes.hear(lambda: heard.append(changes.told))
+    for _ in range(40):
+        await asyncio.sleep(0.02)
+        changes.note("Pod")
+    await told(changes)
+    assert heard[-1] == 40
+    assert len(heard) < 20
+    changes.note("Pod")
+    changes.end()
+    assert changes.ended
+    assert heard[-1] == 40, "the end is told, and no change after it"

@@ -132,7 +132,7 @@ async def _stopped_while_open(user: User, read: Callable[[str], None]) -> None:
     assert session is not None
     app = console_app(place, sessions, APIRouter())
     serving = asyncio.create_task(serve(app, listener, None, user.changes.end))
-    address = f"http://{min(place.hosts)}/live?since={user.changes.mark}"
+    address = f"http://{min(place.hosts)}/live?page={user.changes.mark}+/"
     async with (
         httpx.AsyncClient(cookies={"c": session.id}) as client,
         client.stream("GET", address) as stream,

@@ -44,6 +44,9 @@ FRAME: dict[str, Any] = {
     "said": [],
     "leaves": False,
     "live": (),
+    "every": 0,
+    "session": "",
+    "whole": True,
 }
 PATHS = ("/", "?", "#")
 TIME = "2026-01-01T00:00:00Z"
