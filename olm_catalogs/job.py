@@ -122,8 +122,19 @@ def out_of_memory(job: Job) -> str:
     return f"it needs more than {job.memory // MIB} MiB of memory"
 
 
+def write_job(job: Job) -> bytes:
+    """A job as a line of JSON."""
+    return orjson.dumps(job, default=_fields, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _fields(part: Any) -> dict[str, Any]:
+    """Of the named tuples in a job, which orjson does not write."""
+    fields: dict[str, Any] = part._asdict()
+    return fields
+
+
 def read_job(line: bytes) -> Job:
-    """Reads a job's JSON. Raises ValueError, TypeError."""
+    """Reads `write_job`. Raises ValueError, TypeError."""
     fields: dict[str, Any] = orjson.loads(line)
     fields["plain_http"] = tuple(fields.get("plain_http", ()))
     fields["cluster"] = read_settings(fields.get("cluster", {}))

@@ -7,8 +7,7 @@ also with a port, or `*`; this machine itself is never asked through a proxy. Pu
 
 import ipaddress
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 from olm_runtime.errors import TransientError
@@ -16,8 +15,7 @@ from olm_runtime.errors import TransientError
 PROXY_SCHEMES = ("http", "https")
 
 
-@dataclass(frozen=True, slots=True)
-class Proxies:
+class Proxies(NamedTuple):
     """Addresses of proxies by the scheme of the request (empty for none), and who needs none."""
 
     http: str = ""
@@ -83,7 +81,7 @@ def given_first(given: Proxies, cluster: Proxies) -> Proxies:
     """Proxies that were given to this program win; whom they except needs none in any case."""
     if given.http or given.https:
         return given
-    return replace(cluster, exceptions=(*given.exceptions, *cluster.exceptions))
+    return cluster._replace(exceptions=(*given.exceptions, *cluster.exceptions))
 
 
 def without_password(address: str) -> str:

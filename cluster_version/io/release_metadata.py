@@ -5,7 +5,7 @@ The newest layer is looked at first: it is where the metadata is, and layers bel
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +85,7 @@ def _chosen(image: WholeImage) -> tuple[tuple[Descriptor, bytes], tuple[str, ...
 async def _metadata(
     client: RegistryClient, image: WholeImage, manifest: Manifest, folder: Path
 ) -> Mapping[str, Any] | None:
-    limits = replace(client.limits, file_bytes=MAX_METADATA_BYTES)
+    limits = client.limits._replace(file_bytes=MAX_METADATA_BYTES)
     rules = Rules(roots=(METADATA,), limits=limits)
     for number, layer in enumerate(reversed(manifest.layers)):
         blob, files = folder / f"layer-{number}", folder / f"files-{number}"

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 import orjson
 
 from olm_catalogs.io.fork_client import ForkServer, JobProcess
-from olm_catalogs.job import MORE_MEMORY, TURN, Job, Result, out_of_memory, read_end
+from olm_catalogs.job import MORE_MEMORY, TURN, Job, Result, out_of_memory, read_end, write_job
 from olm_runtime.errors import TerminalError, TransientError, bounded
 from olm_runtime.tracing import span
 
@@ -67,7 +67,7 @@ class Processes:
     async def _converse(self, process: JobProcess, job: Job) -> bytes:
         """Hands over the job, grants a turn if one is asked for, takes the result."""
         with span("pull", {"olm.image": job.reference}):
-            await process.write(orjson.dumps(job) + b"\n")
+            await process.write(write_job(job))
             first = await process.read_line()
         if first != TURN:
             return first + await process.read()

@@ -3,7 +3,7 @@
 Both programs take each of them as a flag (`olm_runtime.cli.limit_flags`).
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 MIB = 1 << 20
 GIB = 1 << 30
@@ -14,8 +14,7 @@ MAX_NAME_BYTES = 255
 """Of one part of a path: no file system takes more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """Limits of one image; past any of them the pull is an error that names it.
 
     The defaults are far above real catalogs: the largest known has 1 000 files, unpacks to

@@ -82,6 +82,8 @@ class _Context(ssl.SSLContext):
         session: ssl.SSLSession | None = None,
     ) -> ssl.SSLObject:
         name = self.expected_name or server_hostname
+        if isinstance(name, str) and name.isascii():
+            name = name.encode()  # for text Python imports the tables of IDNA
         return super().wrap_bio(incoming, outgoing, server_side, name, session)
 
     def wrap_socket(self, *args: Any, **kwargs: Any) -> ssl.SSLSocket:

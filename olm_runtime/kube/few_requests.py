@@ -12,8 +12,9 @@ from olm_runtime.kube.cluster_access import ClusterAccess
 from olm_runtime.kube.exchange import Bounds, Headers, Reply, UnreachableError, place
 from olm_runtime.kube.http1 import CLOSED, AnswerReader, Server
 
-MAX_CONNECTIONS = 8
-"""A handshake of TLS takes longer than most requests: they wait for a connection rather."""
+MAX_CONNECTIONS = 6
+"""As many as browsers have of a host. A handshake of TLS takes longer than most requests: they wait
+for a connection rather."""
 HAPPY_EYEBALLS_SECONDS = 0.25
 """RFC 8305: after so long the next address of a host is tried, too."""
 

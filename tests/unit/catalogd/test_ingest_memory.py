@@ -15,7 +15,7 @@ from catalogd.io.images import Images, ImageSettings
 from catalogd.metrics import Metrics
 from olm_catalogs.io.ingest import refusal
 from olm_catalogs.io.processes import _result
-from olm_catalogs.job import CATALOGS_FOLDER, Job, Result
+from olm_catalogs.job import CATALOGS_FOLDER, Job, Result, write_job
 from olm_content.fbc.documents import VALUES_ALWAYS_FREE
 from olm_content.fbc.limits import MAX_DOCUMENT_BYTES
 from olm_runtime.errors import TransientError
@@ -45,7 +45,7 @@ def written(job: Job, name: str, content: bytes) -> Result:
     (folder / name).write_bytes(content)
     done = subprocess.run(
         [sys.executable, "-c", WRITE],
-        input=orjson.dumps(job) + b"\n",
+        input=write_job(job),
         capture_output=True,
         check=False,
     )

@@ -3,11 +3,9 @@
 import re
 from typing import Any
 
-import orjson
 import pytest
 
 from api.objects import KubeObject
-from olm_runtime.images.cluster_settings import ClusterSettings, read_settings
 from olm_runtime.images.mirror_sets import (
     MIRROR_KINDS,
     MirrorEntry,
@@ -18,7 +16,6 @@ from olm_runtime.images.mirror_sets import (
 )
 from olm_runtime.images.reference import parse_ref
 from olm_runtime.images.registries_conf import parse_registries
-from olm_runtime.proxies import Proxies
 
 BY_DIGEST, BY_TAG, POLICY = MIRROR_KINDS
 NEVER = "NeverContactSource"
@@ -224,13 +221,3 @@ def test_an_entry_that_cannot_be_followed_is_left_out_and_told(bad: Any, fault: 
 @pytest.mark.parametrize("spec", [None, {}, {BY_DIGEST.field: None}, {BY_DIGEST.field: "x"}, []])
 def test_an_object_without_entries_says_nothing(spec: Any) -> None:
     assert read_entries(BY_DIGEST, {"metadata": {"name": "m"}, "spec": spec}) == ([], [])
-
-
-def test_settings_pass_between_processes_as_json() -> None:
-    settings = ClusterSettings(
-        tuple(entries("m", item("quay.io", "m.local", policy=NEVER))),
-        Proxies("http://plain:1", "http://secure:2", (".svc",)),
-        "/tmp/ca.crt",
-    )
-    assert read_settings(orjson.loads(orjson.dumps(settings))) == settings
-    assert read_settings({}) == ClusterSettings()
