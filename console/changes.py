@@ -29,12 +29,14 @@ class Changes:
 
     `mark` names a moment, from which it can be asked later what has changed since.
     `count` is how many changes there were, and `told` how many of them were told.
-    `streams` is how many browsers are sent what changed, for whoever sends it.
+    `streams` is how many browsers are sent what changed, for whoever sends it; `shown` is set as
+    the first of them shows a page.
     """
 
     def __init__(self) -> None:
         self.count = self.told = self.streams = 0
         self.ended = False
+        self.shown = asyncio.Event()
         self._run = secrets.token_hex(4)
         self._noted: dict[str, int] = {}
         self._hearers: set[Callable[[], None]] = set()

@@ -127,6 +127,7 @@ class ShownPages:
     def show(self, viewer: Viewer, wanted: Mapping[str, str], make: Make) -> None:
         """Sends a browser pages whenever they are others than it has; it has them as of marks."""
         self._changes.streams += 1
+        self._changes.shown.set()
         self._viewers.add(viewer)
         if self._beat is None:
             self._changes.hear(self._told)

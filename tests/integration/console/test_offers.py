@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 
 from api.olm.v1.kinds import CATALOG
+from console import warming
 from console.offers import check_readable, of_catalog, offers_of, warm
+from console.sessions import Session
+from console.shown_pages import Made, Viewer
 from console.users import User
 from e2e.harness.controlplane import ControlPlane
 from olm_client.catalogs.cluster import Served
@@ -82,6 +85,29 @@ async def test_a_list_waits_for_no_catalog(
         done, _ = await asyncio.wait([package], timeout=1)
         assert not done, "what is of that catalog alone waits"
         package.cancel()
+    finally:
+        await user.close()
+
+
+async def test_catalogs_are_read_once_a_browser_shows_a_page(
+    control_plane: ControlPlane, silent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    user = User.connect("me", ClusterOptions(Reach(str(control_plane.kubeconfig))))
+    monkeypatch.setattr(warming, "UNSEEN_SECONDS", 600.0)
+    session, viewer = Session(user), Viewer()
+    try:
+        begun = asyncio.create_task(warming.warm_up(user))
+        done, _ = await asyncio.wait([begun], timeout=2)
+        assert not done, "the first page goes first"
+
+        async def no_page(_: str) -> Made:
+            raise AssertionError("nothing is shown")
+
+        session.shown.show(viewer, {}, no_page)
+        await begun
+        assert silent in (await offers_of(user)).reading
+        session.shown.leave(viewer)
     finally:
         await user.close()
 
