@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import httpx
@@ -23,29 +23,32 @@ Kind = tuple[str, str]
 
 
 class ManifestApplier:
-    """Applies manifests as the user of a client; knows the kinds that it has asked for."""
+    """Applies manifests as the user of a client.
 
-    def __init__(self, client: httpx.Client) -> None:
+    `known` are the kinds that were asked for: without it half of all requests ask for kinds.
+    """
+
+    def __init__(self, client: httpx.Client, known: dict[Kind, dict[str, Any]]) -> None:
         self._client = client
-        self._resources: dict[Kind, dict[str, Any]] = {}
+        self._resources = known
 
-    def apply(self, manifests: str) -> None:
-        """Applies YAML documents in their order; the items of a List too.
+    def apply(self, objects: Iterable[dict[str, Any]]) -> None:
+        """Applies objects in their order.
 
         Kinds that were defined are served then. Errors: httpx.HTTPStatusError with the API
         server's message; TimeoutError, also for a kind that is not served.
         """
-        answers = [self._apply(obj) for obj in _objects(manifests)]
+        answers = [self._apply(obj) for obj in objects]
         for definition in (answer for answer in answers if answer["kind"] == DEFINITION):
             if not _is_established(definition):
                 self._wait_served(definition)
 
-    def delete(self, manifests: str) -> None:
-        """Deletes the objects of YAML documents that are there, and waits until they are gone.
+    def delete(self, objects: Iterable[dict[str, Any]]) -> None:
+        """Deletes the objects that are there, and waits until they are gone.
 
         Errors: httpx.HTTPStatusError, TimeoutError.
         """
-        served = [obj for obj in _objects(manifests) if self._is_served(obj)]
+        served = [obj for obj in objects if self._is_served(obj)]
         paths = [self._path(obj) for obj in reversed(served)]
         for path in paths:
             answer = self._client.delete(path)
@@ -59,6 +62,7 @@ class ManifestApplier:
         while not self._is_served(obj) or _is_early(answer := self._patch(obj)):
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{obj['apiVersion']} {obj['kind']} is not served")
+            self._resources.pop((obj["apiVersion"], obj["kind"]), None)  # perhaps defined anew
             time.sleep(POLL_SECONDS)
         if answer.is_error:
             raise httpx.HTTPStatusError(answer.text, request=answer.request, response=answer)
@@ -114,7 +118,8 @@ def _root(api_version: str) -> str:
     return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
 
 
-def _objects(manifests: str) -> Iterator[dict[str, Any]]:
+def objects_of(manifests: str) -> Iterator[dict[str, Any]]:
+    """The objects of YAML documents; the items of a List too."""
     for document in yaml.load_all(manifests, Loader=_LOADER):
         if document is not None:
             yield from document["items"] if document["kind"] == "List" else [document]

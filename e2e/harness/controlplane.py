@@ -7,7 +7,7 @@ Webhooks that name a Service cannot be reached; those that name a URL on loopbac
 import ssl
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import orjson
 import yaml
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from e2e.harness.apply import ManifestApplier
+from e2e.harness.apply import Kind, ManifestApplier, objects_of
 from e2e.harness.binaries import ControlPlaneBinaries, Executable, control_plane_binaries
 from e2e.harness.components import (
     FRONT_PROXY,
@@ -76,6 +76,7 @@ class ControlPlane(Running):
         self._audit_events: list[dict[str, Any]] = []
         self._audit_read = 0
         self._client: httpx.Client | None = None
+        self._known_kinds: dict[Kind, dict[str, Any]] = {}
         self.children: dict[str, ChildProcess] = {}
         """The running components, by name."""
 
@@ -246,20 +247,20 @@ class ControlPlane(Running):
             )
         return done.stdout
 
-    def apply(self, manifests: str | Path) -> None:
+    def apply(self, manifests: str | Path | Sequence[dict[str, Any]]) -> None:
         """What `kubectl apply --server-side --force-conflicts` does, as the administrator.
 
         Manifests may be in a file or a folder. Kinds that were defined are served then.
         Errors: httpx.HTTPStatusError with the API server's message.
         """
-        ManifestApplier(self._http).apply(_text(manifests))
+        ManifestApplier(self._http, self._known_kinds).apply(_objects(manifests))
 
-    def delete(self, manifests: str | Path) -> None:
+    def delete(self, manifests: str | Path | Sequence[dict[str, Any]]) -> None:
         """What `kubectl delete --ignore-not-found` does, which waits until they are gone.
 
         Errors: httpx.HTTPStatusError with the API server's message.
         """
-        ManifestApplier(self._http).delete(_text(manifests))
+        ManifestApplier(self._http, self._known_kinds).delete(_objects(manifests))
 
     def create(self, path: str, obj: dict[str, Any]) -> None:
         """Creates the object in the collection at an API path. Errors: httpx.HTTPStatusError."""
@@ -355,11 +356,13 @@ class ControlPlane(Running):
             child.stop()
 
 
-def _text(manifests: str | Path) -> str:
+def _objects(manifests: str | Path | Sequence[dict[str, Any]]) -> Iterable[dict[str, Any]]:
     if isinstance(manifests, str):
+        return objects_of(manifests)
+    if not isinstance(manifests, Path):
         return manifests
     files = sorted(manifests.glob("*.yaml")) if manifests.is_dir() else [manifests]
-    return "\n---\n".join(file.read_text(encoding="utf-8") for file in files)
+    return objects_of("\n---\n".join(file.read_text(encoding="utf-8") for file in files))
 
 
 def wait_until(condition: Callable[[], bool], *, what: str, timeout: float = 120.0) -> None:
@@ -374,7 +377,7 @@ def wait_until(condition: Callable[[], bool], *, what: str, timeout: float = 120
 
 def pause_after(waited: float) -> float:
     """Seconds until one asks again; who waits long asks seldom: asking takes processor time."""
-    return min(max(waited / 8, 0.03), 0.3)
+    return min(max(waited / 4, 0.04), 0.5)
 
 
 def answers_ok(client: httpx.Client, url: str) -> bool:

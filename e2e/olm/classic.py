@@ -18,7 +18,6 @@ from types import TracebackType
 from typing import Any, Self
 
 import httpx
-import yaml
 
 from api.objects import KubeObject, condition
 from api.operators.names import V1, V1ALPHA1
@@ -271,7 +270,7 @@ class Place:
 
     def apply(self, *objects: KubeObject) -> None:
         """As `kubectl apply` does."""
-        self.classic.control_plane.apply(yaml.safe_dump_all(objects))
+        self.classic.control_plane.apply(objects)
 
     def create(self, version: str, kind: str, name: str, spec: Mapping[str, Any]) -> None:
         """Applies an object of this namespace."""

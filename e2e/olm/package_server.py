@@ -3,14 +3,13 @@
 Its Service is a name for loopback: what the API server passes on reaches the process.
 """
 
-from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import httpx
-import yaml
 
+from api.objects import KubeObject
 from e2e.harness.controlplane import ControlPlane
 from e2e.harness.ports import free_port
 from e2e.harness.process import ChildProcess
@@ -58,9 +57,9 @@ class PackageServer:
         roles = CONFIG / "rbac" / "classic"
         files = (roles / "namespaces.yaml", roles / f"{PROGRAM}.yaml")
         self.control_plane.apply("\n---\n".join(file.read_text() for file in files))
-        self.control_plane.apply(yaml.safe_dump_all(self._objects()))
+        self.control_plane.apply(self._objects())
 
-    def _objects(self) -> list[Mapping[str, Any]]:
+    def _objects(self) -> list[KubeObject]:
         service = {"name": PROGRAM, "namespace": NAMESPACE}
         return [
             {

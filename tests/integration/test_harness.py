@@ -368,7 +368,7 @@ class TestChildProcess:
 
             parent.kill()
 
-            wait_until(lambda: not is_alive(child), what="child ended", timeout=5)
+            wait_until(lambda: not is_alive(child), what="child ended")
 
     def test_child_outlives_the_thread_that_started_it(self, tmp_path: Path) -> None:
         child = ChildProcess("sleep", ("/bin/sleep", "60"), log=tmp_path / "log")
@@ -386,7 +386,7 @@ class TestChildProcess:
         stubborn = ("/bin/sh", "-c", "trap '' TERM; echo ready; while :; do sleep 1; done")
         child = ChildProcess("stubborn", stubborn, log=log)
         child.start()
-        child.wait_ready(lambda: "ready" in log.read_text(), timeout=5)
+        child.wait_ready(lambda: "ready" in log.read_text())
 
         child.stop(patience=0.2)
 
