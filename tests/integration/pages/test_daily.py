@@ -3,9 +3,10 @@
 import logging
 import re
 import shutil
-import subprocess
+import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +26,8 @@ ANSWERS = ("olm crd check", "olm doctor", "olm upgrade --check")
 OTHERS_RUN = ("helm install",)
 """By install.md, and what those before it need to run at all."""
 
+TRUE_PROGRAMS = f'PATH="{Path(sys.executable).parent}:$PATH"'
+"""In place of those that are imported already: what users wait for is measured."""
 CATALOG_FOLDER = (
     "mkdir -p catalog && opm render --output=yaml registry.example.com/team/my-catalog:latest "
     "> catalog/catalog.yaml"
@@ -65,7 +68,7 @@ def tasks() -> list[tuple[str, str]]:
 
 
 def test_tasks(reader: Reader, api: Api, without_extensions: None) -> None:
-    """One after the other; the times are those that the page tells."""
+    """One after the other; the times that are logged are those that the page tells."""
     reader.run("kubectl delete clustercatalog my-catalog")
     shutil.copytree(own().first, reader.folder / "bundle-0.1.0")
     shutil.copytree(own().second, reader.folder / "bundle-0.2.0")
@@ -76,16 +79,16 @@ def test_tasks(reader: Reader, api: Api, without_extensions: None) -> None:
         if command.startswith((*MINUTES, *OTHERS_RUN)):
             continue
         started = time.monotonic()
-        done = watched(reader, command) if "--watch" in command else reader.run(command)
+        done = reader.run(f"{TRUE_PROGRAMS}; {watched(command)}")
         LOGGER.info("%s: %.1f s", task, time.monotonic() - started)
         codes = (0, 1) if command.startswith(ANSWERS) else (0,)
         assert done.returncode in codes, f"{command}\n{done.stdout}\n{done.stderr}"
         assert "error:" not in done.stderr, f"{command}\n{done.stdout}\n{done.stderr}"
 
 
-def watched(reader: Reader, command: str) -> subprocess.CompletedProcess[str]:
+def watched(command: str) -> str:
     """What never ends is looked at for a moment."""
-    return reader.run(f"timeout 3 {command} || test $? = 124")
+    return f"timeout 3 {command} || test $? = 124" if "--watch" in command else command
 
 
 def test_find_extensions(reader: Reader) -> None:
