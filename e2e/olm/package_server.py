@@ -10,7 +10,7 @@ from typing import Self
 import httpx
 
 from api.objects import KubeObject
-from e2e.harness.controlplane import ControlPlane
+from e2e.harness.controlplane import ControlPlane, answers_ok, wait_until
 from e2e.harness.ports import free_port
 from e2e.harness.process import ChildProcess
 from e2e.olm.api import Api
@@ -102,6 +102,9 @@ class PackageServer:
         )
         with Api(self.control_plane) as api:
             api.wait_condition(API_SERVICE, "Available", "True")
+        with self.control_plane.client() as client:  # what is told may be of the one before
+            served = f"/apis/{GROUP}/v1"
+            wait_until(lambda: answers_ok(client, served), what=f"{served} is served")
 
     @property
     def certificates(self) -> Path:
