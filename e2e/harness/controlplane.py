@@ -281,12 +281,16 @@ class ControlPlane(Running):
         What is in it stays, unless it has an owner that is gone. Errors: httpx.HTTPStatusError.
         """
         path = f"/api/v1/namespaces/{name}"
-        found = self._http.get(path)
-        if found.status_code != httpx.codes.NOT_FOUND:
+        ended = None
+        while ended is None or ended.status_code == httpx.codes.CONFLICT:
+            found = self._http.get(path)
+            if found.status_code == httpx.codes.NOT_FOUND:
+                return
             body = found.raise_for_status().json() | {"spec": {"finalizers": []}}
-            self._http.put(f"{path}/finalize", json=body).raise_for_status()
-            self.remove(path)  # marks it
-            self.remove(path)
+            ended = self._http.put(f"{path}/finalize", json=body)
+        ended.raise_for_status()
+        self.remove(path)  # marks it
+        self.remove(path)
 
     def audit_events(self) -> list[dict[str, Any]]:
         """All requests that the API server has completed, if the option `audit` is set."""
