@@ -39,7 +39,7 @@ PLATFORMS: Mapping[str, str] = {
 OF_DAEMONS = frozenset(
     {
         *("fastapi", "graphql-core", "grpcio", "grpcio-health-checking", "grpcio-reflection"),
-        *("httptools", "iso8601", "kopf", "prometheus-client", "protobuf", "python-json-logger"),
+        *("iso8601", "kopf", "prometheus-client", "protobuf", "python-json-logger"),
         *("starlette", "uvicorn"),
     }
 )
